@@ -179,7 +179,7 @@ describe('what is refused: status, code and field', () => {
       {
         type: 'validation_error',
         code: 'invalid_json',
-        detail: 'The body is not valid JSON: wrong character, line 3, column 1.',
+        detail: 'The body is not valid JSON: unexpected character at line 3, column 1.',
       },
     ],
     ['E10 broken gzip', '/e/?compression=gzip', { body: 'xx' }, 400, { code: 'invalid_gzip' }],

@@ -229,7 +229,7 @@ function createApp({ health, uploads }: { health: Health; uploads: Uploads }, ro
   });
   app.use(routes);
   app.use((request, response) => {
-    const error = new AppError('not_found', 'There is nothing at this path.');
+    const error = new AppError('not_found', 'This path does not exist.');
     return refuse(request, response, error);
   });
   app.use((error: unknown, request: Request, response: Response, _next: unknown) =>
@@ -239,7 +239,7 @@ function createApp({ health, uploads }: { health: Health; uploads: Uploads }, ro
 }
 
 function brokenPath(): AppError {
-  return new AppError('invalid', 'The path has a broken percent sign.', { code: 'invalid_path' });
+  return new AppError('invalid', 'The path contains an invalid percent-encoding.', { code: 'invalid_path' });
 }
 
 function refuse(request: Request, response: Response, error: unknown): Promise<void> {
@@ -261,9 +261,9 @@ function answerBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, socket:
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const refusal =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? toRefusal(new AppError('timeout', 'The request took too long to arrive.'))
+      ? toRefusal(new AppError('timeout', 'The request was not received in time.'))
       : error.code === headersTooLarge.code
-        ? { ...toRefusal(new AppError('too_large', 'The headers of the request are too large.')), status: 431 }
+        ? { ...toRefusal(new AppError('too_large', 'The request headers are too large.')), status: 431 }
         : toRefusal(new AppError('invalid', 'This is not a valid HTTP request.', { code: 'invalid_http' }));
   const head = [
     `HTTP/1.1 ${refusal.status} Refused`,

@@ -119,7 +119,7 @@ describe('stores of project keys that fail', () => {
     const keys = Array.from({ length: 20 }, (_, index) => `phc_nobody_${index}`);
     for (const { status, headers, body } of await Promise.all(keys.map((key) => post(gateway, bodyFor(key))))) {
       expect([status, headers.get('retry-after')]).toEqual([503, '1']);
-      expect(body.detail).toBe('The API key cannot be checked right now. Try again in a second.');
+      expect(body.detail).toBe('Could not check the API key. Try again in a second.');
     }
     await Promise.all([postgresProxy.pass(), redisProxy.pass()]);
     await eventually(async () => expect((await post(gateway, bodyFor('phc_nobody_0'))).status).toBe(401), {

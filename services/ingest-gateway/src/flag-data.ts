@@ -39,15 +39,15 @@ export function createFlagData({
 }): FlagData {
   const asked = metrics.counter(
     'millrace_flag_definitions_asked_total',
-    'Queries to PostgreSQL for flag definitions, by purpose (definitions, document) and outcome (loaded, unchanged, failed)',
+    'PostgreSQL queries for flag definitions, by purpose (definitions, document) and outcome (loaded, unchanged, failed)',
     ['what', 'outcome'],
   );
-  const bytes = metrics.gauge('millrace_flag_definitions_bytes', 'Flag definitions kept in memory, estimated', [
+  const bytes = metrics.gauge('millrace_flag_definitions_bytes', 'Estimated size of the flag definitions in memory', [
     'what',
   ]);
   const resting = metrics.gauge(
     'millrace_flag_database_resting',
-    '1 while PostgreSQL is not asked for flags because it did not answer three times in a row, else 0',
+    '1 while flag requests do not query PostgreSQL, because it failed to respond three times in a row, otherwise 0',
   );
   const memory = (what: 'definitions' | 'document', maxBytes: number) => ({
     sql: database.definitions,
@@ -173,5 +173,5 @@ export async function findFlagProject(token: string, projectKeys: ProjectKeys): 
   const found = await projectKeys.find(token);
   requirePossible(found.outcome, 'token');
   if (found.outcome === 'known') return found.project;
-  throw new AppError('unavailable', 'The API key cannot be checked right now.');
+  throw new AppError('unavailable', 'Could not check the API key. Try again in a moment.');
 }

@@ -141,7 +141,7 @@ test('a process for flags alone is not ready before PostgreSQL has answered once
   };
   expect(await readiness()).toEqual({
     status: 503,
-    body: { status: 'failing', failing: { database: 'PostgreSQL has not answered yet.' } },
+    body: { status: 'failing', failing: { database: 'PostgreSQL has not responded yet.' } },
   });
   await proxy.pass();
   await ready(gateway);

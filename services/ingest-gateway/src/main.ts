@@ -18,7 +18,7 @@ if (config.gatewayProcesses > 1 && cluster.isPrimary) {
   await runProcess(logger, config.drainTimeoutMs + longerThanOthersMs, async (lifecycle) => {
     const processes = lifecycle.own('processes', startProcesses(config.gatewayProcesses, logger));
     const port = await processes.listening;
-    logger.info('all processes listen', { port, processes: config.gatewayProcesses });
+    logger.info('all processes are listening', { port, processes: config.gatewayProcesses });
     process.send?.({ type: 'listening', port });
   });
 } else {

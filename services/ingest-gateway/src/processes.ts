@@ -43,10 +43,10 @@ export function startProcesses(count: number, logger: Logger): GatewayProcesses 
       gateways.delete(gateway);
       if (isStopping) return;
       if (listeningYet < count) {
-        settle.reject(new Error(`A process of the gateway ended at its start (${signal ?? code}).`));
+        settle.reject(new Error(`A gateway process exited during startup (${signal ?? code}).`));
         return;
       }
-      logger.error('a process of the gateway ended and is replaced', { code, signal });
+      logger.error('a gateway process exited unexpectedly; starting a new one', { code, signal });
       setTimeout(start, performance.now() - startedAt < soonMs ? restMs : 0);
     });
   }

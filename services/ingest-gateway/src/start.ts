@@ -142,7 +142,7 @@ async function startIngest(started: Started & { sql: Sql; health: Health }): Pro
   const startedAt = performance.now();
   health.require('event log', () => {
     if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
-    return 'The event log has not been reached yet.';
+    return 'The event log could not be reached yet.';
   });
   const parts = { cache, sql, changes, log, topics, config, logger, metrics };
   const traffic = lifecycle.own('limits', await createTrafficControl(parts));
@@ -158,7 +158,7 @@ function startFlags(started: Started & { health: Health; isAlone: boolean }): Fl
   const { sql: definitionSql } = lifecycle.own('flag definition database', definitions);
   if (isAlone) {
     const first = lifecycle.own('first answer', awaitFirstAnswer(definitionSql));
-    health.require('database', () => (first.hasAnswered() ? null : 'PostgreSQL has not answered yet.'));
+    health.require('database', () => (first.hasAnswered() ? null : 'PostgreSQL has not responded yet.'));
   }
   return lifecycle.own('flags', createFlagParts({ sql, definitionSql, cache, changes, config, metrics }));
 }
@@ -184,7 +184,7 @@ async function readLibrary({ browserLibraryDirectory }: GatewayConfig, logger: L
   const directory =
     browserLibraryDirectory || fileURLToPath(new URL('./browser-library/', builtBeside(import.meta.url)));
   const library = await readBrowserLibrary(directory);
-  if (library === null) logger.info('there is no browser library to serve', { directory });
+  if (library === null) logger.info('no browser library found to serve', { directory });
   return library;
 }
 
@@ -221,7 +221,7 @@ function ensureTopics(
       isDone = true;
     } catch (error) {
       if (isStopped) return;
-      logger.warn('could not read or create the topics; trying again', { error, delayMs });
+      logger.warn('could not read or create the topics; retrying', { error, delayMs });
       timer = setTimeout(() => void attempt(Math.min(delayMs * 2, longestDelayMs)), delayMs);
     }
   }

@@ -28,21 +28,24 @@ const batch: Sent = { path: '/batch/' };
 const flags: Sent = { path: '/flags/' };
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-const noJson = 'The body is not valid JSON: wrong character, line 1, column 1. Send an object or an array of events.';
-const cutShort = 'The body is not valid JSON: it ends too early, line 1, column 13.';
-const notGzip = 'The body is said to be gzip, but is neither gzip nor JSON. Send JSON, plain or compressed with gzip.';
-const tornGzip = 'The body is a gzip stream that is cut short or damaged. Send it again whole.';
-const encoding = 'The body has a Content-Encoding that is not understood. Send JSON, plain or compressed with gzip.';
-const noText = 'The body is neither UTF-8 text nor gzip. Send JSON, plain or compressed with gzip.';
-const noLz64 = 'The body is said to be lz64, but cannot be decoded as lz64. Send JSON, plain or compressed with gzip.';
-const noData = 'The request has no data. Send the events as JSON in the body of a POST.';
-const noField = 'The form has no field `data`. Send JSON with the Content-Type application/json.';
+const noJson = 'The body is not valid JSON: unexpected character at line 1, column 1. Send an object or an array of events.';
+const cutShort = 'The body is not valid JSON: unexpected end at line 1, column 13.';
+const notGzip = 
+  'The request declares gzip, but the body is neither gzip nor JSON. Send JSON, either uncompressed or compressed with gzip.';
+const tornGzip = 'The gzip stream in the body is incomplete or damaged. Send the request again.';
+const encoding = 
+  'The body has an unsupported Content-Encoding. Send JSON, either uncompressed or compressed with gzip.';
+const noText = 'The body is neither UTF-8 text nor gzip. Send JSON, either uncompressed or compressed with gzip.';
+const noLz64 = 
+  'The request declares lz64, but the body cannot be decoded as lz64. Send JSON, either uncompressed or compressed with gzip.';
+const noData = 'The request has no data. Send the events as JSON in the body of a POST request.';
+const noField = 'The form has no field `data`. Add it, or send JSON with the Content-Type application/json.';
 const noKey = 'The request has no project API key. Send it as `api_key` in the body.';
-const nobodys = 'No project has this API key. Copy it from the settings of the project.';
+const nobodys = 'No project has this API key. Copy the key from the project settings.';
 const personal = 'This is a personal API key. Send the project API key (`phc_…`) instead.';
-const secret = 'This is a secret API key, which only reads flags. Send the project API key (`phc_…`) instead.';
+const secret = 'This is a secret API key, which can only read feature flags. Send the project API key (`phc_…`) instead.';
 const notAscii =
-  'The project API key has a character that is not ASCII, such as a curly quote. Copy it from the settings of the project.';
+  'The project API key contains a character that is not ASCII, such as a curly quote. Copy the key from the project settings.';
 
 // biome-ignore format: one case per line
 const cases: [name: string, sent: Sent, body: Body, status: number, code: string, attr: string | null, detail: string][] = [
@@ -61,10 +64,10 @@ const cases: [name: string, sent: Sent, body: Body, status: number, code: string
   ['null', {}, 'null', 400, 'invalid_payload', null, 'The body must be a JSON object or array, not null.'],
   ['a number', {}, '5', 400, 'invalid_payload', null, 'The body must be a JSON object or array, not number.'],
   ['a text', {}, '"hello"', 400, 'invalid_payload', null, 'The body must be a JSON object or array, not string.'],
-  ['single quotes', {}, "{'event':'a'}", 400, 'invalid_json', null, 'The body is not valid JSON: wrong character, line 1, column 2.'],
+  ['single quotes', {}, "{'event':'a'}", 400, 'invalid_json', null, 'The body is not valid JSON: unexpected character at line 1, column 2.'],
   ['JSON cut short', {}, '{"event":"a"', 400, 'invalid_json', null, cutShort],
   ['JSON cut short in base64', {}, base64('{"event":"a"'), 400, 'invalid_json', null, cutShort],
-  ['a comma too many', {}, '{"event":"a",}', 400, 'invalid_json', null, 'The body is not valid JSON: wrong character, line 1, column 14.'],
+  ['a comma too many', {}, '{"event":"a",}', 400, 'invalid_json', null, 'The body is not valid JSON: unexpected character at line 1, column 14.'],
   ['fields of a form', form, 'event=a&distinct_id=d', 400, 'no_data', 'data', noField],
   ['a form with empty data', form, 'data=', 400, 'no_data', null, noData],
   ['no key', {}, JSON.stringify(event), 401, 'missing_api_key', 'api_key', noKey],
@@ -72,16 +75,16 @@ const cases: [name: string, sent: Sent, body: Body, status: number, code: string
   ['a personal key', {}, ofKey('phx_mine'), 401, 'personal_api_key', 'api_key', personal],
   ['a secret key', {}, ofKey('phs_secret'), 401, 'invalid_api_key', 'api_key', secret],
   ['a number as key', {}, ofKey(5), 401, 'not_string', 'api_key', 'The project API key must be a string.'],
-  ['an empty key', {}, ofKey(''), 401, 'empty', 'api_key', 'The project API key is empty. Copy it from the settings of the project.'],
+  ['an empty key', {}, ofKey(''), 401, 'empty', 'api_key', 'The project API key is empty. Copy the key from the project settings.'],
   ['a key in curly quotes', {}, ofKey('“phc_a”'), 401, 'not_ascii', 'api_key', notAscii],
-  ['an empty batch', batch, withKey({ batch: [] }), 400, 'no_events', 'batch', 'The request holds no event. Send at least one.'],
+  ['an empty batch', batch, withKey({ batch: [] }), 400, 'no_events', 'batch', 'The request does not contain any events. Send at least one.'],
   ['an event as batch', batch, withKey({ batch: event }), 400, 'invalid_payload', 'batch', 'The field `batch` must be an array of events, not object.'],
   ['events instead of batch', batch, withKey({ events: [event] }), 400, 'invalid_payload', 'batch', 'The field `batch` must be an array of events.'],
   ['texts as events', batch, withKey({ batch: ['a'] }), 400, 'invalid_payload', 'batch__0', 'The event must be a JSON object, not string.'],
   ['properties that are a text', {}, withKey({ ...event, properties: 'a' }), 400, 'invalid_payload', 'properties', 'The field `properties` must be an object, not string.'],
   ['a uuid that is none', {}, withKey({ ...event, uuid: '5' }), 400, 'invalid_payload', 'uuid', 'The field `uuid` must be a UUID.'],
   ['a boolean in quotes', batch, withKey({ batch: [event], historical_migration: 'true' }), 400, 'invalid_payload', 'historical_migration', 'The field `historical_migration` must be a boolean, not string.'],
-  ['a word as question for flags', flags, 'hello', 400, 'invalid_json', null, 'The body is not valid JSON: wrong character, line 1, column 1. Send a JSON object.'],
+  ['a word as question for flags', flags, 'hello', 400, 'invalid_json', null, 'The body is not valid JSON: unexpected character at line 1, column 1. Send a JSON object.'],
   ['a question without a key', flags, '{"distinct_id":"d"}', 401, 'not_authenticated', null, noKey],
   ['a question with a personal key', flags, '{"distinct_id":"d","token":"phx_mine"}', 401, 'authentication_failed', null, personal],
   ['a question without a distinct id', flags, withKey({}), 400, 'missing_distinct_id', 'distinct_id', 'The field `distinct_id` is required.'],
@@ -96,9 +99,9 @@ test.each(cases)('%s', async (_name, { path = '/e/', headers = {} }, body, statu
 /** Questions for definitions, whose answers SDKs show as they are. */
 // biome-ignore format: one case per line
 test.each<[name: string, authorization: () => string, token: boolean, detail: string]>([
-  ['a project API key', () => `Bearer ${key}`, true, 'This is a project API key. Local evaluation and remote config need a personal API key with the scope `feature_flag:read`, or the secret API key of the project.'],
+  ['a project API key', () => `Bearer ${key}`, true, 'This is a project API key. Local evaluation and remote config require a personal API key with the scope `feature_flag:read`, or the secret API key of the project.'],
   ['a key without Bearer', () => 'phx_mine', true, 'The Authorization header must be `Bearer <key>`.'],
-  ['no project', () => 'Bearer phx_mine', false, 'The request names no project. Send the project API key as `token` in the address.'],
+  ['no project', () => 'Bearer phx_mine', false, 'The request does not identify a project. Send the project API key in the query parameter `token`.'],
 ])('definitions asked for with %s', async (_name, authorization, withToken, detail) => {
   const query = withToken ? `?token=${key}` : '';
   const headers = { authorization: authorization() };

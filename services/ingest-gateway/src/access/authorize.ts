@@ -65,20 +65,20 @@ const maxLookedUp = 64;
 type KeyField = 'api_key' | 'token';
 
 function cannotBeChecked(): AppError {
-  return new AppError('unavailable', 'The API key cannot be checked right now. Try again in a second.', {
+  return new AppError('unavailable', 'Could not check the API key. Try again in a second.', {
     retryAfterSeconds: 1,
   });
 }
 
 function unknownKey(attr: KeyField): AppError {
-  return new AppError('unauthenticated', 'No project has this API key. Copy it from the settings of the project.', {
+  return new AppError('unauthenticated', 'No project has this API key. Copy the key from the project settings.', {
     code: 'invalid_api_key',
     attr,
   });
 }
 
 function migrationNotIncluded(): AppError {
-  return new AppError('payment_required', 'Historical migrations are not part of the plan of this project.', {
+  return new AppError('payment_required', "The project's plan does not include historical migrations.", {
     code: 'payment_required',
     attr: 'historical_migration',
   });

@@ -55,7 +55,8 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   const underWay = new Map<string, Promise<KeyLookup>>();
   const lookups = options.metrics.counter(
     'millrace_project_key_lookups_total',
-    'Project API key lookups by source: memory, database; nobody (the database refuses), slow (no answer in time), busy (too many lookups at once)',
+    'Project API key lookups, by source: memory, database, nobody (the database returned an error), slow (the ' +
+'database did not respond in time), busy (too many lookups at the same time)',
     ['source'],
   );
 
@@ -95,7 +96,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     } catch (error) {
       const source = isBusy(error) ? 'busy' : isSlow(error) ? 'slow' : 'nobody';
       lookups.inc({ source });
-      logger.debug('a project key could not be looked up', { error });
+      logger.debug('could not look up a project API key', { error });
       const project = memory.bridge(token);
       if (project !== undefined) return { outcome: 'known', project };
       if (source !== 'nobody') return busy;

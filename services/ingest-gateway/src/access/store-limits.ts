@@ -43,7 +43,7 @@ export const storeTimeLimits: StoreTimeLimits = {
  */
 export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new AppError('unavailable', `No answer within ${ms} ms.`, { code: 'slow' }));
+    const giveUp = () => reject(new AppError('unavailable', `No response within ${ms} ms.`, { code: 'slow' }));
     const timer = setTimeout(() => setImmediate(giveUp), ms);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -30,12 +30,12 @@ test('a flood of one mistake leaves room for the others, and is summed up when t
     'invalid_payload',
     'error',
   ]);
-  expect(said.at(-1)).toMatchObject({ level: 'error', message: 'a request failed' });
+  expect(said.at(-1)).toMatchObject({ level: 'error', message: 'request failed' });
   log.stop();
   expect(said.slice(12)).toEqual([
     {
       level: 'warn',
-      message: 'more requests were refused',
+      message: 'more requests rejected',
       facts: { status: 401, code: 'invalid_api_key', leftOut: 990 },
     },
   ]);

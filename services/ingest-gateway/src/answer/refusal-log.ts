@@ -61,7 +61,7 @@ export function createRefusalLog(logger: RefusalLogger): RefusalLog {
     clearTimeout(timer);
     timer = undefined;
     for (const { status, code, leftOut } of reasons.values()) {
-      if (leftOut > 0) say(status, 'more requests were refused', { status, code, leftOut });
+      if (leftOut > 0) say(status, 'more requests rejected', { status, code, leftOut });
     }
     reasons.clear();
   }
@@ -75,7 +75,7 @@ export function createRefusalLog(logger: RefusalLogger): RefusalLog {
       }
       reason.written += 1;
       const { cause, ...facts } = line;
-      const message = line.status === 500 ? 'a request failed' : 'a request was refused';
+      const message = line.status === 500 ? 'request failed' : 'request rejected';
       say(line.status, message, { ...facts, ...(cause === undefined ? {} : { error: cause }) });
     },
     stop: endWindow,

@@ -85,7 +85,7 @@ export function createThreadLease({ heldKiB, maxKiB }: ThreadShares, thread: num
 }
 
 export function overloaded(): AppError {
-  return new AppError('unavailable', 'The service is receiving more than it can hold. Please send it again.', {
+  return new AppError('unavailable', 'The service is overloaded. Retry the request.', {
     code: 'overloaded',
     retryAfterSeconds: 1,
   });

@@ -161,7 +161,8 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
     case 'broken':
       throw new AppError(
         'invalid',
-        'The body is said to be lz64, but cannot be decoded as lz64. Send JSON, plain or compressed with gzip.',
+        'The request declares lz64, but the body cannot be decoded as lz64. Send JSON, either uncompressed or compressed ' +
+'with gzip.',
         { code: 'invalid_lz64' },
       );
     case 'too_long':
@@ -180,16 +181,16 @@ function readUtf8(raw: Buffer, hints: BodyHints, isOnlySaidToBeGzip: boolean): B
     if (isOnlySaidToBeGzip) throw noGzip();
     const isOtherEncoding = hints.contentEncoding !== '' && pickCompression(hints.contentEncoding) === null;
     const problem = isOtherEncoding
-      ? 'has a Content-Encoding that is not understood'
+      ? 'has an unsupported Content-Encoding'
       : 'is neither UTF-8 text nor gzip';
-    throw new AppError('invalid', `The body ${problem}. Send JSON, plain or compressed with gzip.`, {
+    throw new AppError('invalid', `The body ${problem}. Send JSON, either uncompressed or compressed with gzip.`, {
       code: 'invalid_utf8',
     });
   }
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const json = hasMark ? bytes.subarray(3) : bytes;
   if (isFormType(hints.contentType) && !mayBeJson(json)) {
-    throw new AppError('invalid', 'The form has no field `data`. Send JSON with the Content-Type application/json.', {
+    throw new AppError('invalid', 'The form has no field `data`. Add it, or send JSON with the Content-Type application/json.', {
       code: 'no_data',
       attr: 'data',
     });
@@ -210,7 +211,7 @@ function isBlank(json: Buffer): boolean {
 }
 
 export function missingData(): AppError {
-  return new AppError('invalid', 'The request has no data. Send the events as JSON in the body of a POST.', {
+  return new AppError('invalid', 'The request has no data. Send the events as JSON in the body of a POST request.', {
     code: 'no_data',
   });
 }

@@ -107,14 +107,15 @@ function gunzipSmall(bytes: Buffer, maxBytes: number): Buffer | null {
 }
 
 function brokenGzip(cause: unknown): AppError {
-  const message = 'The body is a gzip stream that is cut short or damaged. Send it again whole.';
+  const message = 'The gzip stream in the body is incomplete or damaged. Send the request again.';
   return new AppError('invalid', message, { code: 'invalid_gzip', cause });
 }
 
 /** For a body that is only said to be gzip. */
 export function noGzip(): AppError {
   const message =
-    'The body is said to be gzip, but is neither gzip nor JSON. Send JSON, plain or compressed with gzip.';
+    'The request declares gzip, but the body is neither gzip nor JSON. Send JSON, either uncompressed or compressed ' +
+'with gzip.';
   return new AppError('invalid', message, { code: 'invalid_gzip' });
 }
 
@@ -152,7 +153,7 @@ export function decompressorOf(contentEncoding: string | undefined): Decompress 
   if (open === undefined) {
     throw new AppError(
       'unsupported_media_type',
-      `This Content-Encoding is not understood. Send JSON, plain or as one of ${[...decompressors.keys()].join(', ')}.`,
+      `This Content-Encoding is not supported. Send JSON, either uncompressed or with one of ${[...decompressors.keys()].join(', ')}.`,
       {
         code: 'unsupported_encoding',
       },
@@ -167,7 +168,7 @@ export function decompressorOf(contentEncoding: string | undefined): Decompress 
 
 function notAsEncoded(cause: Error): AppError {
   const code = 'request_decoding_error';
-  return new AppError('invalid', 'The body is not compressed as its Content-Encoding says, or it is cut short.', {
+  return new AppError('invalid', 'The body does not match its Content-Encoding, or is incomplete.', {
     code,
     cause,
   });

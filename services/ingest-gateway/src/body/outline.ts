@@ -97,7 +97,7 @@ function readText(bytes: Buffer, start: number, end: number): string | null {
 }
 
 function tooManyValues(): AppError {
-  return new AppError('too_large', `The body holds more than ${maxValues} JSON values. Send smaller batches.`, {
+  return new AppError('too_large', `The body contains more than ${maxValues} JSON values. Send smaller batches.`, {
     code: 'too_many_values',
   });
 }

@@ -25,7 +25,7 @@ export function v1Reader(deps: ReaderDependencies): CaptureReader {
     refusesLargeEvents: false,
     toRefusal: toV1Refusal,
     async read(request, lease) {
-      if (request.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST requests.');
+      if (request.method !== 'POST') throw new AppError('method_not_allowed', 'This path accepts only POST requests.');
       const head = readV1Head(request.headers);
       const { token } = head;
       await requirePossibleKey(token, deps.projectKeys);

@@ -35,7 +35,7 @@ function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: Ans
       requirePossible(lookup.outcome, 'token');
       // A client keeps what it has on an error, and would forget it on an empty answer.
       if (lookup.outcome !== 'known') {
-        throw new AppError('unavailable', 'The API key cannot be checked right now.');
+        throw new AppError('unavailable', 'Could not check the API key. Try again in a moment.');
       }
       const stages: unknown[] = stage === undefined || stage === '' ? defaultStages : [stage].flat();
       const found = await features.find(lookup.project.environmentId);

@@ -50,16 +50,16 @@ function fileRoutes(router: Router, library: BrowserLibrary | null): void {
 
 /** @throws AppError `not_found`, which names what there is. */
 function requireFile(library: BrowserLibrary | null, name: string, version?: string): LibraryFile {
-  if (library === null) throw new AppError('not_found', 'This host was built without the browser library.');
+  if (library === null) throw new AppError('not_found', 'This server does not include the browser library.');
   const files = library.files.get(version ?? library.version);
   if (files === undefined) {
     const known = [...library.files.keys()].join(', ');
-    throw new AppError('not_found', `There is no version ${version} of the browser library here, only ${known}.`);
+    throw new AppError('not_found', `This server does not have version ${version} of the browser library. Available versions: ${known}.`);
   }
   const file = files.get(name);
   if (file !== undefined) return file;
   const known = [...files.keys()].join(', ');
-  throw new AppError('not_found', `The browser library has no file ${name}, only ${known}.`);
+  throw new AppError('not_found', `The browser library does not have a file ${name}. Available files: ${known}.`);
 }
 
 function contentsOf(library: BrowserLibrary | null) {

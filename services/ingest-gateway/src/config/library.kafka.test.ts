@@ -141,12 +141,12 @@ test.each(['/static/array.js', '/static/library.json', '/array/<token>/array.js'
 test.each([
   [
     '/static/recorder.js',
-    'The browser library has no file recorder.js, only array.js, exceptions.js, index.js, slim.js, web-vitals.js.',
+    'The browser library does not have a file recorder.js. Available files: array.js, exceptions.js, index.js, slim.js, web-vitals.js.',
   ],
-  ['/static/9.9.9/array.js', 'There is no version 9.9.9 of the browser library here, only'],
-  ['/static/<version>/surveys.js', 'The browser library has no file surveys.js'],
-  ['/static/..%2flibrary.json', 'The browser library has no file ../library.json'],
-  ['/static/constructor', 'The browser library has no file constructor'],
+  ['/static/9.9.9/array.js', 'This server does not have version 9.9.9 of the browser library. Available versions: '],
+  ['/static/<version>/surveys.js', 'The browser library does not have a file surveys.js'],
+  ['/static/..%2flibrary.json', 'The browser library does not have a file ../library.json'],
+  ['/static/constructor', 'The browser library does not have a file constructor'],
 ])('%s is not found, which is said in words that a page may read', async (path, text) => {
   const answer = await ask(path.replace('<version>', library.version));
   expect(answer.status).toBe(404);
@@ -201,7 +201,7 @@ test('where the library was not built, its paths are not found', async () => {
     const response = await fetch(bare.url + path);
     expect([response.status, await response.text()]).toEqual([
       404,
-      expect.stringContaining('without the browser library'),
+      expect.stringContaining('does not include the browser library'),
     ]);
   }
   expect(await (await fetch(`${bare.url}/static/library.json`)).json()).toEqual({ version: null, versions: {} });

@@ -6,7 +6,7 @@ import { sendRefusal, toRefusal } from '../answer/send-answer.ts';
 export function onlyMethods(...methods: string[]): RequestHandler {
   const allow = methods.join(', ');
   return async (request, response) => {
-    const refusal = toRefusal(new AppError('method_not_allowed', `This path takes ${allow}.`));
+    const refusal = toRefusal(new AppError('method_not_allowed', `This path accepts only ${allow} requests.`));
     const requestId = String(response.getHeader('x-request-id'));
     const headers = { ...refusal.headers, allow };
     await sendRefusal(

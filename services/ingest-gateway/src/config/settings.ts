@@ -28,7 +28,7 @@ export function createEnvironmentSettings(
     keysOf: ({ tokens }) => tokens,
     max: 10_000,
     ask: (token) => withTimeLimit(findClientSettings(sql, token), settingsMs),
-    refusal: 'The settings of the project cannot be read now.',
+    refusal: 'Could not read the project settings. Try again in a moment.',
   });
 }
 
@@ -43,7 +43,7 @@ export function createEarlyAccessFeatures(
     keysOf: ({ environmentId }) => (environmentId === null ? [] : [environmentId]),
     max: 1000,
     ask: (environmentId) => withTimeLimit(findPublicFeatures(sql, environmentId), settingsMs),
-    refusal: 'The features of the project cannot be read now.',
+    refusal: 'Could not read the early access features of the project. Try again in a moment.',
   });
 }
 

@@ -34,7 +34,8 @@ function refusalOf(rights: Rights, bearer: string): AppError | null {
     case 'bad_key':
       return wrong(
         bearer.startsWith('phc_')
-          ? 'This is a project API key. Local evaluation and remote config need a personal API key with the scope `feature_flag:read`, or the secret API key of the project.'
+          ? 'This is a project API key. Local evaluation and remote config require a personal API key with the scope ' +
+'`feature_flag:read`, or the secret API key of the project.'
           : 'Personal API key found in request Authorization header is invalid.',
       );
     case 'no_scope':
@@ -110,7 +111,7 @@ export function createBearerRights(
       } catch (cause) {
         const hadAccess = remembered?.rights === 'allowed' && askedAtMs - remembered.askedAtMs < bridgeForMs;
         if (hadAccess) return 'allowed';
-        throw new AppError('unavailable', 'The API key cannot be checked right now.', { cause });
+        throw new AppError('unavailable', 'Could not check the API key. Try again in a moment.', { cause });
       }
     },
   };

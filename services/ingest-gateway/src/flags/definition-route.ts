@@ -75,7 +75,7 @@ async function answerTarget(
   try {
     return await documentAnswer(request, await deps.data.documents.get(environmentId));
   } catch (cause) {
-    throw new AppError('unavailable', 'The flags of the project cannot be read right now.', { cause });
+    throw new AppError('unavailable', 'Could not read the feature flags of the project. Try again in a moment.', { cause });
   }
 }
 
@@ -98,7 +98,7 @@ async function findPayload(...asked: Parameters<typeof findRemoteConfig>) {
   try {
     return await findRemoteConfig(...asked);
   } catch (cause) {
-    throw new AppError('unavailable', 'The payload cannot be read right now.', { cause });
+    throw new AppError('unavailable', 'Could not read the payload. Try again in a moment.', { cause });
   }
 }
 
@@ -114,7 +114,7 @@ function decodeFlag(text: string): string {
 
 function requireGet({ method }: IncomingMessage): void {
   if (method === 'GET' || method === 'HEAD') return;
-  throw new AppError('method_not_allowed', 'This path takes GET, HEAD, OPTIONS.');
+  throw new AppError('method_not_allowed', 'This path accepts only GET, HEAD, OPTIONS requests.');
 }
 
 function quotaUsedUp(): AppError {
@@ -155,7 +155,7 @@ async function requireDefinitionProject(
 function noProjectKey(): AppError {
   return new AppError(
     'unauthenticated',
-    'The request names no project. Send the project API key as `token` in the address.',
+    'The request does not identify a project. Send the project API key in the query parameter `token`.',
     {
       code: 'missing_api_key',
     },
@@ -170,7 +170,7 @@ function numberIn({ environment }: DefinitionTarget): number | null {
 
 async function keyOf(environmentId: number, { requests }: DefinitionAccess['database']): Promise<string> {
   const key = await findKeyOfEnvironment(requests, environmentId).catch((cause: unknown) => {
-    throw new AppError('unavailable', 'The project cannot be determined right now.', { cause });
+    throw new AppError('unavailable', 'Could not look up the project. Try again in a moment.', { cause });
   });
   if (key === null) throw new AppError('forbidden', 'API key does not have access to the requested project.');
   return key;

@@ -159,7 +159,7 @@ function addressOf({ headers, socket }: IncomingMessage, { limits }: FlagDepende
 
 function requireGetOrPost({ method }: IncomingMessage): void {
   if (method === 'GET' || method === 'POST') return;
-  throw new AppError('method_not_allowed', 'This path takes GET, HEAD, POST, OPTIONS.');
+  throw new AppError('method_not_allowed', 'This path accepts only GET, HEAD, POST, OPTIONS requests.');
 }
 
 interface Evaluating {
@@ -220,6 +220,6 @@ async function definitionsOf(environmentId: number, { definitions }: FlagData): 
   try {
     return await definitions.get(environmentId);
   } catch (cause) {
-    throw new AppError('unavailable', 'The flags of the project cannot be read right now.', { cause });
+    throw new AppError('unavailable', 'Could not read the feature flags of the project. Try again in a moment.', { cause });
   }
 }

@@ -15,32 +15,32 @@ export interface FlagMetrics {
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export function createFlagMetrics(metrics: Metrics): FlagMetrics {
-  const requests = metrics.counter('millrace_flag_requests_total', 'Answered requests for flags and definitions', [
+  const requests = metrics.counter('millrace_flag_requests_total', 'Completed requests for flags and flag definitions', [
     'path',
     'status',
   ]);
   const refused = metrics.counter(
     'millrace_flag_requests_refused_total',
-    'Requests for flags and definitions answered with an error',
+    'Requests for flags and flag definitions that got an error response',
     ['code'],
   );
   const outcomes = metrics.counter(
     'millrace_flag_questions_total',
-    'Answered flag requests, by outcome: evaluated, with_errors, disabled, quota_limited, nothing_asked',
+    'Completed flag requests, by outcome: evaluated, with_errors, disabled, quota_limited, nothing_asked',
     ['outcome'],
   );
   const failures = metrics.counter(
     'millrace_flag_evaluation_errors_total',
-    'Flags that could not be evaluated, by the reason their answer names',
+    'Flags that could not be evaluated, by the reason given in the response',
     ['reason'],
   );
   const running = metrics.gauge(
     'millrace_flag_requests_in_flight',
-    'Requests for flags and definitions being worked on',
+    'Requests for flags and flag definitions in progress',
   );
   const duration = metrics.histogram(
     'millrace_flag_request_seconds',
-    'From the headers of a request for flags or definitions to its answer',
+    'Time from receiving the headers of a request for flags or flag definitions to its response',
     durationBuckets,
   );
   let inFlight = 0;

@@ -134,7 +134,7 @@ function contextOf(fields: Fields, distinctId: string): FlagQuestion['context'] 
 function readDistinctId(sent: unknown): string | null {
   if (sent === undefined || sent === null) return null;
   const text = textOrNumber(sent);
-  if (text === null) throw invalidField(['distinct_id'], 'The field `distinct_id` must be a text or a number', sent);
+  if (text === null) throw invalidField(['distinct_id'], 'The field `distinct_id` must be a string or a number', sent);
   return cutDistinctId(text);
 }
 
@@ -155,7 +155,7 @@ function objectIn(fields: Fields, name: string, alias: string): Fields {
 function textsIn(fields: Fields, name: string, alias: string): string[] | undefined {
   const value = fields[name] ?? fields[alias];
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw invalidField([name], `The field \`${name}\` must be an array of texts`, value);
+  if (!Array.isArray(value)) throw invalidField([name], `The field \`${name}\` must be an array of strings`, value);
   return value.filter((member) => typeof member === 'string');
 }
 

@@ -30,26 +30,26 @@ test.each<[string, string, unknown]>([
 });
 
 test.each([
-  ['', 'it ends too early, line 1, column 1. Send an object or an array of events.'],
-  ['{"a":1,}', 'wrong character, line 1, column 8.'],
-  ['{"a":1', 'it ends too early, line 1, column 7.'],
-  ['{"a":"x', 'it ends too early, line 1, column 8.'],
-  ['{\n  "a": 1,\n  b: 2\n}', 'wrong character, line 3, column 3.'],
-  ['{"a":1}\n{"a":2}', 'wrong character, line 2, column 1.'],
-  ['[1 2]', 'wrong character, line 1, column 4.'],
-  ['[01]', 'wrong character, line 1, column 3.'],
-  ['{"a":"\\x"}', 'wrong character, line 1, column 7.'],
-  ['{"a":"line\nbreak"}', 'wrong character, line 1, column 11.'],
-  ["{'a':1}", 'wrong character, line 1, column 2.'],
-  ['{"a":undefined}', 'wrong character, line 1, column 6.'],
-  ['{"a":NaN,"b":NaM}', 'wrong character, line 1, column 14.'],
-  ['secret', 'wrong character, line 1, column 1. Send an object or an array of events.'],
+  ['', 'unexpected end at line 1, column 1. Send an object or an array of events.'],
+  ['{"a":1,}', 'unexpected character at line 1, column 8.'],
+  ['{"a":1', 'unexpected end at line 1, column 7.'],
+  ['{"a":"x', 'unexpected end at line 1, column 8.'],
+  ['{\n  "a": 1,\n  b: 2\n}', 'unexpected character at line 3, column 3.'],
+  ['{"a":1}\n{"a":2}', 'unexpected character at line 2, column 1.'],
+  ['[1 2]', 'unexpected character at line 1, column 4.'],
+  ['[01]', 'unexpected character at line 1, column 3.'],
+  ['{"a":"\\x"}', 'unexpected character at line 1, column 7.'],
+  ['{"a":"line\nbreak"}', 'unexpected character at line 1, column 11.'],
+  ["{'a':1}", 'unexpected character at line 1, column 2.'],
+  ['{"a":undefined}', 'unexpected character at line 1, column 6.'],
+  ['{"a":NaN,"b":NaM}', 'unexpected character at line 1, column 14.'],
+  ['secret', 'unexpected character at line 1, column 1. Send an object or an array of events.'],
 ])('%j is refused with line and column', (text, message) => {
   expect(refusalOf(text)).toBe(message);
 });
 
 test('text beyond any depth is looked through too', () => {
-  expect(refusalOf('['.repeat(200_000))).toBe('it ends too early, line 1, column 200001.');
+  expect(refusalOf('['.repeat(200_000))).toBe('unexpected end at line 1, column 200001.');
 });
 
 const placed = (more: fc.Arbitrary<string>) =>

@@ -17,10 +17,10 @@ export function parseJson(text: string, wanted = 'an object or an array of event
   throw new AppError('invalid', message, { code: 'invalid_json' });
 }
 
-/** Where text stops being JSON, in a few words: `wrong character, line 3, column 12`. */
+/** Where text stops being JSON, in a few words: `unexpected character at line 3, column 12`. */
 export function describeJsonFault(text: string): string {
   const { line, column, isCutShort } = findJsonFault(text);
-  return `${isCutShort ? 'it ends too early' : 'wrong character'}, line ${line}, column ${column}`;
+  return `${isCutShort ? 'unexpected end' : 'unexpected character'} at line ${line}, column ${column}`;
 }
 
 /** Undefined when it is not JSON; `NaN` and infinities are null (docs/wire-rules.md#decoding-of-bodies). */

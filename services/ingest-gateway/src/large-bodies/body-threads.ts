@@ -66,12 +66,12 @@ export function createBodyThreads({
     const lose = (error: unknown) => {
       if (thread.worker !== worker) return;
       thread.worker = undefined;
-      if (thread.finish !== undefined) logger.warn('a thread for large bodies was lost and is replaced', { error });
+      if (thread.finish !== undefined) logger.warn('a thread for large bodies exited unexpectedly; starting a new one', { error });
       thread.finish?.(lostError(error));
     };
     worker.on('message', (message: ThreadMessage) => thread.answer(message));
     worker.on('error', lose);
-    worker.on('exit', (code) => lose(new Error(`it ended with code ${code}`)));
+    worker.on('exit', (code) => lose(new Error(`the thread exited with code ${code}`)));
     worker.unref();
     return worker;
   }
@@ -110,7 +110,7 @@ async function end(thread: BodyThread): Promise<void> {
 }
 
 function lostError(cause: unknown): AppError {
-  return new AppError('unavailable', 'The body could not be worked on. Please send it again.', {
+  return new AppError('unavailable', 'The body could not be processed. Retry the request.', {
     code: 'body_thread_lost',
     retryAfterSeconds: 1,
     cause,

@@ -122,7 +122,7 @@ export function createLargeBodies(options: {
     },
     async findV1({ lease, turn, ...body }) {
       const found = await work({ type: 'v1', ...body }, { lease, turn, checkKey: neverAsked });
-      if (found.kind !== 'v1') throw new Error('A body thread found something else.');
+      if (found.kind !== 'v1') throw new Error('A body thread returned an unexpected result.');
       return found;
     },
     async stop() {
@@ -132,7 +132,7 @@ export function createLargeBodies(options: {
 }
 
 function asCapture(found: Found): FoundRequest {
-  if (found.kind !== 'capture') throw new Error('A body thread found something else.');
+  if (found.kind !== 'capture') throw new Error('A body thread returned an unexpected result.');
   return found;
 }
 

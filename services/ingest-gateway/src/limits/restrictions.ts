@@ -44,7 +44,7 @@ export async function createRestrictions(options: {
       wasReported = false;
     } catch (error) {
       if (!wasReported)
-        logger.warn('could not read the restriction lists; the last known ones stay in force', { error });
+        logger.warn('could not read the ingestion restrictions; still using the previous ones', { error });
       wasReported = true;
     }
     isReading = false;

@@ -89,7 +89,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
 }
 
 function throttled(retryAfterSeconds: number, isTold: boolean): AppError {
-  const message = 'This project sends faster than its plan allows. Please send the events again later.';
+  const message = 'The project is sending events faster than its plan allows. Send these events again later.';
   return new AppError(isTold ? 'rate_limited' : 'unavailable', message, { code: 'throttled', retryAfterSeconds });
 }
 

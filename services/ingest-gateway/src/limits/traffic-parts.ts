@@ -132,29 +132,29 @@ interface TrafficState {
 function createTrafficMetrics(metrics: Metrics, state: TrafficState): TrafficMetrics {
   const rateLimited = metrics.counter(
     'millrace_capture_events_rate_limited_total',
-    'Events of requests put off because the project sends faster than its plan allows',
+    'Events in requests that were rejected because the project sends events faster than its plan allows',
   );
   const rerouted = metrics.counter(
     'millrace_capture_events_rerouted_overflow_total',
-    'Live events written to the overflow lane',
+    'Live events written to the topic `overflow`',
     ['reason'],
   );
   const personless = metrics.counter(
     'millrace_capture_events_person_processing_skipped_total',
-    'Events stored without persons because of a restriction',
+    'Events stored without person processing because of an ingestion restriction',
   );
-  const spikes = metrics.counter('millrace_traffic_spikes_total', 'Spikes of live traffic that began', ['scope']);
+  const spikes = metrics.counter('millrace_traffic_spikes_total', 'Detected spikes of live traffic', ['scope']);
   const flushed = metrics.counter(
     'millrace_limit_counters_flushed_total',
-    'Counters written to the key-value store; a failed one is written again',
+    'Counters written to the key-value store. A failed write is retried',
     ['outcome'],
   );
-  const lost = metrics.counter('millrace_traffic_reports_lost_total', 'Warnings about traffic that were not written');
+  const lost = metrics.counter('millrace_traffic_reports_lost_total', 'Traffic warnings that could not be written');
   const gauges: [MetricName, string, () => number][] = [
-    ['millrace_traffic_spiking_projects', 'Projects in a spike', state.spikingProjects],
-    ['millrace_traffic_hot_keys', 'Distinct ids whose live events go to the overflow lane', state.hotKeys],
-    ['millrace_ingestion_restrictions', "Entries of the operator's lists in force", state.restrictions],
-    ['millrace_limit_counters', 'Counters held in memory', state.counters],
+    ['millrace_traffic_spiking_projects', 'Projects whose traffic is in a spike', state.spikingProjects],
+    ['millrace_traffic_hot_keys', 'Distinct IDs whose live events go to the topic `overflow`', state.hotKeys],
+    ['millrace_ingestion_restrictions', 'Ingestion restrictions in effect', state.restrictions],
+    ['millrace_limit_counters', 'Limit counters in memory', state.counters],
   ];
   for (const [name, help, read] of gauges) {
     const gauge = metrics.gauge(name, help);

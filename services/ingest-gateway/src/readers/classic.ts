@@ -84,7 +84,7 @@ function parseText(text: string, hints: RequestHints): CaptureRequest {
 function toRequest(shape: RequestShape, hints: RequestHints): CaptureRequest {
   const { envelope, events, isShallow } = shape;
   if (events.length === 0) {
-    throw new AppError('invalid', 'The request holds no event. Send at least one.', {
+    throw new AppError('invalid', 'The request does not contain any events. Send at least one.', {
       code: 'no_events',
       attr: envelope ? 'batch' : null,
     });

@@ -98,7 +98,7 @@ function readParts(raw: Buffer, contentType: string, lease: ByteLease): Promise<
       parts.push(part);
     });
     form.on('partsLimit', () => {
-      fail(new AppError('too_large', `The form has more than ${maxParts} parts.`, { code: 'too_many_parts' }));
+      fail(new AppError('too_large', `The form has more than ${maxParts} parts. Send fewer parts.`, { code: 'too_many_parts' }));
     });
     form.on('error', (cause) => fail(brokenForm(cause)));
     form.on('finish', () => {
@@ -180,13 +180,13 @@ function assembleEvent(parts: readonly Part[], maxRecordBytes: number): Assemble
   repairEmptyObjects(event);
   const propertiesJson = known.get(propertiesPart);
   if (propertiesJson !== undefined && event.properties !== undefined) {
-    throw refused('duplicate_part', propertiesPart, 'must not be sent beside properties in the part `event`');
+    throw refused('duplicate_part', propertiesPart, 'must not be sent if the part `event` has `properties`');
   }
   if (propertiesJson !== undefined) event.properties = readObject(propertiesJson);
   const blobs = [...known.values()].filter(({ name }) => name.startsWith(blobPrefix));
   if (blobs.length === 0) return { event, leftOut: [] };
   event.properties ??= {};
-  if (!isObject(event.properties)) throw refused('invalid_part', eventPart, 'must have an object as `properties`');
+  if (!isObject(event.properties)) throw refused('invalid_part', eventPart, 'must have an object in `properties`');
   const room = maxRecordBytes - recordRoomBytes - eventJson.bytes.length - (propertiesJson?.bytes.length ?? 0);
   return { event, leftOut: putBlobs(event.properties, blobs, room) };
 }
@@ -197,14 +197,14 @@ function putBlobs(properties: JsonObject, blobs: readonly Part[], room: number):
   let left = room;
   for (const blob of blobs) {
     const path = parsePropertyPath(blob.name.slice(blobPrefix.length));
-    if (path === null) throw refused('invalid_part', blob.name, 'does not name a property');
+    if (path === null) throw refused('invalid_part', blob.name, 'does not contain a valid property path in its name');
     const value = isText(blob) ? readText(blob) : undefined;
     const written = value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
     const isStored = value !== undefined && written <= left;
     if (isStored) left -= written;
     else leftOut.push(blob.name);
     if (!setAtPath(properties, path, isStored ? value : noteOf(blob))) {
-      throw refused('invalid_part', blob.name, 'leads through a property that is no object or array');
+      throw refused('invalid_part', blob.name, 'has a path through a property that is neither an object nor an array');
     }
   }
   return leftOut;
@@ -213,7 +213,7 @@ function putBlobs(properties: JsonObject, blobs: readonly Part[], room: number):
 function byName(parts: readonly Part[]): Map<string, Part> {
   const known = new Map<string, Part>();
   for (const part of parts) {
-    if (known.has(part.name)) throw refused('duplicate_part', part.name, 'is there twice');
+    if (known.has(part.name)) throw refused('duplicate_part', part.name, 'is sent twice');
     known.set(part.name, part);
   }
   return known;
@@ -246,7 +246,7 @@ function readObject(part: Part): JsonObject {
 }
 
 function readJson({ name, bytes }: Part): unknown {
-  if (hasGzipMagic(bytes)) throw refused('invalid_part', name, 'is compressed, which only the whole body may be');
+  if (hasGzipMagic(bytes)) throw refused('invalid_part', name, 'is compressed. Compress the complete body instead');
   if (!isUtf8(bytes)) throw refused('invalid_part', name, 'is not UTF-8 text');
   const text = bytes.toString('utf8');
   const value = tryParseJson(text);

@@ -53,7 +53,7 @@ function agreedKey(events: readonly (Fields | null)[]): unknown {
 function checkShape(key: unknown): string {
   if (typeof key !== 'string') throw refused('not_string', 'The project API key must be a string.');
   const trimmed = key.trim();
-  if (trimmed === '') throw refused('empty', 'The project API key is empty. Copy it from the settings of the project.');
+  if (trimmed === '') throw refused('empty', 'The project API key is empty. Copy the key from the project settings.');
   if (Buffer.byteLength(trimmed) > maxKeyBytes) {
     throw refused('too_long', `The project API key is longer than ${maxKeyBytes} bytes.`);
   }
@@ -61,13 +61,14 @@ function checkShape(key: unknown): string {
   if (/[^\x00-\x7f]/.test(trimmed))
     throw refused(
       'not_ascii',
-      'The project API key has a character that is not ASCII, such as a curly quote. Copy it from the settings of the project.',
+      'The project API key contains a character that is not ASCII, such as a curly quote. Copy the key from the project ' +
+'settings.',
     );
   if (trimmed.startsWith('phx_')) {
     throw refused('personal_api_key', 'This is a personal API key. Send the project API key (`phc_…`) instead.');
   }
   if (trimmed.startsWith('phs_')) {
-    const message = 'This is a secret API key, which only reads flags. Send the project API key (`phc_…`) instead.';
+    const message = 'This is a secret API key, which can only read feature flags. Send the project API key (`phc_…`) instead.';
     throw refused('invalid_api_key', message);
   }
   if (trimmed.includes('\0')) throw refused('null_byte', 'The project API key contains a NUL character.');

@@ -92,11 +92,11 @@ export function parseV1Batch(text: string): V1Batch {
   if (!isObject(parsed)) throw refused('request_parsing_error', 'The body must be a JSON object.', null);
   const { created_at: createdAt, historical_migration: historical = false, batch } = parsed;
   if (!Array.isArray(batch)) throw refused('invalid_batch', 'The field `batch` must be an array of events.', 'batch');
-  if (batch.length === 0) throw refused('empty_batch', 'The batch holds no event.', 'batch');
+  if (batch.length === 0) throw refused('empty_batch', 'The field `batch` must contain at least one event.', 'batch');
   if (typeof createdAt !== 'string' || parseZonedTimestamp(createdAt) === null) {
     throw refused(
       'invalid_batch',
-      'The field `created_at` must be a date-time with its zone (RFC 3339).',
+      'The field `created_at` must be a date and time with a UTC offset (RFC 3339).',
       'created_at',
     );
   }
@@ -119,13 +119,13 @@ export function parseV1Batch(text: string): V1Batch {
 function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
   const refuse = (code: string, message: string) => refused(code, message, `batch__${index}__uuid`);
   if (uuid === undefined || uuid === null || uuid === '') {
-    throw refuse('missing_event_uuid', 'Every event needs a UUID of its own.');
+    throw refuse('missing_event_uuid', 'The field `uuid` is required. Every event needs a unique UUID.');
   }
   if (typeof uuid !== 'string' || !uuidText.test(uuid)) {
     throw refuse('invalid_event_uuid', 'The field `uuid` must be a UUID.');
   }
   const usual = toUsualForm(uuid);
-  if (seen.has(usual)) throw refuse('duplicate_event_uuid', 'Two events of the batch have the same UUID.');
+  if (seen.has(usual)) throw refuse('duplicate_event_uuid', 'Two events in the batch have the same UUID.');
   seen.add(usual);
   return uuid;
 }

@@ -40,7 +40,7 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   const token = readToken(headers.authorization);
   const missing = requiredHeaders.filter((name) => textOf(headers, name) === '');
   if (missing.length > 0) {
-    throw new AppError('invalid', `Headers are missing: ${missing.join(', ')}.`, { code: 'missing_required_headers' });
+    throw new AppError('invalid', `Required headers are missing: ${missing.join(', ')}.`, { code: 'missing_required_headers' });
   }
   if (!/^application\/json\s*(?:;|$)/i.test(textOf(headers, 'content-type'))) {
     throw new AppError('unsupported_media_type', 'The Content-Type must be application/json.', {
@@ -50,11 +50,11 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   const [, name = '', version = ''] = sdkText.exec(textOf(headers, 'posthog-sdk-info')) ?? [];
   if (name === '') throw invalidHeader('posthog-sdk-info', 'a name and a version, as in `posthog-node/5.0.0`');
   if (!/^[1-9]\d{0,8}$/.test(textOf(headers, 'posthog-attempt'))) {
-    throw invalidHeader('posthog-attempt', 'a number from 1');
+    throw invalidHeader('posthog-attempt', 'an integer of at least 1');
   }
   if (echoedRequestId(headers) === null) throw invalidHeader('posthog-request-id', 'a UUID');
   const sentAtMs = parseZonedTimestamp(textOf(headers, 'posthog-request-timestamp'));
-  if (sentAtMs === null) throw invalidHeader('posthog-request-timestamp', 'a date-time with its zone (RFC 3339)');
+  if (sentAtMs === null) throw invalidHeader('posthog-request-timestamp', 'a date and time with a UTC offset (RFC 3339)');
   return { token, sdk: { name, version }, sentAtMs };
 }
 
