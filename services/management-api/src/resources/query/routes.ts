@@ -38,7 +38,7 @@ const body = Type.Object(
 '`blocking`.',
       }),
     ),
-    async: Type.Optional(orNull(Type.Boolean(), 'Deprecated. true means the same as `async` in `refresh`.')),
+    async: Type.Optional(orNull(Type.Boolean(), 'Deprecated. True has the same effect as setting `refresh` to `async`.')),
     client_query_id: Type.Optional(
       orNull(
         Type.String({ minLength: 1, maxLength: 128 }),

@@ -60,7 +60,7 @@ const recordRules = Type.Object(
     available_access_levels: levels,
     default_access_level: Type.String({ description: 'Level of project members to whom no rule applies.' }),
     user_access_level: Type.Union([Type.String(), Type.Null()], {
-      description: 'Level of the caller for the record. Null in the response for kinds of records.',
+      description: 'Access level of the caller. Null if the rules are for a kind of record.',
     }),
     user_can_edit_access_levels: mayEdit,
   },

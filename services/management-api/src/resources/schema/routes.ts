@@ -11,8 +11,8 @@ const description = {
   description:
     'API for organizations, projects and the data that Millrace stores for them. Every request needs either the ' +
 'header `Authorization: Bearer <personal API key>` or a session cookie. Every path works with and without its ' +
-'trailing slash. Query parameters that are not listed here are rejected with 400, which names the parameter. The ' +
-'only exception is `format=json`. A page of a list has fewer items than its `limit` only if it is the last page.',
+'trailing slash. A query parameter that is not listed here gets 400 with the name of the parameter. The only ' +
+'exception is `format=json`. A page of a list has fewer items than its `limit` only if it is the last page.',
   contact: { name: 'Millrace' },
   sessionCookie: '__Host-millrace_session',
   tags: {

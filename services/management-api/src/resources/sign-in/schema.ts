@@ -4,7 +4,7 @@ import type { selectSessions } from '@millrace/accounts';
 import { formatDateTime, freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 
-const email = Type.String({ minLength: 1, description: 'Email address of the account. Upper and lower case are not distinguished.' });
+const email = Type.String({ minLength: 1, description: 'Email address of the account. Case-insensitive.' });
 const password = Type.String({ minLength: 1, format: 'password', description: 'Password of the account.' });
 const newPassword = Type.String({
   minLength: 1,
@@ -44,7 +44,7 @@ export const signIn = Type.Object({ email, password }, { title: 'SignIn' });
 const code = Type.String({
   minLength: 1,
   maxLength: 40,
-  description: 'Six-digit code of the authenticator app, or a backup code.',
+  description: 'Six-digit code from the authenticator app, or a backup code.',
 });
 /** As a browser answers; its parts are those of WebAuthn. */
 const credential = freeFormObject({ description: 'The credential returned by `navigator.credentials`, as JSON.' });
@@ -62,7 +62,7 @@ export const secondStep = Type.Object(
 );
 export const secondStepMethods = Type.Object(
   {
-    has_totp: Type.Boolean({ description: 'Whether the user can enter a code of an authenticator app.' }),
+    has_totp: Type.Boolean({ description: 'Whether the user can enter a code from an authenticator app.' }),
     has_passkeys: Type.Boolean({ description: 'Whether the user can use a passkey.' }),
   },
   { title: 'SecondStepMethods' },

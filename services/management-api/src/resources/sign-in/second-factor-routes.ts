@@ -62,7 +62,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'users_two_factor_start_setup_retrieve',
       summary: 'Start connecting an authenticator app',
       description:
-        'Returns a new secret for an authenticator app. To finish, call `two_factor_validate` with a code of the app ' +
+        'Returns a new secret for an authenticator app. To finish, call `two_factor_validate` with a code from the app ' +
 'within ten minutes. Until then, the app is not required at sign-in. Requires a session.',
       responses: { 200: { description: 'The secret.', schema: totpSetup } },
       examples: {
@@ -80,8 +80,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'users_two_factor_validate_create',
       summary: 'Connect an authenticator app',
       description:
-        'Checks a code of the authenticator app and connects the app. From then on, a second factor is required after the ' +
-'password. Ends your other sessions and returns ten backup codes, which cannot be shown again. Requires a ' +
+        'Checks a code from the authenticator app and connects the app. From then on, a second factor is required after ' +
+'the password. Ends your other sessions and returns ten backup codes, which cannot be shown again. Requires a ' +
 'session.',
       body: totpCode,
       responses: { 200: { description: 'The app is connected.', schema: backupCodes } },

@@ -186,7 +186,7 @@ async function refuseCode(sql: Sql, user: SigningIn): Promise<AppError> {
 }
 
 function wrongCode(code: 'token_invalid' | '2fa_invalid'): AppError {
-  return new AppError('invalid', 'This code is wrong or was already used. Enter the next one.', {
+  return new AppError('invalid', 'This code is wrong or was already used. Enter the next code.', {
     code,
     attr: 'token',
   });

@@ -114,9 +114,9 @@ export function secondStepRoutes(deps: SignInDeps) {
       summary: 'Complete a sign-in with a second factor',
       description:
         'Completes a sign-in that got the response `2fa_required`. Must be called within ten minutes, in the browser that ' +
-'started the sign-in. Send either `token`, a code of the authenticator app or a backup code, or `credential`, the ' +
-'response of a passkey. If the first factor was a passkey without user verification, `credential` must be from a ' +
-'passkey with user verification.',
+'started the sign-in. Send either `token` (a code from the authenticator app, or a backup code) or `credential` ' +
+'(the response of a passkey). If the first factor was a passkey without user verification, `credential` must be ' +
+'from a passkey with user verification.',
       tags,
       scope: 'public',
       body: secondStep,

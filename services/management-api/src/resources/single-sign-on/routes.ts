@@ -105,7 +105,7 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
       summary: 'Show a sign-in that needs confirmation',
       description: 'Returns the user of a sign-in that was started on the provider’s own page and still needs confirmation. The ' +
 'ticket remains valid.',
-      responses: { 200: { description: 'The user that would be signed in.', schema: ticketLook } },
+      responses: { 200: { description: 'The user who would be signed in.', schema: ticketLook } },
       examples: { request: { ticket: secretExample }, response: { email: 'ada@example.com' } },
       target: ({ request }) => deps.signInLimits.countQuestion(request.address),
       handler: ({ body }) => lookAtTicket(deps, body.ticket),

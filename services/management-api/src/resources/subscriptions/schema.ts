@@ -30,9 +30,11 @@ const fields = {
   target_value: Type.String({
     minLength: 1,
     description:
-      "Where reports are sent. For `email`: email addresses, separated by commas. For `slack`: either `<channel id>|#<name>`, which uses the project's " +
+      'Where reports are sent. For `email`: email addresses, separated by commas. ' +
+      "For `slack`: either `<channel id>|#<name>`, which uses the project's " +
       '`slack_incoming_webhook`, or the URL of an incoming webhook. For `webhook`: an http or https URL. ' +
-      'URLs are shown only to administrators and owners, and only if their API key can change the subscription. Other callers see ' +
+      'URLs are shown only to administrators and owners, and only if their API key can change the subscription. ' +
+      'Other callers see ' +
       '`https://example.com/********`. If you send this mask back, the URL does not change.',
   }),
   frequency: oneOf(frequencies, 'Unit of `interval`.'),

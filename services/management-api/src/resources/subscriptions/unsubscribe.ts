@@ -51,7 +51,7 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       ...common,
       method: 'GET',
       operationId: 'unsubscribe_retrieve',
-      summary: 'Show the subscription of an email',
+      summary: 'Show the subscription that an email belongs to',
       description: `Returns the subscription that an email belongs to. The link in the email works for ${linkDays} days.`,
       examples: { response: example },
       handler: async ({ params: { unsubscribe_id: id }, request }) =>
