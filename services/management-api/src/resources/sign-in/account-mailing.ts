@@ -29,47 +29,53 @@ export interface AccountMailing {
 const notices = {
   password_changed: ['Your password was changed', 'The password of your account was changed.'],
   second_factor_on: [
-    'A second factor is asked for now',
-    'An authenticator app was connected with your account: its codes are asked for when you sign in.',
+    'A second factor is now required',
+    'An authenticator app was connected to your account. Its codes are now required when you sign in.',
   ],
   second_factor_off: [
-    'The second factor was switched off',
-    'Your account no longer asks for codes of an authenticator app.',
+    'An authenticator app was disconnected',
+    'The authenticator app of your account was disconnected. Its codes are no longer required when you sign in.',
   ],
-  backup_codes_renewed: ['New backup codes', 'New backup codes were made for your account. The ones before are void.'],
-  backup_code_used: ['A backup code was used', 'Somebody signed in to your account with one of your backup codes.'],
+  backup_codes_renewed: ['New backup codes were created', 'New backup codes were created for your account. The previous ones no longer work.'],
+  backup_code_used: ['A backup code was used', 'One of your backup codes was used to sign in to your account.'],
   email_change_asked: [
-    'Another address was asked for',
-    'Somebody, hopefully you, asked to give your account another address. It stays as it is until the new one is proved.',
+    'A new email address was requested',
+    'A change of the email address of your account was requested. The current address stays in use until the new one ' +
+'is verified.',
   ],
-  email_changed: ['The address of your account was changed', 'Your account has another address from now on.'],
-  account_removed: ['Your account was removed', 'Your account, its keys and its sessions were removed, as you wanted.'],
-  passkey_added: ['A passkey was added', 'A passkey was added to your account. It signs in without a password.'],
-  passkeys_asked_for: ['A passkey is asked for now', 'From now on your account asks for a passkey after the password.'],
+  email_changed: ['The email address of your account was changed', 'The email address of your account was changed.'],
+  account_removed: ['Your account was deleted', 'Your account was deleted as requested, including its API keys and sessions.'],
+  passkey_added: ['A passkey was added', 'A passkey was added to your account. It can be used to sign in without a password.'],
+  passkeys_asked_for: ['A passkey is now required', 'A passkey is now required after the password when you sign in.'],
   passkeys_not_asked_for: [
-    'A passkey is no longer asked for',
-    'Your account no longer asks for a passkey after the password.',
+    'A passkey is no longer required',
+    'A passkey is no longer required after the password when you sign in.',
   ],
-  passkey_removed: ['A passkey was removed', 'A passkey of your account was removed.'],
+  passkey_removed: ['A passkey was removed', 'A passkey was removed from your account.'],
   passkey_refused: [
-    'A passkey was refused',
-    'A passkey of your account was used whose counter has gone back, as that of a copy would. It was refused. Remove the passkey if you do not know why.',
+    'A passkey was rejected',
+    'A passkey of your account was used, but its signature counter had decreased, so it may be a copy. It was ' +
+'rejected. Remove the passkey if you do not know the reason.',
   ],
   new_browser: [
-    'A sign-in from a new browser',
-    'Somebody signed in to your account from a browser that was not seen in it for 30 days: {browser}, at {address}.',
+    'New sign-in from an unknown browser',
+    'A browser that has not been used with your account in the last 30 days signed in to it: {browser}, from {address}.',
   ],
   provider_linked: [
-    'A way to sign in was added',
-    'Somebody signed in to your account by a sign-in provider for the first time. From now on it may be used for your account.',
+    'A sign-in method was added',
+    'A sign-in provider was used to sign in to your account for the first time. From now on, it can be used to sign ' +
+'in to your account.',
   ],
   account_claimed: [
     'Your account was secured',
-    'You signed in by a sign-in provider to an account whose address nobody had proved. Its password, passkeys and sessions were removed, because somebody else may have set them up.',
+    'You signed in through a sign-in provider. The email address of your account had not been verified before, so ' +
+'someone else may have set up the account. Its password, passkeys and sessions were therefore removed.',
   ],
   account_provisioned: [
     'Your account was secured',
-    'The identity provider of {domain} added you to its organization. There was an account with your address, which had not been verified. Its password, passkeys and sessions were removed, because someone else may have set them up.',
+    'The identity provider of {domain} added you to its organization. An account with your email address already ' +
+'existed, but the address had not been verified, so someone else may have set up the account. Its password, ' +
+'passkeys and sessions were therefore removed.',
   ],
 } as const;
 
@@ -77,25 +83,30 @@ export type Notice = keyof typeof notices;
 
 const domainNotices = {
   sso_waiting: [
-    'Single sign-on waits for an administrator',
-    'Single sign-on was set up as the only way in for people of {domain}. It takes effect once an administrator of your organization has signed in by it. Until then every other way works.',
+    'An administrator must sign in with single sign-on',
+    'Single sign-on was set as the only sign-in method for users of {domain}. It takes effect when an administrator ' +
+'of your organization has signed in with it. Until then, all other sign-in methods still work.',
   ],
   sso_active: [
-    'Single sign-on is the only way in now',
-    'An administrator has signed in by single sign-on. From now on people of {domain} sign in by it only. Personal API keys go on working.',
+    'Single sign-on is now the only sign-in method',
+    'An administrator has signed in with single sign-on. From now on, users of {domain} can sign in only with it. ' +
+'Personal API keys continue to work.',
   ],
   domain_lost: [
-    'Another organization has verified a domain of yours',
-    'The TXT record that proved {domain} to be yours was missing for more than seven days, and another organization has published its own. The domain is no longer verified in your organization: people can no longer join it or sign in through the domain.',
+    'Another organization has verified your domain',
+    'The TXT record that proved that {domain} is yours was missing for more than seven days, and another organization ' +
+'has published its own record. The domain is no longer verified in your organization. Users can no longer join ' +
+'your organization or sign in through the domain.',
   ],
-  sso_off: ['Single sign-on is not demanded any more', 'People of {domain} may sign in by any way again.'],
+  sso_off: ['Single sign-on is no longer required', 'Users of {domain} can use all sign-in methods again.'],
   owner_exception: [
-    'Owners may sign in without single sign-on',
-    'Owners with an address of {domain} may sign in with their password and a second factor from now on. Each use is mailed to you.',
+    'Owners can now sign in without single sign-on',
+    'Owners with an email address in {domain} can now sign in with their password and a second factor. You will get ' +
+'an email each time.',
   ],
   way_around: [
-    'Somebody signed in without single sign-on',
-    '{email} signed in past the single sign-on of {domain} (by {method}).',
+    'A user signed in without single sign-on',
+    '{email} signed in without the single sign-on of {domain}. The sign-in method was: {method}.',
   ],
 } as const;
 
@@ -132,14 +143,14 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
   }
 
   return {
-    sendReset: (account) => beside('sending a mail for a new password', sendLink(account)),
+    sendReset: (account) => beside('sending a password reset email', sendLink(account)),
     sends: mailer !== undefined && publicUrl !== undefined,
     sendCode(email, code) {
-      if (mailer && publicUrl) beside('sending a code', mailer.send(codeMail(email, code)));
+      if (mailer && publicUrl) beside('sending a verification code', mailer.send(codeMail(email, code)));
     },
     tell(user, notice, values = {}) {
       if (mailer && publicUrl)
-        beside('sending a mail about an account', mailer.send(noticeMail(user, notice, { publicUrl, values })));
+        beside('sending an account notification email', mailer.send(noticeMail(user, notice, { publicUrl, values })));
     },
     tellAdministrators(domain, notice, values = {}) {
       if (!mailer || !publicUrl) return;
@@ -147,10 +158,10 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
       const known: Record<string, string> = { domain: domain.domain, ...values };
       const sentences = [
         filledIn(sentence, known),
-        `The settings of the domain are in the console: ${publicUrl}/console/`,
+        `You can find the settings of the domain in the console: ${publicUrl}/console/`,
       ];
       const mails = mailAdministrators({ sql, mailer }, domain.organization_id, { subject, sentences });
-      beside('sending a mail about a domain', mails);
+      beside('sending a domain notification email', mails);
     },
     settle: async () => void (await Promise.all(underWay)),
   };
@@ -166,14 +177,15 @@ function resetMail(
 ): Mail {
   return {
     to: email,
-    subject: 'A new password for Millrace',
+    subject: 'Reset your Millrace password',
     text: [
       hello,
-      'somebody, hopefully you, asked for a new password for your account. This link sets one, once and within a day:',
+      'we received a request to reset the password of your account. With this link you can set a new one. It works ' +
+'once, and expires after one day:',
       `${publicUrl}/console/reset/${uuid}#${secret}`,
-      'Or send:',
+      'Or send this request:',
       `curl -X POST '${publicUrl}/api/reset/${uuid}/' -H 'Content-Type: application/json' -d '{"token": "${secret}", "password": "<your new password>"}'`,
-      'If it was not you, ignore this mail: your password stays as it is.',
+      'If you did not request this, you can ignore this email. Your password does not change.',
     ].join('\n\n'),
   };
 }
@@ -181,11 +193,11 @@ function resetMail(
 function codeMail(email: string, code: string): Mail {
   return {
     to: email,
-    subject: `${code} is your code for Millrace`,
+    subject: `${code} is your Millrace verification code`,
     text: [
       hello,
-      `enter this code to prove that this address is yours: ${code}`,
-      'It holds for a day and for five tries. If you did not ask for it, ignore this mail.',
+      `enter this code to verify your email address: ${code}`,
+      'The code is valid for one day and five attempts. If you did not request it, you can ignore this email.',
     ].join('\n\n'),
   };
 }
@@ -202,7 +214,7 @@ function noticeMail(
     text: [
       hello,
       filledIn(sentence, values),
-      `If it was you, there is nothing to do. If it was not, set a new password at ${publicUrl}/console/reset, which ends all sessions, and tell an administrator of your organization.`,
+      `If this was you, no action is needed. Otherwise, set a new password at ${publicUrl}/console/reset, which ends all sessions, and inform an administrator of your organization.`,
     ].join('\n\n'),
   };
 }

@@ -101,8 +101,8 @@ test('a sign-in from a browser that is not known is told, but for the first one 
   expect(await subjects()).toEqual([]);
   const agent = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
   const other = await api.send('POST', '/api/login/', { body: { email: user.email, password }, headers: agent });
-  expect(await subjects()).toEqual(['A sign-in from a new browser (Millrace)']);
-  expect(mailsTo(user.email)[0]?.body.replaceAll(/=\r?\n/g, '')).toMatch(/Firefox on Linux, at (::ffff:)?127\.0\.0\.1/);
+  expect(await subjects()).toEqual(['New sign-in from an unknown browser (Millrace)']);
+  expect(mailsTo(user.email)[0]?.body.replaceAll(/=\r?\n/g, '')).toMatch(/Firefox on Linux, from (::ffff:)?127\.0\.0\.1/);
   await login(cookieOf(other, 'device'));
   expect(await subjects()).toHaveLength(1);
 });
@@ -115,7 +115,7 @@ describe('an authenticator app', () => {
     expect((await own('GET', '/api/users/@me/')).body.is_2fa_enabled).toBe(true);
     const members = await own('GET', `/api/organizations/${tenant.organizationId}/members/`);
     expect(members.body.results[0].is_2fa_enabled).toBe(true);
-    await told('A second factor is asked for now');
+    await told('A second factor is now required');
 
     const first = await login();
     expect(first).toMatchObject({ status: 401, body: { code: '2fa_required', attr: null } });
@@ -227,7 +227,7 @@ describe('an authenticator app', () => {
     const { secret } = await connectApp();
     const other = cookieOf(await post('/api/login/token/', { token: totp(secret) }, await half()), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/')).status).toBe(200);
-    await told('The second factor was switched off');
+    await told('An authenticator app was disconnected');
     expect(await status(other)).toMatchObject({ is_enabled: false, method: null, backup_codes_remaining: 0 });
     expect((await login()).status).toBe(200);
     expect(await own('POST', '/api/users/@me/two_factor_disable/')).toMatchObject({
@@ -452,7 +452,7 @@ describe('passkeys', () => {
     ] as const) {
       expect((await enter(passkey, { userHandle: handle, counter })).status).toBe(expected);
     }
-    await told('A passkey was refused');
+    await told('A passkey was rejected');
   });
 
   test('is the second factor of a password where its user wants it', async () => {
@@ -460,7 +460,7 @@ describe('passkeys', () => {
     expect((await login()).status).toBe(200);
     const wanted = { passkeys_enabled_for_2fa: true };
     expect((await own('PATCH', '/api/users/@me/', wanted)).body).toMatchObject({ ...wanted, is_2fa_enabled: true });
-    await told('A passkey is asked for now');
+    await told('A passkey is now required');
     expect(await changedFields()).toContain('passkeys_enabled_for_2fa');
     const step = await half();
     const { body: options } = await post('/api/login/2fa/passkey/begin/', {}, step);

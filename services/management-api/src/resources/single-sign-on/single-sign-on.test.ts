@@ -327,7 +327,7 @@ describe('an OpenID provider of the installation', () => {
     await setPassword(tenant.userId);
     const { browser } = await byGitLab(verified(owner));
     expect(await me(browser)).toMatchObject({ email: owner, has_password: true, has_social_auth: true });
-    await isMailed(owner, 'A way to sign in was added');
+    await isMailed(owner, 'A sign-in method was added');
   });
 
   test('a second factor that the account has is asked for', async () => {
@@ -738,8 +738,8 @@ describe('the SAML provider of a domain', () => {
     const { uuid } = await me(browser);
     const again = await bySaml({ nameId, attributes: { email: [`ada.king@${domain}`] } });
     expect(await me(again.browser)).toMatchObject({ uuid, email: `ada.king@${domain}` });
-    await isMailed(`ada@${domain}`, 'The address of your account was changed');
-    await isMailed(`ada.king@${domain}`, 'The address of your account was changed');
+    await isMailed(`ada@${domain}`, 'The email address of your account was changed');
+    await isMailed(`ada.king@${domain}`, 'The email address of your account was changed');
   });
 
   test.each([`a b@`, `${'x'.repeat(250)}@`, `ada@${'free.example'},b@`])(
@@ -801,14 +801,14 @@ describe('a provider that is enforced', () => {
     await setPassword(tenant.userId);
     expect((await change({ sso_enforcement: 'saml' })()).body.sso_enforcement).toBe('saml');
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
-    await isMailed(owner, 'Single sign-on waits');
+    await isMailed(owner, 'An administrator must sign in');
     expect((await login(owner)).status).toBe(200);
     // A member proves nothing.
     await bySaml();
     expect((await login(owner)).status).toBe(200);
     await ownerSignsIn();
     expect(await login(owner)).toMatchObject({ status: 400, body: { code: 'sso_enforced', attr: null } });
-    await isMailed(owner, 'the only way in now');
+    await isMailed(owner, 'now the only sign-in method');
     expect(await signOn()).toMatchObject({ sso_enforcement_state: 'active', sso_enforcement_reason: null });
   });
 
@@ -955,7 +955,7 @@ describe('a provider that is enforced', () => {
     await setPassword(tenant.userId);
     await enforceSaml();
     await changeSignOn({ sso_owner_exception: true });
-    await isMailed(owner, 'Owners may sign in without');
+    await isMailed(owner, 'Owners can now sign in without');
     expect((await login(owner)).body.code).toBe('sso_enforced');
     await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
     expect(await login(owner)).toMatchObject({ status: 401, body: { code: '2fa_required' } });
@@ -970,7 +970,7 @@ describe('a provider that is enforced', () => {
       createOneTimeLink(tx, { kind: 'sign_in', userId: tenant.userId }),
     );
     expect((await api.send('POST', '/api/console_link/', { body: { secret } })).status).toBe(200);
-    await isMailed(owner, 'Somebody signed in without single sign-on');
+    await isMailed(owner, 'A user signed in without single sign-on');
     const { body } = await api.get(
       `/api/organizations/${tenant.organizationId}/activity/`,
       await signInAs(api, tenant.userId),

@@ -282,7 +282,7 @@ export const sentReport = Type.Object(
 
 export const reportExample = {
   subject: 'Weekly sign-ups',
-  text: 'Weekly sign-ups\n\n16 November 2026 to 22 November 2026\nsigned up: 120 (+20 % against 100 before)',
+  text: 'Weekly sign-ups\n\n16 November 2026 to 22 November 2026\nsigned up: 120 (+20% vs. 100 in the previous period)',
   total_insights: 1,
   insights: [
     {

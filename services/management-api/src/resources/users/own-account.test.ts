@@ -48,15 +48,15 @@ const mailsTo = (address: string, subject: string) =>
   mailServer.mails.filter(({ to, headers }) => to.includes(address) && headers.subject?.includes(subject));
 /** The code of the newest mail, once there are so many. */
 async function codeFor(address: string, count = 1): Promise<string> {
-  await eventually(async () => mailsTo(address, 'is your code').length >= count, { what: `mail ${count}` });
-  return mailsTo(address, 'is your code').at(-1)?.headers.subject?.slice(0, 6) ?? '';
+  await eventually(async () => mailsTo(address, 'is your Millrace').length >= count, { what: `mail ${count}` });
+  return mailsTo(address, 'is your Millrace').at(-1)?.headers.subject?.slice(0, 6) ?? '';
 }
 
 describe('another address', () => {
   test('S-037: waits for its code; the one there is keeps working; both are told; other sessions end', async () => {
     const other = await signInAs(api, tenant.userId);
     expect((await ask(`  ${wanted().toUpperCase()}`)).body).toMatchObject({ email, pending_email: wanted() });
-    await eventually(async () => mailsTo(email, 'Another address').length === 1, { what: 'a mail to the old address' });
+    await eventually(async () => mailsTo(email, 'A new email address').length === 1, { what: 'a mail to the old address' });
     expect(await prove('00000x')).toMatchObject({ status: 400, body: { code: 'invalid_code', attr: 'code' } });
     expect((await me()).email).toBe(email);
     expect(await prove(await codeFor(wanted()))).toMatchObject({ status: 200, body: { success: true } });
@@ -172,7 +172,7 @@ describe('the end of an account', () => {
     for (const credential of [own, key.value]) {
       expect((await send('GET', '/api/users/@me/', undefined, credential)).status).toBe(401);
     }
-    await eventually(async () => mailsTo(member.email, 'was removed').length === 1, { what: 'a mail' });
+    await eventually(async () => mailsTo(member.email, 'was deleted').length === 1, { what: 'a mail' });
     const path = `/api/organizations/${tenant.organizationId}`;
     const { body } = await api.get(`${path}/members/`, tenant.personalApiKey);
     expect(body.results.map(({ user }: { user: { email: string } }) => user.email)).toEqual([email]);

@@ -10,7 +10,7 @@ export const me = Type.Object(
     id: Type.Integer({ description: 'Numeric ID of the user.' }),
     date_joined: Type.String({ format: 'date-time', description: 'When the account was created.' }),
     uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }),
-    distinct_id: Type.String({ description: 'Distinct ID for analytics about the use of Millrace. Millrace does not use it.' }),
+    distinct_id: Type.String({ description: 'Distinct ID of the user for product analytics of Millrace itself.' }),
     first_name: Type.String({ description: 'First name.' }),
     last_name: Type.String({ description: 'Last name.' }),
     email: Type.String({ description: 'Email address.' }),
