@@ -211,7 +211,7 @@ export const settingFields: Record<string, SettingField> = {
     ...flag('Whether sessions are recorded.'),
     does: 'off',
     effect:
-      'Clients are told not to record sessions. Recordings that they send anyway are not stored, and clients are told to pause.',
+      'The configuration that clients receive turns recording off. Recordings that clients send anyway are not stored, and the response asks the client to pause.',
     example: true,
   },
   session_recording_sample_rate: {
@@ -334,7 +334,7 @@ export const settingFields: Record<string, SettingField> = {
   inject_web_apps: {
     ...nullableFlag('Whether site apps are injected into web pages.'),
     does: 'off',
-    effect: 'Browsers are told that there are no site apps.',
+    effect: 'The configuration that browsers receive contains no site apps.',
     example: true,
   },
   extra_settings: {
@@ -360,13 +360,13 @@ export const settingFields: Record<string, SettingField> = {
   surveys_opt_in: {
     ...nullableFlag('Whether surveys are shown.'),
     does: 'off',
-    effect: 'Browsers are told that there are no surveys, so that they do not load the script. The list of surveys is empty.',
+    effect: 'The configuration that browsers receive contains no surveys, so browsers do not load the survey script. The list of surveys is empty.',
     example: true,
   },
   heatmaps_opt_in: {
     ...nullableFlag('Whether heatmaps are captured.'),
     does: 'off',
-    effect: 'The Millrace browser library does not collect heatmaps, and `posthog-js` is told that they are off. Millrace cannot show heatmaps.',
+    effect: 'The Millrace browser library does not collect heatmaps, and the configuration for `posthog-js` turns them off. Millrace cannot show heatmaps.',
     example: true,
   },
   flags_persistence_default: {
@@ -378,7 +378,7 @@ export const settingFields: Record<string, SettingField> = {
   capture_dead_clicks: {
     ...nullableFlag('Whether dead clicks are captured.'),
     does: 'off',
-    effect: 'Clients are told not to capture dead clicks.',
+    effect: 'The configuration that clients receive turns off the capture of dead clicks.',
     isEnvironmentOnly: true,
     example: true,
   },

@@ -384,7 +384,7 @@ const arrivalSentences: Record<Extract<ArrivalRefusal, string>, string> = {
 const sentences = {
   invalid_sso_provider: 'This sign-in provider does not exist.',
   improperly_configured_sso: 'This sign-in provider is not set up.',
-  session_ended: 'Your session has ended. Please sign in again.',
+  session_ended: 'Your session has ended. Sign in again.',
   state_unknown: 'This sign-in has expired or was already completed. Start again.',
   other_browser: 'This sign-in was started in another browser. Start again in this one.',
   reauth_user_mismatch: 'You signed in at the provider with a different account. Your session has not changed.',
