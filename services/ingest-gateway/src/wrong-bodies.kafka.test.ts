@@ -28,22 +28,24 @@ const batch: Sent = { path: '/batch/' };
 const flags: Sent = { path: '/flags/' };
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-const noJson = 'The body is not valid JSON: unexpected character at line 1, column 1. Send an object or an array of events.';
+const noJson =
+  'The body is not valid JSON: unexpected character at line 1, column 1. Send an object or an array of events.';
 const cutShort = 'The body is not valid JSON: unexpected end at line 1, column 13.';
-const notGzip = 
+const notGzip =
   'The request declares gzip, but the body is neither gzip nor JSON. Send JSON, either uncompressed or compressed with gzip.';
 const tornGzip = 'The gzip stream in the body is incomplete or damaged. Send the request again.';
-const encoding = 
+const encoding =
   'The body has an unsupported Content-Encoding. Send JSON, either uncompressed or compressed with gzip.';
 const noText = 'The body is neither UTF-8 text nor gzip. Send JSON, either uncompressed or compressed with gzip.';
-const noLz64 = 
+const noLz64 =
   'The request declares lz64, but the body cannot be decoded as lz64. Send JSON, either uncompressed or compressed with gzip.';
 const noData = 'The request has no data. Send the events as JSON in the body of a POST request.';
 const noField = 'The form has no field `data`. Add it, or send JSON with the Content-Type application/json.';
 const noKey = 'The request has no project API key. Send it as `api_key` in the body.';
 const nobodys = 'No project has this API key. Copy the key from the project settings.';
 const personal = 'This is a personal API key. Send the project API key (`phc_…`) instead.';
-const secret = 'This is a secret API key, which can only read feature flags. Send the project API key (`phc_…`) instead.';
+const secret =
+  'This is a secret API key, which can only read feature flags. Send the project API key (`phc_…`) instead.';
 const notAscii =
   'The project API key contains a character that is not ASCII, such as a curly quote. Copy the key from the project settings.';
 

@@ -51,7 +51,10 @@ function readCertificate(base64: string): SamlCertificate {
     if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new Error('Not base64.');
     certificate = new X509Certificate(Buffer.from(base64, 'base64'));
   } catch (cause) {
-    throw noCertificate('This is not a valid certificate. Paste the complete text from BEGIN CERTIFICATE to END CERTIFICATE.', cause);
+    throw noCertificate(
+      'This is not a valid certificate. Paste the complete text from BEGIN CERTIFICATE to END CERTIFICATE.',
+      cause,
+    );
   }
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate.publicKey;
   if (type !== 'rsa' && type !== 'ec')

@@ -169,7 +169,7 @@ function accountExists(cause: unknown): AppError {
   return new AppError(
     'invalid',
     'An account with this email address already exists. Sign in first, or accept the invite with an API key of the ' +
-'account.',
+      'account.',
     {
       code: 'account_exists',
       cause,

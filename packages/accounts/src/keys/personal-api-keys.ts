@@ -159,7 +159,8 @@ function present(key: PersonalApiKey | undefined): PersonalApiKey {
 
 function checkExpiry(expiresAt: Date | null, now: Date): void {
   if (expiresAt === null) return;
-  if (Number.isNaN(expiresAt.getTime())) throw invalidField('expires_at', 'invalid_input', 'Enter a valid date and time.');
+  if (Number.isNaN(expiresAt.getTime()))
+    throw invalidField('expires_at', 'invalid_input', 'Enter a valid date and time.');
   if (expiresAt <= now) throw invalidField('expires_at', 'min_value', 'The expiry time must be in the future.');
 }
 

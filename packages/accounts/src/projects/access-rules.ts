@@ -104,9 +104,13 @@ async function requireRoom(tx: Transaction, environmentId: number): Promise<void
     [environmentId],
   );
   if ((row?.count ?? 0) <= mostRecordRules) return;
-  throw new AppError('invalid', `A project can have at most ${mostRecordRules} access rules for records. Use roles to need fewer.`, {
-    code: 'limit_exceeded',
-  });
+  throw new AppError(
+    'invalid',
+    `A project can have at most ${mostRecordRules} access rules for records. Use roles to need fewer.`,
+    {
+      code: 'limit_exceeded',
+    },
+  );
 }
 
 /** Holds the environment, and finds whom a rule is for in its organization. @throws AppError. */

@@ -100,8 +100,7 @@ export const settingFields: Record<string, SettingField> = {
   anonymize_ips: {
     ...flag('Whether the IP addresses of events are discarded.'),
     does: 'acts',
-    effect:
-      'The IP address of an event and its property `$ip` are not stored. Cookieless visitors are still told apart.',
+    effect: 'IP addresses and the event property `$ip` are not stored. Cookieless visitors are still distinguished.',
     example: true,
   },
   completed_snippet_onboarding: {
@@ -153,7 +152,7 @@ export const settingFields: Record<string, SettingField> = {
   person_display_name_properties: {
     ...nullableTexts('Person properties to use as the display name, in order of preference.', 400),
     does: 'stored only',
-    effect: 'Lists show persons by `email`, `name` or `username`, or otherwise by distinct ID, whatever is listed here.',
+    effect: 'Lists show persons by `email`, `name`, `username` or distinct ID, whatever is listed here.',
     check: withoutEmpty,
     example: ['email'],
   },
@@ -226,7 +225,7 @@ export const settingFields: Record<string, SettingField> = {
   },
   session_recording_minimum_duration_milliseconds: {
     ...plain(
-      nullable(Type.Integer({ minimum: 0, maximum: 30_000 }), 'Minimum duration of a recorded session, in milliseconds.'),
+      nullable(Type.Integer({ minimum: 0, maximum: 30_000 }), 'Minimum duration of a recording, in milliseconds.'),
     ),
     ...partOfReplay,
     example: 2000,
@@ -263,7 +262,9 @@ export const settingFields: Record<string, SettingField> = {
     example: ['e'],
   },
   session_replay_config: {
-    ...anyJson('Settings of session replay: `record_canvas`, `ai_config`. A change is merged with the stored settings.'),
+    ...anyJson(
+      'Settings of session replay: `record_canvas`, `ai_config`. A change is merged with the stored settings.',
+    ),
     ...partOfReplay,
     mergeDepth: 2,
     check: checkReplayConfig,
@@ -314,7 +315,10 @@ export const settingFields: Record<string, SettingField> = {
   },
   cookieless_server_hash_mode: {
     ...plain(
-      nullable(Type.Enum([0, 1, 2]), 'Mode of cookieless tracking: 0 (off) or 1 (stateless). 2 (stateful) is rejected.'),
+      nullable(
+        Type.Enum([0, 1, 2]),
+        'Mode of cookieless tracking: 0 (off) or 1 (stateless). 2 (stateful) is rejected.',
+      ),
     ),
     does: 'acts',
     effect:
@@ -326,8 +330,7 @@ export const settingFields: Record<string, SettingField> = {
   human_friendly_comparison_periods: {
     ...nullableFlag('Whether comparisons with earlier periods keep the day of the week.'),
     does: 'acts',
-    effect:
-      'When an insight compares with a period some months or years earlier, a month counts as 4 weeks and a year as 52 weeks.',
+    effect: 'In comparisons with earlier months or years, a month counts as 4 weeks and a year as 52 weeks.',
     isEnvironmentOnly: true,
     example: true,
   },
@@ -360,13 +363,15 @@ export const settingFields: Record<string, SettingField> = {
   surveys_opt_in: {
     ...nullableFlag('Whether surveys are shown.'),
     does: 'off',
-    effect: 'The configuration that browsers receive contains no surveys, so browsers do not load the survey script. The list of surveys is empty.',
+    effect:
+      'The configuration that browsers receive contains no surveys, so browsers do not load the survey script. The list of surveys is empty.',
     example: true,
   },
   heatmaps_opt_in: {
     ...nullableFlag('Whether heatmaps are captured.'),
     does: 'off',
-    effect: 'The Millrace browser library does not collect heatmaps, and the configuration for `posthog-js` turns them off. Millrace cannot show heatmaps.',
+    effect:
+      'The Millrace browser library does not collect heatmaps, and the configuration for `posthog-js` turns them off. Millrace cannot show heatmaps.',
     example: true,
   },
   flags_persistence_default: {

@@ -29,7 +29,11 @@ export async function createRole(
     [organizationId],
   );
   if ((row?.count ?? 0) >= mostRoles) {
-    throw new AppError('invalid', `An organization can have at most ${mostRoles} roles. Delete one that you no longer need.`, { code: 'limit_exceeded' });
+    throw new AppError(
+      'invalid',
+      `An organization can have at most ${mostRoles} roles. Delete one that you no longer need.`,
+      { code: 'limit_exceeded' },
+    );
   }
   const [role] = await answeringConstraints({ role_organization_id_name_key: isTaken }, () =>
     tx.query<Role>(

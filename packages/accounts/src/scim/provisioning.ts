@@ -130,7 +130,8 @@ async function letJoin(
   { organizationId, name }: ScimDomain,
   { user, now }: { user: User; now: Date },
 ): Promise<void> {
-  if (!user.is_active) throw new AppError('forbidden', 'The operator of this installation has deactivated the account.');
+  if (!user.is_active)
+    throw new AppError('forbidden', 'The operator of this installation has deactivated the account.');
   const invite = await findPendingInvite(tx, organizationId, user.email);
   if (invite && !isInviteExpired(invite, now)) {
     await acceptInvite(tx, invite.id, { now, chooseUser: async () => user });
@@ -210,7 +211,7 @@ async function refuseOwner(
   throw new AppError(
     'forbidden',
     'SCIM can remove owners or change their email address only with a token that an owner created. Ask an owner to ' +
-'create a new token.',
+      'create a new token.',
   );
 }
 
@@ -304,7 +305,11 @@ export async function changeRoleMembers(
   const of = { organizationId: domain.organizationId, actor: { scimDomain: domain.name }, roleId };
   for (const uuid of added) {
     if (!active.has(uuid)) {
-      throw invalidField('members', 'invalid_input', `${uuid.slice(0, 100)} is not the ID of an active user of ${domain.name}.`);
+      throw invalidField(
+        'members',
+        'invalid_input',
+        `${uuid.slice(0, 100)} is not the ID of an active user of ${domain.name}.`,
+      );
     }
     await giveRole(tx, { ...of, userUuid: uuid });
   }

@@ -96,12 +96,8 @@ function parse(stored: string): StoredHash {
 }
 
 function tooMany(): AppError {
-  return new AppError(
-    'rate_limited',
-    'Too many users are signing in right now. Try again in a few seconds.',
-    {
-      code: 'throttled',
-      retryAfterSeconds: 5,
-    },
-  );
+  return new AppError('rate_limited', 'Too many users are signing in right now. Try again in a few seconds.', {
+    code: 'throttled',
+    retryAfterSeconds: 5,
+  });
 }

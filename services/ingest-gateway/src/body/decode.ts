@@ -162,7 +162,7 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
       throw new AppError(
         'invalid',
         'The request declares lz64, but the body cannot be decoded as lz64. Send JSON, either uncompressed or compressed ' +
-'with gzip.',
+          'with gzip.',
         { code: 'invalid_lz64' },
       );
     case 'too_long':
@@ -180,9 +180,7 @@ function readUtf8(raw: Buffer, hints: BodyHints, isOnlySaidToBeGzip: boolean): B
   if (!isText && !isUtf8(bytes)) {
     if (isOnlySaidToBeGzip) throw noGzip();
     const isOtherEncoding = hints.contentEncoding !== '' && pickCompression(hints.contentEncoding) === null;
-    const problem = isOtherEncoding
-      ? 'has an unsupported Content-Encoding'
-      : 'is neither UTF-8 text nor gzip';
+    const problem = isOtherEncoding ? 'has an unsupported Content-Encoding' : 'is neither UTF-8 text nor gzip';
     throw new AppError('invalid', `The body ${problem}. Send JSON, either uncompressed or compressed with gzip.`, {
       code: 'invalid_utf8',
     });
@@ -190,10 +188,14 @@ function readUtf8(raw: Buffer, hints: BodyHints, isOnlySaidToBeGzip: boolean): B
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const json = hasMark ? bytes.subarray(3) : bytes;
   if (isFormType(hints.contentType) && !mayBeJson(json)) {
-    throw new AppError('invalid', 'The form has no field `data`. Add it, or send JSON with the Content-Type application/json.', {
-      code: 'no_data',
-      attr: 'data',
-    });
+    throw new AppError(
+      'invalid',
+      'The form has no field `data`. Add it, or send JSON with the Content-Type application/json.',
+      {
+        code: 'no_data',
+        attr: 'data',
+      },
+    );
   }
   return json;
 }

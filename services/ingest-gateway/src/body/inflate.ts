@@ -115,7 +115,7 @@ function brokenGzip(cause: unknown): AppError {
 export function noGzip(): AppError {
   const message =
     'The request declares gzip, but the body is neither gzip nor JSON. Send JSON, either uncompressed or compressed ' +
-'with gzip.';
+    'with gzip.';
   return new AppError('invalid', message, { code: 'invalid_gzip' });
 }
 

@@ -19,9 +19,11 @@ export interface CaptureMetrics {
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): CaptureMetrics {
-  const ingested = metrics.counter('millrace_capture_events_ingested_total', 'Events that the event log has acknowledged', [
-    'lane',
-  ]);
+  const ingested = metrics.counter(
+    'millrace_capture_events_ingested_total',
+    'Events that the event log has acknowledged',
+    ['lane'],
+  );
   const dropped = metrics.counter('millrace_capture_events_dropped_total', 'Events dropped from accepted requests', [
     'cause',
   ]);
@@ -30,10 +32,16 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     'code',
   ]);
   const parts = metrics.counter('millrace_capture_parts_left_out_total', 'Parts of stored events that were left out');
-  const bytes = metrics.counter('millrace_capture_received_bytes_total', 'Total size of the request bodies as they were received');
+  const bytes = metrics.counter(
+    'millrace_capture_received_bytes_total',
+    'Total size of the request bodies as they were received',
+  );
   const running = metrics.gauge('millrace_capture_requests_in_flight', 'Requests in progress');
   const held = metrics.gauge('millrace_capture_in_flight_bytes', 'Total size of the request bodies in memory');
-  const mostHeld = metrics.gauge('millrace_capture_in_flight_limit_bytes', 'Maximum total size of the request bodies in memory');
+  const mostHeld = metrics.gauge(
+    'millrace_capture_in_flight_limit_bytes',
+    'Maximum total size of the request bodies in memory',
+  );
   mostHeld.set(budget.maxBytes);
   const duration = metrics.histogram(
     'millrace_capture_request_seconds',

@@ -128,7 +128,8 @@ function bearerOf(authorization: string | undefined): string | null {
 }
 
 function requireGetOrPost({ method }: IncomingMessage): void {
-  if (method !== 'GET' && method !== 'POST') throw new AppError('method_not_allowed', 'This path accepts only POST requests.');
+  if (method !== 'GET' && method !== 'POST')
+    throw new AppError('method_not_allowed', 'This path accepts only POST requests.');
 }
 
 /**

@@ -54,7 +54,10 @@ function requireFile(library: BrowserLibrary | null, name: string, version?: str
   const files = library.files.get(version ?? library.version);
   if (files === undefined) {
     const known = [...library.files.keys()].join(', ');
-    throw new AppError('not_found', `This server does not have version ${version} of the browser library. Available versions: ${known}.`);
+    throw new AppError(
+      'not_found',
+      `This server does not have version ${version} of the browser library. Available versions: ${known}.`,
+    );
   }
   const file = files.get(name);
   if (file !== undefined) return file;

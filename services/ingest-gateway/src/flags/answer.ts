@@ -28,7 +28,7 @@ export function flagAnswer(shape: AnswerShape, answer: FlagAnswer): JsonObject {
 /** For developers who look at the response: SDKs ignore the field. */
 const withheldReason =
   'These flags are only for clients or only for servers, and the User-Agent does not tell which one sent the ' +
-'request. Send `evaluation_runtime`: client, server or all.';
+  'request. Send `evaluation_runtime`: client, server or all.';
 
 function inShape(shape: AnswerShape, { results, hasErrors }: EvaluatedFlags): JsonObject {
   switch (shape) {

@@ -35,7 +35,7 @@ function refusalOf(rights: Rights, bearer: string): AppError | null {
       return wrong(
         bearer.startsWith('phc_')
           ? 'This is a project API key. Local evaluation and remote config require a personal API key with the scope ' +
-'`feature_flag:read`, or the secret API key of the project.'
+              '`feature_flag:read`, or the secret API key of the project.'
           : 'Personal API key found in request Authorization header is invalid.',
       );
     case 'no_scope':

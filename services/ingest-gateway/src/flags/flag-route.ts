@@ -220,6 +220,8 @@ async function definitionsOf(environmentId: number, { definitions }: FlagData): 
   try {
     return await definitions.get(environmentId);
   } catch (cause) {
-    throw new AppError('unavailable', 'Could not read the feature flags of the project. Try again in a moment.', { cause });
+    throw new AppError('unavailable', 'Could not read the feature flags of the project. Try again in a moment.', {
+      cause,
+    });
   }
 }

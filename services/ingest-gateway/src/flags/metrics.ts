@@ -15,10 +15,11 @@ export interface FlagMetrics {
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export function createFlagMetrics(metrics: Metrics): FlagMetrics {
-  const requests = metrics.counter('millrace_flag_requests_total', 'Completed requests for flags and flag definitions', [
-    'path',
-    'status',
-  ]);
+  const requests = metrics.counter(
+    'millrace_flag_requests_total',
+    'Completed requests for flags and flag definitions',
+    ['path', 'status'],
+  );
   const refused = metrics.counter(
     'millrace_flag_requests_refused_total',
     'Requests for flags and flag definitions that got an error response',

@@ -122,9 +122,13 @@ function createPayloadOpener(box: SecretBox): PayloadOpener {
       return String(box.open({ sealed: stored }, flagPayloadContext(environmentId)).payload);
     } catch (cause) {
       if (!(cause instanceof SecretBoxError)) throw cause;
-      throw new AppError('unavailable', 'This payload is encrypted with a key that this service does not have. Add the key to SECRETS_KEY.', {
-        cause,
-      });
+      throw new AppError(
+        'unavailable',
+        'This payload is encrypted with a key that this service does not have. Add the key to SECRETS_KEY.',
+        {
+          cause,
+        },
+      );
     }
   };
 }

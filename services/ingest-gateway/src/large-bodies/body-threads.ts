@@ -66,7 +66,8 @@ export function createBodyThreads({
     const lose = (error: unknown) => {
       if (thread.worker !== worker) return;
       thread.worker = undefined;
-      if (thread.finish !== undefined) logger.warn('a thread for large bodies exited unexpectedly; starting a new one', { error });
+      if (thread.finish !== undefined)
+        logger.warn('a thread for large bodies exited unexpectedly; starting a new one', { error });
       thread.finish?.(lostError(error));
     };
     worker.on('message', (message: ThreadMessage) => thread.answer(message));

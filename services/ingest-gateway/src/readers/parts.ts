@@ -98,7 +98,11 @@ function readParts(raw: Buffer, contentType: string, lease: ByteLease): Promise<
       parts.push(part);
     });
     form.on('partsLimit', () => {
-      fail(new AppError('too_large', `The form has more than ${maxParts} parts. Send fewer parts.`, { code: 'too_many_parts' }));
+      fail(
+        new AppError('too_large', `The form has more than ${maxParts} parts. Send fewer parts.`, {
+          code: 'too_many_parts',
+        }),
+      );
     });
     form.on('error', (cause) => fail(brokenForm(cause)));
     form.on('finish', () => {

@@ -62,13 +62,14 @@ function checkShape(key: unknown): string {
     throw refused(
       'not_ascii',
       'The project API key contains a character that is not ASCII, such as a curly quote. Copy the key from the project ' +
-'settings.',
+        'settings.',
     );
   if (trimmed.startsWith('phx_')) {
     throw refused('personal_api_key', 'This is a personal API key. Send the project API key (`phc_…`) instead.');
   }
   if (trimmed.startsWith('phs_')) {
-    const message = 'This is a secret API key, which can only read feature flags. Send the project API key (`phc_…`) instead.';
+    const message =
+      'This is a secret API key, which can only read feature flags. Send the project API key (`phc_…`) instead.';
     throw refused('invalid_api_key', message);
   }
   if (trimmed.includes('\0')) throw refused('null_byte', 'The project API key contains a NUL character.');

@@ -40,7 +40,9 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   const token = readToken(headers.authorization);
   const missing = requiredHeaders.filter((name) => textOf(headers, name) === '');
   if (missing.length > 0) {
-    throw new AppError('invalid', `Required headers are missing: ${missing.join(', ')}.`, { code: 'missing_required_headers' });
+    throw new AppError('invalid', `Required headers are missing: ${missing.join(', ')}.`, {
+      code: 'missing_required_headers',
+    });
   }
   if (!/^application\/json\s*(?:;|$)/i.test(textOf(headers, 'content-type'))) {
     throw new AppError('unsupported_media_type', 'The Content-Type must be application/json.', {
@@ -54,7 +56,8 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   }
   if (echoedRequestId(headers) === null) throw invalidHeader('posthog-request-id', 'a UUID');
   const sentAtMs = parseZonedTimestamp(textOf(headers, 'posthog-request-timestamp'));
-  if (sentAtMs === null) throw invalidHeader('posthog-request-timestamp', 'a date and time with a UTC offset (RFC 3339)');
+  if (sentAtMs === null)
+    throw invalidHeader('posthog-request-timestamp', 'a date and time with a UTC offset (RFC 3339)');
   return { token, sdk: { name, version }, sentAtMs };
 }
 

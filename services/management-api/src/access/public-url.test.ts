@@ -71,7 +71,10 @@ describe('without PUBLIC_API_URL', () => {
 
   test('S-394: there is no SAML metadata, and no provider is offered', async () => {
     const metadata = await fetch(`${without.url}/api/saml/metadata/`);
-    expect([metadata.status, await metadata.text()]).toEqual([503, 'Single sign-on is not available, because PUBLIC_API_URL is not set.\n']);
+    expect([metadata.status, await metadata.text()]).toEqual([
+      503,
+      'Single sign-on is not available, because PUBLIC_API_URL is not set.\n',
+    ]);
     const asked = (of: TestApi) => of.send('POST', '/api/login/precheck/', { body: { email: 'x@corp.example' } });
     expect((await asked(api)).body).toMatchObject({ saml_available: true });
     expect((await asked(without)).body).toMatchObject({ saml_available: false, social_providers: { gitlab: false } });

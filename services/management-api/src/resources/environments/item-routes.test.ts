@@ -115,7 +115,9 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       ).toMatchObject(upgrade);
     }
     expect(await patch(fixture.tenant.projectId, { is_demo: true })).toMatchObject(
-      PD('Your current plan limits projects and environments, so one that counts toward the limit cannot become a demo.'),
+      PD(
+        'Your current plan limits projects and environments, so one that counts toward the limit cannot become a demo.',
+      ),
     );
     expect((await patch(demo, { is_demo: true, name: 'x' })).status).toBe(200);
     expect(await create({})).toMatchObject(upgrade);

@@ -115,7 +115,8 @@ export function createBackgroundRuns({
   };
 }
 
-const tooLarge = 'The result is too large to be stored. Narrow the query, or run it again with `refresh` set to `blocking`.';
+const tooLarge =
+  'The result is too large to be stored. Narrow the query, or run it again with `refresh` set to `blocking`.';
 const lost = 'The process that ran the query has exited. Run the query again.';
 
 /** An error message for the user, without internal details. */

@@ -44,7 +44,10 @@ test('the kind may stand in the path too, and has to be the one of the query', a
   for (const kind of ['FunnelsQuery', 'trendsquery']) {
     expect(await ask({ query: trends }, { path: path(kind) })).toMatchObject({
       status: 400,
-      body: { attr: 'query', detail: `The query is a TrendsQuery, but the path contains ${kind}. Both must be the same.` },
+      body: {
+        attr: 'query',
+        detail: `The query is a TrendsQuery, but the path contains ${kind}. Both must be the same.`,
+      },
     });
   }
 });

@@ -200,6 +200,10 @@ test('a run whose process died without a word is lost after its time', async () 
   const kept = { ...status, id: 'lost', start_time };
   await keyValue.set(`query status:${own.environmentId}:${own.userId}:lost`, JSON.stringify(kept), 60);
   expect(await questions.status(asker.target, 'lost')).toMatchObject({
-    ...{ complete: true, error: true, error_message: 'The process that ran the query has exited. Run the query again.' },
+    ...{
+      complete: true,
+      error: true,
+      error_message: 'The process that ran the query has exited. Run the query again.',
+    },
   });
 });

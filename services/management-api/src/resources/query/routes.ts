@@ -16,7 +16,9 @@ import { type Questions, type RefreshMode, refreshModes } from './questions.ts';
 const wrappedQuery = Type.Object(
   {
     kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, or the kind of a query.' }),
-    source: Type.Optional(Type.Unknown({ description: 'The query to run if `kind` is `InsightVizNode` or `DataTableNode`.' })),
+    source: Type.Optional(
+      Type.Unknown({ description: 'The query to run if `kind` is `InsightVizNode` or `DataTableNode`.' }),
+    ),
   },
   { title: 'QueryNode' },
 );
@@ -30,15 +32,17 @@ const body = Type.Object(
       Type.Union([Type.Enum([...refreshModes]), Type.Boolean(), Type.Null()], {
         description:
           'Whether to return a cached result or compute a new one. `blocking` (default): returns the cached result if it is ' +
-'fresh, and otherwise computes a new one while the request waits. `force_blocking`: always computes a new one ' +
-'while the request waits. `async`: runs the query in the background unless the cached result is fresh. ' +
-'`lazy_async`: like `async`, but also accepts a stale result that is not yet old. `force_async`: always runs the ' +
-'query in the background. `async_except_on_cache_miss`: like `async`, but computes the result while the request ' +
-'waits if no result is cached. `force_cache`: same as `blocking`. true means `force_blocking`, false means ' +
-'`blocking`.',
+          'fresh, and otherwise computes a new one while the request waits. `force_blocking`: always computes a new one ' +
+          'while the request waits. `async`: runs the query in the background unless the cached result is fresh. ' +
+          '`lazy_async`: like `async`, but also accepts a stale result that is not yet old. `force_async`: always runs the ' +
+          'query in the background. `async_except_on_cache_miss`: like `async`, but computes the result while the request ' +
+          'waits if no result is cached. `force_cache`: same as `blocking`. true means `force_blocking`, false means ' +
+          '`blocking`.',
       }),
     ),
-    async: Type.Optional(orNull(Type.Boolean(), 'Deprecated. True has the same effect as setting `refresh` to `async`.')),
+    async: Type.Optional(
+      orNull(Type.Boolean(), 'Deprecated. True has the same effect as setting `refresh` to `async`.'),
+    ),
     client_query_id: Type.Optional(
       orNull(
         Type.String({ minLength: 1, maxLength: 128 }),
@@ -46,7 +50,10 @@ const body = Type.Object(
       ),
     ),
     filters_override: Type.Optional(
-      orNull(freeFormObject({}), 'Dashboard filters to apply to the query: `date_from`, `date_to`, `properties`, `breakdown_filter`.'),
+      orNull(
+        freeFormObject({}),
+        'Dashboard filters to apply to the query: `date_from`, `date_to`, `properties`, `breakdown_filter`.',
+      ),
     ),
     variables_override: Type.Optional(
       orNull(freeFormObject({}), 'Accepted for compatibility. Has no effect, because queries do not have variables.'),
@@ -58,8 +65,9 @@ const body = Type.Object(
 
 const refusedBody = {
   limit_context: {
-    detail: '`limit_context` is not supported, because limits do not depend on the client. Leave it out, and set `limit` in ' +
-'the query.',
+    detail:
+      '`limit_context` is not supported, because limits do not depend on the client. Leave it out, and set `limit` in ' +
+      'the query.',
     unless: [null],
   },
 };
@@ -69,8 +77,13 @@ const optional = Type.Optional;
 
 const answer = Type.Object(
   {
-    results: Type.Unknown({ description: 'Depends on the kind of the query: series, funnel steps, cohorts of a retention query, or rows of columns.' }),
-    hasMore: optional(Type.Boolean({ description: 'Whether there are more rows or breakdown values than were returned.' })),
+    results: Type.Unknown({
+      description:
+        'Depends on the kind of the query: series, funnel steps, cohorts of a retention query, or rows of columns.',
+    }),
+    hasMore: optional(
+      Type.Boolean({ description: 'Whether there are more rows or breakdown values than were returned.' }),
+    ),
     columns: optional(Type.Array(Type.String(), { description: 'Column names of the rows.' })),
     types: optional(Type.Array(Type.String(), { description: 'Types of the columns.' })),
     limit: optional(Type.Integer({ description: 'Maximum number of rows per page.' })),
@@ -96,7 +109,10 @@ const answer = Type.Object(
       format: 'date-time',
       description: 'Time from which clients should request a newer result. Earlier requests are not rejected.',
     }),
-    cache_target_age: Type.String({ format: 'date-time', description: 'Time until which the cached result counts as fresh.' }),
+    cache_target_age: Type.String({
+      format: 'date-time',
+      description: 'Time until which the cached result counts as fresh.',
+    }),
     cache_key: Type.String({ description: 'Key of the cached result. Equal queries have the same key.' }),
     timezone: Type.String({ description: 'Project time zone. All days in the result are in this time zone.' }),
   },
@@ -122,15 +138,25 @@ const queryStatus = Type.Object(
     id: Type.String({ description: 'ID of the query, with which you can read its status and cancel it.' }),
     query_async: Type.Literal(true, { description: 'Always true.' }),
     team_id: Type.Integer({ description: 'ID of the project.' }),
-    insight_id: Type.Union([Type.Integer(), Type.Null()], { description: 'ID of the insight that the query belongs to. Null if it does not belong to an insight.' }),
-    dashboard_id: Type.Union([Type.Integer(), Type.Null()], { description: 'ID of the dashboard that the query belongs to. Null if it does not belong to a dashboard.' }),
+    insight_id: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'ID of the insight that the query belongs to. Null if it does not belong to an insight.',
+    }),
+    dashboard_id: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'ID of the dashboard that the query belongs to. Null if it does not belong to a dashboard.',
+    }),
     complete: Type.Boolean({ description: 'Whether the query has ended, successfully or not.' }),
     error: Type.Boolean({ description: 'Whether the query failed.' }),
-    error_message: Type.Union([Type.String(), Type.Null()], { description: 'Why the query failed. Null if it did not fail.' }),
-    results: Type.Unknown({ description: 'The complete response once the query has ended successfully, otherwise null.' }),
+    error_message: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why the query failed. Null if it did not fail.',
+    }),
+    results: Type.Unknown({
+      description: 'The complete response once the query has ended successfully, otherwise null.',
+    }),
     start_time: time('When the query was requested.'),
     pickup_time: time('When the query started to run.'),
-    end_time: Type.Union([time('When the query ended.'), Type.Null()], { description: 'When the query ended. Null while it runs.' }),
+    end_time: Type.Union([time('When the query ended.'), Type.Null()], {
+      description: 'When the query ended. Null while it runs.',
+    }),
     expiration_time: time('Time until which the status can be read.'),
     task_id: nothing('Always null.'),
     query_progress: nothing('Always null.'),
@@ -162,13 +188,18 @@ const exampleQuery = {
 /** Parameters and responses of the routes that run a query. */
 const asked = {
   query: Type.Object({
-    format: Type.Optional(Type.String({ description: '`csv` returns the results as a CSV file. Any other value returns JSON.' })),
+    format: Type.Optional(
+      Type.String({ description: '`csv` returns the results as a CSV file. Any other value returns JSON.' }),
+    ),
   }),
   body,
   refusedBody,
   responses: {
     200: { description: 'The result of the query.', schema: answer, text: csvDeclaration },
-    202: { description: 'The query runs in the background. The response contains the cached result, if there is one.', schema: behindAnswer },
+    202: {
+      description: 'The query runs in the background. The response contains the cached result, if there is one.',
+      schema: behindAnswer,
+    },
   },
   examples: { request: { query: exampleQuery }, response: responseExample },
 };
@@ -197,7 +228,10 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
   const tags: [string] = ['query'];
   const common = { below: belowEnvironment(sql), tags, scope: 'query:read' } as const;
   const params = Type.Object({
-    query_id: Type.String({ maxLength: 128, description: 'The `client_query_id` of the request, or the `id` in the query status.' }),
+    query_id: Type.String({
+      maxLength: 128,
+      description: 'The `client_query_id` of the request, or the `id` in the query status.',
+    }),
   });
   async function ask({ caller, target, body, request, query: { format } }: Asking) {
     const { query, ...more } = body;
@@ -223,11 +257,11 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       summary: 'Run a query',
       description:
         'Runs a query for trends, funnels, retention, lifecycle or events, or for the persons or groups in a data point. ' +
-'Days are in the project time zone. Results are cached, and a cached result is returned while it is fresh. ' +
-'`last_refresh` says when it was computed. A query that takes too long gets 400 `query_timeout`, and one that ' +
-'needs too much memory gets 400 `query_too_large`. If the client disconnects, the query is cancelled in the ' +
-'database as well. A project can run three queries at the same time. Further queries wait for up to 5 seconds, ' +
-'and then get 429.',
+        'Days are in the project time zone. Results are cached, and a cached result is returned while it is fresh. ' +
+        '`last_refresh` says when it was computed. A query that takes too long gets 400 `query_timeout`, and one that ' +
+        'needs too much memory gets 400 `query_too_large`. If the client disconnects, the query is cancelled in the ' +
+        'database as well. A project can run three queries at the same time. Further queries wait for up to 5 seconds, ' +
+        'and then get 429.',
       handler: ask,
     }),
     ...defineRoutes({
@@ -285,7 +319,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       summary: 'Show the status of a query',
       description:
         'Returns the status of a query that the caller runs in the background. The status can be read for 20 minutes. If ' +
-'the query failed, the response is 400, with the reason in `error_message`.',
+        'the query failed, the response is 400, with the reason in `error_message`.',
       params,
       responses: {
         200: { description: 'The query is complete. `results` contains the complete response.', schema: statusAnswer },
@@ -306,7 +340,8 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       path: '/query/:query_id',
       operationId: 'query_destroy',
       summary: 'Cancel a query',
-      description: 'Cancels a query that runs in the background, in the database as well. Succeeds even if the query does not exist.',
+      description:
+        'Cancels a query that runs in the background, in the database as well. Succeeds even if the query does not exist.',
       params,
       responses: { 204: { description: 'The query is cancelled, or did not exist.' } },
       handler: async ({ target, params: { query_id: id } }) => {

@@ -41,8 +41,15 @@ const access_level = Type.Unknown({
 const kindRuleChange = Type.Object(
   {
     access_level,
-    resource: Type.Enum([...kindsOfRecords, ...kindsWithoutRecords], { description: 'Kind of record that the rule applies to.' }),
-    resource_id: Type.Optional(Type.Null({ description: 'Must be null or absent. To set a rule for a single record, use `access_controls` below the path of the record.' })),
+    resource: Type.Enum([...kindsOfRecords, ...kindsWithoutRecords], {
+      description: 'Kind of record that the rule applies to.',
+    }),
+    resource_id: Type.Optional(
+      Type.Null({
+        description:
+          'Must be null or absent. To set a rule for a single record, use `access_controls` below the path of the record.',
+      }),
+    ),
     ...ruleWhom,
   },
   { title: 'RecordKindRuleChange' },
@@ -54,8 +61,9 @@ const mayEdit = Type.Boolean({ description: 'Whether the caller can change the r
 const recordRules = Type.Object(
   {
     access_controls: Type.Array(accessRule, {
-      description: 'Access rules. For each kind of record, the rule for everyone comes first, followed by the rules for members and ' +
-'roles.',
+      description:
+        'Access rules. For each kind of record, the rule for everyone comes first, followed by the rules for members and ' +
+        'roles.',
     }),
     available_access_levels: levels,
     default_access_level: Type.String({ description: 'Level of project members to whom no rule applies.' }),
@@ -83,7 +91,8 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       method: 'GET',
       operationId: 'resource_access_controls',
       summary: 'List access rules for kinds of records',
-      description: 'Returns the access rules that apply to all records of a kind. A rule is for everyone, for one member or for a role.',
+      description:
+        'Returns the access rules that apply to all records of a kind. A rule is for everyone, for one member or for a role.',
       scope: 'access_control:read',
       responses: { 200: { description: 'The access rules.', schema: recordRules } },
       examples: { response: shownRules([example], { level: null, mayChange: true }) },
@@ -100,8 +109,8 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       summary: 'Set an access rule for a kind of record',
       description:
         'Sets the access rule for everyone, for one member or for a role. Only administrators of the project can do this. ' +
-'Rules have an effect only if the plan of the organization includes project permissions. Administrators of the ' +
-'project always have full access, and so does the user who created a record.',
+        'Rules have an effect only if the plan of the organization includes project permissions. Administrators of the ' +
+        'project always have full access, and so does the user who created a record.',
       scope: 'access_control:write',
       body: kindRuleChange,
       responses: { 200: { description: 'The rule after the change.', schema: accessRule } },
@@ -167,7 +176,7 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
       summary: `Set an access rule for ${article} ${named}`,
       description:
         'Sets the access rule for everyone, for one member or for a role. Administrators of the project, the user who ' +
-'created the record, and users with the level `manager` for it can do this.',
+        'created the record, and users with the level `manager` for it can do this.',
       scope: 'access_control:write',
       body: recordRuleChange,
       responses: { 200: { description: 'The rule after the change.', schema: accessRule } },

@@ -33,7 +33,9 @@ const role = Type.Object(
     created_by: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
       description: 'UUID of the user who created the role. Null if unknown.',
     }),
-    members: Type.Array(roleMember, { description: 'The first 20 members with the role. To get all of them, use `role_memberships`.' }),
+    members: Type.Array(roleMember, {
+      description: 'The first 20 members with the role. To get all of them, use `role_memberships`.',
+    }),
     is_default: Type.Boolean({ description: 'Always false, because new members do not get a role automatically.' }),
   },
   { title: 'Role' },
@@ -237,8 +239,9 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       path,
       operationId: 'roles_role_memberships_create',
       summary: 'Assign a role to a member',
-      description: 'Assigns the role to a member of the organization. Access rules for the role apply to the member from the next ' +
-'request.',
+      description:
+        'Assigns the role to a member of the organization. Access rules for the role apply to the member from the next ' +
+        'request.',
       params: membersParams,
       body: newMember,
       responses: { 201: { description: 'The role membership.', schema: roleMember } },

@@ -10,9 +10,9 @@ const description = {
   version: '0.1.0',
   description:
     'API for organizations, projects and the data that Millrace stores for them. Every request needs either the ' +
-'header `Authorization: Bearer <personal API key>` or a session cookie. Every path works with and without its ' +
-'trailing slash. A query parameter that is not listed here gets 400 with the name of the parameter. The only ' +
-'exception is `format=json`. A page of a list has fewer items than its `limit` only if it is the last page.',
+    'header `Authorization: Bearer <personal API key>` or a session cookie. Every path works with and without its ' +
+    'trailing slash. A query parameter that is not listed here gets 400 with the name of the parameter. The only ' +
+    'exception is `format=json`. A page of a list has fewer items than its `limit` only if it is the last page.',
   contact: { name: 'Millrace' },
   sessionCookie: '__Host-millrace_session',
   tags: {
@@ -93,7 +93,10 @@ export function docsPage(routes: readonly Route<Caller>[]): string {
 
 function describeOperation(route: Route<Caller>): string {
   const { method, path, summary, description, scope, level, examples, responses } = route;
-  const needs = [scope === 'public' ? 'no authentication' : `scope ${scope}`, ...(level === undefined ? [] : [`level ${level}`])];
+  const needs = [
+    scope === 'public' ? 'no authentication' : `scope ${scope}`,
+    ...(level === undefined ? [] : [`level ${level}`]),
+  ];
   const answers = Object.entries(responses).map(
     ([status, answer]) => `<tr><td>${status}</td><td>${asText(answer?.description ?? '')}</td></tr>`,
   );

@@ -66,7 +66,12 @@ const reference = (what: 'User' | 'Group'): Attribute[] => [
 ];
 
 const user: Attribute[] = [
-  { name: 'userName', description: 'Email address of the user, which must be in the domain.', required: true, uniqueness: 'server' },
+  {
+    name: 'userName',
+    description: 'Email address of the user, which must be in the domain.',
+    required: true,
+    uniqueness: 'server',
+  },
   {
     name: 'name',
     type: 'complex',
@@ -76,7 +81,11 @@ const user: Attribute[] = [
       { name: 'familyName', description: 'Last name.' },
     ],
   },
-  { name: 'displayName', description: 'First and last name of the user, or the email address if the user has no name.', mutability: 'readOnly' },
+  {
+    name: 'displayName',
+    description: 'First and last name of the user, or the email address if the user has no name.',
+    mutability: 'readOnly',
+  },
   {
     name: 'emails',
     type: 'complex',

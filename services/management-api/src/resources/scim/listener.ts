@@ -78,11 +78,7 @@ interface Asked {
 /** @returns what answers all requests below `/scim`. */
 export function createScim(deps: ScimDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const { sql, logger, publicUrl, trustedProxies } = deps;
-  const counter = deps.metrics.counter(
-    'millrace_scim_requests_total',
-    'SCIM requests, by response status',
-    ['status'],
-  );
+  const counter = deps.metrics.counter('millrace_scim_requests_total', 'SCIM requests, by response status', ['status']);
   const kinds = new Map<string, (asked: Asked) => Promise<Answer>>([
     ['users', (asked) => answerUsers(deps, asked)],
     ['groups', (asked) => answerGroups(deps, asked)],
@@ -100,7 +96,11 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
       const [, domainId = '', kind = '', id] = pathPattern.exec(request.path) ?? [];
       domain = await identify(deps, request, domainId);
       const answerKind = kinds.get(kind.toLowerCase());
-      if (!answerKind) throw new AppError('not_found', 'The path does not contain a known resource type: Users, Groups, ServiceProviderConfig, ResourceTypes or Schemas.');
+      if (!answerKind)
+        throw new AppError(
+          'not_found',
+          'The path does not contain a known resource type: Users, Groups, ServiceProviderConfig, ResourceTypes or Schemas.',
+        );
       const base = `${request.baseUrl}/scim/v2/${domain.id}`;
       const asked = { domain, request, method, id: id && decoded(id), query: request.query, base };
       given = await answerKind(await searching(asked));
@@ -177,7 +177,10 @@ async function searching(asked: Asked): Promise<Asked> {
 
 function requireMethod({ method }: Asked, ...allowed: string[]): void {
   if (allowed.includes(method)) return;
-  throw new AppError('method_not_allowed', `${method} is not supported here. Supported methods: ${allowed.join(', ')}.`);
+  throw new AppError(
+    'method_not_allowed',
+    `${method} is not supported here. Supported methods: ${allowed.join(', ')}.`,
+  );
 }
 
 function document(asked: Asked, body: object): Answer {

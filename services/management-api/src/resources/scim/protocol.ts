@@ -95,7 +95,8 @@ export function readParts(query: URLSearchParams): <Resource extends object>(res
   const listed = (name: string) => {
     const names = new Set((query.get(name) ?? '').split(',').map(attributeName));
     names.delete('');
-    if (names.size > mostAttributes) throw invalid('invalidValue', `${name} can contain at most ${mostAttributes} names.`);
+    if (names.size > mostAttributes)
+      throw invalid('invalidValue', `${name} can contain at most ${mostAttributes} names.`);
     return names;
   };
   const [wanted, left] = [listed('attributes'), listed('excludedAttributes')];
@@ -161,7 +162,10 @@ export function parseFilter<Name extends string>(
   const value = name === undefined ? undefined : unquoted(quoted);
   if (value?.includes('\0')) throw invalid('invalidFilter', 'A filter must not contain null characters.');
   if (name === undefined || value === undefined) {
-    throw invalid('invalidFilter', `A filter must have the form \`attribute eq "value"\`. Supported attributes: ${known.join(', ')}.`);
+    throw invalid(
+      'invalidFilter',
+      `A filter must have the form \`attribute eq "value"\`. Supported attributes: ${known.join(', ')}.`,
+    );
   }
   return { name, value };
 }
@@ -183,7 +187,8 @@ function attributesOf(body: unknown): Map<string, unknown> {
 function textOf(value: unknown, name: string): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') throw invalid('invalidValue', `${name} must be a string.`);
-  if (value.includes('\0') || value.length > 1000) throw invalid('invalidValue', `${name} must have at most 1000 characters and no null characters.`);
+  if (value.includes('\0') || value.length > 1000)
+    throw invalid('invalidValue', `${name} must have at most 1000 characters and no null characters.`);
   return value;
 }
 
@@ -208,7 +213,8 @@ export function readUser(body: unknown): ScimUserFields {
 }
 
 function requireUserName(fields: ScimUserFields): ScimUserFields {
-  if (fields.userName.trim() === '') throw invalid('invalidValue', 'userName is required. It must be the email address.');
+  if (fields.userName.trim() === '')
+    throw invalid('invalidValue', 'userName is required. It must be the email address.');
   return fields;
 }
 
@@ -251,7 +257,8 @@ function operationsOf(body: unknown): Operation[] {
   if (!Array.isArray(operations) || operations.length === 0) {
     throw invalid('invalidSyntax', 'Operations must be a non-empty list.');
   }
-  if (operations.length > mostOperations) throw invalid('invalidSyntax', `Operations can contain at most ${mostOperations} operations.`);
+  if (operations.length > mostOperations)
+    throw invalid('invalidSyntax', `Operations can contain at most ${mostOperations} operations.`);
   return operations.map((one, at) => {
     const parts = attributesOf(one);
     const named = parts.get('op');
@@ -345,7 +352,11 @@ export function patchGroup(body: unknown): GroupChange {
   for (const { op, path, value } of operationsOf(body)) {
     const one = path && memberPath.exec(path);
     if (one) {
-      if (op !== 'remove') throw invalid('invalidPath', 'The path of a single member is supported only if op is remove. To add members, use the path members.');
+      if (op !== 'remove')
+        throw invalid(
+          'invalidPath',
+          'The path of a single member is supported only if op is remove. To add members, use the path members.',
+        );
       members = withMembers(members, 'remove', membersOf(unquoted(one[1] ?? '')));
       continue;
     }

@@ -23,7 +23,9 @@ const scim = Type.Object(
     scim_enabled: Type.Boolean({ description: 'Whether SCIM is enabled, which means that the domain has a token.' }),
     scim_base_url: Type.String({ description: 'SCIM base URL to enter at the identity provider.' }),
     created_at: nullableTime('When the token was created. Null without a token.'),
-    last_used_at: nullableTime('When the identity provider last used the token, accurate to the minute. Null if it has not been used.'),
+    last_used_at: nullableTime(
+      'When the identity provider last used the token, accurate to the minute. Null if it has not been used.',
+    ),
     scim_bearer_token: Type.Optional(
       Type.String({ description: 'The token. Returned only by the request that creates it.' }),
     ),
@@ -113,7 +115,8 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       path,
       operationId: 'organizations_domains_scim_retrieve',
       summary: 'Show the SCIM settings of a domain',
-      description: 'Returns whether SCIM is enabled for the domain, and the base URL to enter at the identity provider.',
+      description:
+        'Returns whether SCIM is enabled for the domain, and the base URL to enter at the identity provider.',
       scope: 'organization:read',
       responses: answer,
       examples: { response: example },
@@ -128,8 +131,9 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       path,
       operationId: 'organizations_domains_scim_create',
       summary: 'Enable SCIM for a domain',
-      description: 'Creates a token with which the identity provider can manage the users and groups of the domain. If a token ' +
-'exists already, it does not change and is not returned. To replace it, use `regenerate`.',
+      description:
+        'Creates a token with which the identity provider can manage the users and groups of the domain. If a token ' +
+        'exists already, it does not change and is not returned. To replace it, use `regenerate`.',
       scope: 'organization:write',
       isSensitive: true,
       responses: answer,

@@ -9,7 +9,7 @@ export const person = Type.Object(
     name: Type.String({
       description:
         'The first of the properties `email`, `name` and `username` that is set, cut to 400 characters. If none is set, ' +
-'the primary distinct ID.',
+        'the primary distinct ID.',
     }),
     distinct_ids: Type.Array(Type.String(), {
       description: `Distinct IDs of the person: the primary one, then the others in the order in which they were added. At most ${maxDistinctIdsShown}.`,

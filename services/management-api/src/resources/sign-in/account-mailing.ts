@@ -36,16 +36,25 @@ const notices = {
     'An authenticator app was disconnected',
     'The authenticator app of your account was disconnected. Its codes are no longer required when you sign in.',
   ],
-  backup_codes_renewed: ['New backup codes were created', 'New backup codes were created for your account. The previous ones no longer work.'],
+  backup_codes_renewed: [
+    'New backup codes were created',
+    'New backup codes were created for your account. The previous ones no longer work.',
+  ],
   backup_code_used: ['A backup code was used', 'One of your backup codes was used to sign in to your account.'],
   email_change_asked: [
     'A new email address was requested',
     'A change of the email address of your account was requested. The current address stays in use until the new one ' +
-'is verified.',
+      'is verified.',
   ],
   email_changed: ['The email address of your account was changed', 'The email address of your account was changed.'],
-  account_removed: ['Your account was deleted', 'Your account was deleted as requested, including its API keys and sessions.'],
-  passkey_added: ['A passkey was added', 'A passkey was added to your account. It can be used to sign in without a password.'],
+  account_removed: [
+    'Your account was deleted',
+    'Your account was deleted as requested, including its API keys and sessions.',
+  ],
+  passkey_added: [
+    'A passkey was added',
+    'A passkey was added to your account. It can be used to sign in without a password.',
+  ],
   passkeys_asked_for: ['A passkey is now required', 'A passkey is now required after the password when you sign in.'],
   passkeys_not_asked_for: [
     'A passkey is no longer required',
@@ -55,7 +64,7 @@ const notices = {
   passkey_refused: [
     'A passkey was rejected',
     'A passkey of your account was used, but its signature counter had decreased, so it may be a copy. It was ' +
-'rejected. Remove the passkey if you do not know the reason.',
+      'rejected. Remove the passkey if you do not know the reason.',
   ],
   new_browser: [
     'New sign-in from an unknown browser',
@@ -64,18 +73,18 @@ const notices = {
   provider_linked: [
     'A sign-in method was added',
     'A sign-in provider was used to sign in to your account for the first time. From now on, it can be used to sign ' +
-'in to your account.',
+      'in to your account.',
   ],
   account_claimed: [
     'Your account was secured',
     'You signed in through a sign-in provider. The email address of your account had not been verified before, so ' +
-'someone else may have set up the account. Its password, passkeys and sessions were therefore removed.',
+      'someone else may have set up the account. Its password, passkeys and sessions were therefore removed.',
   ],
   account_provisioned: [
     'Your account was secured',
     'The identity provider of {domain} added you to its organization. An account with your email address already ' +
-'existed, but the address had not been verified, so someone else may have set up the account. Its password, ' +
-'passkeys and sessions were therefore removed.',
+      'existed, but the address had not been verified, so someone else may have set up the account. Its password, ' +
+      'passkeys and sessions were therefore removed.',
   ],
 } as const;
 
@@ -85,24 +94,24 @@ const domainNotices = {
   sso_waiting: [
     'An administrator must sign in with single sign-on',
     'Single sign-on was set as the only sign-in method for users of {domain}. It takes effect when an administrator ' +
-'of your organization has signed in with it. Until then, all other sign-in methods still work.',
+      'of your organization has signed in with it. Until then, all other sign-in methods still work.',
   ],
   sso_active: [
     'Single sign-on is now the only sign-in method',
     'An administrator has signed in with single sign-on. From now on, users of {domain} can sign in only with it. ' +
-'Personal API keys continue to work.',
+      'Personal API keys continue to work.',
   ],
   domain_lost: [
     'Another organization has verified your domain',
     'The TXT record that proved that {domain} is yours was missing for more than seven days, and another organization ' +
-'has published its own record. The domain is no longer verified in your organization. Users can no longer join ' +
-'your organization or sign in through the domain.',
+      'has published its own record. The domain is no longer verified in your organization. Users can no longer join ' +
+      'your organization or sign in through the domain.',
   ],
   sso_off: ['Single sign-on is no longer required', 'Users of {domain} can use all sign-in methods again.'],
   owner_exception: [
     'Owners can now sign in without single sign-on',
     'Owners with an email address in {domain} can now sign in with their password and a second factor. You will get ' +
-'an email each time.',
+      'an email each time.',
   ],
   way_around: [
     'A user signed in without single sign-on',
@@ -181,7 +190,7 @@ function resetMail(
     text: [
       hello,
       'we received a request to reset the password of your account. With this link you can set a new one. It works ' +
-'once, and expires after one day:',
+        'once, and expires after one day:',
       `${publicUrl}/console/reset/${uuid}#${secret}`,
       'Or send this request:',
       `curl -X POST '${publicUrl}/api/reset/${uuid}/' -H 'Content-Type: application/json' -d '{"token": "${secret}", "password": "<your new password>"}'`,

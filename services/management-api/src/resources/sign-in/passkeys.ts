@@ -51,7 +51,11 @@ export async function beginRegistration(
 ) {
   const existing = await listPasskeys(sql, user.id);
   if (existing.length >= mostPasskeys) {
-    throw new AppError('invalid', `An account can have at most ${mostPasskeys} passkeys. Remove one before you add another.`, { code: 'limit_reached' });
+    throw new AppError(
+      'invalid',
+      `An account can have at most ${mostPasskeys} passkeys. Remove one before you add another.`,
+      { code: 'limit_reached' },
+    );
   }
   const options = await generateRegistrationOptions({
     rpName: name,
@@ -181,12 +185,14 @@ export async function checkPasskey(
   if (needsVerification && !authenticationInfo.userVerified) {
     throw badPasskey(
       'You already used a passkey as the first factor. Enter a code, or use a passkey that asks for your PIN or ' +
-'fingerprint.',
+        'fingerprint.',
     );
   }
   if (!(await transaction((tx) => notePasskeyUse(tx, passkey.id, authenticationInfo.newCounter)))) {
     accountMailing.tell(user, 'passkey_refused');
-    throw badPasskey('The signature counter of this passkey has decreased, so it may be a copy. Use a different passkey.');
+    throw badPasskey(
+      'The signature counter of this passkey has decreased, so it may be a copy. Use a different passkey.',
+    );
   }
   return { user, isVerified: authenticationInfo.userVerified };
 }
@@ -215,7 +221,9 @@ function refuseForeignFrame(credential: { response?: unknown }): void {
   const { clientDataJSON } = (credential.response ?? {}) as { clientDataJSON?: unknown };
   const { crossOrigin = false, topOrigin } = parseClientData(clientDataJSON);
   if (crossOrigin === false && topOrigin === undefined) return;
-  throw badPasskey('Passkeys cannot be used while this page is in a frame of another website. Open the page in its own tab.');
+  throw badPasskey(
+    'Passkeys cannot be used while this page is in a frame of another website. Open the page in its own tab.',
+  );
 }
 
 function parseClientData(text: unknown): Record<string, unknown> {
@@ -237,7 +245,10 @@ async function verified<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export function badPasskey(detail = 'This passkey is unknown, or its response is not valid. Try again, or use a different passkey.', cause?: unknown): AppError {
+export function badPasskey(
+  detail = 'This passkey is unknown, or its response is not valid. Try again, or use a different passkey.',
+  cause?: unknown,
+): AppError {
   return new AppError('invalid', detail, { code: '2fa_invalid_passkey', attr: 'credential', cause });
 }
 

@@ -20,8 +20,8 @@ export function resetRoutes(deps: SignInDeps) {
       summary: 'Request a password reset',
       description:
         'Emails a password reset link if there is an account with this email address and the installation has a mail ' +
-'server. The response does not reveal whether the account exists. Addresses in a domain that enforces single ' +
-'sign-on get 400 `sso_enforced`.',
+        'server. The response does not reveal whether the account exists. Addresses in a domain that enforces single ' +
+        'sign-on get 400 `sso_enforced`.',
       tags,
       scope: 'public',
       body: resetQuestion,
@@ -42,7 +42,7 @@ export function resetRoutes(deps: SignInDeps) {
       summary: 'Check a password reset link',
       description:
         'Checks whether the secret from the email is still valid. The secret remains valid. It is in the body because ' +
-'access logs keep query strings.',
+        'access logs keep query strings.',
       tags,
       scope: 'public',
       params: resetParams,

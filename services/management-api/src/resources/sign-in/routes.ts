@@ -25,8 +25,9 @@ export function signInRoutes(deps: SignInDeps) {
       path: '/api/login/precheck',
       operationId: 'login_precheck_create',
       summary: 'List sign-in methods for an email address',
-      description: 'Returns the sign-in methods that are available for an email address. The response does not reveal whether the ' +
-'address has an account.',
+      description:
+        'Returns the sign-in methods that are available for an email address. The response does not reveal whether the ' +
+        'address has an account.',
       tags,
       scope: 'public',
       body: precheck,
@@ -43,9 +44,9 @@ export function signInRoutes(deps: SignInDeps) {
       summary: 'Sign in with a password',
       description:
         'Starts a session and sets its cookie. An unknown email address, a wrong password and a deactivated account get ' +
-'the same response. If the account has a second factor, a correct password gets 401 `2fa_required`, and the ' +
-'sign-in continues with `POST /api/login/token`. After too many failed attempts from one IP address, the response ' +
-'is 403 `too_many_failed_attempts`.',
+        'the same response. If the account has a second factor, a correct password gets 401 `2fa_required`, and the ' +
+        'sign-in continues with `POST /api/login/token`. After too many failed attempts from one IP address, the response ' +
+        'is 403 `too_many_failed_attempts`.',
       tags,
       scope: 'public',
       body: signIn,
@@ -101,8 +102,8 @@ export function signInRoutes(deps: SignInDeps) {
       summary: 'Sign in with a link',
       description:
         'Starts a session with a link created with `millrace console-link`. The link can be used once. A link for the ' +
-'first owner creates the account, an organization and a project, and requires `email`, `password` and ' +
-'`organization_name`.',
+        'first owner creates the account, an organization and a project, and requires `email`, `password` and ' +
+        '`organization_name`.',
       tags,
       scope: 'public',
       body: linkUse,

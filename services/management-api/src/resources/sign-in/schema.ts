@@ -18,16 +18,22 @@ export const done = Type.Object({ success: Type.Boolean({ description: 'Always t
 export const precheck = Type.Object({ email }, { title: 'SignInQuestion' });
 export const waysIn = Type.Object(
   {
-    password_login_available: Type.Boolean({ description: 'Whether users with this address can sign in with a password.' }),
+    password_login_available: Type.Boolean({
+      description: 'Whether users with this address can sign in with a password.',
+    }),
     sso_enforcement: Type.Union([Type.String(), Type.Null()], {
       description: 'The only provider with which users with this address can sign in. Null if no provider is enforced.',
     }),
     saml_available: Type.Boolean({ description: 'Whether users with this address can sign in with SAML.' }),
-    oidc_available: Type.Boolean({ description: 'Whether users with this address can sign in with OpenID Connect, through the provider of their domain or of the ' +
-'installation.' }),
+    oidc_available: Type.Boolean({
+      description:
+        'Whether users with this address can sign in with OpenID Connect, through the provider of their domain or of the ' +
+        'installation.',
+    }),
     social_providers: Type.Record(Type.String(), Type.Boolean(), {
-      description: 'Whether users with this address can sign in with `google-oauth2`, `github` and `gitlab`. Contains only the ' +
-'providers that the installation has.',
+      description:
+        'Whether users with this address can sign in with `google-oauth2`, `github` and `gitlab`. Contains only the ' +
+        'providers that the installation has.',
     }),
   },
   { title: 'WaysIn' },
@@ -55,7 +61,9 @@ export const secondStep = Type.Object(
     token: Type.Optional(code),
     credential: Type.Optional(credential),
     remember: Type.Optional(
-      Type.Boolean({ description: 'Whether to skip the second factor in this browser for 30 days. Defaults to false.' }),
+      Type.Boolean({
+        description: 'Whether to skip the second factor in this browser for 30 days. Defaults to false.',
+      }),
     ),
   },
   { title: 'SecondStep' },
@@ -72,7 +80,9 @@ export const passkeySignIn = Type.Object({ credential }, { title: 'PasskeySignIn
 export const passkeyRegistration = Type.Object(
   {
     credential,
-    label: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name of the passkey. Defaults to `Passkey`.' })),
+    label: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'Name of the passkey. Defaults to `Passkey`.' }),
+    ),
   },
   { title: 'PasskeyRegistration' },
 );
@@ -88,9 +98,14 @@ export const passkey = Type.Object(
     last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'When the passkey was last used. Null if it has not been used.',
     }),
-    transports: Type.Array(Type.String(), { description: 'How browsers can reach the authenticator, for example `internal` or `usb`.' }),
+    transports: Type.Array(Type.String(), {
+      description: 'How browsers can reach the authenticator, for example `internal` or `usb`.',
+    }),
     verified: Type.Boolean({ description: 'Always true, because a passkey is verified when it is registered.' }),
-    authenticator_type: Type.Enum(['platform', 'hybrid', 'hardware', 'unknown'], { description: 'Where the passkey is stored: in the device (`platform`), on a phone (`hybrid`) or on a security key (`hardware`).' }),
+    authenticator_type: Type.Enum(['platform', 'hybrid', 'hardware', 'unknown'], {
+      description:
+        'Where the passkey is stored: in the device (`platform`), on a phone (`hybrid`) or on a security key (`hardware`).',
+    }),
   },
   { title: 'Passkey' },
 );
@@ -116,7 +131,9 @@ export const totpCode = Type.Object({ token: code }, { title: 'TotpCode' });
 export const backupCodes = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),
-    backup_codes: Type.Array(Type.String(), { description: 'Backup codes. Each can be used once. They cannot be shown again.' }),
+    backup_codes: Type.Array(Type.String(), {
+      description: 'Backup codes. Each can be used once. They cannot be shown again.',
+    }),
   },
   { title: 'BackupCodes' },
 );
@@ -124,7 +141,9 @@ export const backupCodesExample = { success: true, backup_codes: ['k3f9q-x7mp2',
 export const factorStatus = Type.Object(
   {
     is_enabled: Type.Boolean({ description: 'Whether a second factor is required after the password.' }),
-    method: Type.Union([Type.Enum(['TOTP', 'passkey']), Type.Null()], { description: 'The second factor that is required after the password. Null if none is required.' }),
+    method: Type.Union([Type.Enum(['TOTP', 'passkey']), Type.Null()], {
+      description: 'The second factor that is required after the password. Null if none is required.',
+    }),
     backup_codes_remaining: Type.Integer({ description: 'Number of unused backup codes.' }),
     has_totp: Type.Boolean({ description: 'Whether an authenticator app is connected.' }),
     has_passkeys: Type.Boolean({ description: 'Whether the user has a passkey.' }),
@@ -156,20 +175,34 @@ export const linkLook = Type.Object({ secret }, { title: 'LinkLook' });
 export const linkMeaning = Type.Object(
   {
     kind: Type.Enum(['sign_in', 'first_owner'], {
-      description: 'What the link does. `sign_in` signs in to an account, and `first_owner` creates the first account of the ' +
-'installation.',
+      description:
+        'What the link does. `sign_in` signs in to an account, and `first_owner` creates the first account of the ' +
+        'installation.',
     }),
-    email: Type.Optional(Type.String({ description: 'Email address of the account that the link signs in to. Absent for the first owner.' })),
+    email: Type.Optional(
+      Type.String({
+        description: 'Email address of the account that the link signs in to. Absent for the first owner.',
+      }),
+    ),
   },
   { title: 'LinkMeaning' },
 );
 export const linkUse = Type.Object(
   {
     secret,
-    email: Type.Optional(Type.String({ description: 'Email address of the first owner. Required if the link is for the first owner.' })),
+    email: Type.Optional(
+      Type.String({ description: 'Email address of the first owner. Required if the link is for the first owner.' }),
+    ),
     first_name: Type.Optional(Type.String({ description: 'First name of the first owner.' })),
-    password: Type.Optional(Type.String({ format: 'password', description: 'Password of the first owner. Required if the link is for the first owner.' })),
-    organization_name: Type.Optional(Type.String({ description: 'Name of the new organization. Required if the link is for the first owner.' })),
+    password: Type.Optional(
+      Type.String({
+        format: 'password',
+        description: 'Password of the first owner. Required if the link is for the first owner.',
+      }),
+    ),
+    organization_name: Type.Optional(
+      Type.String({ description: 'Name of the new organization. Required if the link is for the first owner.' }),
+    ),
   },
   { title: 'LinkUse' },
 );
@@ -198,11 +231,17 @@ export const loginSession = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the session.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the session started.' }),
-    last_activity: Type.String({ format: 'date-time', description: 'When the session was last used, accurate to five minutes.' }),
+    last_activity: Type.String({
+      format: 'date-time',
+      description: 'When the session was last used, accurate to five minutes.',
+    }),
     location: Type.String({ description: 'IP address from which the session was started.' }),
     device: Type.String({ description: 'Browser and operating system, as reported by the browser.' }),
-    login_method: Type.String({ description: 'How the user signed in: `password`, `passkey`, `link`, `invite`, or the provider (`google-oauth2`, `github`, ' +
-'`gitlab`, `saml`, `oidc`).' }),
+    login_method: Type.String({
+      description:
+        'How the user signed in: `password`, `passkey`, `link`, `invite`, or the provider (`google-oauth2`, `github`, ' +
+        '`gitlab`, `saml`, `oidc`).',
+    }),
     is_current: Type.Boolean({ description: 'Whether this is the session of the request.' }),
   },
   { title: 'LoginSession' },

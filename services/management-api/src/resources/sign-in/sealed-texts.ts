@@ -18,9 +18,13 @@ export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: 
     seal(text, context) {
       if (box.newestPrefix !== null) return box.seal({ text }, context).sealed;
       if (mayBePlain) return text;
-      throw new AppError('invalid', 'This installation cannot store secrets, because SECRETS_KEY is not set. Ask its operator to set it.', {
-        code: 'secrets_key_missing',
-      });
+      throw new AppError(
+        'invalid',
+        'This installation cannot store secrets, because SECRETS_KEY is not set. Ask its operator to set it.',
+        {
+          code: 'secrets_key_missing',
+        },
+      );
     },
     open: (stored, context) => (isSealedText(stored) ? String(box.open({ sealed: stored }, context).text) : stored),
   };

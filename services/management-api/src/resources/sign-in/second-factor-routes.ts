@@ -63,7 +63,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       summary: 'Start connecting an authenticator app',
       description:
         'Returns a new secret for an authenticator app. To finish, call `two_factor_validate` with a code from the app ' +
-'within ten minutes. Until then, the app is not required at sign-in. Requires a session.',
+        'within ten minutes. Until then, the app is not required at sign-in. Requires a session.',
       responses: { 200: { description: 'The secret.', schema: totpSetup } },
       examples: {
         response: { success: true, secret: secretExample, uri: `otpauth://totp/Millrace:ada?secret=${secretExample}` },
@@ -81,8 +81,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       summary: 'Connect an authenticator app',
       description:
         'Checks a code from the authenticator app and connects the app. From then on, a second factor is required after ' +
-'the password. Ends your other sessions and returns ten backup codes, which cannot be shown again. Requires a ' +
-'session.',
+        'the password. Ends your other sessions and returns ten backup codes, which cannot be shown again. Requires a ' +
+        'session.',
       body: totpCode,
       responses: { 200: { description: 'The app is connected.', schema: backupCodes } },
       examples: { request: { token: '123456' }, response: backupCodesExample },
@@ -120,7 +120,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       path: `${own}/two_factor_backup_codes`,
       operationId: 'users_two_factor_backup_codes_create',
       summary: 'Create new backup codes',
-      description: 'Returns ten new backup codes, which cannot be shown again. They replace all previous ones. Requires a session.',
+      description:
+        'Returns ten new backup codes, which cannot be shown again. They replace all previous ones. Requires a session.',
       responses: { 200: { description: 'The backup codes.', schema: backupCodes } },
       examples: { response: backupCodesExample },
       handler: async ({ caller }) => ({
@@ -136,7 +137,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       summary: 'Disconnect the authenticator app',
       description:
         'Disconnects the authenticator app, so that its codes are no longer required. Rejected if the app is your last ' +
-'second factor and an organization requires one. Requires a session.',
+        'second factor and an organization requires one. Requires a session.',
       responses: { 200: { description: 'The app is disconnected.', schema: done } },
       examples: { response: { success: true } },
       handler: async ({ caller }) => {
@@ -150,7 +151,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       path: '/api/webauthn/register/begin',
       operationId: 'webauthn_register_begin_create',
       summary: 'Start registering a passkey',
-      description: 'Returns options for `navigator.credentials.create()`. They are valid for five minutes. Requires a session.',
+      description:
+        'Returns options for `navigator.credentials.create()`. They are valid for five minutes. Requires a session.',
       responses: { 200: { description: 'The options.', schema: passkeyOptions } },
       examples: { response: { challenge: 'Zm9vYmFyYmF6', rp: { id: 'analytics.example', name: 'Millrace' } } },
       handler: async ({ caller, target: session, request }) => {
@@ -164,7 +166,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       path: '/api/webauthn/register/complete',
       operationId: 'webauthn_register_complete_create',
       summary: 'Register a passkey',
-      description: 'Registers the passkey that the browser created. It can be used to sign in immediately. Requires a session.',
+      description:
+        'Registers the passkey that the browser created. It can be used to sign in immediately. Requires a session.',
       body: passkeyRegistration,
       responses: { 201: { description: 'The passkey.', schema: passkeySchema } },
       examples: { request: { credential: { id: 'AQIDBA' }, label: 'Laptop' }, response: passkeyExample },
@@ -210,7 +213,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       summary: 'Remove a passkey',
       description:
         'Removes the passkey. Rejected if it is your only sign-in method, or if it is your last second factor and an ' +
-'organization requires one. Requires a session.',
+        'organization requires one. Requires a session.',
       params,
       responses: { 204: { description: 'The passkey is removed.' } },
       handler: async ({ caller, params: { id } }) => {

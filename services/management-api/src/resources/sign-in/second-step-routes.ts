@@ -76,8 +76,9 @@ export function secondStepRoutes(deps: SignInDeps) {
       path: '/api/login/2fa/methods',
       operationId: 'login_2fa_methods_retrieve',
       summary: 'List second factors for a sign-in',
-      description: 'Returns the second factors with which a sign-in can continue after the response `2fa_required`. Must be called ' +
-'in the browser that started the sign-in.',
+      description:
+        'Returns the second factors with which a sign-in can continue after the response `2fa_required`. Must be called ' +
+        'in the browser that started the sign-in.',
       tags,
       scope: 'public',
       responses: { 200: { description: 'The available second factors.', schema: secondStepMethods } },
@@ -93,7 +94,8 @@ export function secondStepRoutes(deps: SignInDeps) {
       path: '/api/login/2fa/passkey/begin',
       operationId: 'login_2fa_passkey_begin_create',
       summary: 'Start the second factor with a passkey',
-      description: 'Returns options for `navigator.credentials.get()`. Send the resulting credential to `POST /api/login/token`.',
+      description:
+        'Returns options for `navigator.credentials.get()`. Send the resulting credential to `POST /api/login/token`.',
       tags,
       scope: 'public',
       responses: { 200: { description: 'The options.', schema: passkeyOptions } },
@@ -114,9 +116,9 @@ export function secondStepRoutes(deps: SignInDeps) {
       summary: 'Complete a sign-in with a second factor',
       description:
         'Completes a sign-in that got the response `2fa_required`. Must be called within ten minutes, in the browser that ' +
-'started the sign-in. Send either `token` (a code from the authenticator app, or a backup code) or `credential` ' +
-'(the response of a passkey). If the first factor was a passkey without user verification, `credential` must be ' +
-'from a passkey with user verification.',
+        'started the sign-in. Send either `token` (a code from the authenticator app, or a backup code) or `credential` ' +
+        '(the response of a passkey). If the first factor was a passkey without user verification, `credential` must be ' +
+        'from a passkey with user verification.',
       tags,
       scope: 'public',
       body: secondStep,
@@ -152,7 +154,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       summary: 'Start a sign-in with a passkey',
       description:
         'Returns options for `navigator.credentials.get()`, with which the browser offers all passkeys that it has for ' +
-'this installation.',
+        'this installation.',
       tags,
       scope: 'public',
       responses: { 200: { description: 'The options.', schema: passkeyOptions } },
@@ -172,7 +174,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       summary: 'Sign in with a passkey',
       description:
         'Starts a session for the owner of the passkey. If the authenticator did not verify the user, for example with a ' +
-'PIN, a second factor is required in the same way as after a password.',
+        'PIN, a second factor is required in the same way as after a password.',
       tags,
       scope: 'public',
       body: passkeySignIn,

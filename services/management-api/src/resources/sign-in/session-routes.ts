@@ -40,7 +40,8 @@ export function sessionRoutes(deps: SignInDeps) {
       path,
       operationId: 'users_login_sessions_list',
       summary: 'List your sessions',
-      description: 'Returns your sessions. The current session comes first, followed by the most recently used. Requires a session.',
+      description:
+        'Returns your sessions. The current session comes first, followed by the most recently used. Requires a session.',
       tags,
       scope: 'user:read',
       responses: { 200: { description: 'The sessions.', schema: Type.Array(loginSession) } },
@@ -91,8 +92,8 @@ export function sessionRoutes(deps: SignInDeps) {
       summary: 'Confirm your identity',
       description:
         'Confirms the identity of the user, so that the session can be used for two more hours for actions that require a ' +
-'recent sign-in. Send `password`, and `token` if a second factor is required. Or send `credential`, the response ' +
-'of a passkey to `POST /api/webauthn/login/begin`. The session cookie changes. Requires a session.',
+        'recent sign-in. Send `password`, and `token` if a second factor is required. Or send `credential`, the response ' +
+        'of a passkey to `POST /api/webauthn/login/begin`. The session cookie changes. Requires a session.',
       tags,
       scope: 'user:write',
       isBeforeSecondFactor: true,
@@ -125,7 +126,10 @@ async function confirm(
   }
   if (!asksSecondFactor(await findSecondFactors(sql, user.id))) return;
   if (body.token === undefined) {
-    throw new AppError('invalid', 'A second factor is required as well. Enter a code.', { code: '2fa_required', attr: 'token' });
+    throw new AppError('invalid', 'A second factor is required as well. Enter a code.', {
+      code: '2fa_required',
+      attr: 'token',
+    });
   }
   await checkCode(deps, user, body.token);
 }
@@ -148,9 +152,13 @@ async function confirmByPassword(
   { user, password, request }: { user: SigningIn; password: string | undefined; request: ApiRequest },
 ): Promise<void> {
   if (user.password_hash === null) {
-    throw new AppError('invalid', 'This account does not have a password. Sign in again with a link, and set a password.', {
-      code: 'no_password',
-    });
+    throw new AppError(
+      'invalid',
+      'This account does not have a password. Sign in again with a link, and set a password.',
+      {
+        code: 'no_password',
+      },
+    );
   }
   if (password === undefined) {
     throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'password' });

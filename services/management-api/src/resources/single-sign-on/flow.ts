@@ -294,7 +294,8 @@ async function signIn(deps: SingleSignOnDeps, answered: Answered): Promise<Leads
   if (domain && isEnforcedNow) accountMailing.tellAdministrators(domain, 'sso_active');
   if (domainId !== null) {
     const tried = { domain_id: domainId, provider: kind, is_test: false, email: user.email, attributes: null };
-    const detail = 'step' in done ? 'The response is valid. The account requires a second factor.' : 'The user was signed in.';
+    const detail =
+      'step' in done ? 'The response is valid. The account requires a second factor.' : 'The user was signed in.';
     await noteTry(deps.sql, { ...tried, reason: null, detail });
   }
   if ('step' in done) {
@@ -324,9 +325,7 @@ function testOutcome(
 ): { reason: string | null; detail: string } {
   if (email === null || domainOfAddress(email) !== domain) {
     const detail =
-      email === null
-        ? arrivalSentences.no_email
-        : `The email address ${email} is not in the domain ${domain}.`;
+      email === null ? arrivalSentences.no_email : `The email address ${email} is not in the domain ${domain}.`;
     return { reason: 'other_domain', detail };
   }
   if (!isEmailVerified) {
@@ -377,7 +376,8 @@ const arrivalSentences: Record<Extract<ArrivalRefusal, string>, string> = {
   email_not_verified: 'The provider did not report the email address as verified.',
   other_domain: 'The email address is not in this domain.',
   kept_out: 'An administrator removed this user from the organization and blocked the email address.',
-  jit_not_enabled: 'There is no account with this email address, and the domain does not create accounts automatically.',
+  jit_not_enabled:
+    'There is no account with this email address, and the domain does not create accounts automatically.',
   no_new_organizations: 'There is no account with this email address. Ask for an invite.',
 };
 

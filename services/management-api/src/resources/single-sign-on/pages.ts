@@ -83,7 +83,9 @@ export function createSignOnPages(deps: PageDeps): (request: IncomingMessage, re
 
 function sendMetadata({ publicUrl }: ApiRequest, response: ServerResponse): void {
   if (publicUrl === null) {
-    response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end('Single sign-on is not available, because PUBLIC_API_URL is not set.\n');
+    response
+      .writeHead(503, { 'content-type': 'text/plain; charset=utf-8' })
+      .end('Single sign-on is not available, because PUBLIC_API_URL is not set.\n');
     return;
   }
   response.setHeader('Content-Type', 'text/xml; charset=utf-8');

@@ -26,8 +26,9 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       path: '/api/organizations/:organization_id/domains/:id/sign_in_tries',
       operationId: 'organizations_domains_sign_in_tries_list',
       summary: 'List sign-in attempts of a domain',
-      description: 'Returns the last 20 sign-in attempts through the provider of the domain. Rejected attempts have a reason, and ' +
-'tests show what the provider reported.',
+      description:
+        'Returns the last 20 sign-in attempts through the provider of the domain. Rejected attempts have a reason, and ' +
+        'tests show what the provider reported.',
       tags: ['domains'],
       scope: 'organization:read',
       params: domainParams,
@@ -46,8 +47,9 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       path: '/api/organizations/:organization_id/kept_out',
       operationId: 'organizations_kept_out_list',
       summary: 'List blocked email addresses',
-      description: 'Returns the email addresses of members who were removed with `keep_out`. They cannot join again automatically ' +
-'through a domain of the organization.',
+      description:
+        'Returns the email addresses of members who were removed with `keep_out`. They cannot join again automatically ' +
+        'through a domain of the organization.',
       tags: ['members'],
       scope: 'organization_member:read',
       params: organizationParams,
@@ -70,7 +72,7 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       summary: 'Unblock an email address',
       description:
         'Unblocks the email address. The user joins the organization again at the next sign-in, if a domain of the ' +
-'organization adds its users automatically.',
+        'organization adds its users automatically.',
       tags: ['members'],
       scope: 'organization_member:write',
       isSensitive: true,
@@ -103,8 +105,9 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
       path: '/api/login/sso/look',
       operationId: 'login_sso_look_create',
       summary: 'Show a sign-in that needs confirmation',
-      description: 'Returns the user of a sign-in that was started on the provider’s own page and still needs confirmation. The ' +
-'ticket remains valid.',
+      description:
+        'Returns the user of a sign-in that was started on the provider’s own page and still needs confirmation. The ' +
+        'ticket remains valid.',
       responses: { 200: { description: 'The user who would be signed in.', schema: ticketLook } },
       examples: { request: { ticket: secretExample }, response: { email: 'ada@example.com' } },
       target: ({ request }) => deps.signInLimits.countQuestion(request.address),
@@ -116,9 +119,12 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
       path: '/api/login/sso',
       operationId: 'login_sso_create',
       summary: 'Confirm a sign-in from a provider',
-      description: 'Confirms a sign-in that was started on the provider’s own page, and starts the session. To see the user first, ' +
-'call `POST /api/login/sso/look`.',
-      responses: { 200: { description: 'The user is signed in, or `next` leads to the second factor.', schema: ticketUse } },
+      description:
+        'Confirms a sign-in that was started on the provider’s own page, and starts the session. To see the user first, ' +
+        'call `POST /api/login/sso/look`.',
+      responses: {
+        200: { description: 'The user is signed in, or `next` leads to the second factor.', schema: ticketUse },
+      },
       examples: { request: { ticket: secretExample }, response: { success: true, next: '/console/' } },
       target: async ({ request }) => {
         refuseForeignPage(request);

@@ -10,8 +10,12 @@ const providerTry = Type.Object(
     created_at: Type.String({ format: 'date-time', description: 'When the attempt was made.' }),
     provider: Type.String({ description: 'Provider that was used: `saml` or `oidc`.' }),
     is_test: Type.Boolean({ description: 'Whether this was a test by an administrator.' }),
-    outcome: Type.Enum(['signed in', 'passed', 'refused'], { description: 'Outcome of the attempt. A successful test is `passed`.' }),
-    reason: Type.Union([Type.String(), Type.Null()], { description: 'Code for the reason why the attempt was rejected. Null if it succeeded.' }),
+    outcome: Type.Enum(['signed in', 'passed', 'refused'], {
+      description: 'Outcome of the attempt. A successful test is `passed`.',
+    }),
+    reason: Type.Union([Type.String(), Type.Null()], {
+      description: 'Code for the reason why the attempt was rejected. Null if it succeeded.',
+    }),
     detail: Type.String({ description: 'Details about the outcome.' }),
     email: Type.Union([Type.String(), Type.Null()], { description: 'Email address of the user. Null if unknown.' }),
     attributes: Type.Union([Type.Record(Type.String(), Type.Array(Type.String())), Type.Null()], {
@@ -55,7 +59,11 @@ export const ticket = Type.Object(
   { title: 'SignInTicket' },
 );
 export const ticketLook = Type.Object(
-  { email: Type.Union([Type.String(), Type.Null()], { description: 'Email address of the user who would be signed in. Null if the provider did not report one.' }) },
+  {
+    email: Type.Union([Type.String(), Type.Null()], {
+      description: 'Email address of the user who would be signed in. Null if the provider did not report one.',
+    }),
+  },
   { title: 'SignInTicketLook' },
 );
 export const ticketUse = Type.Object(

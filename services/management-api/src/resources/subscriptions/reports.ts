@@ -45,7 +45,9 @@ export interface ReportRouteDeps {
 
 const largest = 2_147_483_647;
 const number = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: largest, description }));
-const format = Type.Optional(Type.String({ description: '`html` returns the HTML page of the email. Any other value returns JSON.' }));
+const format = Type.Optional(
+  Type.String({ description: '`html` returns the HTML page of the email. Any other value returns JSON.' }),
+);
 const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
 
 const previewQuery = Type.Object({
@@ -54,12 +56,13 @@ const previewQuery = Type.Object({
   dashboard_export_insights: Type.Optional(
     Type.String({
       pattern: '^\\d{1,10}(,\\d{1,10}){0,5}$',
-      description:
-        'IDs of the dashboard insights to show, separated by commas. Defaults to the first six.',
+      description: 'IDs of the dashboard insights to show, separated by commas. Defaults to the first six.',
     }),
   ),
   title: Type.Optional(Type.String({ maxLength: 100, description: 'Title of the report.' })),
-  invite_message: Type.Optional(Type.String({ maxLength: 10_000, description: 'Message shown in the report to new recipients.' })),
+  invite_message: Type.Optional(
+    Type.String({ maxLength: 10_000, description: 'Message shown in the report to new recipients.' }),
+  ),
   format,
 });
 
@@ -84,8 +87,8 @@ export function reportRoutes(
       summary: 'Preview a report',
       description:
         'Returns the report that a subscription to the insight or the dashboard would send, with current or cached ' +
-'results. If neither is set, it is the report of a subscription without an insight or a dashboard. Nothing is ' +
-'stored or sent. Also requires the scope `insight:read`, and `dashboard:read` for a dashboard.',
+        'results. If neither is set, it is the report of a subscription without an insight or a dashboard. Nothing is ' +
+        'stored or sent. Also requires the scope `insight:read`, and `dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:read',
       query: previewQuery,
@@ -136,8 +139,8 @@ export function reportRoutes(
       summary: 'Show a report that was sent',
       description:
         'Returns a report with the results that were sent. `report` is null while the results are computed, and for the ' +
-'last report, which says that the insight or dashboard was deleted. Also requires the scope `insight:read`, and ' +
-'`dashboard:read` for a dashboard.',
+        'last report, which says that the insight or dashboard was deleted. Also requires the scope `insight:read`, and ' +
+        '`dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:read',
       params: Type.Object({
@@ -173,12 +176,16 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
     summary: 'Get a picture of a report',
     description:
       'Returns the picture of one insight in a report. Slack and webhooks receive this URL. It requires no ' +
-'authentication, because it contains an ID that cannot be guessed.',
+      'authentication, because it contains an ID that cannot be guessed.',
     tags: ['subscriptions'],
     scope: 'public',
     params: Type.Object({
       report_id: Type.String({ format: 'uuid', description: 'ID of the report, which only its recipients know.' }),
-      at: Type.Integer({ minimum: 0, maximum: mostInsights - 1, description: 'Position of the insight in the report, starting at 0.' }),
+      at: Type.Integer({
+        minimum: 0,
+        maximum: mostInsights - 1,
+        description: 'Position of the insight in the report, starting at 0.',
+      }),
     }),
     responses: { 200: { description: 'The picture.', stream: { mediaType: 'image/png', example: '' } } },
     handler: async ({ params: { report_id: id, at } }) => {

@@ -48,7 +48,9 @@ const listQuery = Type.Object({
   dashboard: Type.Optional(
     Type.Integer({ maximum: largest, minimum: 1, description: 'Returns only subscriptions to this dashboard.' }),
   ),
-  insight: Type.Optional(Type.Integer({ maximum: largest, minimum: 1, description: 'Returns only subscriptions to this insight.' })),
+  insight: Type.Optional(
+    Type.Integer({ maximum: largest, minimum: 1, description: 'Returns only subscriptions to this insight.' }),
+  ),
 });
 const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
@@ -99,8 +101,8 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       summary: 'Create a subscription',
       description:
         'Creates a subscription. The first report is sent immediately, with `invite_message`, unless `enabled` or ' +
-'`send_test_now` is false. Also requires the scopes to read the content of the report: `insight:read`, and ' +
-'`dashboard:read` for a dashboard.',
+        '`send_test_now` is false. Also requires the scopes to read the content of the report: `insight:read`, and ' +
+        '`dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:write',
       body: newSubscription,
@@ -146,8 +148,8 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
         summary: method === 'PUT' ? 'Replace a subscription' : 'Change or delete a subscription',
         description:
           'Changes the given fields. Fields that are left out do not change. To delete a subscription, set `deleted` to ' +
-'true. To restore it, set `deleted` to false. Except for deleting, this also requires the scope `insight:read`, ' +
-'and `dashboard:read` for a dashboard.',
+          'true. To restore it, set `deleted` to false. Except for deleting, this also requires the scope `insight:read`, ' +
+          'and `dashboard:read` for a dashboard.',
         tags,
         scope: 'subscription:write',
         params,

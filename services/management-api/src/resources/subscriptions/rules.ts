@@ -197,9 +197,13 @@ export async function withinSubscriptionLimit<T extends { isOneMore: boolean }>(
   await lockOrganization(tx, organizationId);
   const written = await write();
   if (max > 0 && written.isOneMore && (await countSubscriptions(tx, organizationId)) > max) {
-    throw new AppError('invalid', `An organization can have at most ${max} subscriptions. Delete one that you no longer need.`, {
-      code: 'limit_exceeded',
-    });
+    throw new AppError(
+      'invalid',
+      `An organization can have at most ${max} subscriptions. Delete one that you no longer need.`,
+      {
+        code: 'limit_exceeded',
+      },
+    );
   }
   return written;
 }

@@ -14,7 +14,7 @@ const time = Type.String({ format: 'date-time' });
 
 const chosenInsights =
   'IDs of the dashboard insights that reports show, in the order of the dashboard. If empty, reports show the first ' +
-'six.';
+  'six.';
 
 const fields = {
   dashboard: orNull(
@@ -24,7 +24,7 @@ const fields = {
   insight: orNull(
     Type.Integer({ 'x-reference': true }),
     'ID of the insight that reports are about. If it is deleted later, the next report says so and is the last one. ' +
-'If both `insight` and `dashboard` are set, reports are about the insight.',
+      'If both `insight` and `dashboard` are set, reports are about the insight.',
   ),
   target_type: oneOf(subscriptionTargetTypes, 'How reports are sent.'),
   target_value: Type.String({
@@ -38,24 +38,35 @@ const fields = {
       '`https://example.com/********`. If you send this mask back, the URL does not change.',
   }),
   frequency: oneOf(frequencies, 'Unit of `interval`.'),
-  interval: Type.Integer({ minimum: 1, maximum: largest, description: 'Number of `frequency` units from one report to the next. For example, 2 with `weekly` means every two weeks.' }),
+  interval: Type.Integer({
+    minimum: 1,
+    maximum: largest,
+    description:
+      'Number of `frequency` units from one report to the next. For example, 2 with `weekly` means every two weeks.',
+  }),
   byweekday: orNull(Type.Array(oneOf(weekdays, 'A weekday.')), 'Sends reports only on these weekdays.'),
   bysetpos: orNull(
     Type.Integer({ minimum: -largest - 1, maximum: largest }),
     'With `byweekday`: sends reports only on the n-th matching day of each period, counted from the end if negative. ' +
-'From 1 to 366 or from -366 to -1.',
+      'From 1 to 366 or from -366 to -1.',
   ),
   count: orNull(Type.Integer({ minimum: 1, maximum: largest }), 'Total number of reports, counted from `start_date`.'),
   start_date: Type.String({
     format: 'date-time',
-    description: 'Start of the schedule. Its time of day, in the project time zone, is the time at which reports are sent.',
+    description:
+      'Start of the schedule. Its time of day, in the project time zone, is the time at which reports are sent.',
   }),
   until_date: orNull(time, 'Time after which no more reports are sent.'),
-  deleted: Type.Boolean({ description: 'Whether the subscription is deleted. A deleted subscription sends no reports.' }),
+  deleted: Type.Boolean({
+    description: 'Whether the subscription is deleted. A deleted subscription sends no reports.',
+  }),
   title: orNull(Type.String({ maxLength: 100 }), 'Title of the reports.'),
   enabled: Type.Boolean({ description: 'Whether reports are sent on schedule. Defaults to true.' }),
   dashboard_export_insights: Type.Array(Type.Integer(), { description: chosenInsights }),
-  invite_message: orNull(Type.String({ maxLength: 10_000 }), 'Message for recipients who receive a report for the first time.'),
+  invite_message: orNull(
+    Type.String({ maxLength: 10_000 }),
+    'Message for recipients who receive a report for the first time.',
+  ),
 };
 
 /** A subscription, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
@@ -106,7 +117,7 @@ const optional = {
     orNull(
       Type.Boolean(),
       'If true, sends a report to all targets immediately. If false, sends none. By default, a new subscription that is ' +
-'enabled sends one to all targets, and a change of the target sends one only to the targets that were added.',
+        'enabled sends one to all targets, and a change of the target sends one only to the targets that were added.',
     ),
   ),
   invite_message: Type.Optional(rest.invite_message),
@@ -202,13 +213,19 @@ export const delivery = Type.Object(
     occasion: Type.String({
       description:
         'Why the report was sent: `scheduled`, `created` (the subscription is new), `target_changed` (the target is new), ' +
-'`test` (`send_test_now`) or `ended` (the insight or dashboard was deleted, so this is the last report).',
+        '`test` (`send_test_now`) or `ended` (the insight or dashboard was deleted, so this is the last report).',
     }),
     due_at: Type.String({ format: 'date-time', description: 'When the report was due.' }),
-    target: Type.String({ description: 'Where the report was sent: one email address, or the complete `target_value`.' }),
-    status: Type.String({ description: '`pending`, `delivered`, `failed` (no more attempts will be made) or `cancelled`.' }),
+    target: Type.String({
+      description: 'Where the report was sent: one email address, or the complete `target_value`.',
+    }),
+    status: Type.String({
+      description: '`pending`, `delivered`, `failed` (no more attempts will be made) or `cancelled`.',
+    }),
     attempts: Type.Integer({ description: 'Number of attempts.' }),
-    error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed. Null if it did not fail.' }),
+    error: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why the last attempt failed. Null if it did not fail.',
+    }),
     created_at: Type.String({ format: 'date-time', description: 'When the report was created.' }),
     finished_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'When the report was delivered, failed or was cancelled. Null while it is pending.',
@@ -236,8 +253,11 @@ const figure = Type.Object(
     unit: oneOf(['number', 'percent'], 'Unit of the value.'),
     of: oneOf(['total', 'average'], 'How the values of several intervals were combined.'),
     before: orNull(Type.Number(), 'Value for the previous period. Null if there is none.'),
-    change: orNull(Type.Number(), 'Change from the previous period in percent, or in percentage points if the unit is `percent`. Null if there is ' +
-'no previous value.'),
+    change: orNull(
+      Type.Number(),
+      'Change from the previous period in percent, or in percentage points if the unit is `percent`. Null if there is ' +
+        'no previous value.',
+    ),
   },
   { title: 'ReportFigure' },
 );
@@ -256,7 +276,10 @@ const reportedInsight = Type.Object(
       columns: Type.Array(Type.String()),
       rows: Type.Array(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]))),
     }),
-    left_out: Type.Object({ rows: Type.Integer(), figures: Type.Integer() }, { description: 'Number of rows and figures that were left out.' }),
+    left_out: Type.Object(
+      { rows: Type.Integer(), figures: Type.Integer() },
+      { description: 'Number of rows and figures that were left out.' },
+    ),
     error: orNull(Type.String(), 'Why the insight could not be computed. Null if it was.'),
   },
   { title: 'ReportInsight' },

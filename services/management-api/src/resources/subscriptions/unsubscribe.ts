@@ -13,7 +13,10 @@ import { findUnsubscribable, type Unsubscribable } from './store.ts';
 const linkDays = 30;
 
 const params = Type.Object({
-  unsubscribe_id: Type.String({ format: 'uuid', description: 'ID in the link of an email, which only its recipient knows.' }),
+  unsubscribe_id: Type.String({
+    format: 'uuid',
+    description: 'ID in the link of an email, which only its recipient knows.',
+  }),
 });
 const state = Type.Object(
   {
@@ -64,7 +67,7 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       summary: 'Unsubscribe from reports',
       description:
         'Removes the email address from the subscription. If it is the last one, the subscription ends. Other recipients ' +
-'are not affected. Repeating the request changes nothing.',
+        'are not affected. Repeating the request changes nothing.',
       examples: { response: { ...example, is_subscribed: false } },
       handler: async ({ params: { unsubscribe_id: id }, request }) => {
         const found = await requireMail(sql, id);
@@ -78,7 +81,11 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
 /** @throws AppError `not_found`. */
 async function requireMail(sql: Sql, id: string): Promise<Unsubscribable> {
   const found = await findUnsubscribable(sql, id, linkDays);
-  if (!found) throw new AppError('not_found', `This link is invalid or older than ${linkDays} days. Use the link in a newer email.`);
+  if (!found)
+    throw new AppError(
+      'not_found',
+      `This link is invalid or older than ${linkDays} days. Use the link in a newer email.`,
+    );
   return found;
 }
 

@@ -14,7 +14,7 @@ export function testEventRoutes(deps: GatewayDeps) {
     summary: 'Send a test event',
     description:
       'Sends an event with the project API key to the gateway at `INGEST_URL`, as an SDK would. The event counts like ' +
-'any other event. When it has been stored, `events/:uuid` returns it.',
+      'any other event. When it has been stored, `events/:uuid` returns it.',
     tags: ['events'],
     scope: 'event:write',
     body: newTestEvent,

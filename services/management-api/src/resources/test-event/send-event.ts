@@ -32,7 +32,11 @@ export async function sendEvent(
   { properties, ...event }: EventToSend,
 ): Promise<string> {
   if (ingestUrl === undefined) {
-    throw new AppError('unavailable', 'Test events are not available, because INGEST_URL is not set. Ask the operator of this installation.', { code: 'no_gateway' });
+    throw new AppError(
+      'unavailable',
+      'Test events are not available, because INGEST_URL is not set. Ask the operator of this installation.',
+      { code: 'no_gateway' },
+    );
   }
   const uuid = randomUUID();
   const token = await findEnvironmentToken(sql, environmentId);
@@ -52,7 +56,10 @@ async function send(url: URL, event: object): Promise<void> {
     });
     answer = { status: response.status, text: await response.text() };
   } catch (cause) {
-    throw new AppError('unavailable', 'The gateway does not respond. Try again in a moment.', { retryAfterSeconds: 2, cause });
+    throw new AppError('unavailable', 'The gateway does not respond. Try again in a moment.', {
+      retryAfterSeconds: 2,
+      cause,
+    });
   }
   if (answer.status !== 200) {
     const detail = `The gateway rejected the event with status ${answer.status}. Try again in a moment.`;

@@ -56,7 +56,9 @@ describe('another address', () => {
   test('S-037: waits for its code; the one there is keeps working; both are told; other sessions end', async () => {
     const other = await signInAs(api, tenant.userId);
     expect((await ask(`  ${wanted().toUpperCase()}`)).body).toMatchObject({ email, pending_email: wanted() });
-    await eventually(async () => mailsTo(email, 'A new email address').length === 1, { what: 'a mail to the old address' });
+    await eventually(async () => mailsTo(email, 'A new email address').length === 1, {
+      what: 'a mail to the old address',
+    });
     expect(await prove('00000x')).toMatchObject({ status: 400, body: { code: 'invalid_code', attr: 'code' } });
     expect((await me()).email).toBe(email);
     expect(await prove(await codeFor(wanted()))).toMatchObject({ status: 200, body: { success: true } });

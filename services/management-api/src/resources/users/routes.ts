@@ -47,7 +47,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       summary: 'Show your own user',
       description:
         'Returns the user of the API key or session. This also works with keys that are limited to some organizations or ' +
-'projects, so you can use it to check whether a key is valid.',
+        'projects, so you can use it to check whether a key is valid.',
       tags: ['users'],
       scope: 'user:read',
       isBeforeSecondFactor: true,
@@ -62,9 +62,9 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       summary: 'Change your own user',
       description:
         'Changes the given fields. `set_current_organization` and `set_current_team` change what `@current` refers to, ' +
-'and cannot be set with a key that is limited to some organizations or projects. Changing the password, the email ' +
-'address or `passkeys_enabled_for_2fa` requires a session. Changing these or the name in a session requires a ' +
-'recent sign-in.',
+        'and cannot be set with a key that is limited to some organizations or projects. Changing the password, the email ' +
+        'address or `passkeys_enabled_for_2fa` requires a session. Changing these or the name in a session requires a ' +
+        'recent sign-in.',
       tags: ['users'],
       scope: 'user:write',
       isBeforeSecondFactor: true,
@@ -103,13 +103,18 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       path: '/api/users',
       operationId: 'users_list',
       summary: 'List users',
-      description: 'Returns only your own user. To list the other members of an organization, use the member list of the organization.',
+      description:
+        'Returns only your own user. To list the other members of an organization, use the member list of the organization.',
       tags: ['users'],
       scope: 'user:read',
       query: Type.Object({
         ...offsetQuery,
-        email: Type.Optional(Type.String({ description: 'Returns your user only if it has this email address, ignoring case.' })),
-        is_staff: Type.Optional(Type.Boolean({ description: 'Returns your user only if its `is_staff` has this value.' })),
+        email: Type.Optional(
+          Type.String({ description: 'Returns your user only if it has this email address, ignoring case.' }),
+        ),
+        is_staff: Type.Optional(
+          Type.Boolean({ description: 'Returns your user only if its `is_staff` has this value.' }),
+        ),
       }),
       responses: { 200: { description: 'One page with your user.', schema: offsetPageOf(me) } },
       examples: { response: { count: 1, next: null, previous: null, results: [meExample] } },
@@ -158,8 +163,8 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       summary: 'Verify a new email address',
       description:
         'Verifies the pending email address with the six-digit code that was sent to it. The address then becomes the ' +
-'email address of the account, and your other sessions end. After five wrong codes, you must request a new one. ' +
-'Requires a session.',
+        'email address of the account, and your other sessions end. After five wrong codes, you must request a new one. ' +
+        'Requires a session.',
       body: emailProof,
       responses: done200,
       examples: { request: { code: '123456' }, response: isDone },
@@ -174,7 +179,8 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       path: '/api/users/request_email_verification',
       operationId: 'users_request_email_verification_create',
       summary: 'Request a new verification code',
-      description: 'Sends a new code to the pending email address. The previous code stops working. Requires a session.',
+      description:
+        'Sends a new code to the pending email address. The previous code stops working. Requires a session.',
       responses: done200,
       examples: { response: isDone },
       handler: async ({ caller, request }) => {
@@ -220,12 +226,15 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       summary: 'Delete your account',
       description:
         'Deletes your account with its API keys, sessions and memberships. Everything you created remains. If you are an ' +
-'owner of an organization, the request is rejected: make another member the owner, or delete the organization ' +
-'first. Requires a session.',
+        'owner of an organization, the request is rejected: make another member the owner, or delete the organization ' +
+        'first. Requires a session.',
       isSensitive: true,
       responses: {
         204: { description: 'The account is deleted.' },
-        405: { description: 'The request used an API key. An account can be deleted only in a session (`method_not_allowed`).' },
+        405: {
+          description:
+            'The request used an API key. An account can be deleted only in a session (`method_not_allowed`).',
+        },
       },
       handler: async ({ caller, request }) => {
         // To keys it is what it was before people could sign in (U5).

@@ -20,13 +20,15 @@ export const me = Type.Object(
     }),
     has_password: Type.Boolean({ description: 'Whether the user can sign in with a password.' }),
     sensitive_session_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'Time until which this session can be used for actions that require a recent sign-in. Null with an API key.',
+      description:
+        'Time until which this session can be used for actions that require a recent sign-in. Null with an API key.',
     }),
     is_staff: Type.Boolean({ description: 'Always false, because Millrace does not have staff users.' }),
     is_2fa_enabled: Type.Boolean({ description: 'Whether a second factor is required when the user signs in.' }),
     passkeys_enabled_for_2fa: Type.Boolean({
-      description: 'Whether a passkey is required after the password. The user can sign in with a passkey instead of a password in ' +
-'any case.',
+      description:
+        'Whether a passkey is required after the password. The user can sign in with a passkey instead of a password in ' +
+        'any case.',
     }),
     has_social_auth: Type.Boolean({ description: 'Whether the account is linked to a sign-in provider.' }),
     hedgehog_config: freeFormObject({ description: 'Free-form settings. Empty if not set.' }),
@@ -92,16 +94,18 @@ export const refusedUserFields = {
   anonymize_data: {
     detail:
       '`anonymize_data` is not supported, because Millrace does not collect data about how you use it. Leave it out, or ' +
-'set it to false.',
+      'set it to false.',
     unless: [null, false],
   },
   is_staff: {
-    detail: '`is_staff` is not supported, because Millrace does not have staff users. Leave it out, or set it to false.',
+    detail:
+      '`is_staff` is not supported, because Millrace does not have staff users. Leave it out, or set it to false.',
     unless: [null, false],
   },
   notification_settings: {
-    detail: '`notification_settings` is not supported, because emails cannot be turned off individually. Leave it out, or ' +
-'send an empty object.',
+    detail:
+      '`notification_settings` is not supported, because emails cannot be turned off individually. Leave it out, or ' +
+      'send an empty object.',
     unless: [null, {}],
   },
 };
@@ -130,22 +134,30 @@ export const userChanges = Type.Object(
       Type.String({
         format: 'email',
         maxLength: 254,
-        description: 'New email address. It takes effect after it has been verified with a code. Requires a session in which you ' +
-'signed in within the last five minutes.',
+        description:
+          'New email address. It takes effect after it has been verified with a code. Requires a session in which you ' +
+          'signed in within the last five minutes.',
       }),
     ),
     passkeys_enabled_for_2fa: Type.Optional(
       Type.Boolean({ description: 'Whether a passkey is required after the password. Requires a session.' }),
     ),
     current_password: Type.Optional(
-      Type.String({ format: 'password', description: 'Current password. Required with `password` if the account has one, unless the session was started with a sign-in ' +
-'link.' }),
+      Type.String({
+        format: 'password',
+        description:
+          'Current password. Required with `password` if the account has one, unless the session was started with a sign-in ' +
+          'link.',
+      }),
     ),
     set_current_organization: Type.Optional(
       Type.String({ description: 'ID of the organization that `@current` refers to.' }),
     ),
     set_current_team: Type.Optional(
-      Type.Integer({ description: 'ID of the environment that `@current` refers to. Its organization becomes the current one as well.' }),
+      Type.Integer({
+        description:
+          'ID of the environment that `@current` refers to. Its organization becomes the current one as well.',
+      }),
     ),
   },
   { title: 'UserChanges' },
