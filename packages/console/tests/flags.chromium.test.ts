@@ -25,7 +25,7 @@ const searchField = (page: Page) => page.getByRole('searchbox', { name: /^Search
 
 test('empty, loading, failed, refused and gone are five pictures', async () => {
   const page = await console.open('flags');
-  await page.getByRole('heading', { name: 'No flag yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No feature flags yet' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('button', { name: 'New flag' }).last().click();
   await page.getByRole('heading', { name: 'New flag' }).waitFor();
@@ -57,7 +57,7 @@ test('empty, loading, failed, refused and gone are five pictures', async () => {
   await page.reload();
   await page.getByText('Loading').waitFor();
   answer();
-  await page.getByRole('heading', { name: 'No flag yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No feature flags yet' }).waitFor();
   await page.context().close();
 });
 
@@ -112,7 +112,7 @@ test('the switch turns at once, and back with the reason; what depends on a flag
   await turn('base').click();
   await eventually(async () => expect(await turn('base').getAttribute('aria-checked')).toBe('false'));
   answer();
-  await page.getByRole('alert').getByText('base stays on.').getByText('above').waitFor();
+  await page.getByRole('alert').getByText('base is still on.').getByText('above').waitFor();
   expect(await turn('base').getAttribute('aria-checked')).toBe('true');
   await row(page, 'base').getByRole('button').click();
   await page.getByRole('button', { name: 'More' }).click();
@@ -150,10 +150,10 @@ test('a flag is made and changed: a refusal stands at its field, and of two edit
   await page.getByLabel('Property').fill('plan');
   await page.getByLabel('Values: Add a value').fill('pro');
   await page.keyboard.press('Enter');
-  await page.getByLabel('One of some variants').check();
-  await page.getByLabel('Share, percent: test').fill('49');
-  await page.getByText('Together 99 %: it has to be 100 %.').waitFor();
-  await page.getByRole('button', { name: 'Share evenly' }).click();
+  await page.getByLabel('Multiple variants').check();
+  await page.getByLabel('Percentage: test').fill('49');
+  await page.getByText('Total: 99%. It must be 100%.').waitFor();
+  await page.getByRole('button', { name: 'Distribute evenly' }).click();
   await page.getByLabel('Payload of test (JSON)').fill('{"steps": 1}');
   await page.getByRole('button', { name: 'Create flag' }).click();
   await page.getByText('Only letters, numbers, hyphens').waitFor();
@@ -181,17 +181,17 @@ test('a flag is made and changed: a refusal stands at its field, and of two edit
   await change(id, { filters: { groups: [{ properties: [], rollout_percentage: 7 }] } });
   // Another tab in between, and what was typed is still there.
   await page.getByRole('tab', { name: 'History' }).click();
-  await page.getByText('everyone · 7 %').waitFor();
+  await page.getByText('everyone · 7%').waitFor();
   await page.getByRole('tab', { name: 'Conditions' }).click();
   await page.getByRole('button', { name: 'Save changes' }).click();
-  const conflict = page.getByRole('alert').filter({ hasText: 'changed this flag while you edited it' });
-  await conflict.getByText('everyone · 7 %').waitFor();
-  await conflict.getByText('plan matches pattern ^pro · 100 %').waitFor();
+  const conflict = page.getByRole('alert').filter({ hasText: 'changed this flag while you were editing it' });
+  await conflict.getByText('everyone · 7%').waitFor();
+  await conflict.getByText('plan matches pattern ^pro · 100%').waitFor();
   expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('^pro');
   expect((await stored(id)).filters).toMatchObject({ groups: [{ rollout_percentage: 7 }] });
   expect(await violationsOf(page)).toEqual([]);
-  await conflict.getByRole('button', { name: 'Save mine over it' }).click();
-  await page.getByText('Saved. SDKs see it within a second.').waitFor();
+  await conflict.getByRole('button', { name: 'Overwrite with my version' }).click();
+  await page.getByText('Saved. The change takes effect within a second.').waitFor();
   expect((await stored(id)).filters).toMatchObject({ groups: [{ properties: [about('plan', 'regex', '^pro')] }] });
   await page.context().close();
 });
@@ -206,21 +206,21 @@ test('why this person: conditions in their order, with the first that decided; E
   const flag = await create({ key: 'explained', filters: { groups } });
   const page = await console.open(`flags?flag=${flag.id}&tab=why`);
   await page.getByRole('searchbox', { name: 'Person' }).fill('ADA@');
-  await page.getByRole('list', { name: 'Persons that fit' }).getByRole('button').click();
+  await page.getByRole('list', { name: 'Matching persons' }).getByRole('button').click();
   await page.getByText('decided by condition 2').waitFor();
   expect(new URL(page.url()).searchParams.get('person')).toBe('ada-1');
   const reasons = await page.locator('.flag-reason').allInnerTexts();
   expect(reasons.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
-    expect.stringMatching(/^1 email ends with @example.org · 100 % no .*email is ada@example.com \(stored\)/),
-    expect.stringMatching(/^2 plan is pro · 100 % yes .*plan is pro \(stored\)/),
-    expect.stringMatching(/^3 everyone · 0 % not reached$/),
+    expect.stringMatching(/^1 email ends with @example.org · 100% no .*email is ada@example.com \(stored\)/),
+    expect.stringMatching(/^2 plan is pro · 100% yes .*plan is pro \(stored\)/),
+    expect.stringMatching(/^3 everyone · 0% not reached$/),
   ]);
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme });
     expect(await violationsOf(page)).toEqual([]);
   }
   await page.getByRole('tab', { name: 'Exposures' }).click();
-  await page.getByRole('heading', { name: 'Nobody was exposed in this span' }).waitFor();
+  await page.getByRole('heading', { name: 'No exposures in this date range' }).waitFor();
   await page.context().close();
 });
 

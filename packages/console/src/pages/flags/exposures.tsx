@@ -121,7 +121,7 @@ function Shown({ exposed }: { exposed: Exposed }) {
                 <td className="number">
                   {formatNumber(conversions ?? 0)}{' '}
                   <span className="quiet">
-                    {counts.persons > 0 ? `${Math.round(((conversions ?? 0) / counts.persons) * 100)} %` : ''}
+                    {counts.persons > 0 ? `${Math.round(((conversions ?? 0) / counts.persons) * 100)}%` : ''}
                   </span>
                 </td>
               )}

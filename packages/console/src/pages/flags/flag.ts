@@ -86,7 +86,7 @@ function whoOf({ properties = [], aggregation_group_type_index: groupType }: Con
 /** A condition in one line, as histories and conflicts show it. */
 function lineOf(condition: Condition, keyOf: KeyOf): string {
   const variant = condition.variant ? ` → ${condition.variant}` : '';
-  return `${whoOf(condition, keyOf)} · ${condition.rollout_percentage ?? 100} %${variant}`;
+  return `${whoOf(condition, keyOf)} · ${condition.rollout_percentage ?? 100}%${variant}`;
 }
 
 export function describeFilter(filter: Filter, keyOf: KeyOf): string {
@@ -97,7 +97,7 @@ export function describeFilter(filter: Filter, keyOf: KeyOf): string {
 /** Filters in lines, for a comparison of two states. */
 export function linesOf(filters: FlagFilters, keyOf: KeyOf): string[] {
   const conditions = conditionsOf(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
-  const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share} %`);
+  const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share}%`);
   const payloads = Object.entries(filters.payloads ?? {}).map(([key, payload]) =>
     text.payloadLine(key, plain(payload)),
   );

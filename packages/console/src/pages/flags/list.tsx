@@ -242,7 +242,7 @@ function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, n
         <span className="flag-bar" aria-hidden="true">
           <span className="flag-bar-part" style={{ width: `${rollout}%` }} />
         </span>
-        <span className="mono">{rollout} %</span>
+        <span className="mono">{rollout}%</span>
       </Cell>
       <Cell name="conditions">
         <span className="cut quiet" title={summary}>

@@ -257,7 +257,7 @@ function OneReason({ number, condition, explained, isDeciding, isReached, person
         <strong>{number}</strong>
         <span className="grow">
           {filters.length === 0 ? everybody : filters.map((filter) => describeFilter(filter, keyOf)).join(text.and)} ·{' '}
-          <span className="mono">{condition.rollout_percentage ?? 100} %</span>
+          <span className="mono">{condition.rollout_percentage ?? 100}%</span>
         </span>
         <span className={isMatch && isReached ? 'good' : 'quiet'}>{verdict}</span>
       </div>
