@@ -9,8 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-const entries = (page: Page) =>
-  page.getByRole('list', { name: 'What was changed, the latest first' }).getByRole('listitem');
+const entries = (page: Page) => page.getByRole('list', { name: 'Changes, most recent first' }).getByRole('listitem');
 /** Where the page is, instead of the section of the settings. */
 const openPage = async (level: 1 | 8 | 15, query = '') => {
   const page = await openAs(console, level, 'account', undefined);
@@ -20,7 +19,7 @@ const openPage = async (level: 1 | 8 | 15, query = '') => {
 
 test('C-020, C-035: who changed what, in words, with before and after; secrets are not said', async () => {
   const page = await openPage(8);
-  await page.getByText('Nothing was changed in this time').waitFor();
+  await page.getByText('No changes in this date range').waitFor();
   await lookAt(page);
   await console.api('PATCH', '', { timezone: 'Europe/Lisbon', name: '<img src=x onerror=alert(1)>' });
   await addMember(console, 1, 'grace');
@@ -34,8 +33,8 @@ test('C-020, C-035: who changed what, in words, with before and after; secrets a
   );
   await page.reload();
   const byOperator = entries(page).filter({ hasText: 'grace@example.com' });
-  await byOperator.getByText('by the command member set-level').waitFor();
-  for (const part of ['changed member', 'member', 'administrator', 'another value, which is secret'])
+  await byOperator.getByText('with the command member set-level').waitFor();
+  for (const part of ['changed member', 'member', 'administrator', 'a different value, which is secret'])
     await byOperator.getByText(part).first().waitFor();
   const ofProject = entries(page).filter({ hasText: 'Europe/Lisbon' }).first();
   await ofProject.getByText('UTC').waitFor();
@@ -47,14 +46,14 @@ test('C-020, C-035: who changed what, in words, with before and after; secrets a
 test('C-004, C-005: filters by person, kind and record are in the address, and back takes them away', async () => {
   const page = await openPage(15);
   await entries(page).first().waitFor();
-  await page.getByLabel('What', { exact: true }).selectOption('member');
+  await page.getByLabel('Type', { exact: true }).selectOption('member');
   await eventually(async () => expect(await entries(page).count()).toBe(1));
   expect(new URL(page.url()).searchParams.get('scope')).toBe('OrganizationMembership');
-  await page.getByRole('button', { name: 'Only this: grace@example.com' }).click();
+  await page.getByRole('button', { name: 'Show only grace@example.com' }).click();
   await page.getByRole('button', { name: /^Remove record/ }).waitFor();
   const address = page.url();
-  await page.getByLabel('Who', { exact: true }).selectOption({ index: 1 });
-  await page.getByText('No change fits these filters').waitFor();
+  await page.getByLabel('User', { exact: true }).selectOption({ index: 1 });
+  await page.getByText('No changes match your filters').waitFor();
   await lookAt(page);
   await page.goBack();
   await eventually(() => expect(page.url()).toBe(address));

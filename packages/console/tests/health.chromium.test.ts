@@ -45,7 +45,7 @@ test('C-032: while events are late every page says so in one line, with the way 
   }
   await expectAccessible(page);
   await page.locator('.health-line').getByRole('link', { name: 'What is behind?' }).click();
-  await tile(page, 'Visible after').getByText('20 min').waitFor();
+  await tile(page, 'Ingestion delay').getByText('20 min').waitFor();
   await page.getByRole('row').filter({ hasText: 'live' }).getByText('20 min').waitFor();
   expect(await page.locator('.health-line').getByRole('link').count()).toBe(0);
   await expectAccessible(page);
@@ -58,16 +58,16 @@ test('C-032: while events are late every page says so in one line, with the way 
 
 test('C-038, C-042: what waits, what comes and who is there, at a glance and on a phone', async () => {
   const page = await console.open('health');
-  await tile(page, 'Visible after').getByText('0.0 s').waitFor();
-  await tile(page, 'Dead letters waiting').getByText('every event could be processed').waitFor();
+  await tile(page, 'Ingestion delay').getByText('0.0 s').waitFor();
+  await tile(page, 'Dead letters').getByText('all events could be processed').waitFor();
   await page.getByRole('row').filter({ hasText: 'overflow' }).getByText('never').waitFor();
   await page
     .getByRole('listitem')
     .filter({ hasText: 'Management API' })
     .getByText(/connection/)
     .waitFor();
-  await page.getByText(/The API that answers is version \d/).waitFor();
-  await page.getByRole('img', { name: '0 events in this time' }).waitFor();
+  await page.getByText(/This page is served by API version \d/).waitFor();
+  await page.getByRole('img', { name: '0 events in this date range' }).waitFor();
   await expectAccessible(page);
   expect(
     await page.evaluate('document.querySelector("main").scrollHeight - document.querySelector("main").clientHeight'),
@@ -85,12 +85,12 @@ test('C-004, C-006, C-023: the time is in the address, and one that makes no sen
   );
   const page = await console.open('health?after=soon');
   await page.getByText('part this page cannot use: after').waitFor();
-  await page.getByRole('img', { name: '0 dropped in this time' }).waitFor();
+  await page.getByRole('img', { name: '0 dropped in this date range' }).waitFor();
   await page.getByRole('button', { name: /^Time: Last hour/ }).click();
   await page.getByRole('menuitem', { name: 'Last 24 hours' }).click();
-  await page.getByRole('img', { name: '7 dropped in this time' }).waitFor();
+  await page.getByRole('img', { name: '7 dropped in this date range' }).waitFor();
   expect(new URL(page.url()).search).toBe('?after=-24h');
-  const link = await page.getByRole('link', { name: 'Why?' }).getAttribute('href');
+  const link = await page.getByRole('link', { name: 'View warnings' }).getAttribute('href');
   expect(link).toContain('/warnings?after=-24h');
   await page.context().close();
 });
@@ -104,8 +104,8 @@ test.each([
   await answerWith(page, /events\/counts/, status);
   await page.goto(console.address('health'));
   await page.getByRole('region', { name: 'Events' }).locator(`[data-state=${picture}]`).waitFor();
-  await tile(page, 'Visible after').getByText('0.0 s').waitFor();
-  await page.getByRole('img', { name: /dropped in this time/ }).waitFor();
+  await tile(page, 'Ingestion delay').getByText('0.0 s').waitFor();
+  await page.getByRole('img', { name: /dropped in this date range/ }).waitFor();
   await page.context().close();
 });
 
@@ -123,14 +123,14 @@ test('one source that is away greys its own tile and says why; loading is anothe
     await route.fulfill({ json: { ...health, lanes: null, visible_after_seconds: null, sources } });
   });
   await page.goto(console.address('health'));
-  await tile(page, 'Visible after').getByText('asking …').waitFor();
-  await page.getByRole('region', { name: 'Lanes of the log' }).getByText('Loading').waitFor();
+  await tile(page, 'Ingestion delay').getByText('loading …').waitFor();
+  await page.getByRole('region', { name: 'Topics' }).getByText('Loading').waitFor();
   answer();
   const away = page.locator('.tile-away');
   await away.getByText('The event log does not answer.').waitFor();
   expect(await away.count()).toBe(1);
-  await page.getByRole('region', { name: 'Lanes of the log' }).locator('[data-state=away]').waitFor();
-  await tile(page, 'Stored, last minute').getByText('0', { exact: true }).waitFor();
+  await page.getByRole('region', { name: 'Topics' }).locator('[data-state=away]').waitFor();
+  await tile(page, 'Stored in the last minute').getByText('0', { exact: true }).waitFor();
   await expectAccessible(page);
   await page.context().close();
 });

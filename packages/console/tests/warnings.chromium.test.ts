@@ -62,8 +62,8 @@ async function expectAccessible(page: Page) {
 }
 
 test.each([
-  ['C-007, C-038: of warnings', 'warnings', /ingestion_warnings\/counts/, 'Nothing was refused in this time'],
-  ['C-007, C-038: of dead letters', 'warnings?tab=letters', /dead_letters/, 'No dead letter waits'],
+  ['C-007, C-038: of warnings', 'warnings', /ingestion_warnings\/counts/, 'No warnings in this date range'],
+  ['C-007, C-038: of dead letters', 'warnings?tab=letters', /dead_letters/, 'No dead letters are waiting'],
 ])('%s empty is good news; loading, failed, refused and gone are other pictures', async (_, path, route, empty) => {
   const page = await console.open(path);
   await page.locator('.good').getByRole('heading', { name: empty }).waitFor();
@@ -158,9 +158,9 @@ describe('warnings', () => {
     await eventually(async () => expect(await rows(page)).toEqual(['Message size too large']));
     expect(await page.locator('.warnings-row .number').textContent()).toBe('4');
     await page.getByRole('searchbox').fill('no such thing');
-    await page.getByRole('heading', { name: 'No warning fits the filters' }).waitFor();
+    await page.getByRole('heading', { name: 'No warnings match your filters' }).waitFor();
     await page.goto(console.address('warnings?open=error%20quota_limited'));
-    await page.getByRole('heading', { name: 'None of this kind in this time' }).waitFor();
+    await page.getByRole('heading', { name: 'No warnings of this type in this date range' }).waitFor();
     await page.context().close();
   });
 
@@ -209,10 +209,10 @@ describe('dead letters', () => {
     await expectAccessible(page);
     await aside(page).getByRole('button', { name: 'Replay' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('heading', { name: 'Replay 1 letter?' }).waitFor();
+    await dialog.getByRole('heading', { name: 'Replay 1 dead letter?' }).waitFor();
     await expectAccessible(page);
-    await dialog.getByRole('button', { name: 'Replay 1 letter' }).click();
-    await dialog.getByRole('heading', { name: '1 letter was replayed.' }).waitFor();
+    await dialog.getByRole('button', { name: 'Replay 1 dead letter' }).click();
+    await dialog.getByRole('heading', { name: '1 dead letter was replayed.' }).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await aside(page).getByText('It was replayed.').waitFor();
     expect(await recordsIn(topics.live)).toBe(1);
@@ -227,23 +227,23 @@ describe('dead letters', () => {
     for (let count = 0; count < 130; count += 1) await storeLetter({ reason: 'timed_out' });
     await storeLetter({ event: 'other', value: 'no json' });
     const page = await console.open('warnings?tab=letters&reason=timed_out');
-    await page.getByRole('checkbox', { name: 'Select the 100 letters shown' }).check();
-    await page.getByText('100 letters selected').waitFor();
-    await page.getByRole('button', { name: 'Select all that fit the filters' }).click();
-    await page.getByText('130 letters selected').waitFor();
+    await page.getByRole('checkbox', { name: 'Select the 100 dead letters shown' }).check();
+    await page.getByText('100 dead letters selected').waitFor();
+    await page.getByRole('button', { name: 'Select all that match the filters' }).click();
+    await page.getByText('130 dead letters selected').waitFor();
     await page.locator('[data-row]').first().focus();
     await page.keyboard.press('x');
-    await page.getByText('129 letters selected').waitFor();
+    await page.getByText('129 dead letters selected').waitFor();
     await page.keyboard.press('Shift+R');
-    await page.getByRole('dialog').getByRole('heading', { name: 'Replay 129 letters?' }).waitFor();
+    await page.getByRole('dialog').getByRole('heading', { name: 'Replay 129 dead letters?' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Discard', exact: true }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Discard 129 letters' }).click();
-    await page.getByRole('heading', { name: '129 letters were discarded.' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard 129 dead letters' }).click();
+    await page.getByRole('heading', { name: '129 dead letters were discarded.' }).waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
     await eventually(async () => expect(await rows(page)).toHaveLength(1));
     await page.goto(console.address('warnings?tab=letters&lane=historical&state=discarded'));
-    await page.getByRole('heading', { name: 'No dead letter fits the filters' }).waitFor();
+    await page.getByRole('heading', { name: 'No dead letters match your filters' }).waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByText('no json').waitFor({ state: 'detached' });
     await expectAccessible(page);
@@ -264,7 +264,7 @@ describe('dead letters', () => {
     await console.query('UPDATE membership SET level = 1', []);
     try {
       const page = await console.open('warnings?tab=letters');
-      await page.locator('[data-state=refused]').getByText('Dead letters are for administrators').waitFor();
+      await page.locator('[data-state=refused]').getByText('Only administrators can see dead letters').waitFor();
       await page.context().close();
     } finally {
       await console.query('UPDATE membership SET level = 15', []);
