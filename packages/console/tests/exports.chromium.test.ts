@@ -74,13 +74,13 @@ test.each(destinationTypes)('the form asks for every setting of %s, and knows wh
 
 test('C-007, C-038: nothing yet says what each destination needs; made by the form, refused at the field, without its secrets', async () => {
   const page = await console.open('settings/exports');
-  await page.getByRole('heading', { name: 'No export yet' }).waitFor();
-  await page.getByText('A bucket, its region, and an access key').waitFor();
+  await page.getByRole('heading', { name: 'No exports yet' }).waitFor();
+  await page.getByText('You need a bucket, its region, and an access key').waitFor();
   await lookAt(page);
   await page.getByRole('button', { name: 'New export' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('new');
-  await page.getByLabel('Name').fill('Warehouse of the shop');
-  await page.getByLabel('How often').selectOption('every day');
+  await page.getByLabel('Name').fill('Shop data warehouse');
+  await page.getByLabel(/^Interval/).selectOption('every day');
   await page.getByRole('radio', { name: 'PostgreSQL' }).check();
   await field(page, 'Host').fill('warehouse.example.com');
   await field(page, 'Port').fill('70000');
@@ -88,7 +88,7 @@ test('C-007, C-038: nothing yet says what each destination needs; made by the fo
   await field(page, 'Password').fill(secret);
   await field(page, 'Database').fill('analytics');
   await page.getByText('More settings').click();
-  await page.getByLabel('Not these events').fill('$pageleave\n\nheartbeat\n');
+  await page.getByLabel('Exclude these events').fill('$pageleave\n\nheartbeat\n');
   await lookAt(page);
   await page.getByRole('button', { name: 'Create export' }).click();
   const port = field(page, 'Port');
@@ -98,9 +98,9 @@ test('C-007, C-038: nothing yet says what each destination needs; made by the fo
   await port.fill('5433');
   await page.getByRole('button', { name: 'Create export' }).click();
   await page
-    .getByText('Events to PostgreSQL: table events of analytics on warehouse.example.com, every day.')
+    .getByText('Events to PostgreSQL: table events in database analytics on warehouse.example.com, every day.')
     .waitFor();
-  await page.getByText('waits for its first run').waitFor();
+  await page.getByText('waiting for first run').waitFor();
   await page.getByText('All settings').click();
   await page.getByText('$pageleave, heartbeat').waitFor();
   expect(await page.content()).not.toContain(secret);
@@ -142,7 +142,7 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
   await page.keyboard.press('Enter');
   await filters.getByRole('button', { name: 'plan matches pattern (', exact: true }).waitFor();
 
-  await page.getByLabel('How often').selectOption('every week');
+  await page.getByLabel(/^Interval/).selectOption('every week');
   await page.getByLabel('Week starts on').selectOption('Sunday');
   await page.getByLabel('Starts at').selectOption('06:00');
   expect(await field(page, 'Time zone').inputValue()).toBe('Europe/Berlin');
@@ -159,7 +159,7 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
   await filters.getByRole('button', { name: 'Change filter' }).click();
   await create.click();
 
-  await page.getByText('Only events that match all of these filters:').waitFor();
+  await page.getByText('Exports only events that match all of these filters:').waitFor();
   await page.getByRole('listitem').getByText('Event name is order', { exact: true }).waitFor();
   await page.getByText('All settings').click();
   await page.getByText('Sunday, 06:00 America/New_York').waitFor();
@@ -174,9 +174,9 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
     ...{ interval: 'week', timezone: 'America/New_York', offset_day: 0, offset_hour: 6 },
   });
 
-  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
   await filters.getByRole('button', { name: 'Remove Event name is order' }).click();
-  await page.getByLabel('How often').selectOption('every day');
+  await page.getByLabel(/^Interval/).selectOption('every day');
   await page.getByLabel('Starts at').selectOption('00:00');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('listitem').getByText('plan matches pattern ^pro', { exact: true }).waitFor();
@@ -185,10 +185,10 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
     ...{ interval: 'day', timezone: 'America/New_York', offset_day: null, offset_hour: 0 },
   });
 
-  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('radio', { name: 'Persons' }).check();
   expect(await filters.count()).toBe(0);
-  await page.getByLabel('How often').selectOption('every hour');
+  await page.getByLabel(/^Interval/).selectOption('every hour');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Persons to PostgreSQL').waitFor();
   expect(await stored()).toMatchObject({
@@ -228,7 +228,7 @@ test('C-033: what is changed keeps its secrets; another server asks for them at 
       id,
     ])) as { rows: { destination_config: object; destination_secrets: object; name: string }[] };
   const before = (await stored()).rows[0];
-  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
   expect(await field(page, 'Password').inputValue()).toBe('');
   expect(await field(page, 'Schema').inputValue()).toBe('own');
   await field(page, 'Schema').fill('');
@@ -239,14 +239,14 @@ test('C-033: what is changed keeps its secrets; another server asks for them at 
   await page.getByText('They would go to another server.').waitFor();
   await field(page, 'Host').fill('warehouse.example.com');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('table shop_events of analytics').waitFor();
+  await page.getByText('table shop_events in database analytics').waitFor();
   const after = (await stored()).rows[0];
   expect(after?.destination_config).toEqual({
     ...{ host: 'warehouse.example.com', database: 'analytics', table_name: 'shop_events' },
   });
   expect(after?.destination_secrets).toEqual(before?.destination_secrets);
   await page.getByRole('button', { name: 'Delete' }).click();
-  await dialogOf(page).getByText('What was exported stays where it is.').waitFor();
+  await dialogOf(page).getByText('Data that was already exported stays at the destination.').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await dialogOf(page).getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('button', { name: 'Kept' }).waitFor({ state: 'detached' });
@@ -264,17 +264,17 @@ test('C-037: a failed run says what to do and what came back, and is tried again
   const open = await storeRun(id, { status: 'FailedRetryable', error: 'The object storage failed: ENOTFOUND.' });
   const page = await console.open(`settings/exports?open=${id}`);
   const row = (words: string) => block(page, 'Runs').getByRole('row').filter({ hasText: words });
-  await row('does not accept this user or password').getByText('28P01 (wrong user or password)').waitFor();
-  await row('The destination refused.').getByText('SomethingNew (418)').waitFor();
+  await row('rejected the user or the password').getByText('28P01 (wrong user or password)').waitFor();
+  await row('The destination returned the error below.').getByText('SomethingNew (418)').waitFor();
   await row('12,345').getByText('4.6 MB').waitFor();
   await row('12,345').getByText('10 Nov 2026, 09:00–10:00').waitFor();
   await row('nothing to export').waitFor();
   await lookAt(page);
-  await row('28P01').getByRole('button', { name: 'Try again: 10 Nov' }).click();
-  await page.getByText('It is exported again as a backfill').waitFor();
+  await row('28P01').getByRole('button', { name: 'Retry: 10 Nov' }).click();
+  await page.getByText('The interval will be exported again as a backfill').waitFor();
   await block(page, 'Backfills').getByRole('row').filter({ hasText: '10 Nov 2026, 09:00–10:00' }).waitFor();
-  await row('name cannot be found').getByRole('button', { name: 'Cancel' }).click();
-  await dialogOf(page).getByRole('button', { name: 'Cancel the run' }).click();
+  await row('host name could not be found').getByRole('button', { name: 'Cancel' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Cancel run' }).click();
   await row('cancelled').waitFor();
   expect((await console.api<{ status: string }>('GET', `batch_exports/${id}/runs/${open}`)).status).toBe('Cancelled');
   await page.getByRole('button', { name: 'Last 7 days' }).click();
@@ -288,12 +288,14 @@ test('C-037: a failed run says what to do and what came back, and is tried again
 test('C-037, C-024: a backfill says before how many runs it makes, from when to when, by the clocks of the project', async () => {
   const id = await make({ name: 'Past', interval: 'day' });
   const page = await console.open(`settings/exports?open=${id}`);
-  await page.getByRole('button', { name: 'Export the past' }).click();
+  await page.getByRole('button', { name: 'Start backfill' }).click();
   await dialogOf(page).getByLabel('From').fill('2026-10-24T00:00');
   await dialogOf(page).getByLabel('To').fill('2026-10-27T12:00');
   await dialogOf(page).getByText('4 runs, one for each day').waitFor();
   await dialogOf(page)
-    .getByText('The first covers 24 Oct 2026, 00:00 – 25 Oct 2026, 00:00, the last 27 Oct 2026, 00:00–12:00.')
+    .getByText(
+      'The first run covers 24 Oct 2026, 00:00 – 25 Oct 2026, 00:00, and the last run covers 27 Oct 2026, 00:00–12:00.',
+    )
     .waitFor();
   await lookAt(page);
   await dialogOf(page).getByLabel('From').fill('2026-10-28T00:00');
@@ -301,20 +303,20 @@ test('C-037, C-024: a backfill says before how many runs it makes, from when to 
   expect(await dialogOf(page).getByRole('button', { name: 'Start' }).isDisabled()).toBe(true);
   await dialogOf(page).getByLabel('From').fill('2026-10-25T00:00');
   await dialogOf(page).getByRole('button', { name: 'Start 3 runs' }).click();
-  await dialogOf(page).getByText('3 runs will be made').waitFor();
+  await dialogOf(page).getByText('3 runs started').waitFor();
   await dialogOf(page).getByRole('button', { name: 'Close' }).click();
   const row = block(page, 'Backfills').getByRole('row').filter({ hasText: '25 Oct 2026, 00:00 – 27 Oct 2026, 12:00' });
   await row.getByText('running').waitFor();
   const { results } = await console.api<{ results: object[] }>('GET', `batch_exports/${id}/backfills`);
   expect(results).toMatchObject([{ start_at: '2026-10-24T22:00:00Z', end_at: '2026-10-27T11:00:00Z' }]);
   await row.getByRole('button', { name: 'Cancel the backfill' }).click();
-  await dialogOf(page).getByRole('button', { name: 'Cancel the backfill' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Cancel backfill' }).click();
   await row.getByText('cancelled').waitFor();
-  await page.getByRole('button', { name: 'Try it now' }).click();
-  await dialogOf(page).getByText('One real run over the last day that has ended').waitFor();
+  await page.getByRole('button', { name: 'Test run' }).click();
+  await dialogOf(page).getByText('Runs the export once for the last full day').waitFor();
   await dialogOf(page).getByText('1 run', { exact: true }).waitFor();
   await dialogOf(page).getByRole('button', { name: 'Start 1 run' }).click();
-  await dialogOf(page).getByText('1 run will be made').waitFor();
+  await dialogOf(page).getByText('Run started.').waitFor();
   await page.context().close();
 });
 
@@ -322,17 +324,17 @@ test('paused it says since when; going on offers what was missed', async () => {
   const id = await make({ name: 'Resting' });
   const page = await console.open(`settings/exports?open=${id}`);
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText('Nothing is exported until it goes on.').waitFor();
+  await page.getByText('Nothing is exported until you resume the export.').waitFor();
   await lookAt(page);
   // Within the interval of the pause nothing would have been missed.
   await console.query(
     `UPDATE batch_export SET next_interval_start = next_interval_start - interval '3 days' WHERE id = $1`,
     [id],
   );
-  await page.getByRole('button', { name: 'Go on' }).click();
-  expect(await dialogOf(page).getByLabel('Also export what was missed since').isChecked()).toBe(true);
+  await page.getByRole('button', { name: 'Resume' }).click();
+  expect(await dialogOf(page).getByLabel('Also export the data missed since').isChecked()).toBe(true);
   expect(await violationsOf(page)).toEqual([]);
-  await dialogOf(page).getByRole('button', { name: 'Go on' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Resume' }).click();
   await page.getByRole('button', { name: 'Pause' }).waitFor();
   const { count } = await console.api<{ count: number }>('GET', `batch_exports/${id}/backfills`);
   expect(count).toBe(1);
@@ -355,10 +357,10 @@ test.each([
   };
   await may(['New export', 'As API call']);
   await page.getByRole('button', { name: `Of level ${level}` }).click();
-  await page.getByRole('button', { name: 'Try again' }).waitFor();
-  await may(['Pause', 'Change', 'Delete', 'Try it now', 'Export the past', 'Try again: 10 Nov 2026, 09:00–10:00']);
+  await page.getByRole('button', { name: 'Retry' }).waitFor();
+  await may(['Pause', 'Edit', 'Delete', 'Test run', 'Start backfill', 'Try again: 10 Nov 2026, 09:00–10:00']);
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText('Nothing is exported until it goes on.').waitFor();
+  await page.getByText('Nothing is exported until you resume the export.').waitFor();
   await console.query('UPDATE membership SET level = 15', []);
   await page.context().close();
 });

@@ -30,12 +30,12 @@ test('offers the dashboards, and sends only the chosen insights of one', async (
     insights.push((await console.api<{ id: number }>('POST', 'insights', body)).id);
   }
   const page = await console.open('settings/subscriptions?open=new');
-  const about = page.getByLabel('About');
+  const about = page.getByLabel('Insight or dashboard');
   await about.locator('option', { hasText: 'Shop figures' }).waitFor({ state: 'attached' });
   await about.selectOption('Shop figures');
   await page.getByLabel('Title').fill('Figures');
-  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com');
-  await page.getByLabel('Send a first report now').uncheck();
+  await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com');
+  await page.getByLabel('Also send a report now').uncheck();
   const chosen = page.getByRole('group', { name: 'Insights in the report' });
   for (const name of names) await chosen.getByLabel(name, { exact: true }).check();
   const create = page.getByRole('button', { name: 'Create subscription' });
@@ -43,14 +43,14 @@ test('offers the dashboards, and sends only the chosen insights of one', async (
   await chosen.getByRole('alert').getByText('6').waitFor();
   await lookAt(page);
   for (const name of names.slice(2)) await chosen.getByLabel(name, { exact: true }).uncheck();
-  await page.getByRole('button', { name: 'Preview the mail' }).click();
+  await page.getByRole('button', { name: 'Preview email' }).click();
   const mail = page.getByRole('dialog').frameLocator('iframe');
   await mail.getByRole('img', { name: /^Refunds/ }).waitFor();
   expect(await mail.getByRole('img').count()).toBe(2);
   await page.keyboard.press('Escape');
   await create.click();
   await page.getByText('Insights in the report: Orders, Refunds').waitFor();
-  await page.getByRole('heading', { name: 'Nothing sent yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
   await lookAt(page);
   const id = Number(new URL(page.url()).searchParams.get('open'));
   expect(await console.api('GET', `subscriptions/${id}`)).toMatchObject({
@@ -60,17 +60,17 @@ test('offers the dashboards, and sends only the chosen insights of one', async (
   // An insight that was taken off the dashboard can be unselected.
   await console.api('PATCH', `insights/${insights[0]}`, { dashboards: [] });
   await page.reload();
-  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
   await chosen.getByLabel(`Insight ${insights[0]}`).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Insights in the report: Refunds').waitFor();
   expect(await console.api('GET', `subscriptions/${id}`)).toMatchObject({
     dashboard_export_insights: insights.slice(1, 2),
   });
-  await page.getByRole('button', { name: 'Change' }).click();
-  await about.selectOption('The project alone: title and link');
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await about.selectOption('Project only (title and link)');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('button', { name: 'Change' }).waitFor();
+  await page.getByRole('button', { name: 'Edit' }).waitFor();
   expect(await console.api('GET', `subscriptions/${id}`)).toMatchObject({
     ...{ dashboard: null, dashboard_export_insights: [] },
   });
@@ -95,20 +95,20 @@ test('pauses, resumes and sends a test report', async () => {
   const page = await console.open(`settings/subscriptions?open=${id}`);
   await page.getByRole('button', { name: 'Send a test report now' }).click();
   await page.getByText('A test report is on its way to every recipient.').waitFor();
-  const sent = page.getByRole('region', { name: 'What was sent' }).getByRole('row');
-  await sent.filter({ hasText: 'grace@example.com' }).getByText('a test was requested').waitFor();
+  const sent = page.getByRole('region', { name: 'Deliveries' }).getByRole('row');
+  await sent.filter({ hasText: 'grace@example.com' }).getByText('test report').waitFor();
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('No reports are sent until you resume this subscription.').waitFor();
   expect(await enabled()).toBe(false);
   await lookAt(page);
-  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('No reports are sent until you resume this subscription.').waitFor();
   await page.getByRole('button', { name: 'All subscriptions' }).click();
   await page.getByRole('row').filter({ hasText: 'Pausable' }).getByText('paused').waitFor();
   await page.getByRole('button', { name: 'Pausable' }).click();
   await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByText('The next is due').waitFor();
+  await page.getByText('The next report is due').waitFor();
   expect(await enabled()).toBe(true);
   await page.route(/\/subscriptions\/\d+$/, (route) =>
     route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }),
@@ -121,8 +121,8 @@ test('pauses, resumes and sends a test report', async () => {
 test('offers the last day of the month when a month may lack the day', async () => {
   const page = await console.open('settings/subscriptions?open=new');
   await page.getByLabel('Title').fill('End of the month');
-  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com');
-  const first = page.getByLabel('From, and at this time of day');
+  await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com');
+  const first = page.getByLabel('First scheduled report');
   await first.fill('2026-12-28T09:00');
   await page.getByLabel('Unit').selectOption('months');
   const skipped = page.getByText('Months without day 31 are skipped.');
@@ -135,7 +135,7 @@ test('offers the last day of the month when a month may lack the day', async () 
   await page.getByText('every month on the last day at 09:00 Europe/Berlin').waitFor();
   expect(await page.getByRole('combobox', { name: /^Day/ }).count()).toBe(0);
   await page.getByRole('button', { name: 'Create subscription' }).click();
-  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
   const position = page.getByRole('combobox', { name: /^On/ });
   expect(await position.locator('option:checked').textContent()).toBe('the last day of the month');
   const id = new URL(page.url()).searchParams.get('open');

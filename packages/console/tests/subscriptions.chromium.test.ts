@@ -49,12 +49,12 @@ async function lookAt(page: Page): Promise<void> {
 
 test('C-007, C-038: nothing yet says who would get it; made by the form, whose schedule is said in words as it is chosen', async () => {
   const page = await console.open('settings/subscriptions');
-  await page.getByRole('heading', { name: 'No subscription yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
   await lookAt(page);
   await page.getByRole('button', { name: 'New subscription' }).click();
-  await page.getByLabel('Title').fill('Sign-ups of the week');
-  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com, not an address');
-  await page.getByLabel('From, and at this time of day').fill('2026-12-01T09:00');
+  await page.getByLabel('Title').fill('Sign-ups this week');
+  await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com, not an address');
+  await page.getByLabel('First scheduled report').fill('2026-12-01T09:00');
   await page.getByText('every Monday at 09:00 Europe/Berlin').waitFor();
   await page.getByLabel('Every', { exact: true }).fill('2');
   await page.getByText('every second Monday at 09:00 Europe/Berlin').waitFor();
@@ -67,21 +67,21 @@ test('C-007, C-038: nothing yet says who would get it; made by the form, whose s
   await page.getByText('every second month on the last Friday at 09:00').waitFor();
   await lookAt(page);
   await page.getByRole('button', { name: 'Create subscription' }).click();
-  const addresses = page.getByLabel('Addresses', { exact: true });
+  const addresses = page.getByLabel('Email addresses', { exact: true });
   await eventually(async () => expect(await addresses.getAttribute('aria-invalid')).toBe('true'));
   await page.getByText('Enter a valid email address.').waitFor();
-  expect(await page.getByLabel('Title').inputValue()).toBe('Sign-ups of the week');
+  expect(await page.getByLabel('Title').inputValue()).toBe('Sign-ups this week');
   await addresses.fill('ada@example.com, grace@example.com');
   await page.getByRole('button', { name: 'Create subscription' }).click();
-  await page.getByText('Every second month on the last Friday at 09:00 Europe/Berlin, by mail.').waitFor();
+  await page.getByText('Every second month on the last Friday at 09:00 Europe/Berlin, by email.').waitFor();
   const { results } = await console.api<{ results: object[] }>('GET', 'subscriptions');
   expect(results).toMatchObject([
     {
-      ...{ title: 'Sign-ups of the week', target_value: 'ada@example.com, grace@example.com', frequency: 'monthly' },
+      ...{ title: 'Sign-ups this week', target_value: 'ada@example.com, grace@example.com', frequency: 'monthly' },
       ...{ interval: 2, byweekday: ['friday'], bysetpos: -1, start_date: '2026-12-01T08:00:00Z' },
     },
   ]);
-  await block(page, 'What was sent').getByRole('row').filter({ hasText: 'grace@example.com' }).waitFor();
+  await block(page, 'Deliveries').getByRole('row').filter({ hasText: 'grace@example.com' }).waitFor();
   await lookAt(page);
   await page.context().close();
 });
@@ -90,11 +90,11 @@ test('Q-290: about an insight: chosen, looked at before it is made, and found ag
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id: insight } = await console.api<{ id: number }>('POST', 'insights', { name: 'Orders', query });
   const page = await console.open(`settings/subscriptions?open=new&insight=${insight}`);
-  const about = page.getByLabel('About');
+  const about = page.getByLabel('Insight or dashboard');
   await eventually(async () => expect(await about.inputValue()).toBe(`insight ${insight}`));
   await page.getByLabel('Title').fill('Orders <of the week>');
-  await page.getByRole('button', { name: 'Preview the mail' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Preview the mail' });
+  await page.getByRole('button', { name: 'Preview email' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Preview email' });
   await dialog.getByText('Orders <of the week>').waitFor();
   const mail = dialog.frameLocator('iframe');
   await mail.getByRole('heading', { name: 'Orders <of the week>' }).waitFor();
@@ -104,9 +104,9 @@ test('Q-290: about an insight: chosen, looked at before it is made, and found ag
   expect(await mail.getByRole('cell', { name: 'order', exact: true }).count()).toBe(1);
   await lookAt(page);
   await page.keyboard.press('Escape');
-  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com');
+  await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com');
   await page.getByRole('button', { name: 'Create subscription' }).click();
-  await block(page, 'What was sent').getByRole('row').filter({ hasText: 'ada@example.com' }).waitFor();
+  await block(page, 'Deliveries').getByRole('row').filter({ hasText: 'ada@example.com' }).waitFor();
   const { results } = await console.api<{ results: { id: number; insight: number }[] }>('GET', 'subscriptions');
   const made = results.find((one) => one.insight === insight);
   await console.query(
@@ -114,7 +114,7 @@ test('Q-290: about an insight: chosen, looked at before it is made, and found ag
      SELECT gen_random_uuid(), subscription_id, due_at, now(), $2 FROM subscription_delivery WHERE subscription_id = $1`,
     [made?.id, JSON.stringify({ ...sentContent, insights: [{ ...sentContent.insights[0], id: insight }] })],
   );
-  await page.getByRole('button', { name: 'Show what was sent to ada@example.com' }).click();
+  await page.getByRole('button', { name: 'Show the report to ada@example.com' }).click();
   const sent = page.getByRole('dialog', { name: 'Report' }).frameLocator('iframe');
   await sent.getByRole('cell', { name: '4,711', exact: true }).waitFor();
   await page.context().close();
@@ -122,12 +122,14 @@ test('Q-290: about an insight: chosen, looked at before it is made, and found ag
 
 test('a report on what is gone says so beside the choice', async () => {
   const page = await console.open('settings/subscriptions?open=new&dashboard=999999');
-  await page.getByRole('button', { name: 'Preview the mail' }).click();
+  await page.getByRole('button', { name: 'Preview email' }).click();
   await page.getByRole('dialog').getByText('object does not exist').waitFor();
   await page.keyboard.press('Escape');
-  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com');
+  await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com');
   await page.getByRole('button', { name: 'Create subscription' }).click();
-  await eventually(async () => expect(await page.getByLabel('About').getAttribute('aria-invalid')).toBe('true'));
+  await eventually(async () =>
+    expect(await page.getByLabel('Insight or dashboard').getAttribute('aria-invalid')).toBe('true'),
+  );
   await page.context().close();
 });
 
@@ -155,9 +157,9 @@ test.each<[object, string]>([
   [{ frequency: 'monthly', byweekday: null }, 'every month on the 2nd at 09:00'],
   [{ frequency: 'monthly', bysetpos: 1 }, 'every month on the first Monday at 09:00'],
   [{ frequency: 'monthly', bysetpos: -2 }, 'every month on the second to last Monday at 09:00'],
-  [{ frequency: 'monthly' }, 'every month on each Monday at 09:00'],
+  [{ frequency: 'monthly' }, 'every month on every Monday at 09:00'],
   [{ frequency: 'yearly', byweekday: null }, 'every year on 2 November at 09:00'],
-  [{ frequency: 'daily', byweekday: null, count: 5 }, 'every day at 09:00 Europe/Berlin, 5 times in all'],
+  [{ frequency: 'daily', byweekday: null, count: 5 }, 'every day at 09:00 Europe/Berlin, 5 times in total'],
   [{ frequency: 'daily', until_date: '2026-12-24T23:30:00Z' }, 'Europe/Berlin, until 25 Dec 2026'],
 ])('C-024: %j is %s', async (rule, words) => {
   const id = await make(rule);
@@ -167,7 +169,7 @@ test.each<[object, string]>([
   await page.goto(console.address(`settings/subscriptions?open=${id}&edit=true`));
   // Saved as it is, nothing of the schedule changes.
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('button', { name: 'Change' }).waitFor();
+  await page.getByRole('button', { name: 'Edit' }).waitFor();
   expect(await console.api('GET', `subscriptions/${id}`)).toEqual(before);
   await console.query('DELETE FROM subscription WHERE id = $1', [id]);
   await page.context().close();
@@ -177,18 +179,18 @@ test('what was sent: state, recipient, and what did not arrive says what to do',
   const id = await make({ title: 'Sent' });
   await console.query('DELETE FROM subscription_delivery WHERE subscription_id = $1', [id]);
   const page = await console.open(`settings/subscriptions?open=${id}`);
-  await page.getByRole('heading', { name: 'Nothing sent yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
   await storeDelivery(id, { status: 'delivered', target: 'ada@example.com' });
   await storeDelivery(id, { status: 'failed', error: 'The mail server refused the mail (550).' });
   await storeDelivery(id, { status: 'pending', error: 'The mail server could not be reached (ETIMEDOUT).' });
   await storeDelivery(id, { status: 'failed', error: 'The address answered 404.', occasion: 'target_changed' });
   await page.reload();
-  const row = (words: string) => block(page, 'What was sent').getByRole('row').filter({ hasText: words });
+  const row = (words: string) => block(page, 'Deliveries').getByRole('row').filter({ hasText: words });
   await row('ada@example.com').getByText('sent', { exact: true }).waitFor();
   await row('ada@example.com').getByText('23 Nov 2026, 09:00').waitFor();
-  await row('refuses this address for good').getByText('refused the mail (550)').waitFor();
-  await row('does not answer').getByText('trying again').waitFor();
-  await row('Nothing listens at this address any more').getByText('the recipient was new').waitFor();
+  await row('permanently rejected this address').getByText('refused the mail (550)').waitFor();
+  await row('did not respond').getByText('retrying', { exact: true }).waitFor();
+  await row('The URL no longer exists').getByText('new recipient').waitFor();
   await lookAt(page);
   await page.context().close();
 });
@@ -196,23 +198,23 @@ test('what was sent: state, recipient, and what did not arrive says what to do',
 test('changed, whoever is new gets a first report; deleted it can be brought back', async () => {
   const id = await make({ title: 'Growth' });
   const page = await console.open(`settings/subscriptions?open=${id}&edit=true`);
-  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com, new@example.com');
+  await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com, new@example.com');
   await page.getByLabel('Friday').check();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Every Monday and Friday at 09:00').waitFor();
-  await block(page, 'What was sent').getByRole('row').filter({ hasText: 'new@example.com' }).waitFor();
+  await block(page, 'Deliveries').getByRole('row').filter({ hasText: 'new@example.com' }).waitFor();
   await page.getByRole('button', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('also what waits to be sent').waitFor();
+  await dialog.getByText('including those that are waiting').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('It is deleted: nothing is sent.').waitFor();
+  await page.getByText('This subscription is deleted, and no reports are sent.').waitFor();
   await page.getByRole('button', { name: 'All subscriptions' }).click();
-  await page.getByRole('button', { name: 'Deleted ones' }).click();
+  await page.getByRole('button', { name: 'Deleted subscriptions' }).click();
   expect(new URL(page.url()).searchParams.get('deleted')).toBe('true');
   await page.getByRole('button', { name: 'Growth' }).click();
-  await page.getByRole('button', { name: 'Bring it back' }).click();
-  await page.getByRole('button', { name: 'Change' }).waitFor();
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await page.getByRole('button', { name: 'Edit' }).waitFor();
   expect(await console.api('GET', `subscriptions/${id}`)).toMatchObject({ deleted: false });
   await page.context().close();
 });
@@ -232,11 +234,11 @@ test.each([
     expect(await page.getByRole('button', { name: 'New subscription' }).isEnabled()).toBe(true);
     await page.getByRole('button', { name: title }).click();
     await page.getByRole('listitem').getByText(shown, { exact: true }).waitFor();
-    expect(await page.getByText('Only administrators see the whole address.').count()).toBe(level === 1 ? 1 : 0);
+    expect(await page.getByText('Only administrators can see the full URL.').count()).toBe(level === 1 ? 1 : 0);
     expect(await page.getByRole('button', { name: 'Delete' }).isEnabled()).toBe(true);
-    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Title').fill(`${title}, renamed`);
-    expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe(shown);
+    expect(await page.getByLabel('URL', { exact: true }).inputValue()).toBe(shown);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: `${title}, renamed` }).waitFor();
     await console.query('UPDATE membership SET level = 15', []);
