@@ -19,7 +19,7 @@ const dialogOf = (page: Page) => page.getByRole('dialog');
 
 test('a domain is proved in three steps; what was asked, of whom and what came back is said', async () => {
   const page = await openAs(console, 8, 'domains');
-  await page.getByText('No domain yet').waitFor();
+  await page.getByText('No domains yet').waitFor();
   await lookAt(page);
   const name = page.getByLabel('Domain', { exact: true });
   await name.fill('Not A Domain');
@@ -29,31 +29,31 @@ test('a domain is proved in three steps; what was asked, of whom and what came b
   await name.fill('acme.example.com');
   await page.getByRole('button', { name: 'Add domain' }).click();
 
-  const steps = page.getByRole('region', { name: 'Prove that acme.example.com is yours' });
+  const steps = page.getByRole('region', { name: 'Verify that acme.example.com is yours' });
   const record = '_millrace-challenge.acme.example.com';
   await steps.getByText(record, { exact: true }).waitFor();
   const challenge =
-    (await steps.locator('dd').filter({ hasText: 'Copy the value' }).locator('span').first().textContent()) ?? '';
+    (await steps.locator('dd').filter({ hasText: 'Copy value' }).locator('span').first().textContent()) ?? '';
   expect(challenge).toMatch(/^[\w-]{43}$/);
   const verify = steps.getByRole('button', { name: 'Verify now' });
-  const said = steps.getByRole('region', { name: 'What the DNS said' });
+  const said = steps.getByRole('region', { name: 'DNS response' });
   await verify.click();
-  await said.getByText('There is no such record yet.').waitFor();
-  for (const part of [`TXT of ${record}`, dns.address, 'nothing (ENOTFOUND)']) await said.getByText(part).waitFor();
+  await said.getByText('The record was not found.').waitFor();
+  for (const part of [`TXT ${record}`, dns.address, 'nothing (ENOTFOUND)']) await said.getByText(part).waitFor();
   dns.setTxt(record, [['<img src=x onerror=alert(1)>'], ['another']]);
   await verify.click();
-  await said.getByText('There are 2 records of this name, but none with this value.').waitFor();
+  await said.getByText('Found 2 records with this name, but none with this value.').waitFor();
   await said.getByText('“<img src=x onerror=alert(1)>”').waitFor();
   await lookAt(page);
   dns.setTxt(record, [[challenge]]);
   await verify.click();
-  await said.getByText('The domain is yours.').waitFor();
-  await row(page, 'acme.example.com').getByText('Proved', { exact: true }).waitFor();
+  await said.getByText('The domain is verified.').waitFor();
+  await row(page, 'acme.example.com').getByText('Verified', { exact: true }).waitFor();
   expect(await verify.isDisabled()).toBe(true);
 
   const open = new URL(page.url()).searchParams.get('open');
   await page.goto(console.address(`settings/domains?open=${open}`));
-  await page.getByRole('region', { name: 'Single sign-on of acme.example.com' }).waitFor();
+  await page.getByRole('region', { name: 'Single sign-on for acme.example.com' }).waitFor();
   await page.goBack();
   await page.goto(console.address('settings/domains?open=unknown&nonsense=1'));
   await page.locator('[data-state=gone]').waitFor();
@@ -62,7 +62,7 @@ test('a domain is proved in three steps; what was asked, of whom and what came b
   await page.getByRole('button', { name: 'Remove acme.example.com' }).click();
   await lookAt(page);
   await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
-  await page.getByText('No domain yet').waitFor();
+  await page.getByText('No domains yet').waitFor();
   await page.context().close();
 });
 
@@ -72,16 +72,16 @@ test('no answer of the DNS is said as such', async () => {
   await page.getByRole('button', { name: 'Add domain' }).click();
   dns.fail('SERVFAIL');
   await page.getByRole('button', { name: 'Verify now' }).click();
-  await page.getByText('No name server gave an answer.').waitFor();
+  await page.getByText('No name server responded.').waitFor();
   await page.getByText('nothing (ESERVFAIL)').waitFor();
   await page.context().close();
 });
 
 test('C-035: a member sees domains and the record, and is told who changes them', async () => {
   const page = await openAs(console, 1, 'domains');
-  await row(page, 'silent.example.com').getByText('Not proved').waitFor();
-  await page.getByText('Only administrators and owners add, prove and remove').waitFor();
-  for (const verb of [/^Add/, /^Prove/, /^Remove/]) {
+  await row(page, 'silent.example.com').getByText('Not verified').waitFor();
+  await page.getByText('Only administrators and owners can add, verify and remove').waitFor();
+  for (const verb of [/^Add/, /^Verify/, /^Remove/]) {
     expect(await page.getByRole('button', { name: verb }).count()).toBe(0);
   }
   await page.context().close();
@@ -103,15 +103,15 @@ describe('access to the project', () => {
     const page = await openAs(console, 8, 'access');
     const rules = page.getByRole('group', { name: 'Every member' });
     await rules.getByText('Private', { exact: true }).click();
-    await dialogOf(page).getByText('It holds from the next request').waitFor();
+    await dialogOf(page).getByText('It takes effect with each member’s next request.').waitFor();
     await lookAt(page);
-    await dialogOf(page).getByRole('button', { name: 'Change' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Change access' }).click();
     const grace = row(page, 'grace@example.com');
     await grace.getByText('no access').last().waitFor();
     await grace.getByRole('combobox').selectOption('administrator');
     await eventually(async () => expect(await grace.getByRole('cell').last().textContent()).toBe('administrator'));
     expect(await row(page, 'alan@example.com').getByRole('cell').last().textContent()).toBe('no access');
-    await row(page, 'always, by the level').first().waitFor();
+    await row(page, 'always has access').first().waitFor();
     await lookAt(page);
     const stored = await console.api<{ access_controls: { access_level: string }[] }>('GET', 'access_controls');
     expect(stored.access_controls.map(({ access_level }) => access_level)).toEqual(['none', 'admin']);
@@ -122,7 +122,7 @@ describe('access to the project', () => {
   test('C-035: a member who may not change the rules sees them, disabled and with the reason', async () => {
     await console.query(`UPDATE environment SET access_control = false, default_access_level = 'member' WHERE id = $1`);
     const page = await openAs(console, 1, 'access');
-    await page.getByText('Only administrators of the project change this.').waitFor();
+    await page.getByText('Only administrators of the project can change this.').waitFor();
     expect(await page.getByRole('radio', { name: 'Open' }).isChecked()).toBe(true);
     for (const field of await page.getByRole('radio').all()) expect(await field.isDisabled()).toBe(true);
     await row(page, 'grace@example.com').waitFor();
@@ -134,7 +134,7 @@ describe('access to the project', () => {
   test('where the plan has no rules for projects, that is said', async () => {
     await console.query(`UPDATE organization SET available_product_features = '[]'`, []);
     const page = await openAs(console, 15, 'access');
-    await page.getByText('has no rules for single projects').waitFor();
+    await page.getByText('does not include access rules for projects').waitFor();
     await lookAt(page);
     await page.context().close();
   });

@@ -14,8 +14,8 @@ test('C-003: when the session ends while a form is open, signing in again goes o
   const page = await console.openSignedIn('settings/account');
   const { email } = await console.api<{ email: string }>('GET', '/api/users/@me');
   await page.getByLabel('New password').fill(password);
-  await page.getByRole('button', { name: 'Set the password' }).click();
-  await page.getByText('The password is set').waitFor();
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByText('Your password has been set').waitFor();
   await page.getByLabel('First name').fill('Ada');
   await page.getByLabel('Last name').fill('Lovelace');
   await console.query('DELETE FROM session', []);

@@ -32,12 +32,12 @@ test('C-035: an owner changes levels and removes; the own level stays, and owner
   await addMember(console, 15, 'other-owner');
   const page = await openAs(console, 15, 'members', 'boss@example.com');
   const own = row(page, 'boss@example.com');
-  await own.getByText('Nobody changes their own level.').waitFor();
+  await own.getByText('You cannot change your own level.').waitFor();
   await own.getByText('An owner cannot leave').waitFor();
   expect(await own.getByRole('combobox').count()).toBe(0);
   expect(await own.getByRole('button').count()).toBe(0);
   const owner = row(page, 'other-owner@example.com');
-  await owner.getByText('lower the level first').waitFor();
+  await owner.getByText('lower their level first').waitFor();
   await lookAt(page);
 
   const grace = row(page, 'grace@example.com');
@@ -47,7 +47,7 @@ test('C-035: an owner changes levels and removes; the own level stays, and owner
   await dialogOf(page).getByRole('button', { name: 'Cancel' }).click();
   expect(await grace.getByRole('combobox').inputValue()).toBe('1');
   await grace.getByRole('combobox').selectOption('administrator');
-  await dialogOf(page).getByRole('button', { name: 'Change the level' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Change level' }).click();
   await eventually(async () => expect(await grace.getByRole('combobox').inputValue()).toBe('8'));
 
   await page.getByRole('searchbox').fill('GRACE@');
@@ -55,7 +55,7 @@ test('C-035: an owner changes levels and removes; the own level stays, and owner
   expect(new URL(page.url()).searchParams.get('search')).toBe('GRACE@');
   await grace.getByRole('button', { name: 'Remove Ada' }).click();
   await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
-  await page.getByText('Nobody has this in their name or address').waitFor();
+  await page.getByText('No members match your search').waitFor();
   await lookAt(page);
   await page.getByRole('button', { name: 'Show all' }).click();
   await owner.waitFor();
@@ -67,7 +67,7 @@ const callers: [Level, string, (page: Page) => Promise<void>][] = [
     1,
     'a member changes nobody, is told who does, and may leave',
     async (page) => {
-      await page.getByText('Only administrators and owners change levels').waitFor();
+      await page.getByText('Only administrators and owners can change levels').waitFor();
       expect(await page.getByRole('table').last().getByRole('combobox').count()).toBe(0);
       expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(0);
       await page.getByRole('button', { name: 'Invite people' }).click();
@@ -106,20 +106,20 @@ test('C-033: several are invited at once; the links are shown once, and one lead
   const page = await openAs(console, 15, 'members');
   await page.getByRole('button', { name: 'Invite people' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('invite');
-  const addresses = page.getByLabel('E-mail addresses');
+  const addresses = page.getByLabel('Email addresses');
   await addresses.fill('Alan <alan@example.com>, nobody\nalan@EXAMPLE.com');
   await page.getByRole('button', { name: 'Invite 2 people' }).click();
   await page.getByText('nobody: Enter a valid email address.').waitFor();
   await lookAt(page);
   await addresses.fill(Array.from({ length: 21 }, (_, at) => `many${at}@example.com`).join('\n'));
-  await page.getByText('These are 21. At most 20').waitFor();
+  await page.getByText('You entered 21 addresses. You can invite at most 20').waitFor();
   mailServer.refuse('gone@example.com');
   await addresses.fill('alan@example.com; gone@example.com');
-  await page.getByLabel('Your words in the mail').fill('See you on Monday');
+  await page.getByLabel('Message in the email').fill('See you on Monday');
   await page.getByRole('button', { name: 'Invite 2 people' }).click();
 
-  const made = page.getByRole('region', { name: '2 invites are made' });
-  await made.getByText('The mail server refused the address (550).').waitFor();
+  const made = page.getByRole('region', { name: '2 invites created' });
+  await made.getByText('The mail server rejected the address (550).').waitFor();
   const link = await made.getByLabel('Link for alan@example.com').inputValue();
   expect(link).toMatch(/\/console\/invite\/[\w-]{36}#[\w-]{43}$/);
   const secret = new URL(link).hash.slice(1);
@@ -127,8 +127,8 @@ test('C-033: several are invited at once; the links are shown once, and one lead
   const mail = mailServer.mails.find(({ to }) => to.includes('alan@example.com'));
   expect(mail?.body).toContain('See you on Monday');
   expect(mail?.body).not.toContain(secret);
-  await row(page, 'alan@example.com').getByText('Mailed').waitFor();
-  await row(page, 'gone@example.com').getByText('Mail failed').waitFor();
+  await row(page, 'alan@example.com').getByText('Emailed').waitFor();
+  await row(page, 'gone@example.com').getByText('Email failed').waitFor();
   await lookAt(page);
   await made.getByRole('button', { name: 'Done' }).click();
   await page.reload();
@@ -159,17 +159,17 @@ test('an invite that failed or expired is sent again with a new link, or taken b
   );
   await page.reload();
   await gone.getByText('Expired').waitFor();
-  await gone.getByRole('button', { name: 'Send again to gone@example.com' }).click();
-  const made = page.getByRole('region', { name: 'The invite is made' });
+  await gone.getByRole('button', { name: 'Resend to gone@example.com' }).click();
+  const made = page.getByRole('region', { name: 'Invite created' });
   const link = await made.getByLabel('Link for gone@example.com').inputValue();
   expect(new URL(link).hash).toHaveLength(44);
-  await gone.getByText('Mail failed').waitFor();
-  await gone.getByRole('button', { name: 'Take back' }).click();
-  await dialogOf(page).getByRole('button', { name: 'Take back' }).click();
-  await page.getByText('Nobody is waiting for an answer').waitFor();
+  await gone.getByText('Email failed').waitFor();
+  await gone.getByRole('button', { name: 'Revoke' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('No open invites').waitFor();
   await lookAt(page);
   const guest = await openWith(console, null, link);
-  await guest.getByText('This link cannot be used').waitFor();
+  await guest.getByText('This link is not valid').waitFor();
   await guest.context().close();
 
   await console.query(
@@ -178,7 +178,7 @@ test('an invite that failed or expired is sent again with a new link, or taken b
     [],
   );
   await page.reload();
-  await row(page, 'high@example.com').getByText('Its level is above yours.').waitFor();
+  await row(page, 'high@example.com').getByText('This invite has a higher level than yours.').waitFor();
   await page.context().close();
 });
 
@@ -190,13 +190,13 @@ test('without mail the form says that there is only the link, before and after',
     await route.fulfill({ response: answer, body });
   });
   await page.goto(console.address('settings/members?open=invite'));
-  await page.getByText('Mail is not set up here').waitFor();
-  expect(await page.getByLabel('Send each a mail').isDisabled()).toBe(true);
-  await page.getByLabel('E-mail addresses').fill('link-only@example.com');
+  await page.getByText('Email is not set up here').waitFor();
+  expect(await page.getByLabel('Send an email to each person').isDisabled()).toBe(true);
+  await page.getByLabel('Email addresses').fill('link-only@example.com');
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
-  await page.getByText('No mail was sent.').waitFor();
+  await page.getByText('No email was sent.').waitFor();
   expect(await page.getByLabel('Link for link-only@example.com').inputValue()).toContain('#');
-  await row(page, 'link-only@example.com').getByText('By link').waitFor();
+  await row(page, 'link-only@example.com').getByText('Link only').waitFor();
   expect(mailServer.mails.filter(({ to }) => to.includes('link-only@example.com'))).toEqual([]);
   await page.context().close();
 });
@@ -217,17 +217,17 @@ test('whoever has an account signs in between the link and joining, and the link
   );
   const origin = new URL(console.address('')).origin;
   const page = await openWith(console, session, `${origin}/console/invite/${person.id}`);
-  await page.getByRole('button', { name: 'Join as the account that is signed in' }).click();
+  await page.getByRole('button', { name: 'Join with the account that is signed in' }).click();
   await page.getByText('Open the link of the invite itself').waitFor();
   await page.goto('about:blank');
   await page.goto(`${origin}/console/invite/${person.id}#${shown.toString('base64url')}`);
   await page.getByRole('button', { name: 'I already have an account' }).click();
-  await page.getByText('Sign in with the account of the invited address').waitFor();
+  await page.getByText('Sign in with the account of the invited email address').waitFor();
   await page.goto(`${origin}/console/invite/${person.id}#${secret}`);
   await page.reload();
   await page.goto('about:blank');
   await page.goto(`${origin}/console/invite/${person.id}#${secret}`);
-  await page.getByRole('button', { name: 'Join as the account that is signed in' }).click();
+  await page.getByRole('button', { name: 'Join with the account that is signed in' }).click();
   await page.getByRole('button', { name: 'Account: Linus' }).waitFor();
   await page.context().close();
 });

@@ -17,25 +17,25 @@ const region = (page: Page, name: string) => page.getByRole('region', { name });
 test('a role is made, given by address, taken, renamed, ruled by and removed', async () => {
   const page = await openAs(console, 8, 'members');
   const roles = region(page, 'Roles');
-  await roles.getByText('No role yet').waitFor();
+  await roles.getByText('No roles yet').waitFor();
   await lookAt(page);
-  await roles.getByLabel('Name of the role').fill('Support');
-  await roles.getByRole('button', { name: 'Make role' }).click();
-  await row(page, 'Support').getByText('nobody').waitFor();
-  await roles.getByLabel('Name of the role').fill('SUPPORT');
-  await roles.getByRole('button', { name: 'Make role' }).click();
+  await roles.getByLabel('Role name').fill('Support');
+  await roles.getByRole('button', { name: 'Create role' }).click();
+  await row(page, 'Support').getByText('no members').waitFor();
+  await roles.getByLabel('Role name').fill('SUPPORT');
+  await roles.getByRole('button', { name: 'Create role' }).click();
   await roles.getByText('There is already a role with this name.').waitFor();
-  expect(await roles.getByLabel('Name of the role').inputValue()).toBe('SUPPORT');
+  expect(await roles.getByLabel('Role name').inputValue()).toBe('SUPPORT');
 
-  await roles.getByRole('button', { name: 'Give Support to a member' }).click();
-  const giving = roles.getByRole('form', { name: 'Give Support to a member' });
-  await giving.getByLabel('Address of the member').fill('nobody@example.com');
-  await giving.getByRole('button', { name: 'Give' }).click();
-  await giving.getByText('Nobody of the organization has the address nobody@example.com.').waitFor();
+  await roles.getByRole('button', { name: 'Assign Support to a member' }).click();
+  const giving = roles.getByRole('form', { name: 'Assign Support to a member' });
+  await giving.getByLabel('Email address of the member').fill('nobody@example.com');
+  await giving.getByRole('button', { name: 'Assign' }).click();
+  await giving.getByText('No member of the organization has the email address nobody@example.com.').waitFor();
   await lookAt(page);
-  await giving.getByLabel('Address of the member').fill('grace@example.com');
-  await giving.getByRole('button', { name: 'Give' }).click();
-  const take = roles.getByRole('button', { name: /^Take Support from/ });
+  await giving.getByLabel('Email address of the member').fill('grace@example.com');
+  await giving.getByRole('button', { name: 'Assign' }).click();
+  const take = roles.getByRole('button', { name: /^Remove Support from/ });
   await take.waitFor();
   const held = () => console.query('SELECT r.name FROM role_membership JOIN role r ON r.id = role_id', []);
   expect((await held()).rows).toEqual([{ name: 'Support' }]);
@@ -43,10 +43,10 @@ test('a role is made, given by address, taken, renamed, ruled by and removed', a
   // Its rules, beside those of everybody.
   await page.goto(console.address('settings/access'));
   await row(page, 'Support').getByLabel('Rule for Support').selectOption('no access');
-  await page.getByText('or what roles give').first().waitFor();
-  const kinds = region(page, 'Kinds of records');
+  await page.getByText('or the access from roles').first().waitFor();
+  const kinds = region(page, 'Access to insights, dashboards and other records');
   await kinds.getByLabel('For').selectOption('Role: Support');
-  await kinds.getByLabel('What is allowed with Dashboards').selectOption('see');
+  await kinds.getByLabel('Access to Dashboards').selectOption('Viewer');
   const stored = () =>
     console.query('SELECT resource, level FROM access_rule WHERE role_id IS NOT NULL ORDER BY resource', []);
   await eventually(async () =>
@@ -56,35 +56,35 @@ test('a role is made, given by address, taken, renamed, ruled by and removed', a
     ]),
   );
   await kinds.getByLabel('For').selectOption('Every member');
-  expect(await kinds.getByLabel('What is allowed with Dashboards').inputValue()).toBe('');
+  expect(await kinds.getByLabel('Access to Dashboards').inputValue()).toBe('');
   await lookAt(page);
 
   await page.goto(console.address('settings/members'));
   await roles.getByRole('button', { name: 'Rename Support' }).click();
-  await roles.getByLabel('Name of the role').last().fill('Help desk');
+  await roles.getByLabel('Role name').last().fill('Help desk');
   await roles.getByRole('button', { name: 'Rename', exact: true }).click();
   await row(page, 'Help desk').waitFor();
-  await roles.getByRole('button', { name: /^Take Help desk from/ }).click();
-  await row(page, 'Help desk').getByText('nobody').waitFor();
-  await roles.getByRole('button', { name: 'Remove the role Help desk' }).click();
+  await roles.getByRole('button', { name: /^Remove Help desk from/ }).click();
+  await row(page, 'Help desk').getByText('no members').waitFor();
+  await roles.getByRole('button', { name: 'Delete the role Help desk' }).click();
   await lookAt(page);
-  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  await roles.getByText('No role yet').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await roles.getByText('No roles yet').waitFor();
   expect((await stored()).rows).toEqual([]);
   await page.context().close();
 });
 
 test('C-035: a member sees roles and is told who makes them', async () => {
   const owner = await openAs(console, 15, 'members');
-  await region(owner, 'Roles').getByLabel('Name of the role').fill('Sales');
-  await region(owner, 'Roles').getByRole('button', { name: 'Make role' }).click();
+  await region(owner, 'Roles').getByLabel('Role name').fill('Sales');
+  await region(owner, 'Roles').getByRole('button', { name: 'Create role' }).click();
   await row(owner, 'Sales').waitFor();
   await owner.context().close();
   const page = await openAs(console, 1, 'members');
   const roles = region(page, 'Roles');
-  await roles.getByText('Only administrators and owners make and give them.').waitFor();
+  await roles.getByText('Only administrators and owners can create and assign roles.').waitFor();
   await row(page, 'Sales').waitFor();
-  expect(await roles.getByRole('button', { name: /Make|Give|Remove|Rename/ }).count()).toBe(0);
+  expect(await roles.getByRole('button', { name: /Create|Assign|Remove|Rename|Delete/ }).count()).toBe(0);
   await page.context().close();
 });
 
@@ -107,12 +107,12 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
 
   await page.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
   await page.getByRole('button', { name: 'Access' }).click();
-  await dialog.getByText('as for all of its kind: see and change').waitFor({ state: 'attached' });
+  await dialog.getByText('Default for this kind: Editor').waitFor({ state: 'attached' });
   await lookAt(page);
-  await dialog.getByLabel('What is allowed to Every member').selectOption('not see');
-  await dialog.getByLabel('For whom', { exact: true }).selectOption('Ada (hedy@example.com)');
+  await dialog.getByLabel('Access level: Every member').selectOption('No access');
+  await dialog.getByLabel('Role or member', { exact: true }).selectOption('Ada (hedy@example.com)');
   await dialog.getByRole('button', { name: 'Add' }).click();
-  await dialog.getByLabel('What is allowed to Ada (hedy@example.com)').waitFor();
+  await dialog.getByLabel('Access level: Ada (hedy@example.com)').waitFor();
   expect(await stored()).toEqual([
     { resource: 'dashboard', level: 'none', isForAll: true },
     { resource: 'dashboard', level: 'viewer', isForAll: false },
@@ -125,18 +125,18 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
   await other.locator('[data-state]').filter({ hasText: 'viewer access' }).waitFor();
   await hedy.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
   await hedy.getByRole('button', { name: 'Access' }).click();
-  await hedy.getByText('Only administrators of the project, who made it').waitFor();
+  await hedy.getByText('Only administrators of the project, the user who created the record').waitFor();
   expect(await hedy.getByRole('dialog').getByRole('combobox').count()).toBe(2);
   expect(await hedy.getByRole('dialog').locator('select:not(:disabled)').count()).toBe(0);
   await lookAt(hedy);
 
-  await dialog.getByLabel('What is allowed to Ada (hedy@example.com)').selectOption('no rule');
-  await dialog.getByLabel('What is allowed to Ada (hedy@example.com)').waitFor({ state: 'detached' });
+  await dialog.getByLabel('Access level: Ada (hedy@example.com)').selectOption('No rule');
+  await dialog.getByLabel('Access level: Ada (hedy@example.com)').waitFor({ state: 'detached' });
   await dialog.getByRole('button', { name: 'Close' }).click();
 
   await page.goto(console.address(`insights?insight=${insight.short_id}`));
   await page.getByRole('button', { name: 'Access' }).click();
-  await dialog.getByLabel('What is allowed to Every member').selectOption('see');
+  await dialog.getByLabel('Access level: Every member').selectOption('Viewer');
   await eventually(async () =>
     expect(await stored()).toContainEqual({ resource: 'insight', level: 'viewer', isForAll: true }),
   );
@@ -145,8 +145,8 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
   await page.goto(console.address(`flags?flag=${flag.id}`));
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Access' }).click();
-  await dialog.getByRole('heading', { name: 'Who may use “new-menu”' }).waitFor();
-  await dialog.getByLabel('What is allowed to Every member').selectOption('manager');
+  await dialog.getByRole('heading', { name: 'Access to “new-menu”' }).waitFor();
+  await dialog.getByLabel('Access level: Every member').selectOption('Manager');
   await eventually(async () =>
     expect(await stored()).toContainEqual({ resource: 'feature_flag', level: 'manager', isForAll: true }),
   );
@@ -155,7 +155,7 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
   const cohort = await console.api<{ id: number }>('POST', 'cohorts', { name: 'Guests', is_static: true });
   await page.goto(console.address(`cohorts?cohort=${cohort.id}`));
   await page.getByRole('button', { name: 'Access' }).click();
-  await dialog.getByLabel('What is allowed to Every member').selectOption('see');
+  await dialog.getByLabel('Access level: Every member').selectOption('Viewer');
   await eventually(async () =>
     expect(await stored()).toContainEqual({ resource: 'cohort', level: 'viewer', isForAll: true }),
   );
@@ -163,10 +163,10 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
   // A feature has no page of its own.
   await console.api('POST', 'early_access_feature', { name: 'New <b>menu', stage: 'beta' });
   await page.goto(console.address('settings/access'));
-  await page.getByLabel('One early access feature').selectOption('New <b>menu');
+  await page.getByLabel('A single early access feature').selectOption('New <b>menu');
   await page.getByRole('button', { name: 'Access', exact: true }).click();
-  await dialog.getByRole('heading', { name: 'Who may use “New <b>menu”' }).waitFor();
-  await dialog.getByLabel('What is allowed to Every member').selectOption('not see');
+  await dialog.getByRole('heading', { name: 'Access to “New <b>menu”' }).waitFor();
+  await dialog.getByLabel('Access level: Every member').selectOption('No access');
   await eventually(async () =>
     expect(await stored()).toContainEqual({ resource: 'early_access_feature', level: 'none', isForAll: true }),
   );
@@ -182,9 +182,9 @@ test('C-033: the token of SCIM is shown once, and what the provider asked for is
     [console.tenant.environmentId, id],
   );
   const page = await openAs(console, 8, `domains?open=${id}`);
-  const scim = region(page, 'People and groups of corp.example by SCIM');
-  await scim.getByRole('button', { name: 'Bring people by SCIM' }).click();
-  const shown = region(page, 'Token for the provider');
+  const scim = region(page, 'User provisioning (SCIM) for corp.example');
+  await scim.getByRole('button', { name: 'Enable SCIM' }).click();
+  const shown = region(page, 'SCIM token');
   const token = (await shown.locator('[data-secret]').textContent()) ?? '';
   expect(token).toMatch(/^scim_/);
   await lookAt(page);
@@ -202,14 +202,14 @@ test('C-033: the token of SCIM is shown once, and what the provider asked for is
   await row(page, 'POST /Users').getByText('201').waitFor();
   expect(await page.content()).not.toContain(token);
   await lookAt(page);
-  await scim.getByRole('button', { name: 'Make another token' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Make another token' }).click();
+  await scim.getByRole('button', { name: 'Create new token' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create new token' }).click();
   await shown.waitFor();
   expect((await ask({ userName: 'ada@corp.example' })).status).toBe(401);
-  await scim.getByRole('button', { name: 'End SCIM' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'End SCIM' }).click();
-  await scim.getByRole('button', { name: 'Bring people by SCIM' }).waitFor();
+  await scim.getByRole('button', { name: 'Disable SCIM' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable SCIM' }).click();
+  await scim.getByRole('button', { name: 'Enable SCIM' }).waitFor();
   await page.goto(console.address('activity'));
-  await page.getByText('by the provider of corp.example').first().waitFor();
+  await page.getByText('through the identity provider of corp.example').first().waitFor();
   await page.context().close();
 });

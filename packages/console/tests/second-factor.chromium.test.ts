@@ -26,8 +26,8 @@ beforeEach(async () => {
   await console.query('DELETE FROM user_password', []);
   await page.reload();
   await page.getByLabel('New password').fill(password);
-  await page.getByRole('button', { name: 'Set the password' }).click();
-  await page.getByText('The password is set').waitFor();
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByText('Your password has been set').waitFor();
   await page.context().close();
 });
 afterAll(async () => {
@@ -71,8 +71,8 @@ const codeOf = (secret: string, steps = 0) =>
 
 /** @returns what the page showed: the key of the app, and the backup codes. */
 async function connectApp(page: Page): Promise<{ secret: string; codes: string[] }> {
-  await page.getByRole('button', { name: 'Connect an app' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Connect an app' });
+  await page.getByRole('button', { name: 'Connect app' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Connect app' });
   await dialog.getByRole('img', { name: 'QR code' }).waitFor();
   const secret = (await dialog.locator('code').textContent()) ?? '';
   expect(await violationsOf(page)).toEqual([]);
@@ -84,7 +84,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   await dialog.getByRole('button', { name: 'Connect' }).click();
   const shown = page.getByRole('region', { name: 'Backup codes' });
   const codes = ((await shown.locator('pre').textContent()) ?? '').trim().split('\n');
-  await shown.getByRole('button', { name: 'I have kept it' }).click();
+  await shown.getByRole('button', { name: 'Done' }).click();
   await shown.waitFor({ state: 'detached' });
   return { secret, codes };
 }
@@ -94,7 +94,7 @@ test('an app is connected by its picture; from then on the code is asked for, wr
   await enterPassword(page);
   const { secret, codes } = await connectApp(page);
   expect(codes).toHaveLength(10);
-  await page.getByText('An app is connected').waitFor();
+  await page.getByText('An authenticator app is connected').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await page.context().clearCookies();
   await page.goto(address('live'));
@@ -133,7 +133,7 @@ test('who is invited joins with a passkey, also after giving up once, and signs 
   await page.getByLabel('Your name').fill('Linus');
   await page.route('**/api/webauthn/register/begin', (route) => route.abort());
   await page.getByRole('button', { name: 'Join with a passkey' }).click();
-  await page.getByText('You have joined. The passkey is not made yet').waitFor();
+  await page.getByText('You have joined, but the passkey was not created.').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await page.unroute('**/api/webauthn/register/begin');
   await page.getByRole('button', { name: 'Join with a passkey' }).click();
@@ -155,19 +155,19 @@ test('who is invited joins with a passkey, also after giving up once, and signs 
 test('a passkey is added, signs in without a password, and is removed', async () => {
   const page = await open('settings/account', { hasKey: true });
   await enterPassword(page);
-  await page.getByRole('button', { name: 'Add a passkey' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
+  await page.getByRole('button', { name: 'Add passkey' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add passkey' });
   await dialog.getByLabel('Name').fill('Desk');
   expect(await violationsOf(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Add a passkey' }).click();
+  await dialog.getByRole('button', { name: 'Add passkey' }).click();
   await page.getByRole('row').filter({ hasText: 'Desk' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
   // A device has one passkey for an account.
-  await page.getByRole('button', { name: 'Add a passkey' }).click();
-  await dialog.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('button', { name: 'Add passkey' }).click();
+  await dialog.getByRole('button', { name: 'Add passkey' }).click();
   await dialog.getByText('has a passkey for your account already').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByLabel('Ask for a passkey after my password too').click();
+  await page.getByLabel('Also require a passkey after my password').click();
   await eventually(async () =>
     expect((await console.query('SELECT passkeys_enabled_for_2fa AS on FROM "user"', [])).rows[0]).toEqual({
       on: true,
@@ -188,9 +188,9 @@ test('a passkey is added, signs in without a password, and is removed', async ()
   await console.query("UPDATE session SET signed_in_at = now() - interval '3 hours'", []);
   await page.getByRole('button', { name: 'Remove the passkey Desk' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const confirm = page.getByRole('dialog', { name: 'Confirm your identity' });
   await confirm.getByRole('button', { name: 'Use a passkey' }).click();
-  await page.getByText('There are none yet.').waitFor();
+  await page.getByText('No passkeys yet.').waitFor();
   await page.context().close();
 });
 
@@ -199,14 +199,14 @@ test('where an organization demands a second factor, a page for it is all there 
   const page = await open('live');
   await enterPassword(page);
   await page.waitForURL(/\/second-factor/);
-  await page.getByText('Your organization demands one').waitFor();
+  await page.getByText('Your organization requires it.').waitFor();
   expect(await violationsOf(page, { isWhole: true })).toEqual([]);
   await connectApp(page);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.waitForURL('**/live');
   await page.goto(address('settings/account'));
-  await page.getByRole('button', { name: 'Disconnect the app' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Disconnect the app' }).click();
+  await page.getByRole('button', { name: 'Disconnect app' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disconnect app' }).click();
   await page.getByRole('dialog').getByText('this is your last one').waitFor();
   await page.context().close();
 });
@@ -215,15 +215,15 @@ test('the account tells who entered, and ends when its address is typed again; a
   const page = await open('settings/account');
   await enterPassword(page);
   await page.getByText('Signed in from').first().waitFor();
-  await page.getByLabel('New address').fill('other@example.com');
-  await page.getByRole('button', { name: 'Change the address' }).click();
+  await page.getByLabel('New email address').fill('other@example.com');
+  await page.getByRole('button', { name: 'Change email address' }).click();
   // There is no mail server here.
   await page.getByText('does not send email').waitFor();
-  await page.getByRole('button', { name: 'Remove the account' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Remove your account?' });
+  await page.getByRole('button', { name: 'Delete account' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
   await dialog.getByLabel('E-mail').fill(email);
   expect(await violationsOf(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Remove the account' }).click();
+  await dialog.getByRole('button', { name: 'Delete account' }).click();
   await dialog.getByText('as its owner').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await page.setViewportSize({ width: 360, height: 640 });

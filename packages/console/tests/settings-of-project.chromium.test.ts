@@ -60,15 +60,15 @@ test('settings that act are said by the table of settings, saved by what was cha
 
   // Somebody else changes another setting of the same group meanwhile.
   const privacy = block(page, 'Privacy');
-  await privacy.getByLabel('Discard addresses').check();
+  await privacy.getByLabel('Discard client IP data').check();
   await console.query('UPDATE environment SET cookieless_server_hash_mode = 1 WHERE id = $1');
   await privacy.getByRole('button', { name: 'As API call' }).click();
   await page.getByRole('dialog').getByText('{"anonymize_ips":true}').waitFor();
   await page.keyboard.press('Escape');
   await save(privacy);
-  expect(await privacy.getByLabel('Count visitors without cookies').isChecked()).toBe(true);
+  expect(await privacy.getByLabel('Cookieless tracking').isChecked()).toBe(true);
 
-  const capture = block(page, 'What browsers and apps capture by themselves');
+  const capture = block(page, 'Autocapture');
   expect(await capture.getByLabel('Clicks, inputs and forms').isChecked()).toBe(true);
   await capture.getByLabel('Clicks, inputs and forms').uncheck();
   await capture.getByLabel('Web vitals').check();
@@ -157,19 +157,19 @@ test('every setting that acts has its place, or a reason to have none', () => {
 
 test('keeping events for less time asks first, and says from which day on nothing is left', async () => {
   const page = await console.open('settings/data');
-  const retention = block(page, 'How long events are kept');
-  await retention.getByLabel('For this many days').check();
+  const retention = block(page, 'Event retention');
+  await retention.getByLabel('Keep events for a number of days').check();
   await retention.getByLabel('Days', { exact: true }).fill('30');
   await retention.getByRole('button', { name: 'Save' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Delete events older than 30 days?').waitFor();
-  await dialog.getByText('is deleted within minutes').waitFor();
+  await dialog.getByText('will be permanently deleted within minutes').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   expect(await console.api('GET', 'event_retention')).toEqual({ event_retention_days: null });
-  await dialog.getByRole('button', { name: 'Keep less' }).click();
+  await dialog.getByRole('button', { name: 'Delete older events' }).click();
   await retention.getByText('Saved.').waitFor();
   expect(await console.api('GET', 'event_retention')).toEqual({ event_retention_days: 30 });
-  await retention.getByLabel('As long as').check();
+  await retention.getByLabel('Use the limit of the installation').check();
   await save(retention);
   expect(await console.api('GET', 'event_retention')).toEqual({ event_retention_days: null });
   await page.context().close();
@@ -177,21 +177,21 @@ test('keeping events for less time asks first, and says from which day on nothin
 
 test('C-033: keys: the project key is replaced after a warning, the secret key is shown once', async () => {
   const page = await console.open('settings/project');
-  const key = block(page, 'Project key');
+  const key = block(page, 'Project API key');
   const value = key.locator('code');
   const before = await value.textContent();
   expect(before).toMatch(/^phc_/);
   await page.getByText('array.js').first().waitFor();
   await lookAt(page);
-  await key.getByRole('button', { name: 'Replace the key' }).click();
+  await key.getByRole('button', { name: 'Reset key' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('is refused within a second').waitFor();
-  await dialog.getByRole('button', { name: 'Replace the key' }).click();
+  await dialog.getByText('Within a second, requests').waitFor();
+  await dialog.getByRole('button', { name: 'Reset key' }).click();
   await key.getByText('This is the new key.').waitFor();
   expect(await value.textContent()).not.toBe(before);
 
   const secret = block(page, 'Secret key');
-  await secret.getByText('There is none yet.').waitFor();
+  await secret.getByText('No secret key yet.').waitFor();
   const shown = page.locator('[data-secret]');
   const make = async (verb: string) => {
     await secret.getByRole('button', { name: verb }).click();
@@ -199,16 +199,16 @@ test('C-033: keys: the project key is replaced after a warning, the secret key i
     await shown.waitFor();
     const made = (await shown.textContent()) ?? '';
     expect(made).toMatch(/^phs_\w{48}$/);
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
     await shown.waitFor({ state: 'detached' });
     return made;
   };
-  const first = await make('Make a secret key');
+  const first = await make('Create secret key');
   await secret.getByText(`phs_...${first.slice(-4)}`).waitFor();
   const second = await make('Rotate');
   await lookAt(page);
-  await secret.getByRole('button', { name: 'Remove the former one' }).click();
-  await dialog.getByRole('button', { name: 'Remove the former one' }).click();
+  await secret.getByRole('button', { name: 'Delete previous key' }).click();
+  await dialog.getByRole('button', { name: 'Delete previous key' }).click();
   await secret.getByText(`phs_...${first.slice(-4)}`).waitFor({ state: 'detached' });
   await secret.getByText(`phs_...${second.slice(-4)}`).waitFor();
   expect(await page.content()).not.toContain(second);
@@ -223,7 +223,7 @@ test('environments: another one is made, named in the switch, renamed, and delet
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   const place = page.getByRole('button', { name: 'Switch project' });
   await place.getByText('Staging · UTC').waitFor();
-  const name = block(page, 'Name of this environment');
+  const name = block(page, 'Environment name');
   await name.getByLabel('Name').fill('Rehearsal');
   await save(name);
   await place.getByText('Rehearsal · UTC').waitFor();
@@ -239,7 +239,7 @@ test('environments: another one is made, named in the switch, renamed, and delet
   const dialog = page.getByRole('dialog');
   const verb = dialog.getByRole('button', { name: 'Delete this project' });
   expect(await verb.isDisabled()).toBe(true);
-  await dialog.getByText('events and persons are removed in the background').waitFor();
+  await dialog.getByText('Events and persons are deleted in the background').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole('textbox').fill('Second shop');
   await verb.click();
@@ -251,17 +251,17 @@ test('C-035: a member sees what they may not do, disabled with the reason', asyn
   await setLevel(1);
   try {
     const page = await console.open('settings/project');
-    for (const name of ['Replace the key', 'Make a secret key', 'Rotate', 'New environment', 'Delete this project']) {
+    for (const name of ['Reset key', 'Create secret key', 'Rotate', 'New environment', 'Delete this project']) {
       for (const button of await page.getByRole('button', { name, exact: true }).all())
         expect([name, await button.isDisabled()]).toEqual([name, true]);
     }
-    await page.getByText('An administrator of the organization can do this.').first().waitFor();
+    await page.getByText('Only administrators can do this.').first().waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await page.goto(console.address('settings/data'));
-    expect(await page.getByLabel('Private to some members').isDisabled()).toBe(true);
-    expect(await page.getByLabel('For this many days').isDisabled()).toBe(true);
+    expect(await page.getByLabel('Private to selected members').isDisabled()).toBe(true);
+    expect(await page.getByLabel('Keep events for a number of days').isDisabled()).toBe(true);
     await page.goto(console.address('settings/organization'));
-    await page.getByText('The owner of the organization can do this.').waitFor();
+    await page.getByText('Only an owner of the organization can do this.').waitFor();
     expect(await page.getByRole('button', { name: 'Delete this organization' }).isDisabled()).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
     await page.context().close();
@@ -323,7 +323,7 @@ test('an organization: its name and mails, another one made and left for the fir
   await page.getByRole('link', { name: 'Organization', exact: true }).click();
   await page.getByRole('button', { name: 'Delete this organization' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('1 project, members').waitFor();
+  await dialog.getByText('1 project and all members').waitFor();
   await dialog.getByRole('textbox').fill('Side business');
   await dialog.getByRole('button', { name: 'Delete this organization' }).click();
   await place.getByText('Europe/Berlin').waitFor();

@@ -46,25 +46,25 @@ test('account: names, a password that is refused at its field, the theme, and se
   await page.getByRole('button', { name: 'Account: Ada' }).waitFor();
 
   await page.getByLabel('New password').fill('password1');
-  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByRole('button', { name: 'Set password' }).click();
   await eventually(async () => expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true'));
   expect(await page.getByLabel('New password').inputValue()).toBe('password1');
   const rows = page.getByRole('row');
   await page.getByRole('button', { name: 'End the session of curl' }).click();
   await eventually(async () => expect(await rows.filter({ hasText: 'curl' }).count()).toBe(0));
   await lookAt(page);
-  await page.getByRole('button', { name: 'End all others' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'End all others' }).click();
+  await page.getByRole('button', { name: 'End all other sessions' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End all other sessions' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await eventually(async () => expect(await rows.count()).toBe(2));
   await rows.filter({ hasText: 'this browser' }).waitFor();
 
   await page.getByLabel('New password').fill(password);
-  await page.getByRole('button', { name: 'Set the password' }).click();
-  await page.getByText('The password is set').waitFor();
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByText('Your password has been set').waitFor();
   await page.getByLabel('Current password').fill('another one than before');
   await page.getByLabel('New password').fill('incorrect horse battery staple');
-  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByRole('button', { name: 'Set password' }).click();
   await eventually(async () =>
     expect(await page.getByLabel('Current password').getAttribute('aria-invalid')).toBe('true'),
   );
@@ -86,25 +86,25 @@ test('C-033, C-034: a key by preset and single scopes; an old sign-in asks again
   const page = await openSignedIn('keys');
   await page.getByRole('button', { name: 'New key' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('new');
-  await page.getByLabel('What it is for').fill('Deployment of the shop');
+  await page.getByLabel('Name', { exact: true }).fill('Shop deployment');
   await page.getByLabel('Terraform').check();
   expect(await page.getByLabel('Access to feature_flag').inputValue()).toBe('write');
   await page.getByLabel('Access to person').selectOption('read');
-  expect(await page.getByLabel('Other scopes').isChecked()).toBe(true);
+  expect(await page.getByLabel('Custom scopes').isChecked()).toBe(true);
   await page.getByLabel('Read only').check();
   await page.getByLabel('Access to event', { exact: true }).selectOption('write');
   await page.getByRole('group', { name: 'Only in these projects' }).getByRole('checkbox').first().check();
   await lookAt(page);
   await console.query(`UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = (${owner})`, []);
   await page.getByRole('button', { name: 'Create key' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const dialog = page.getByRole('dialog', { name: 'Confirm your identity' });
   await dialog.getByLabel('Password').fill('not this one');
   await dialog.getByRole('button', { name: 'Confirm' }).click();
   await dialog.getByText('Your password is wrong.').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('alert').getByText('confirm that it is you').waitFor();
-  expect(await page.getByLabel('What it is for').inputValue()).toBe('Deployment of the shop');
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Shop deployment');
   await page.getByRole('button', { name: 'Create key' }).click();
   await dialog.getByLabel('Password').fill(password);
   await dialog.getByRole('button', { name: 'Confirm' }).click();
@@ -119,20 +119,20 @@ test('C-033, C-034: a key by preset and single scopes; an old sign-in asks again
     headers: { authorization: `Bearer ${value}` },
   });
   expect(await asked.json()).toMatchObject({
-    label: 'Deployment of the shop',
+    label: 'Shop deployment',
     scopes: expect.arrayContaining(['event:write', 'person:read']),
     scoped_teams: [expect.any(Number)],
     expires_at: expect.any(String),
   });
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'Done' }).click();
   await secret.waitFor({ state: 'detached' });
   await page.reload();
-  const row = page.getByRole('row').filter({ hasText: 'Deployment of the shop' });
+  const row = page.getByRole('row').filter({ hasText: 'Shop deployment' });
   await row.waitFor();
   expect(await page.content()).not.toContain(value);
 
-  await page.getByRole('button', { name: 'Change Deployment' }).click();
-  await page.getByLabel('What it is for').fill('Shop');
+  await page.getByRole('button', { name: 'Edit Shop deployment' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Shop');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Roll Shop' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Roll' }).click();
@@ -152,7 +152,7 @@ test('ten keys are the limit, said before the form; addresses that name nothing 
     [],
   );
   const page = await openSignedIn('keys');
-  await page.getByText('You have 10 keys, which is the limit.').waitFor();
+  await page.getByText('You have 10 keys, which is the maximum.').waitFor();
   expect(await page.getByRole('button', { name: 'New key' }).isDisabled()).toBe(true);
   await lookAt(page);
   await page.goto(console.address('settings?nonsense=1'));

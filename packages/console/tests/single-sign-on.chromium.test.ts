@@ -70,29 +70,29 @@ test('who does not get in reads why, in words of this page, with an id for the a
   provider.person = { subject: 'eve', claims: { email: 'eve@nowhere.example', email_verified: true } };
   const page = await openSignIn('');
   await page.getByRole('button', { name: 'Continue with GitLab' }).click();
-  await page.getByText(/There is no account with your address\. Ask for an invite\. \([\w-]{36}\)/).waitFor();
+  await page.getByText(/No account exists for your email address\. Ask for an invite\. \([\w-]{36}\)/).waitFor();
   await lookAt(page);
   await page.goto(new URL('/console/sign-in?error_code=%3Cb%3ECall%20me%3C/b%3E', console.address('')).href);
-  await page.getByText('Signing in by the provider failed.').waitFor();
+  await page.getByText('Signing in with the provider failed.').waitFor();
   expect(await page.getByText('Call me').count()).toBe(0);
   const link = '/console/sign-in?error_code=no_email&error_id=Your%20account%20is%20locked.%20Call%20me.';
   await page.goto(new URL(link, console.address('')).href);
-  await page.getByText('The provider tells no e-mail address of you.', { exact: true }).waitFor();
+  await page.getByText('Your identity provider did not share an email address.', { exact: true }).waitFor();
   expect(await page.getByText('Call me').count()).toBe(0);
   await page.context().close();
 });
 
 test('an administrator sets up the provider of a domain, tests it, and demands it; then it is the only way in', async () => {
   const page = await openAs(console, 15, 'domains');
-  await page.getByRole('button', { name: 'Single sign-on of corp.example' }).click();
-  const region = page.getByRole('region', { name: 'Single sign-on of corp.example' });
-  await region.getByText('Any way is good').waitFor();
+  await page.getByRole('button', { name: 'Single sign-on for corp.example' }).click();
+  const region = page.getByRole('region', { name: 'Single sign-on for corp.example' });
+  await region.getByText('Not enforced').waitFor();
   await region.getByText('/complete/saml/').waitFor();
   await lookAt(page);
   await region.getByRole('button', { name: 'OpenID Connect' }).click();
   await region.getByText(`/complete/oidc/${domainId}/`).waitFor();
   await region.getByLabel('Issuer').fill('https://idp.corp.example');
-  await region.getByLabel('Client id').fill(provider.client.id);
+  await region.getByLabel('Client ID').fill(provider.client.id);
   await region.getByLabel('Client secret').fill(provider.client.secret);
   await region.getByRole('button', { name: 'Save' }).click();
   await region.getByText('Saved.').waitFor();
@@ -107,10 +107,10 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   await region.getByRole('button', { name: 'Test sign-in' }).click();
   await region.getByText('Test: Test passed').waitFor();
   await region.getByText(/The response is valid. It identifies the user owner@corp.example/).waitFor();
-  await region.getByText('What the provider said').click();
+  await region.getByText('Attributes from the provider').click();
   await region.getByText('given_name').waitFor();
 
-  await region.getByLabel('They may sign in by this only').selectOption('oidc');
+  await region.getByLabel('Enforce single sign-on').selectOption('oidc');
   await region.getByText('Waiting', { exact: true }).waitFor();
   await lookAt(page);
   // By an administrator, in another browser.
@@ -120,7 +120,7 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   await other.waitForURL(/\/console\/projects\//);
   await other.context().close();
   await page.reload();
-  await region.getByText('In force', { exact: true }).waitFor();
+  await region.getByText('Enforced', { exact: true }).waitFor();
   await region.getByText('Signed in', { exact: true }).waitFor();
   await lookAt(page);
   await page.context().close();

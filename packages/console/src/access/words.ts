@@ -1,31 +1,33 @@
 export const text = {
   open: 'Access',
-  title: (name: string) => `Who may use “${name}”`,
+  title: (name: string) => `Access to “${name}”`,
   about:
-    'Rules for this one go before those for all of its kind. Administrators of the project may do everything, and who made it keeps it.',
-  onlyManagers: 'Only administrators of the project, who made it, and its managers change this.',
-  what: 'The rules',
+    'These rules override the rules for all records of this kind. Administrators of the project and the user who created the record always have full access.',
+  onlyManagers:
+    'Only administrators of the project, the user who created the record, and its managers can change these rules.',
+  what: 'The access rules',
   list: 'Rules',
   everybody: 'Every member',
-  somebody: 'A member who is not listed',
+  somebody: 'Another member',
   role: (name: string) => `Role: ${name}`,
-  may: (name: string) => `What is allowed to ${name}`,
-  /** Of everybody, when nothing is said. */
-  asKind: (level: string) => `as for all of its kind: ${level}`,
+  may: (name: string) => `Access level: ${name}`,
+  /** The level of every member, if the record has no rule for them. */
+  asKind: (level: string) => `Default for this kind: ${level}`,
   levels: {
-    '': 'no rule',
-    none: 'not see',
-    viewer: 'see',
-    editor: 'see and change',
-    manager: 'see, change and say who else may',
+    '': 'No rule',
+    none: 'No access',
+    viewer: 'Viewer',
+    editor: 'Editor',
+    manager: 'Manager',
   },
   add: 'Add',
-  adding: 'Another rule',
-  whom: 'For whom',
+  adding: 'Add a rule',
+  whom: 'Role or member',
   choose: 'Choose a role or a member',
   roles: 'Roles',
   members: 'Members',
-  someMembers: (count: string) => `The first ${count} members are offered. For others the API sets rules.`,
+  someMembers: (count: string) =>
+    `The list shows the first ${count} members. Use the API to set rules for other members.`,
   noPlan:
-    'The plan of this organization has no rules of access. What is chosen here is stored, and counts once the plan has them.',
+    'Your organization’s plan does not include access rules. Your choices are saved and take effect once it does.',
 };

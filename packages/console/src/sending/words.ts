@@ -1,8 +1,8 @@
-/** How events are sent: where the first is waited for, and in the settings. */
+/** How to send events: on the page that waits for the first event, and in the settings. */
 export const text = {
   library: 'Library',
   fromTerminal: 'From a terminal:',
-  orWithout: 'or without one:',
+  orWithout: 'Or without a terminal:',
   sendTest: 'Send a test event',
   testSent: 'A test event is on its way.',
 };

@@ -59,7 +59,7 @@ test('C-047 npm start prints a link that leads in, the page has a command to pas
   // The link has done what it is for: whoever finds it later gets nowhere.
   const other = await (await browser.newContext()).newPage();
   await other.goto(link);
-  await other.getByText('This link cannot be used').waitFor();
+  await other.getByText('This link is not valid').waitFor();
   expect(new URL(other.url()).pathname).not.toContain('/projects/');
 });
 

@@ -2,57 +2,61 @@ import { counted } from '../../../words.ts';
 
 export const text = {
   name: 'Name',
-  nameText: 'What the project is called everywhere. Programs never see it: they know the key.',
-  nameOfProject: 'What the project is called everywhere. Its first environment is renamed with it.',
-  environmentName: 'Name of this environment',
-  environmentNameText: (project: string) => `What it is called within ${project}.`,
+  nameText: 'The name of the project, as it is shown everywhere. SDKs use the project API key, not the name.',
+  nameOfProject: 'The name of the project, as it is shown everywhere. Its first environment is renamed with it.',
+  environmentName: 'Environment name',
+  environmentNameText: (project: string) => `The name of this environment within ${project}.`,
 
-  key: 'Project key',
-  keyText: 'With it programs and pages send events and ask for flags. It is public: it reads nothing back.',
-  reset: 'Replace the key',
-  resetTitle: 'Replace the project key?',
+  key: 'Project API key',
+  keyText:
+    'SDKs use this key to send events and to evaluate flags. It is safe to publish, because it cannot read your data.',
+  reset: 'Reset key',
+  resetTitle: 'Reset the project API key?',
   resetText:
-    'Every page, app and server that sends with the present key is refused within a second, until it has the new one. What was taken with it stays. There is no way back to the present key.',
-  wasReset: 'This is the new key. Put it into your programs.',
+    'Within a second, requests from every page, app and server that uses the current key are rejected, until you update them with the new key. Events that were already accepted are kept. You cannot go back to the current key.',
+  wasReset: 'This is the new key. Update your pages, apps and servers with it.',
 
   secretKey: 'Secret key',
   secretKeyText:
-    'With it servers read the definitions of flags, to decide them by themselves. Keep it on servers: no page and no app may have it.',
-  noSecretKey: 'There is none yet.',
-  present: 'In use',
-  former: 'Former one, still valid',
-  makeSecret: 'Make a secret key',
+    'Servers use this key to read flag definitions, so that they can evaluate flags locally. Keep it on your servers, and never put it into a page or an app.',
+  noSecretKey: 'No secret key yet.',
+  present: 'Current key',
+  former: 'Previous key, still valid',
+  makeSecret: 'Create secret key',
   rotate: 'Rotate',
-  rotateTitle: 'Make another secret key?',
+  rotateTitle: 'Rotate the secret key?',
   rotateText:
-    'The present one stays valid as the former one, so that servers can change over. A former one that is there now stops working at once.',
-  made: 'The new secret key',
-  removeFormer: 'Remove the former one',
-  removeFormerTitle: 'Remove the former secret key?',
-  removeFormerText: 'Servers that still use it cannot read definitions of flags from then on.',
+    'You get a new key. The current key stays valid as the previous key, so that you can update your servers. If there already is a previous key, that one stops working immediately.',
+  made: 'New secret key',
+  removeFormer: 'Delete previous key',
+  removeFormerTitle: 'Delete the previous secret key?',
+  removeFormerText: 'Servers that still use this key can no longer read flag definitions.',
 
   send: 'Send events',
-  sendText: 'The key and the address are filled in. An existing PostHog SDK works too: change its host only.',
+  sendText:
+    'The key and the host are already filled in. If your code uses a PostHog SDK, you only need to change its host and its key.',
 
-  places: 'Environments and projects',
+  places: 'Projects and environments',
   placesText:
-    'A project has one or several environments, like production and staging. Each has its own key, events, persons and settings.',
-  columns: { project: 'Project', environment: 'Environment', zone: 'Time zone', id: 'Id' },
-  here: 'this one',
+    'A project has one or more environments, such as production and staging. Each environment has its own key, events, persons and settings.',
+  columns: { project: 'Project', environment: 'Environment', zone: 'Time zone', id: 'ID' },
+  here: 'current',
   newEnvironment: 'New environment',
-  newEnvironmentText: (project: string) => `Another environment of ${project}, empty and with a key of its own.`,
+  newEnvironmentText: (project: string) => `A new, empty environment of ${project} with its own key.`,
   newProject: 'New project',
-  newProjectText: 'A project with a first environment, empty and with a key of its own.',
+  newProjectText: 'A new, empty project with a first environment and its own key.',
 
   remove: 'Delete',
+  removeText: 'Deletes the project or environment for everyone. This cannot be undone.',
   removeEnvironment: 'Delete this environment',
   removeProject: 'Delete this project',
-  removeText: 'Ends it for everybody. Nothing of it can be brought back.',
   removeEnvironmentTitle: (name: string) => `Delete the environment ${name}?`,
   removeProjectTitle: (name: string) => `Delete the project ${name}?`,
   removeWhat: (environments: number) =>
-    `Its key stops working at once: programs that send with it are refused. ${
-      environments > 1 ? `All ${counted(environments, 'environment')} of it go. ` : ''
-    }Flags, cohorts, subscriptions and exports go at once; events and persons are removed in the background. This cannot be undone.`,
-  typeName: 'Type the name to go on',
+    `${
+      environments > 1
+        ? `All ${counted(environments, 'environment')} are deleted. Their keys stop working immediately, and requests that use them are rejected.`
+        : 'Its key stops working immediately, and requests that use it are rejected.'
+    } Flags, cohorts, subscriptions and exports are deleted immediately. Events and persons are deleted in the background. This cannot be undone.`,
+  typeName: 'Type the name to continue',
 };
