@@ -2,7 +2,7 @@
 
 import { AppError, isPlainName } from '@millrace/runtime';
 
-/** A field broke a rule; codes and texts follow docs/api-rules.md#errors. */
+/** A field broke a rule; codes and texts follow docs/api/README.md#errors. */
 export function invalidField(attr: string, code: string, message: string): AppError {
   return new AppError('invalid', message, { attr, code });
 }

@@ -16,7 +16,7 @@ const eventFilters = {
 } as const satisfies Record<string, DestinationField>;
 
 /**
- * Where batch exports can write to, and what each needs to know (docs/api-rules.md#batch-exports). Every type in this
+ * Where batch exports can write to, and what each needs to know (docs/api/batch-exports.md). Every type in this
  * table is one the delivery worker can really write to.
  */
 export const exportDestinations = {

@@ -1,4 +1,4 @@
-/** Membership levels of an organization (docs/api-rules.md#levels). */
+/** Membership levels of an organization (docs/api/access.md#levels). */
 export const membershipLevels = { member: 1, administrator: 8, owner: 15 } as const;
 export type MembershipLevel = (typeof membershipLevels)[keyof typeof membershipLevels];
 

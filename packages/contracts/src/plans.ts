@@ -1,5 +1,5 @@
 /**
- * What an organization's plan can include (docs/api-rules.md#plans). Stored on the organization as
+ * What an organization's plan can include (docs/api/organizations.md#plans). Stored on the organization as
  * `available_product_features`, a list of `{key, name}`; a gate asks for one key.
  */
 export const planFeatures = [

@@ -1,4 +1,4 @@
-/** How reports of a subscription are sent (docs/api-rules.md#subscriptions). */
+/** How reports of a subscription are sent (docs/api/subscriptions.md). */
 export const subscriptionTargetTypes = ['email', 'slack', 'webhook'] as const;
 export type SubscriptionTargetType = (typeof subscriptionTargetTypes)[number];
 

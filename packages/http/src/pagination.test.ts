@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { decodeCursor, encodeCursor } from './pagination.ts';
 import { allToyScopes, startToyApi, type ToyApi } from './testing/toy-api.ts';
 
-/** The cases G1 to G8 (docs/api-rules.md#pages), on a list of 254 numbers. */
+/** The cases G1 to G8 (docs/api/README.md#pages), on a list of 254 numbers. */
 let api: ToyApi;
 beforeAll(async () => {
   api = await startToyApi();

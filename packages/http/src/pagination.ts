@@ -1,4 +1,4 @@
-/** The pages of a list, by offset or behind a cursor, and the links between them (docs/api-rules.md#pages). */
+/** The pages of a list, by offset or behind a cursor, and the links between them (docs/api/README.md#pages). */
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -30,7 +30,7 @@ export const offsetQuery = {
   }),
 };
 
-/** Schema of the page envelope (docs/api-rules.md#pages). */
+/** Schema of the page envelope (docs/api/README.md#pages). */
 export function offsetPageOf<S extends TSchema>(item: S) {
   return Type.Object(
     {
@@ -63,7 +63,7 @@ interface OffsetPage<T> {
 const longestPortion = 1000;
 
 /**
- * One page of an offset list, in the envelope and with links (docs/api-rules.md#pages).
+ * One page of an offset list, in the envelope and with links (docs/api/README.md#pages).
  *
  * @param read returns results from an offset on, and how many there are in total. It may return fewer than `limit` where
  *   they are large. It is then called again for the rest of the page, while the client reads.
@@ -186,7 +186,7 @@ function parse(cursor: string): unknown {
 
 /**
  * The absolute address of another page of the same list: the caller's own path and query parameters, sorted by name,
- * with some of them replaced (`null` removes one; docs/api-rules.md#pages).
+ * with some of them replaced (`null` removes one; docs/api/README.md#pages).
  */
 export function pageLink(request: ApiRequest, changes: Record<string, string | number | null>): string {
   const query = new URLSearchParams(request.query);

@@ -1,6 +1,6 @@
 import { timeZone } from './time-zone.ts';
 
-/** How often a batch export runs, and how much each run covers (docs/api-rules.md#batch-exports). */
+/** How often a batch export runs, and how much each run covers (docs/api/batch-exports.md). */
 export const exportIntervals = ['hour', 'day', 'week', 'every 5 minutes', 'every 15 minutes'] as const;
 export type ExportInterval = (typeof exportIntervals)[number];
 

@@ -3,7 +3,7 @@ import { timeZone } from './time-zone.ts';
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Frequency = (typeof frequencies)[number];
 
-/** Monday first, as weeks begin here (docs/api-rules.md#dates-of-delivery). */
+/** Monday first, as weeks begin here (docs/api/subscriptions.md#delivery-dates). */
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export type Weekday = (typeof weekdays)[number];
 
@@ -27,7 +27,7 @@ export interface RecurrenceRule {
 const units: Record<Frequency, string> = { daily: 'day', weekly: 'week', monthly: 'month', yearly: 'year' };
 const ordinals: Record<number, string> = { 1: 'first', 2: 'second', 3: 'third', 4: 'fourth', [-1]: 'last' };
 
-/** A rule in plain words, as existing clients know them (docs/api-rules.md#dates-of-delivery). */
+/** A rule in plain words, as existing clients know them (docs/api/subscriptions.md#delivery-dates). */
 export function describeRule({
   frequency,
   interval,
@@ -46,7 +46,7 @@ function dayWord(byweekday: readonly Weekday[]): string {
   return only !== undefined && others.length === 0 ? only.charAt(0).toUpperCase() + only.slice(1) : 'day';
 }
 
-/** Whoever makes a subscription a moment before it is due gets the next one (docs/api-rules.md#dates-of-delivery). */
+/** Whoever makes a subscription a moment before it is due gets the next one (docs/api/subscriptions.md#delivery-dates). */
 const noticeMs = 15 * 60_000;
 
 /**
@@ -132,7 +132,7 @@ interface Periods {
 
 /**
  * How a rule divides time, given the day on which it starts (RFC 5545 section 3.3.10,
- * docs/api-rules.md#dates-of-delivery).
+ * docs/api/subscriptions.md#delivery-dates).
  */
 function periodsOf(rule: RecurrenceRule, startDay: Day): Periods {
   const byweekday = rule.byweekday?.length ? weekdayIndexes(rule.byweekday) : null;

@@ -3,7 +3,7 @@
 CREATE TABLE "organization" (
     "id" UUID NOT NULL,
     "name" TEXT NOT NULL,
-    -- List of {key, name}; what the organization's plan includes (docs/api-rules.md#plans).
+    -- List of {key, name}; what the organization's plan includes (docs/api/organizations.md#plans).
     "available_product_features" JSONB NOT NULL DEFAULT '[]',
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -87,7 +87,7 @@ CREATE TABLE "user_password" (
 );
 ALTER TABLE "user_password" ADD CONSTRAINT "user_password_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Who is signed in, until they sign out or it ends by itself (docs/api-rules.md#sessions).
+-- Who is signed in, until they sign out or it ends by itself (docs/api/sign-in.md).
 CREATE TABLE "session" (
     -- For lists; the cookie has another, of which only the hash is kept.
     "id" UUID NOT NULL,
@@ -140,7 +140,7 @@ CREATE INDEX "sign_in_step_user_id_idx" ON "sign_in_step"("user_id");
 CREATE INDEX "sign_in_step_expires_at_idx" ON "sign_in_step"("expires_at");
 ALTER TABLE "sign_in_step" ADD CONSTRAINT "sign_in_step_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Second factors (docs/api-rules.md#second-factors).
+-- Second factors (docs/api/second-factors.md).
 CREATE TABLE "user_totp" (
     "user_id" INTEGER NOT NULL,
     -- Encrypted with SECRETS_KEY; as it is only where there is none outside of production.
@@ -427,7 +427,7 @@ CREATE TABLE "event_log_lease" (
     CONSTRAINT "event_log_lease_pkey" PRIMARY KEY ("topic", "partition", "group")
 );
 
--- Roles of an organization: groups of its members, who are given access together (docs/api-rules.md#roles) --------------
+-- Roles of an organization: groups of its members, who are given access together (docs/api/access.md#roles) --------------
 
 CREATE TABLE "role" (
     "id" UUID NOT NULL,
@@ -455,7 +455,7 @@ CREATE INDEX "role_membership_membership_id_idx" ON "role_membership"("membershi
 ALTER TABLE "role_membership" ADD CONSTRAINT "role_membership_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "role"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "role_membership" ADD CONSTRAINT "role_membership_membership_id_fkey" FOREIGN KEY ("membership_id") REFERENCES "membership"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Who may use an environment, or what kinds of records in it, or which (docs/api-rules.md#access-to-an-environment). What
+-- Who may use an environment, or what kinds of records in it, or which (docs/api/access.md#access-to-an-environment). What
 -- everybody may do in the environment itself is said by its own columns. Administrators and owners need no rule.
 
 CREATE TABLE "access_rule" (
@@ -484,7 +484,7 @@ ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_membership_id_fkey" FOREIG
 ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "role"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
--- What people said they want to use (docs/api-rules.md#product-intents) -----------------------------------------------
+-- What people said they want to use (docs/api/projects.md#product-intents) -----------------------------------------------
 
 CREATE TABLE "product_intent" (
     "environment_id" INTEGER NOT NULL,
@@ -498,7 +498,7 @@ CREATE TABLE "product_intent" (
 );
 ALTER TABLE "product_intent" ADD CONSTRAINT "product_intent_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Who changed what (docs/api-rules.md#activity) -----------------------------------------------------------------------
+-- Who changed what (docs/api/activity.md) -----------------------------------------------------------------------
 
 CREATE TABLE "activity_log" (
     "id" UUID NOT NULL,
@@ -547,7 +547,7 @@ CREATE TRIGGER "environment_deleted" AFTER DELETE ON "environment"
 
 CREATE UNIQUE INDEX "organization_slug_key" ON "organization"("slug");
 
--- Domains (docs/api-rules.md#domains) ---------------------------------------------------------------------------------
+-- Domains (docs/api/domains.md) ---------------------------------------------------------------------------------
 
 CREATE TABLE "organization_domain" (
     "id" UUID NOT NULL,
@@ -589,7 +589,7 @@ CREATE UNIQUE INDEX "organization_domain_domain_key" ON "organization_domain"("d
 CREATE INDEX "organization_domain_organization_id_domain_idx" ON "organization_domain"("organization_id", "domain");
 ALTER TABLE "organization_domain" ADD CONSTRAINT "organization_domain_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Single sign-on (docs/api-rules.md#single-sign-on).
+-- Single sign-on (docs/api/single-sign-on.md).
 CREATE TABLE "provider_identity" (
     -- `google-oauth2`, `github`, `gitlab`, `oidc`; `oidc:<id>` and `saml:<id>` for the provider of a domain.
     "provider" TEXT NOT NULL,
@@ -634,7 +634,7 @@ CREATE TABLE "used_assertion" (
     CONSTRAINT "used_assertion_pkey" PRIMARY KEY ("id_hash")
 );
 CREATE INDEX "used_assertion_expires_at_idx" ON "used_assertion"("expires_at");
--- Provisioning by SCIM (docs/api-rules.md#scim): what the provider of a domain shows, whom and what it knows by names of its
+-- Provisioning by SCIM (docs/api/scim.md): what the provider of a domain shows, whom and what it knows by names of its
 -- own, and what it asked for lately.
 CREATE TABLE "scim_token" (
     "domain_id" UUID NOT NULL,
@@ -691,7 +691,7 @@ CREATE TABLE "kept_out_address" (
 );
 ALTER TABLE "kept_out_address" ADD CONSTRAINT "kept_out_address_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Invites (docs/api-rules.md#invites) ---------------------------------------------------------------------------------
+-- Invites (docs/api/invites.md) ---------------------------------------------------------------------------------
 
 CREATE TABLE "organization_invite" (
     "id" UUID NOT NULL,

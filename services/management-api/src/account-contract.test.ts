@@ -2,7 +2,7 @@ import { type ContractTable, deviations, userTable } from './testing/contract-ta
 import { createActors, type OrganizationActors } from './testing/organization-actors.ts';
 import { startTestApi, type TestApi } from './testing/start-test-api.ts';
 
-/** The fields of accounts as PostHog's API has them (docs/api-rules.md#routes-and-fields), walked against live answers. */
+/** The fields of accounts as PostHog's API has them (docs/api/README.md#routes-and-fields), walked against live answers. */
 const domainTable: ContractTable = {
   id: 'uuid',
   domain: 'string',

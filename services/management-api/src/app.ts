@@ -18,7 +18,7 @@ import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit'> {
   /** Where limits are counted: Redis, or this process alone. */
   keyValue: KeyValue;
-  /** 0 = no limit (docs/api-rules.md#rate-limits). */
+  /** 0 = no limit (docs/api/README.md#rate-limits). */
   limits: {
     requestsPerMinute: number;
     requestsPerHour: number;

@@ -9,7 +9,7 @@ test('every route is described, has one success answer with a schema, and exampl
   expect(routeProblems(declared)).toEqual([]);
 });
 
-/** What PostHog's API has; of the scopes of rows 8, 28, 29 and 30 it says nothing (docs/api-rules.md#scopes). */
+/** What PostHog's API has; of the scopes of rows 8, 28, 29 and 30 it says nothing (docs/api/personal-api-keys.md#scopes). */
 const contractRows: [number, string, string][] = [
   [1, 'POST /api/organizations/:organization_id/batch_exports/:id/pause', 'batch_export:write'],
   [2, 'POST /api/organizations/:organization_id/batch_exports/:id/unpause', 'batch_export:write'],

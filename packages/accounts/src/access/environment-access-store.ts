@@ -7,7 +7,7 @@ import type { Sql } from '@millrace/db/sql';
 export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"key": "project_based_permissioning"}]'`;
 
 /**
- * SQL for the level of the caller on an environment (docs/api-rules.md#access-to-an-environment). Administrators and
+ * SQL for the level of the caller on an environment (docs/api/access.md#access-to-an-environment). Administrators and
  * owners of the organization keep theirs everywhere. For members, where the plan has project permissions: who is given
  * `none` by name, or only `none` by roles, is shut out; where the environment is private (`access_control`) they have the
  * highest level that they or their roles were given here, if any; else the highest of their own, what the rule for

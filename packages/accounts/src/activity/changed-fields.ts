@@ -1,6 +1,6 @@
 import { isObject } from '@millrace/contracts';
 
-/** One changed field as an activity record shows it (docs/api-rules.md#activity). */
+/** One changed field as an activity record shows it (docs/api/activity.md). */
 export interface FieldChange {
   /** Scope of the record, as on the activity. */
   type: string;

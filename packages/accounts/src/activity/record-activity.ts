@@ -67,7 +67,7 @@ export interface Activity {
 
 /**
  * Writes down who changed what, in the transaction of the change: either both are kept or none
- * (docs/api-rules.md#activity). An update that changed nothing leaves no record.
+ * (docs/api/activity.md). An update that changed nothing leaves no record.
  *
  * @param tx the transaction of the change, which whoever answers for the whole opens: a route handler or a command. Stores
  *   and this function never open one. What other processes have to hear (`announceKeyChange`) is said after the commit.

@@ -17,7 +17,7 @@ const mostCertificates = 5;
  *
  * Expired certificates are returned too, and keep verifying signatures: SAML trusts the configured certificate as a key, and
  * most identity providers go on signing with an expired one. Refusing it would lock out a whole organization overnight, so
- * administrators get emails before it expires instead (docs/api-rules.md#domains).
+ * administrators get emails before it expires instead (docs/api/domains.md).
  *
  * @throws AppError `invalid` naming `saml_x509_cert`.
  */

@@ -25,7 +25,7 @@ export interface AcceptedInvite {
 
 /**
  * Makes somebody a member by an invite, which is used up. Only the invite of this organization: PostHog also
- * removes those of others, who have nothing to do with it (docs/api-rules.md#invites).
+ * removes those of others, who have nothing to do with it (docs/api/invites.md).
  *
  * @param requireInvited throws for somebody the invite is not meant for. Nothing is locked or written before.
  * @param actor who does it; the one who accepts unless told.

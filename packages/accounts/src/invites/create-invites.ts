@@ -12,7 +12,7 @@ import { deleteInvite, findPendingInvite, grantableLevels, insertInvite } from '
 import { isInviteExpired, newInviteSecrets } from './invites.ts';
 
 /**
- * Makes invites, all or none (docs/api-rules.md#invites).
+ * Makes invites, all or none (docs/api/invites.md).
  *
  * @param invites.explain makes the error of one name its place among the others.
  * @returns what was made, in the order given. When a person is invited twice, only the last invite is there.
@@ -87,7 +87,7 @@ interface CreatedInvite {
 }
 
 /**
- * Makes one invite (docs/api-rules.md#invites); an earlier one of the same person is replaced.
+ * Makes one invite (docs/api/invites.md); an earlier one of the same person is replaced.
  *
  * @throws AppError `invalid` naming the field, `forbidden` for more than the inviter and the key used can do themselves.
  */
@@ -196,7 +196,7 @@ export interface ProjectGrant {
 const grantable: readonly number[] = [membershipLevels.member, membershipLevels.administrator];
 
 /**
- * Reads `private_project_access` (docs/api-rules.md#invites). An empty list is as good as none.
+ * Reads `private_project_access` (docs/api/invites.md). An empty list is as good as none.
  * @throws AppError `invalid` naming the field.
  */
 function parseProjectGrants(value: unknown): ProjectGrant[] | null {

@@ -45,7 +45,7 @@ export function isInviteExpired(invite: Validity, now: Date): boolean {
   return inviteExpiresAt(invite) < now;
 }
 
-/** An invite can be accepted for three days (docs/api-rules.md#invites), and no longer than its maker's key works. */
+/** An invite can be accepted for three days (docs/api/invites.md), and no longer than its maker's key works. */
 export function inviteExpiresAt({ created_at: createdAt, key_expires_at: keyExpiresAt }: Validity): Date {
   const end = createdAt.getTime() + validityMs;
   return new Date(keyExpiresAt ? Math.min(end, keyExpiresAt.getTime()) : end);

@@ -7,7 +7,7 @@ export function newProjectToken(): string {
   return `phc_${randomBase62(32)}`;
 }
 
-/** A new personal API key: `phx_` and 48 random characters (docs/api-rules.md#personal-api-keys). A secret. */
+/** A new personal API key: `phx_` and 48 random characters (docs/api/personal-api-keys.md). A secret. */
 export function newPersonalApiKeyValue(): string {
   return `phx_${randomBase62(35)}`;
 }

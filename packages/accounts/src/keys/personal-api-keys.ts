@@ -20,7 +20,7 @@ import {
   updateKey,
 } from './personal-api-key-store.ts';
 
-/** How many keys a user may have (docs/api-rules.md#personal-api-keys). */
+/** How many keys a user may have (docs/api/personal-api-keys.md). */
 export const maxPersonalApiKeys = 10;
 
 export interface NewPersonalApiKey {
@@ -166,7 +166,7 @@ function checkExpiry(expiresAt: Date | null, now: Date): void {
 
 /**
  * The scopes of a key, each once. An empty list is refused: PostHog takes it for "everything", which is a trap
- * (docs/api-rules.md#personal-api-keys).
+ * (docs/api/personal-api-keys.md).
  * @throws AppError `invalid` naming `scopes`.
  */
 function checkScopes(scopes: readonly string[]): string[] {

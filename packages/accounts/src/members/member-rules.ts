@@ -8,7 +8,7 @@ export interface Acting {
 }
 
 /**
- * Whether the caller may touch the target at all (docs/api-rules.md#members).
+ * Whether the caller may touch the target at all (docs/api/members.md).
  * @throws AppError `forbidden`.
  */
 export function refuseEditing(caller: Acting, target: Acting): void {

@@ -23,7 +23,7 @@ import {
 export interface NewMember {
   organizationId: string;
   userId: number;
-  /** 1 member (default), 8 administrator, 15 owner (docs/api-rules.md#levels). */
+  /** 1 member (default), 8 administrator, 15 owner (docs/api/access.md#levels). */
   level?: MembershipLevel;
   /** Who did it; absent where the record of something greater, like a new organization, tells of it. */
   actor?: Actor;
@@ -54,7 +54,7 @@ export async function addMember(sql: Sql, input: NewMember): Promise<Membership>
   return added;
 }
 
-/** Members of an organization with their addresses, the latest first (docs/api-rules.md#pages). */
+/** Members of an organization with their addresses, the latest first (docs/api/README.md#pages). */
 export async function listMembers(sql: Sql, filter: { organizationId: string }): Promise<MemberWithEmail[]> {
   return selectMemberships(sql, filter.organizationId);
 }

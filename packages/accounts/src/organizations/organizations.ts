@@ -197,7 +197,7 @@ const attempts = 10;
 
 /**
  * Names for an organization's addresses, to be tried one after the other until one is free: the name in lower-case
- * letters, digits and hyphens, then cut with four random letters (docs/api-rules.md#organizations).
+ * letters, digits and hyphens, then cut with four random letters (docs/api/organizations.md).
  */
 function* slugCandidates(name: string): Generator<string> {
   const slug = slugify(name);

@@ -1,6 +1,6 @@
 /**
  * Who may use an environment, and the records in it: rules for everybody, for members and for roles
- * (docs/api-rules.md#access-to-an-environment). What they mean together is decided by `effectiveLevel` and, of records, by
+ * (docs/api/access.md#access-to-an-environment). What they mean together is decided by `effectiveLevel` and, of records, by
  * the management API.
  */
 

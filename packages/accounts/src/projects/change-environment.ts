@@ -126,7 +126,7 @@ export async function changeProject(
 
 /**
  * Gives an environment a new project API key; the old one stops working at once. The record says that it happened and
- * shows neither key (docs/api-rules.md#environments).
+ * shows neither key (docs/api/projects.md#environments).
  *
  * @throws AppError `not_found`.
  */

@@ -135,7 +135,7 @@ const genericDomains = new Set([
 
 /**
  * The filters of a new environment that leave internal traffic out: members of the organization by their e-mail domain,
- * and development machines (docs/api-rules.md#projects).
+ * and development machines (docs/api/projects.md#projects).
  *
  * @param memberDomains domains of the members' addresses in the order of joining.
  */

@@ -14,7 +14,7 @@ const features = { projects: 'organizations_projects', environments: 'environmen
 type Counted = keyof typeof features;
 
 /**
- * Whether the plan allows so many (docs/api-rules.md#plans): without the feature one, with it as many as its `limit`
+ * Whether the plan allows so many (docs/api/organizations.md#plans): without the feature one, with it as many as its `limit`
  * says, null for any number. One of them may be demo data, which does not count; any more of it does, however it came
  * to be.
  *

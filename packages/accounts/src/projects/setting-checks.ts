@@ -1,4 +1,4 @@
-// What the schemas of single settings cannot say (docs/api-rules.md#settings). Each function returns the value as it is stored, or
+// What the schemas of single settings cannot say (docs/api/projects.md#settings). Each function returns the value as it is stored, or
 // throws AppError `invalid` naming the field.
 
 import { isMasked, isObject } from '@millrace/contracts';

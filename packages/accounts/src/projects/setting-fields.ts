@@ -36,7 +36,7 @@ export interface SettingField {
   isEnvironmentOnly?: true;
   /** What is sent is merged with the stored object to this depth; everything else replaces. */
   mergeDepth?: number;
-  /** What the schema cannot say (docs/api-rules.md#settings). @returns the value as it is stored. @throws AppError `invalid`. */
+  /** What the schema cannot say (docs/api/projects.md#settings). @returns the value as it is stored. @throws AppError `invalid`. */
   check?: (value: unknown) => unknown;
   /** Another value than that of a new environment. */
   example: unknown;
@@ -61,7 +61,7 @@ const someJson = (description: string): Kind => ({
   response: Type.Unknown({ description }),
   isJson: true,
 });
-/** Elements that are null or empty are left out (docs/api-rules.md#settings). */
+/** Elements that are null or empty are left out (docs/api/projects.md#settings). */
 const texts = (description: string, maxLength?: number): Kind => ({
   request: Type.Array(nullable(Type.String(maxLength === undefined ? {} : { maxLength }), ''), { description }),
   response: Type.Array(Type.String(), { description }),
@@ -92,7 +92,7 @@ export const settingFields: Record<string, SettingField> = {
     ),
     does: 'acts',
     effect:
-      'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only administrators of the project can change it. Members, and keys that cannot change it, see [a mask](api-rules.md#secrets-in-answers).',
+      'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only administrators of the project can change it. Members, and keys that cannot change it, see [a mask](api/README.md#secrets-in-responses).',
     isForAdministrators: true,
     check: checkWebhook,
     example: 'https://hooks.slack.com/services/T0/B0/x',
@@ -113,7 +113,7 @@ export const settingFields: Record<string, SettingField> = {
     ...someJson('Filters that exclude internal and test users: a list of `{key, value, operator, type}`.'),
     does: 'acts',
     effect:
-      'Insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter for the email domain of its members. A filter that insights cannot evaluate is rejected, and so is a [cohort that the user cannot access](api-rules.md#access-to-records).',
+      'Insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter for the email domain of its members. A filter that insights cannot evaluate is rejected, and so is a [cohort that the user cannot access](api/access.md#access-to-records).',
     example: [{ key: 'email', value: '@example.com', operator: 'not_icontains', type: 'person' }],
   },
   test_account_filters_default_checked: {

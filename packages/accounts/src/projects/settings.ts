@@ -6,7 +6,7 @@ import { checkName, checkText } from '../input.ts';
 import { settingFields } from './setting-fields.ts';
 
 /**
- * The rules of docs/api-rules.md#settings that a schema cannot say, in the order of the fields.
+ * The rules of docs/api/projects.md#settings that a schema cannot say, in the order of the fields.
  * @returns the values as they are stored.
  * @throws AppError `invalid` naming the field.
  */
@@ -40,7 +40,7 @@ export function checkDescription(text: string | null | undefined): string | null
 }
 
 /**
- * What the sent settings mean for what is stored (docs/api-rules.md#settings): some objects are merged key by key, everything
+ * What the sent settings mean for what is stored (docs/api/projects.md#settings): some objects are merged key by key, everything
  * else replaces. Null clears.
  */
 export function mergeSettings(stored: Record<string, unknown>, sent: Record<string, unknown>): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** Roles: groups of an organization's members, to whom rules of access give something together (docs/api-rules.md#roles). */
+/** Roles: groups of an organization's members, to whom rules of access give something together (docs/api/access.md#roles). */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';

@@ -1,5 +1,5 @@
 /**
- * What the provider of a verified domain does by SCIM (docs/api-rules.md#scim): it makes the people of the domain members
+ * What the provider of a verified domain does by SCIM (docs/api/scim.md): it makes the people of the domain members
  * of its organization, changes them and takes them out, and gives them roles. It sees and changes nobody else.
  */
 

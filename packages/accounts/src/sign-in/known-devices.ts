@@ -1,4 +1,4 @@
-/** Browsers in which a user has signed in before (docs/api-rules.md#rate-limits). */
+/** Browsers in which a user has signed in before (docs/api/README.md#rate-limits). */
 
 import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';

@@ -1,4 +1,4 @@
-/** Passkeys as they are stored (docs/api-rules.md#passkeys). */
+/** Passkeys as they are stored (docs/api/passkeys.md). */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { forgetTrustedDevices } from './second-factors.ts';

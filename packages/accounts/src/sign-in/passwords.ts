@@ -1,4 +1,4 @@
-/** What is stored of passwords, and how one is compared with it (docs/api-rules.md#passwords). */
+/** What is stored of passwords, and how one is compared with it (docs/api/passwords.md). */
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { AppError, limitConcurrency } from '@millrace/runtime';

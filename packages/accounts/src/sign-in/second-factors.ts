@@ -1,4 +1,4 @@
-/** What a user shows beside a password: codes of an app, backup codes, passkeys (docs/api-rules.md#second-factors). */
+/** What a user shows beside a password: codes of an app, backup codes, passkeys (docs/api/second-factors.md). */
 
 import { randomInt, scrypt } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';

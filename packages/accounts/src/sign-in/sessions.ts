@@ -1,4 +1,4 @@
-/** Sessions: how one begins, and how it ends before its time (docs/api-rules.md#sessions). */
+/** Sessions: how one begins, and how it ends before its time (docs/api/sign-in.md). */
 
 import type { Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';

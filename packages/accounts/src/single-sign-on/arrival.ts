@@ -1,5 +1,5 @@
 /**
- * Which account a sign-in through a provider opens (docs/api-rules.md#single-sign-on): the linked account, the account with
+ * Which account a sign-in through a provider opens (docs/api/single-sign-on.md): the linked account, the account with
  * the reported address, or a new one.
  *
  * What a provider reports now is not who the account is. The account's own verified address decides which domain it

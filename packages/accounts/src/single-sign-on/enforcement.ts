@@ -1,4 +1,4 @@
-/** Which provider the people of a domain have to use (docs/api-rules.md#single-sign-on). */
+/** Which provider the people of a domain have to use (docs/api/single-sign-on.md). */
 
 import { domainToASCII } from 'node:url';
 import { hasPlanFeature } from '@millrace/contracts';

@@ -1,6 +1,6 @@
 import { AppError, type ErrorKind, isAppError } from '@millrace/runtime';
 
-/** The body of every error answer, in this order of keys (docs/api-rules.md#errors). */
+/** The body of every error answer, in this order of keys (docs/api/README.md#errors). */
 export interface ErrorBody {
   type: string;
   /** Stable machine-readable word. */
@@ -54,7 +54,7 @@ export function toAppError(error: unknown): AppError {
 }
 
 /**
- * What a client may read of an error (docs/api-rules.md#errors). An unknown or internal error says nothing of
+ * What a client may read of an error (docs/api/README.md#errors). An unknown or internal error says nothing of
  * its cause: the text may hold anything.
  */
 export function toErrorBody(error: unknown): ErrorBody {

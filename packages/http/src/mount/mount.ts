@@ -63,7 +63,7 @@ export function mount<Caller>(
   const findPath = createPathTable(pathsOf(routes, checkResponses));
 
   /**
-   * One request from the socket to its answer, in the order of docs/api-rules.md#order-of-checks. The first step that refuses
+   * One request from the socket to its answer, in the order of docs/api/README.md#order-of-checks. The first step that refuses
    * throws, and its error is the answer.
    */
   async function serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -255,7 +255,7 @@ function allowedMethods<Caller>(siblings: readonly Route<Caller>[]): string[] {
   return [...methods, ...(siblings.some(hasHead) ? ['HEAD'] : []), 'OPTIONS'];
 }
 
-/** Who may not call at all learns nothing about methods: 401 goes before 405 (docs/api-rules.md#order-of-checks). */
+/** Who may not call at all learns nothing about methods: 401 goes before 405 (docs/api/README.md#order-of-checks). */
 async function refuseMethod<Caller>(
   siblings: readonly Route<Caller>[],
   access: Access<Caller>,

@@ -76,7 +76,7 @@ function parseBody(request: IncomingMessage, bytes: Buffer): unknown {
   return value;
 }
 
-/** Forms are read for old scripts (docs/api-rules.md#requests): a field given twice counts once, the last time. */
+/** Forms are read for old scripts (docs/api/README.md#requests): a field given twice counts once, the last time. */
 function parserOf(contentType: string): (bytes: Buffer) => unknown {
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters

@@ -50,7 +50,7 @@ export function requireLevel<Caller>({ level }: Route<Caller>, access: Access<Ca
   access.requireLevel(target, level);
 }
 
-/** @throws AppError `not_found`: an address of the wrong shape addresses nothing (docs/api-rules.md#paths-and-ids). */
+/** @throws AppError `not_found`: an address of the wrong shape addresses nothing (docs/api/README.md#paths-and-ids). */
 export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>): unknown {
   const params = coerce(route.params, raw, { trimStrings: false });
   const isOdd = Object.entries(raw).some(([name, value]) => {

@@ -7,7 +7,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * The status of a route that does its work. 405 declares the opposite: a method that is refused with an empty body, after
- * key, scope and address were checked (docs/api-rules.md#routes-and-fields). 400 declares it too, with a body that is
+ * key, scope and address were checked (docs/api/README.md#routes-and-fields). 400 declares it too, with a body that is
  * not that of all errors.
  */
 type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;
@@ -119,7 +119,7 @@ interface RouteDeclaration<
   isBeforeSecondFactor?: true;
   /**
    * Finds what the path addresses and refuses what the caller may not touch, before query and body are looked at
-   * (docs/api-rules.md#requests).
+   * (docs/api/README.md#requests).
    */
   target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
   handler: (

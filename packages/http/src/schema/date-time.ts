@@ -2,7 +2,7 @@ const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 
 /**
- * Reads a date or a time as clients write them (docs/api-rules.md#requests): ISO 8601 with or without offset,
+ * Reads a date or a time as clients write them (docs/api/README.md#requests): ISO 8601 with or without offset,
  * naive means UTC, a date alone means its midnight in UTC. A space in front of an offset stands for `+`, which is what
  * an unescaped `+` in a query string becomes. Precision: milliseconds. Years 1 to 9999.
  *

@@ -12,7 +12,7 @@ export interface FieldError {
 
 /**
  * The first field that breaks its schema, in the order in which the schema lists its fields, with the code and the
- * sentence of docs/api-rules.md#errors. Null when nothing does.
+ * sentence of docs/api/README.md#errors. Null when nothing does.
  */
 export function firstFieldError(schema: TSchema, value: unknown, path: string[] = []): FieldError | null {
   if (value === null) {

@@ -32,7 +32,7 @@ interface CoerceOptions {
 }
 
 /**
- * Brings a value into the form its schema asks for where clients are known to be loose (docs/api-rules.md#requests):
+ * Brings a value into the form its schema asks for where clients are known to be loose (docs/api/README.md#requests):
  * numbers for strings, `"8"` for 8, `"yes"` for true, a date for a time. What cannot be brought into form is left alone
  * for validation to refuse. Fields the schema does not name are left out, unless it refuses them; defaults are filled in.
  */

@@ -247,7 +247,7 @@ function toOutcome(outcome: PostOutcome): DeliveryOutcome {
   return { result: 'failed', isPermanent: !mayChange, error: `The address answered ${status}.` };
 }
 
-/** Insight before dashboard when a subscription has both (docs/api-rules.md#subscriptions). */
+/** Insight before dashboard when a subscription has both (docs/api/subscriptions.md). */
 function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): Message {
   const { insight, dashboard, environment_name, subject_name, insight_short_id: shortId, occasion } = delivery;
   const links = reportLinks(deps, delivery.environment_id);

@@ -19,7 +19,7 @@ export const organizationParams = Type.Object({
  * caller joined first among those the key may use.
  *
  * The returned function throws AppError: `not_found` for an unknown organization, `forbidden` for somebody else's
- * (docs/api-rules.md#levels).
+ * (docs/api/access.md#levels).
  */
 export function addressedOrganization(sql: Sql) {
   return async (

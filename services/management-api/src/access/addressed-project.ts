@@ -29,7 +29,7 @@ export const idParams = Type.Object({
 
 /**
  * The environment the path names, found only within the caller's own organizations: a foreign project and one that does
- * not exist look the same (docs/api-rules.md#levels). `@current` is the caller's current one, or the first one
+ * not exist look the same (docs/api/access.md#levels). `@current` is the caller's current one, or the first one
  * the key may use.
  *
  * The returned function throws AppError: `not_found`, or `forbidden` when the key is restricted to others or the
@@ -81,7 +81,7 @@ type ProjectContext = Pick<BaseContext<Caller, { project_id: string }>, 'caller'
 /**
  * The environment or, for `kind` project, the first environment of the project whose id ends the path.
  *
- * The returned function throws AppError: `invalid` when the id is no number (docs/api-rules.md#paths-and-ids),
+ * The returned function throws AppError: `invalid` when the id is no number (docs/api/README.md#paths-and-ids),
  * `not_found` also for what is private to others, and `forbidden` for that as `@current` or when the key is for others.
  */
 export function addressedById(sql: Sql, kind: 'project' | 'environment') {
@@ -131,7 +131,7 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
 
 /**
  * As `addressedProject`, for resources below an environment where existing clients tell somebody else's environment (403)
- * from one that does not exist (404; docs/api-rules.md#levels).
+ * from one that does not exist (404; docs/api/access.md#levels).
  */
 export function parentEnvironment(sql: Sql) {
   const address = addressedProject(sql);

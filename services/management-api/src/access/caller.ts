@@ -93,7 +93,7 @@ export function recentUntil({ signedInAt }: SessionCredential): Date {
 }
 
 /**
- * For what whoever finds an open browser must not do (docs/api-rules.md#sessions). A key does what its scopes say.
+ * For what whoever finds an open browser must not do (docs/api/sign-in.md). A key does what its scopes say.
  * @throws AppError `forbidden` with code `sensitive_action_required_reauth`.
  */
 export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs): void {
@@ -121,7 +121,7 @@ export function visibleOrganizationIds(caller: Caller): string[] {
   return visibleMemberships(caller).map(({ organizationId }) => organizationId);
 }
 
-/** Restrictions of a key beside its scopes (docs/api-rules.md#personal-api-keys). All throw AppError `forbidden`. */
+/** Restrictions of a key beside its scopes (docs/api/personal-api-keys.md). All throw AppError `forbidden`. */
 
 /** For routes that address no project: a key made for single projects has no business there. */
 export function refuseProjectScopedKey(caller: Caller): void {

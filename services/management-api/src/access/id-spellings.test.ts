@@ -7,7 +7,7 @@ import type { Caller } from './caller.ts';
 
 /**
  * A record has one address. Every route is called with other spellings of each id in its path, and none of them may find the
- * record (docs/api-rules.md#paths-and-ids). A new route is covered as soon as it is declared.
+ * record (docs/api/README.md#paths-and-ids). A new route is covered as soon as it is declared.
  */
 const spellings: [string, (id: string) => string][] = [
   ['0<id>', (id) => `0${id}`],

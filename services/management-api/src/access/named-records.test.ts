@@ -9,7 +9,7 @@ import { type GovernedKind, governedKinds, kindsOfRecords } from './record-right
 
 /**
  * Records that are closed to a member, by every address and in every place where a request names one
- * (docs/api-rules.md#access-to-records). A new route below a record is covered as soon as it is declared.
+ * (docs/api/access.md#access-to-records). A new route below a record is covered as soon as it is declared.
  */
 let api: TestApi;
 let acme: OrganizationActors;

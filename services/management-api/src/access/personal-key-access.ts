@@ -16,7 +16,7 @@ export interface PersonalKeyAccessDeps {
 }
 
 /**
- * Callers known by a personal API key (docs/api-rules.md#personal-api-keys). Nothing is cached: a revoked key, a
+ * Callers known by a personal API key (docs/api/personal-api-keys.md). Nothing is cached: a revoked key, a
  * deactivated user or a lost membership counts from the next request on. Requests that arrive together with one key
  * share a look at it that begins after they came.
  */
@@ -71,7 +71,7 @@ interface GivenKey {
 /**
  * Looks for a personal API key where clients put it, first hit wins: `Authorization: Bearer <key>` (the word in
  * any case, as RFC 9110 has it; extra spaces are tolerated), then the field `personal_api_key` of the query, then of the
- * body (docs/api-rules.md#personal-api-keys; PostHog's own scripts use the header). The body comes last, because
+ * body (docs/api/personal-api-keys.md; PostHog's own scripts use the header). The body comes last, because
  * it has to be read for it; a large or compressed one is not.
  *
  * @returns null when there is none.

@@ -32,7 +32,7 @@ export interface RateLimitOptions {
 }
 
 /**
- * Sliding windows (docs/api-rules.md#rate-limits), each of two counters: this interval's, and the one before it as far
+ * Sliding windows (docs/api/README.md#rate-limits), each of two counters: this interval's, and the one before it as far
  * as it still reaches into the window. One round trip; a limiter that fails never refuses anybody.
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
@@ -111,7 +111,7 @@ function secondsToWait(
 }
 
 /**
- * With `Retry-After` (docs/api-rules.md#rate-limits).
+ * With `Retry-After` (docs/api/README.md#rate-limits).
  *
  * @param reason a sentence on whose requests were too many.
  */

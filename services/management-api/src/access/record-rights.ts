@@ -1,4 +1,4 @@
-// What a caller may do with the records of an environment, by kind and one by one (docs/api-rules.md#access-to-records).
+// What a caller may do with the records of an environment, by kind and one by one (docs/api/access.md#access-to-records).
 
 import { type RecordAccessLevel, recordAccessLevels } from '@millrace/accounts';
 import { membershipLevels, type Scope } from '@millrace/contracts';

@@ -47,7 +47,7 @@ const retryAfterSeconds = 2;
 const queryCanceled = '57014';
 
 /**
- * Shares a few connections among searches, so that one caller's do not stop another's (docs/api-rules.md#searches): a key
+ * Shares a few connections among searches, so that one caller's do not stop another's (docs/api/README.md#searches): a key
  * has as many under way as there are connections, an organization twice as many, of which one connection always stays free
  * for the others. Who waits is taken in turn, organizations with the fewest running first. All counts are of this process.
  */

@@ -4,7 +4,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { PD } from '../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Routes that read or change more than their own resource, and the scopes they need for that (docs/api-rules.md#scopes). */
+/** Routes that read or change more than their own resource, and the scopes they need for that (docs/api/personal-api-keys.md#scopes). */
 const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] };
 let api: TestApi;
 let tenant: TestTenant;

@@ -17,7 +17,7 @@ interface SessionAccessDeps {
 }
 
 /**
- * Callers known by a session (docs/api-rules.md#sessions): all scopes of their user, bounded by the levels. As with keys
+ * Callers known by a session (docs/api/sign-in.md): all scopes of their user, bounded by the levels. As with keys
  * nothing is cached, and requests that arrive together share a look that begins after they came.
  */
 export function sessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {

@@ -1,4 +1,4 @@
-// How often somebody may try to sign in, and ask what leads to it (docs/api-rules.md#rate-limits).
+// How often somebody may try to sign in, and ask what leads to it (docs/api/README.md#rate-limits).
 
 import { hashSecret } from '@millrace/accounts/access';
 import { AppError } from '@millrace/runtime';

@@ -1,4 +1,4 @@
-// The routes of live events: below a project by key, and at the root by token (docs/api-rules.md#live-events).
+// The routes of live events: below a project by key, and at the root by token (docs/api/live-events.md).
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Sql } from '@millrace/db';

@@ -1,4 +1,4 @@
-// Asking an OpenID provider, or GitHub, who somebody is (docs/api-rules.md#single-sign-on). Nothing is stored here: what an
+// Asking an OpenID provider, or GitHub, who somebody is (docs/api/single-sign-on.md). Nothing is stored here: what an
 // answer is checked against is given back to the caller.
 
 import { isSubject } from '@millrace/accounts';

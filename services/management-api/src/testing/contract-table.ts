@@ -1,6 +1,6 @@
 import { isObject } from '@millrace/contracts';
 /**
- * A table of fields as PostHog's API has them (docs/api-rules.md#routes-and-fields): the type of every field, in its words. A
+ * A table of fields as PostHog's API has them (docs/api/README.md#routes-and-fields): the type of every field, in its words. A
  * nullable type ends in `?`: the API says so, or the value does not exist before something happened.
  */
 export type ContractTable = Record<string, ContractType | `${ContractType}?`>;

@@ -1,4 +1,4 @@
-/** Error answers of docs/api-rules.md#errors in short. */
+/** Error answers of docs/api/README.md#errors in short. */
 
 /** 400 of a value that is wrong. */
 export const VE = (code: string, attr: string | null, detail: unknown) => ({

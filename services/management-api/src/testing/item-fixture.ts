@@ -3,7 +3,7 @@ import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 
-/** Two families of paths; every case of docs/api-rules.md#environments holds for both. */
+/** Two families of paths; every case of docs/api/projects.md#environments holds for both. */
 export const pathFamilies = [
   [
     'environment',

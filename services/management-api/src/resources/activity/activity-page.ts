@@ -6,7 +6,7 @@ import { type ActivityFilter, type ActivityRow, listActivity } from './activity-
 
 export const maxPage = 1_000_000;
 
-/** Pages of this list have numbers, unlike all others (docs/api-rules.md#activity). A bad number is 400. */
+/** Pages of this list have numbers, unlike all others (docs/api/activity.md). A bad number is 400. */
 export const activityQuery = Type.Object({
   limit: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'Number of records per page.' }),
   page: Type.Integer({ default: 1, minimum: 1, maximum: maxPage, description: 'Number of the page, from 1.' }),

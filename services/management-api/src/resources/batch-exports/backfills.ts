@@ -16,7 +16,7 @@ export interface Range {
 const maxRunning = 10;
 
 /**
- * Asks for a range of the past (docs/api-rules.md#runs-and-backfills).
+ * Asks for a range of the past (docs/api/batch-exports.md#runs-and-backfills).
  *
  * @param byStoredTime events are taken by when they were stored, as the schedule does, instead of by their own time.
  * @param exported locked by this transaction.

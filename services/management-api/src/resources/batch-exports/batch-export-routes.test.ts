@@ -6,7 +6,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
 
-/** Cases X1 to X34 (docs/cases.md#the-rest-api), and rows 1 and 2 of the routes (docs/api-rules.md#routes-and-fields). */
+/** Cases X1 to X34 (docs/cases.md#the-rest-api), and rows 1 and 2 of the routes (docs/api/README.md#routes-and-fields). */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;

@@ -21,7 +21,7 @@ interface DestinationChanges {
 }
 
 /**
- * A destination after a request (docs/api-rules.md#batch-exports): settings are merged one by one, so that secrets may
+ * A destination after a request (docs/api/batch-exports.md): settings are merged one by one, so that secrets may
  * be left out; another type begins with none. `null` takes a setting away.
  *
  * @param stored null for a new export.

@@ -39,7 +39,7 @@ interface BatchExportDeps extends Pick<Database, 'sql' | 'transaction'> {
   destinationSecrets: DestinationSecrets;
 }
 
-/** Batch exports below an environment, a project and an organization (docs/api-rules.md#batch-exports). */
+/** Batch exports below an environment, a project and an organization (docs/api/batch-exports.md). */
 export function batchExportRoutes(deps: BatchExportDeps) {
   const ofEnvironment = exportsOfEnvironment(deps.sql);
   const ofOrganization = exportsOfOrganization(deps.sql);
@@ -222,7 +222,7 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: 
   ];
 }
 
-/** Pausing and going on (docs/api-rules.md#routes-and-fields). */
+/** Pausing and going on (docs/api/README.md#routes-and-fields). */
 function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchExportDeps) {
   return [
     ...defineRoutes({

@@ -121,7 +121,7 @@ const previewExample = {
   last_run: { start_at: '2026-11-01T23:00:00Z', end_at: range.end_at },
 };
 
-/** Runs and backfills of an export (docs/api-rules.md#runs-and-backfills). */
+/** Runs and backfills of an export (docs/api/batch-exports.md#runs-and-backfills). */
 export function runRoutes(
   below: BasePath<ExportAddress>[],
   { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,

@@ -12,7 +12,7 @@ export const exportId = Type.String({ format: 'uuid', description: 'Id of the ex
 
 const time = Type.String({ format: 'date-time' });
 
-/** One interval of one export and what came of it (docs/api-rules.md#runs-and-backfills). */
+/** One interval of one export and what came of it (docs/api/batch-exports.md#runs-and-backfills). */
 export const run = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the run.' }),
@@ -117,7 +117,7 @@ const timezoneDescription = 'IANA name of the time zone in which days and weeks 
 const offsetDayDescription = 'The day on which weeks begin, from 0 for Sunday to 6 for Saturday. Null: Monday.';
 const offsetHourDescription = 'The hour at which days and weeks begin, from 0 to 23. Null: midnight.';
 
-/** A batch export (docs/api-rules.md#batch-exports). */
+/** A batch export (docs/api/batch-exports.md). */
 export const batchExport = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the export.' }),
@@ -245,7 +245,7 @@ const ignoredFields = {
   hogql_query: ignored('A query.'),
 };
 /**
- * Clients generated from the API send the whole export (docs/api-rules.md#routes-and-fields); none of
+ * Clients generated from the API send the whole export (docs/api/README.md#routes-and-fields); none of
  * it matters.
  */
 export const pauseRequest = Type.Object(ignoredFields, { title: 'BatchExportPause' });

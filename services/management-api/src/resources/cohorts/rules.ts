@@ -17,7 +17,7 @@ const fieldsOfNothing: CohortFields = {
   is_static: false,
 };
 
-/** What is not sent stays as it is (docs/api-rules.md#cohorts). @throws AppError `invalid` naming the field. */
+/** What is not sent stays as it is (docs/api/cohorts.md). @throws AppError `invalid` naming the field. */
 export function withChanges(before: CohortFields, changes: CohortChanges): CohortFields {
   const { name, description, groups, deleted, is_static } = { ...before, ...changes };
   const filters = filtersOf(before, changes);

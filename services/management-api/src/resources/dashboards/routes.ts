@@ -48,7 +48,7 @@ const listQuery = Type.Object({
   exclude_generated: Type.Optional(Type.Boolean({ description: 'Without effect: none are generated.' })),
 });
 
-/** Dashboards: insights and texts, laid out (docs/api-rules.md#dashboards). */
+/** Dashboards: insights and texts, laid out (docs/api/dashboards.md). */
 export function dashboardRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions }) {
   // What ends in a word comes before what ends in an id.
   return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];

@@ -67,7 +67,7 @@ const listQuery = Type.Object({
   ),
 });
 
-/** What is known about the properties of events, persons and groups of a project (docs/api-rules.md#definitions). */
+/** What is known about the properties of events, persons and groups of a project (docs/api/definitions.md). */
 export function propertyDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }

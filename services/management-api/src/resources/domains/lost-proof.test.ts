@@ -8,7 +8,7 @@ import { VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** A verified domain whose TXT record has been missing (docs/api-rules.md#single-sign-on). */
+/** A verified domain whose TXT record has been missing (docs/api/single-sign-on.md). */
 let mailServer: MailServer;
 let mailer: Mailer;
 let dns: DnsServer;

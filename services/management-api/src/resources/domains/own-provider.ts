@@ -6,7 +6,7 @@ import { checkSignOnUrl } from '../../saml/messages.ts';
 import type { DomainRow } from './store.ts';
 
 /**
- * The SAML provider of a domain. What was stored is not refused (docs/api-rules.md#domains), so it is looked at where it counts.
+ * The SAML provider of a domain. What was stored is not refused (docs/api/domains.md), so it is looked at where it counts.
  * @returns null where a field is missing; `problem`: why nobody can sign in by it.
  */
 export function samlOf(

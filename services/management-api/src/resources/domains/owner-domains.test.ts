@@ -5,7 +5,7 @@ import { PD } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Who may configure sign-in for a domain in which an owner has an address (docs/api-rules.md#domains). */
+/** Who may configure sign-in for a domain in which an owner has an address (docs/api/domains.md). */
 let api: TestApi;
 let dns: DnsServer;
 let acme: OrganizationActors;

@@ -63,7 +63,7 @@ interface DomainRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   accountMailing: AccountMailing;
 }
 
-/** Reading domains (docs/api-rules.md#routes-and-fields). */
+/** Reading domains (docs/api/README.md#routes-and-fields). */
 export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | 'installed'>) {
   return [
     defineRoute({
@@ -124,7 +124,7 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
   return row;
 }
 
-/** Creating, changing and removing domains (docs/api-rules.md#routes-and-fields). */
+/** Creating, changing and removing domains (docs/api/README.md#routes-and-fields). */
 export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, accountMailing }: DomainRouteDeps) {
   /** A client secret as it is stored. */
   const sealed = <T extends { oidc_client_secret?: string | null }>(id: string, body: T): T =>
@@ -278,7 +278,7 @@ interface VerifyDomainDeps extends Pick<DomainRouteDeps, 'sql' | 'transaction' |
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Proving that a domain is the organization's own (docs/api-rules.md#routes-and-fields). */
+/** Proving that a domain is the organization's own (docs/api/README.md#routes-and-fields). */
 export function verifyDomainRoute(deps: VerifyDomainDeps) {
   const { sql, transaction, lookUpChallenge, installed, accountMailing } = deps;
   return defineRoute({

@@ -20,7 +20,7 @@ import type { DomainRow } from './store.ts';
 type Changes = Omit<Static<typeof domainChanges>, 'scim_enabled'> & Static<typeof signOnChanges>;
 
 /**
- * A domain after a PATCH (docs/api-rules.md#domains). Another name is another proof: PostHog kept the old
+ * A domain after a PATCH (docs/api/domains.md). Another name is another proof: PostHog kept the old
  * one, by which an organization could call any domain its own.
  *
  * @param mayProvision whether the organization's plan has automatic provisioning.
@@ -120,7 +120,7 @@ export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
 
 /**
  * Control over sign-in for a domain allows signing in as everyone with an address in it. So where an owner has one, only owners
- * decide (docs/api-rules.md#domains).
+ * decide (docs/api/domains.md).
  *
  * @param level of the caller in the organization.
  * @throws AppError `forbidden`.
@@ -164,7 +164,7 @@ export function withoutProof(row: DomainRow): DomainRow {
 /** Labels of letters, digits and single hyphens, at least two of them; `xn--` begins one with other scripts' letters. */
 const domainPattern = /^(?:(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*\.)+(?:[a-z]{2,}|xn--[a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
-/** @throws AppError `invalid` naming `domain` (docs/api-rules.md#domains; punycode is let in here too). */
+/** @throws AppError `invalid` naming `domain` (docs/api/domains.md; punycode is let in here too). */
 export function checkDomainName(name: string): void {
   if (domainPattern.test(name)) return;
   throw new AppError('invalid', 'Please enter a valid domain or subdomain name.', {

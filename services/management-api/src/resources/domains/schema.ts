@@ -27,7 +27,7 @@ const openIdFields = {
 const ownerException =
   'Whether owners with a second factor may use their password although a provider is enforced. Each use is mailed and recorded.';
 
-/** A domain of an organization, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
+/** A domain of an organization, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const domain = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the domain.' }),

@@ -7,7 +7,7 @@ import { domainIsTaken, recordDomainActivity, withoutProof } from './rules.ts';
 import { type DomainRow, findDomain, lockDomain, noteVerificationRetry, releaseName, updateDomain } from './store.ts';
 
 /**
- * Looks for the proof and keeps what it finds (docs/api-rules.md#domains). The DNS is asked while nothing is
+ * Looks for the proof and keeps what it finds (docs/api/domains.md). The DNS is asked while nothing is
  * locked; if the domain was renamed or removed meanwhile, the answer counts for nothing.
  *
  * A domain whose proof was missing may be verified again. Where another organization had proved the name and its own proof is

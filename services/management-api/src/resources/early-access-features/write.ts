@@ -37,7 +37,7 @@ export interface WrittenFeature {
 }
 
 /**
- * Makes a feature, and a flag where none is named (docs/api-rules.md#early-access-features).
+ * Makes a feature, and a flag where none is named (docs/api/early-access-features.md).
  * @throws AppError `invalid` naming the field, or `forbidden` where the flag is not for the caller to change.
  */
 export async function createFeature(tx: Transaction, writer: FeatureWriter, body: NewFeature): Promise<WrittenFeature> {

@@ -2,7 +2,7 @@ import type { Columns } from '@millrace/db';
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 
-/** A user inside another record, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
+/** A user inside another record, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const embeddedUser = Type.Object(
   {
     id: Type.Integer({ description: 'Number of the user.' }),

@@ -176,7 +176,7 @@ export function accessRuleRoutes(
 }
 
 /**
- * Who may use an environment. Reading answers the environment itself (docs/api-rules.md#routes-and-fields), in
+ * Who may use an environment. Reading answers the environment itself (docs/api/README.md#routes-and-fields), in
  * which `access_control`, `effective_membership_level` and `user_access_level` tell; the rules are read on the project.
  */
 export function accessControlRoutes(deps: ItemDeps, kind: ItemKind) {

@@ -1,7 +1,7 @@
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** What a rule of access says is what is read back and what counts (docs/api-rules.md#access-to-an-environment). */
+/** What a rule of access says is what is read back and what counts (docs/api/access.md#access-to-an-environment). */
 let api: TestApi;
 let fixture: ItemFixture;
 beforeAll(async () => {

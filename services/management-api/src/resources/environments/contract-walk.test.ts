@@ -4,7 +4,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * The fields of projects and environments as PostHog's API has them (docs/api-rules.md#routes-and-fields). A field that is
+ * The fields of projects and environments as PostHog's API has them (docs/api/README.md#routes-and-fields). A field that is
  * missing or of another type fails; so does one the API does not have. `?` marks what may be null because it is
  * unset.
  */

@@ -39,7 +39,7 @@ const intentFields = new Set(Object.keys(intent));
 
 /**
  * Reading, changing and removing one project or one environment, and what else can be done to it: the same for every path
- * under which it is addressed (docs/api-rules.md#projects, docs/api-rules.md#environments).
+ * under which it is addressed (docs/api/projects.md#projects, docs/api/projects.md#environments).
  */
 export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
   const { sql, transaction } = deps;
@@ -208,7 +208,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
 }
 
 /**
- * Secret keys (`phs_…`), with which servers read flag definitions (docs/api-rules.md#secret-keys): made and rolled, and the
+ * Secret keys (`phs_…`), with which servers read flag definitions (docs/api/projects.md#secret-keys): made and rolled, and the
  * former one taken away. The rules are those of the command line (packages/accounts).
  */
 function secretKeyRoutes(deps: ItemDeps, itemKind: ItemKind) {

@@ -57,7 +57,7 @@ export interface Showing {
   now: Date;
 }
 
-/** An environment as its caller may see it (docs/api-rules.md#secrets-in-answers). */
+/** An environment as its caller may see it (docs/api/README.md#secrets-in-responses). */
 export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<string, unknown> {
   const level = row.effective_membership_level;
   const webhook = row.slack_incoming_webhook;
@@ -75,7 +75,7 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
   };
 }
 
-/** What a level lets its owner do with an environment (docs/api-rules.md#access-to-an-environment). */
+/** What a level lets its owner do with an environment (docs/api/access.md#access-to-an-environment). */
 export function accessLevelOf(level: number | null): 'admin' | 'member' | null {
   return level === null ? null : level >= membershipLevels.administrator ? 'admin' : 'member';
 }
@@ -94,7 +94,7 @@ const lifetimeSeconds = 7 * 24 * 3600;
 
 /**
  * A JSON Web Token (HS256) that lets its holder read an environment's live events for seven days, and no longer than the
- * key or session it is made through (docs/api-rules.md#live-events).
+ * key or session it is made through (docs/api/live-events.md).
  *
  * @returns null for a key that may not read events.
  */

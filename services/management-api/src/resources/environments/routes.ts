@@ -43,7 +43,7 @@ const listExample = { response: { count: 1, next: null, previous: null, results:
 const environmentWithSecretKeys = withSecretKeys(environment, 'EnvironmentWithSecretKeys');
 const tags: [string] = ['environments'];
 
-/** Environments (docs/api-rules.md#routes-and-fields), under their project and by their id alone. */
+/** Environments (docs/api/README.md#routes-and-fields), under their project and by their id alone. */
 export function environmentRoutes(deps: ItemDeps) {
   const { sql, transaction, tokenSecrets } = deps;
   const parent = addressedParent(sql);

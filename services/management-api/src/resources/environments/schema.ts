@@ -68,7 +68,7 @@ export function inContractOrder(computed: Record<string, TSchema>, isShown: (fie
   return fields;
 }
 
-/** Environment, with all its fields (docs/api-rules.md#routes-and-fields). */
+/** Environment, with all its fields (docs/api/README.md#routes-and-fields). */
 export const environment = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -91,7 +91,7 @@ const summary = {
   access_control: Type.Boolean({ description: 'Whether it is private to some members.' }),
 };
 
-/** Environment summary, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
+/** Environment summary, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const environmentListItem = Type.Object(
   { ...identity, ...projectId, ...summary },
   { title: 'EnvironmentListItem' },
@@ -136,7 +136,7 @@ export const environmentChanges = Type.Object(
   { title: 'EnvironmentChanges' },
 );
 
-/** What queries go by where an environment says nothing (docs/api-rules.md#environments). */
+/** What queries go by where an environment says nothing (docs/api/projects.md#environments). */
 export const defaultModifiers = {
   personsOnEventsMode: 'person_id_override_properties_on_events',
   personsArgMaxVersion: 'auto',

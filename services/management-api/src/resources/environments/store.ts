@@ -134,7 +134,7 @@ export async function findProjectOfCaller(
   return rows[0];
 }
 
-/** Notes what somebody wants to use; again means one more time (docs/api-rules.md#product-intents). */
+/** Notes what somebody wants to use; again means one more time (docs/api/projects.md#product-intents). */
 export async function upsertProductIntent(
   sql: Sql,
   environmentId: number,

@@ -34,7 +34,7 @@ export interface FlagWriter extends FlagAuthor {
 }
 
 /**
- * Makes a flag (docs/api-rules.md#feature-flags). The key of a deleted flag is free.
+ * Makes a flag (docs/api/feature-flags.md). The key of a deleted flag is free.
  * @throws AppError `invalid` naming the field, or what is wrong with the filters.
  */
 export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewFlag): Promise<FlagRow> {

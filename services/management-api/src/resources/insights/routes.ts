@@ -28,7 +28,7 @@ import { type InsightRow, listInsights, readTileFilters } from './store.ts';
 import { viewedRoutes } from './viewed.ts';
 import { changeInsight, createInsight, foundInsight } from './write.ts';
 
-/** Insights: stored questions (docs/api-rules.md#insights). */
+/** Insights: stored questions (docs/api/insights.md). */
 export function insightRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions }) {
   // What ends in a word comes before what ends in an id.
   return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];

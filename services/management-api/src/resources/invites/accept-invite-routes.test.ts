@@ -8,7 +8,7 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './mailing.ts';
 
-/** Accepting invites (docs/api-rules.md#invites). */
+/** Accepting invites (docs/api/invites.md). */
 let api: TestApi;
 let acme: OrganizationActors;
 let mailing: InviteMailing;

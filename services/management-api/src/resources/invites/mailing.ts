@@ -155,7 +155,7 @@ interface InviteLetter {
 }
 
 /**
- * The mail of an invite (docs/api-rules.md#invites). The link only shows the invite: programs that look at
+ * The mail of an invite (docs/api/invites.md). The link only shows the invite: programs that look at
  * every link of a mail must not accept it.
  */
 function inviteMail(letter: InviteLetter): Mail {

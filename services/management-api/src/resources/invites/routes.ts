@@ -50,7 +50,7 @@ interface InviteRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   inviteMailing: InviteMailing;
 }
 
-/** Invites of an organization (docs/api-rules.md#routes-and-fields). */
+/** Invites of an organization (docs/api/README.md#routes-and-fields). */
 export function inviteRoutes(deps: InviteRouteDeps) {
   const { sql, transaction } = deps;
   const path = '/api/organizations/:organization_id/invites';
@@ -158,7 +158,7 @@ interface AcceptInviteDeps extends InviteRouteDeps {
 }
 
 /**
- * Accepting an invite (docs/api-rules.md#invites). Whoever has the secret of the mail may look at the invite and
+ * Accepting an invite (docs/api/invites.md). Whoever has the secret of the mail may look at the invite and
  * sign up with its address; whoever has an account with that address accepts with a personal API key. To anybody else
  * an invite does not exist.
  */

@@ -29,7 +29,7 @@ interface InviteMembersInput {
 }
 
 /**
- * Makes invites, all or none, and then sends their mails (docs/api-rules.md#invites).
+ * Makes invites, all or none, and then sends their mails (docs/api/invites.md).
  *
  * @returns the invites as they are after the mails were tried, in the order of the request. When a person is invited
  * twice, only the last invite is there. A session is shown the secret of each: with it an account with a password can be made,

@@ -12,7 +12,7 @@ const projectGrants = Type.Union(
   { description: 'Access to private projects, as `{id, level}` with level 1 or 8; null when unset.' },
 );
 
-/** An invitation to an organization, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
+/** An invitation to an organization, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const invite = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the invite.' }),

@@ -29,7 +29,7 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Members of an organization (docs/api-rules.md#routes-and-fields). */
+/** Members of an organization (docs/api/README.md#routes-and-fields). */
 export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const path = '/api/organizations/:organization_id/members';
   const organization = addressedOrganization(sql);

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import type { MemberRow } from './store.ts';
 
-/** A member of an organization, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
+/** A member of an organization, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const member = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the membership.' }),

@@ -69,7 +69,7 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
   ];
 }
 
-/** Creating, changing and deleting organizations (docs/api-rules.md#organizations). */
+/** Creating, changing and deleting organizations (docs/api/organizations.md). */
 export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const show = async (organizationId: string, caller: Caller) => {
     const [row] = await listOrganizations(

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import type { OrganizationRow } from './store.ts';
 
-/** Environment summary, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
+/** Environment summary, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 const environmentSummary = Type.Object(
   {
     id: Type.Integer({ description: 'Id of the environment.' }),
@@ -62,7 +62,7 @@ const flags = {
   }),
 };
 
-/** An organization as one of its members sees it (docs/api-rules.md#organizations). */
+/** An organization as one of its members sees it (docs/api/organizations.md). */
 export const organization = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the organization.' }),

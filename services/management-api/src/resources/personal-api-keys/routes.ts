@@ -28,7 +28,7 @@ const keyParams = Type.Object({ id: Type.String({ description: 'Id of the key, o
 const madeExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
 
 /**
- * A user's own keys (docs/api-rules.md#personal-api-keys). PostHog wants a session for them; here a key with the scope of
+ * A user's own keys (docs/api/personal-api-keys.md). PostHog wants a session for them; here a key with the scope of
  * users does too, within its own powers.
  */
 export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {

@@ -50,7 +50,7 @@ const creation = {
   examples: { request: { name: 'Default project' }, response: projectFullExample },
 } as const;
 
-/** Projects (docs/api-rules.md#routes-and-fields), of an organization and over all of them. */
+/** Projects (docs/api/README.md#routes-and-fields), of an organization and over all of them. */
 export function projectRoutes(deps: ItemDeps) {
   const { sql, transaction, tokenSecrets } = deps;
   const organization = addressedOrganization(sql);

@@ -23,7 +23,7 @@ const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Nu
 
 const isProjectField = ({ isEnvironmentOnly }: SettingField) => isEnvironmentOnly !== true;
 
-/** Project, with all its fields (docs/api-rules.md#routes-and-fields). */
+/** Project, with all its fields (docs/api/README.md#routes-and-fields). */
 export const project = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -54,7 +54,7 @@ export const projectFullExample = {
   default_modifiers: JSON.stringify(defaultModifiers),
 };
 
-/** Project summary, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
+/** Project summary, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const projectSummary = Type.Object(
   {
     id: Type.Integer({ description: 'Id of the project; its first environment has the same.' }),
@@ -87,7 +87,7 @@ export const projectExample = {
 };
 
 /**
- * A project as the API shows it (docs/api-rules.md#projects): its own name, description and dates,
+ * A project as the API shows it (docs/api/projects.md#projects): its own name, description and dates,
  * everything else of its first environment. What the API types as text is text.
  */
 export function toProject(row: EnvironmentRow, showing: Showing): Record<string, unknown> {

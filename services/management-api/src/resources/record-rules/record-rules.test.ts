@@ -3,7 +3,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Who may see and change records, by rules for kinds and for single ones (docs/api-rules.md#access-to-records). */
+/** Who may see and change records, by rules for kinds and for single ones (docs/api/access.md#access-to-records). */
 let api: TestApi;
 let acme: OrganizationActors;
 /** A role that the member has. */

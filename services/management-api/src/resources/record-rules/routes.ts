@@ -1,4 +1,4 @@
-// Who may see and change kinds of records, and single ones (docs/api-rules.md#access-to-records).
+// Who may see and change kinds of records, and single ones (docs/api/access.md#access-to-records).
 
 import { changeRecordRule, recordAccessLevels } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';

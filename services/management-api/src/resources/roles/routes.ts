@@ -1,4 +1,4 @@
-// Roles of an organization, and who has them (docs/api-rules.md#roles).
+// Roles of an organization, and who has them (docs/api/access.md#roles).
 
 import { createRole, findRole, giveRole, removeRole, renameRole, takeRole } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';

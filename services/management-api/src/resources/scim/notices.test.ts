@@ -5,7 +5,7 @@ import { createActor, createActors, type OrganizationActors } from '../../testin
 import { patchOp, type ScimTestDomain, sendScim, setUpScim } from '../../testing/scim-provider.ts';
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** What users hear of when SCIM changes how they sign in (docs/api-rules.md#scim). */
+/** What users hear of when SCIM changes how they sign in (docs/api/scim.md). */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;

@@ -1,4 +1,4 @@
-// SCIM of a domain as administrators set it up: its token, and what the provider asked for lately (docs/api-rules.md#scim).
+// SCIM of a domain as administrators set it up: its token, and what the provider asked for lately (docs/api/scim.md).
 
 import { recordActivity } from '@millrace/accounts';
 import { newSecret } from '@millrace/accounts/access';

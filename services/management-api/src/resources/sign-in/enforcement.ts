@@ -1,4 +1,4 @@
-// What a domain demands of those whose address is in it (docs/api-rules.md#single-sign-on).
+// What a domain demands of those whose address is in it (docs/api/single-sign-on.md).
 
 import {
   type AddressDomain,

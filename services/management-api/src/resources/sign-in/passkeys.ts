@@ -1,4 +1,4 @@
-// Passkeys: registered in a session, and shown to sign in or as a second factor (docs/api-rules.md#passkeys).
+// Passkeys: registered in a session, and shown to sign in or as a second factor (docs/api/passkeys.md).
 
 import {
   beginSignInStep,

@@ -1,4 +1,4 @@
-// What a new password has to be (docs/api-rules.md#passwords).
+// What a new password has to be (docs/api/passwords.md).
 
 import { AppError } from '@millrace/runtime';
 

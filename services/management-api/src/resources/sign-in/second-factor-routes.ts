@@ -47,7 +47,7 @@ const credentials = '/api/webauthn/credentials';
 const params = Type.Object({ id: Type.String({ format: 'uuid', description: 'ID of the passkey.' }) });
 const secretExample = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
-/** Each needs a session (docs/api-rules.md#second-factors), and is open to whom an organization wants to set one up. */
+/** Each needs a session (docs/api/second-factors.md), and is open to whom an organization wants to set one up. */
 export function secondFactorRoutes(deps: SecondFactorDeps) {
   const { sql, transaction, accountMailing } = deps;
   const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);

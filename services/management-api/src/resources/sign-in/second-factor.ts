@@ -1,5 +1,5 @@
 // Codes of an authenticator app and backup codes: how they are set up, shown at a sign-in, and switched off
-// (docs/api-rules.md#second-factors).
+// (docs/api/second-factors.md).
 
 import {
   asksSecondFactor,

@@ -30,7 +30,7 @@ import { checkCode } from './second-factor.ts';
 const tags: [string] = ['sign-in'];
 const path = '/api/users/@me/login_sessions';
 
-/** Each needs a session (docs/api-rules.md#sessions): a key would end what it does not know. */
+/** Each needs a session (docs/api/sign-in.md): a key would end what it does not know. */
 export function sessionRoutes(deps: SignInDeps) {
   const { sql } = deps;
   const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);

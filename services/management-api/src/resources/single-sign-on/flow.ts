@@ -1,5 +1,5 @@
 // Signing in by a provider, from the click to the session: the browser is sent away with a state that works once and only in
-// this browser, and comes back with an answer (docs/api-rules.md#single-sign-on).
+// this browser, and comes back with an answer (docs/api/single-sign-on.md).
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -85,7 +85,7 @@ export function ownPath(next: string | null): string {
  *
  * @param query `email` and, for a test, `test`: they choose the domain; `next`; `reauth=true` to confirm a session.
  * @returns also the secret for the cookie that binds the answer to this browser.
- * @throws AppError with one of the codes of docs/api-rules.md#single-sign-on.
+ * @throws AppError with one of the codes of docs/api/single-sign-on.md.
  */
 export async function beginAtProvider(
   deps: SingleSignOnDeps,
@@ -183,7 +183,7 @@ async function purposeOf({ sql }: SingleSignOnDeps, request: ApiRequest, domain:
 
 /**
  * Takes the answer of an OpenID provider, which the browser brings.
- * @throws AppError with one of the codes of docs/api-rules.md#single-sign-on.
+ * @throws AppError with one of the codes of docs/api/single-sign-on.md.
  */
 export async function finishOpenId(
   deps: SingleSignOnDeps,

@@ -18,7 +18,7 @@ import { listTries } from './store.ts';
 const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
 const keptOutExample = { email: 'ada@example.com', created_at: '2026-11-01T09:00:00Z' };
 
-/** Single sign-on of an organization (docs/api-rules.md#single-sign-on). */
+/** Single sign-on of an organization (docs/api/single-sign-on.md). */
 export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 'sql' | 'transaction'>) {
   return [
     defineRoute({

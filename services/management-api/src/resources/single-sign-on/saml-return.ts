@@ -1,5 +1,5 @@
 // The way back from a SAML provider, in two steps: its page posts the answer, without our cookies; then the browser comes by
-// itself, with them (docs/api-rules.md#single-sign-on).
+// itself, with them (docs/api/single-sign-on.md).
 
 import {
   beginSignInStep,
@@ -131,7 +131,7 @@ export async function lookAtTicket(deps: SingleSignOnDeps, ticket: string): Prom
   return { email: seen.answer.email };
 }
 
-/** @throws AppError with one of the codes of docs/api-rules.md#single-sign-on. */
+/** @throws AppError with one of the codes of docs/api/single-sign-on.md. */
 export async function confirmTicket(
   deps: SingleSignOnDeps,
   { ticket, request }: { ticket: string; request: ApiRequest },

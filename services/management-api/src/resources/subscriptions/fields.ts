@@ -72,7 +72,7 @@ export function ruleOf(fields: SubscriptionFields): RecurrenceRule {
 
 /**
  * The next date of a changed subscription: it moves when the rule does, not with title or target
- * (docs/api-rules.md#dates-of-delivery). One that is restored or enabled does not make up for what it has missed.
+ * (docs/api/subscriptions.md#delivery-dates). One that is restored or enabled does not make up for what it has missed.
  */
 export function nextDateOfChanged(
   before: SubscriptionFields & { next_delivery_date: Date | null },
@@ -90,7 +90,7 @@ export function nextDateOfChanged(
 const maxAddresses = 100;
 
 /**
- * The rules that look at several fields (docs/api-rules.md#subscriptions).
+ * The rules that look at several fields (docs/api/subscriptions.md).
  * @throws AppError `invalid` naming the field.
  */
 export function checkSubscription(fields: SubscriptionFields): void {

@@ -198,7 +198,7 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   });
 }
 
-/** A row as its caller may see it (docs/api-rules.md#secrets-in-answers). */
+/** A row as its caller may see it (docs/api/README.md#secrets-in-responses). */
 export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   return {
     ...row,

@@ -63,7 +63,7 @@ interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'>, Report
 const show = (row: SubscriptionRow, caller: Caller, level: number) =>
   toSubscription(row, seesSecrets(caller, 'subscription:write', level));
 
-/** Subscriptions, below an environment and, as older clients know them, below a project (docs/api-rules.md#subscriptions). */
+/** Subscriptions, below an environment and, as older clients know them, below a project (docs/api/subscriptions.md). */
 export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ...deps }: SubscriptionDeps) {
   const path = '/subscriptions';
   const tags: [string] = ['subscriptions'];
@@ -213,7 +213,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
 
 /**
  * The environment whose subscriptions a path addresses. The returned function throws as `parentEnvironment` does, and
- * AppError `payment_required` when the organization's plan has none (docs/api-rules.md#plans).
+ * AppError `payment_required` when the organization's plan has none (docs/api/organizations.md#plans).
  */
 function addressedSubscriptions(sql: Sql) {
   const address = parentEnvironment(sql);
@@ -229,7 +229,7 @@ function addressedSubscriptions(sql: Sql) {
   };
 }
 
-/** A row as its caller may see it (docs/api-rules.md#secrets-in-answers). */
+/** A row as its caller may see it (docs/api/README.md#secrets-in-responses). */
 function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
   return {
     ...row,

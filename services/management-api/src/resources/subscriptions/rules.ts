@@ -45,7 +45,7 @@ interface Author {
 
 /**
  * Makes a subscription; everybody it names gets a report at once, with the invite message
- * (docs/api-rules.md#subscriptions). That report does not move the next date.
+ * (docs/api/subscriptions.md). That report does not move the next date.
  *
  * @throws AppError `invalid` naming the field.
  */
@@ -174,7 +174,7 @@ interface Target {
 
 /**
  * Who is told of a change: addresses that are new; any other target when it is another one
- * (docs/api-rules.md#subscriptions).
+ * (docs/api/subscriptions.md).
  */
 function addedTargets(before: Target, after: Target): string[] {
   const known = before.target_type === after.target_type ? new Set(targetsOf(before)) : new Set<string>();

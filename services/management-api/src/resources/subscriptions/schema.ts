@@ -69,7 +69,7 @@ const fields = {
   ),
 };
 
-/** A subscription, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
+/** A subscription, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const subscription = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the subscription.' }),

@@ -1,5 +1,5 @@
 // Another address for an account: kept beside the one there is until a code that was mailed to it comes back
-// (docs/api-rules.md#users).
+// (docs/api/users.md).
 
 import { randomInt } from 'node:crypto';
 import {

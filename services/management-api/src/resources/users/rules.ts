@@ -30,7 +30,7 @@ import type { userChanges } from './schema.ts';
 import { findUser } from './store.ts';
 
 /**
- * Changes the caller's own user (docs/api-rules.md#users). A chosen environment brings its organization
+ * Changes the caller's own user (docs/api/users.md). A chosen environment brings its organization
  * along; with an organization alone, its first environment becomes the current one.
  *
  * @throws AppError `invalid` naming `hedgehog_config` when it is too large, and `set_current_organization` or `set_current_team`: `does_not_exist` for what is not the

@@ -86,7 +86,7 @@ export const emailProof = Type.Object(
   { title: 'EmailProof' },
 );
 
-/** What people do for a living (docs/api-rules.md#users). */
+/** What people do for a living (docs/api/users.md). */
 const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marketing', 'sales', 'other', ''];
 
 /** What would change more than how a page looks, and is not supported. */

@@ -286,7 +286,7 @@ function ForMembers({ access }: { access: AccessRules }) {
 
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-/** What comes of both rules, as the API decides it (docs/api-rules.md#access-to-an-environment). */
+/** What comes of both rules, as the API decides it (docs/api/access.md#access-to-an-environment). */
 function mayHere({ level }: Member, forAll: Rule, own: Rule): string {
   const member = text.levels[1] ?? '';
   const admin = text.levels[8] ?? '';
