@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sourceFiles } from './documents.ts';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
+const read = (path: string) => readFile(join(root, path), 'utf8');
+
+/** The rows of all tables of a page, without their heads. */
+async function tableRows(path: string): Promise<string[][]> {
+  const lines = (await read(path)).split('\n').filter((line) => line.startsWith('|'));
+  return lines
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
+    .filter((_, at) => !/^\| -/.test(lines[at] ?? '') && !/^\| -/.test(lines[at + 1] ?? ''));
+}
+
+describe('error codes', () => {
+  const folders = [
+    'services/ingest-gateway/src',
+    'services/management-api/src',
+    ...['accounts', 'http', 'insights', 'flags'].map((name) => `packages/${name}/src`),
+  ];
+  /** Codes of SCIM, and codes that are replaced before a client sees them. */
+  const isNotInErrors = new Set(['uniqueness', 'invalidValue', 'quota_limited', 'slow']);
+  let source: string;
+  let documented: Set<string>;
+
+  beforeAll(async () => {
+    const files = (await sourceFiles(root, folders, ['.ts'])).filter(
+      ({ path }) => !/\.test\.ts$|\/testing\/|\/tests\//.test(path),
+    );
+    source = files.map(({ text }) => text).join('\n');
+    const cells = (await tableRows('docs/errors.md')).map(([first = '']) => first);
+    documented = new Set(cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, code = '']) => code)));
+  });
+
+  test('every code in the source has a row in docs/errors.md', () => {
+    const codes = [...source.matchAll(/\bcode: '(\w*[a-z]\w*)'/g)].map(([, code = '']) => code);
+    expect(codes.length).toBeGreaterThan(150);
+    const missing = [...new Set(codes)].filter((code) => !documented.has(code) && !isNotInErrors.has(code));
+    expect(missing).toEqual([]);
+  });
+
+  test('every code in docs/errors.md is in the source', () => {
+    expect(documented.size).toBeGreaterThan(130);
+    const isInSource = (code: string) => new RegExp(`['"]${code}['"]|\\b${code}:`).test(source);
+    expect([...documented].filter((code) => !isInSource(code))).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  const units: Record<string, number> = { MiB: 2 ** 20, KiB: 2 ** 10, s: 1000 };
+
+  /** `20 MiB`, `1,010,000 bytes`, `30 s`, `6 per day`: as a number of bytes, milliseconds or things. */
+  function amountOf(value: string): number {
+    if (value === 'indefinitely') return 0;
+    const [, digits = '', unit = ''] = /^([\d,]+) ?(\w*)/.exec(value) ?? [];
+    return Number(digits.replaceAll(',', '')) * (units[unit] ?? 1);
+  }
+
+  test('limits with a setting have its default', async () => {
+    const configuration = await read('docs/configuration.md');
+    const rows = (await tableRows('docs/limits.md')).filter(([, , setting]) => setting !== '');
+    expect(rows.length).toBeGreaterThan(25);
+    for (const [limit, value = '', setting = ''] of rows) {
+      const [, stored] = new RegExp(`^\\| ${setting} \\| \`(\\d+)\``, 'm').exec(configuration) ?? [];
+      expect([limit, setting, amountOf(value)]).toEqual([limit, setting, Number(stored)]);
+    }
+  });
+
+  const api = 'services/management-api/src';
+  const gateway = 'services/ingest-gateway/src';
+  /** Where the limits without a setting are. */
+  const constants: Record<string, [path: string, name: string]> = {
+    'Nesting of the JSON of an event': [`${gateway}/json/scan.ts`, 'maxNesting'],
+    'JSON values in one request': [`${gateway}/body/outline.ts`, 'maxValues'],
+    'Parts of a multipart form': [`${gateway}/readers/parts.ts`, 'maxParts'],
+    'Headers of a request': [`${gateway}/app.ts`, 'maxHeaderBytes'],
+    'Project API key': [`${gateway}/readers/project-api-key.ts`, 'maxKeyBytes'],
+    'Distinct ID': [`${gateway}/readers/distinct-id.ts`, 'maxCodePoints'],
+    'Name of an event': ['services/event-consumer/src/values/text.ts', 'maxEventNameCharacters'],
+    'Group types of a project': ['services/event-consumer/src/rules/groups.ts', 'maxGroupTypes'],
+    'Properties of a person, or of a group': [
+      'services/event-consumer/src/rules/person-properties.ts',
+      'maxPersonPropertiesBytes',
+    ],
+    'Name that gets a definition': ['packages/contracts/src/event-names.ts', 'maxDefinedNameBytes'],
+    'Results on one page of a list': ['packages/http/src/pagination.ts', 'maxLimit'],
+    'Text of a search': [`${api}/resources/property-filters/property-filter.ts`, 'longestNeedle'],
+    'Property filters of a list': [`${api}/resources/property-filters/parse-property-filters.ts`, 'maxFilters'],
+    'Offset in the list of events': [`${api}/resources/events/routes.ts`, 'mostSkipped'],
+    'Memory of one query': [`${api}/resources/query/questions.ts`, 'maxBytes'],
+    'Size of the query of an insight': [`${api}/resources/insights/rules.ts`, 'mostKiB'],
+    'Tiles of a dashboard': [`${api}/resources/insights/write.ts`, 'mostTiles'],
+    'Characters of a text on a dashboard': [`${api}/resources/dashboards/tiles.ts`, 'mostCharacters'],
+    'Insights in one report': ['packages/insights/src/report/content.ts', 'mostInsights'],
+    'Email addresses of a subscription': [`${api}/resources/subscriptions/fields.ts`, 'maxAddresses'],
+    'Runs of a backfill': ['packages/contracts/src/backfill-limit.ts', 'maxBackfillRuns'],
+    'Request for flags': [`${gateway}/flags/question.ts`, 'maxQuestionBytes'],
+    'Flags of an environment': [`${api}/resources/feature-flags/rules.ts`, 'mostFlags'],
+    'Filters of one flag': [`${api}/resources/feature-flags/filters/parse.ts`, 'mostBytes'],
+    'Filters of all flags of an environment': [`${api}/resources/feature-flags/rules.ts`, 'mostMebibytes'],
+    'Regular expressions in all flags of an environment': [
+      `${api}/resources/feature-flags/rules.ts`,
+      'mostPatterns',
+    ],
+    'Expensive requests of one address that wait': [`${gateway}/flags/expensive-questions.ts`, 'mostOfAddress'],
+    'Expensive requests of one project that wait': [`${gateway}/flags/expensive-questions.ts`, 'mostOfProject'],
+    'Filters of a cohort': [`${api}/resources/cohorts/filters.ts`, 'mostLeaves'],
+    'Rows in the file of a static cohort': [`${api}/resources/cohorts/member-file.ts`, 'mostRows'],
+    'Flag calls that exposures count': [`${api}/resources/feature-flags/exposures.ts`, 'mostExposures'],
+    'Personal API keys of a user': ['packages/accounts/src/keys/personal-api-keys.ts', 'maxPersonalApiKeys'],
+    'Passkeys of a user': [`${api}/resources/sign-in/passkeys.ts`, 'mostPasskeys'],
+    'Sessions of a user': ['packages/accounts/src/sign-in/sessions.ts', 'mostSessions'],
+    'Length of a password': [`${api}/resources/sign-in/password-rules.ts`, 'maxLength'],
+    'Roles of an organization': ['packages/accounts/src/roles/roles.ts', 'mostRoles'],
+    'Access rules for records in a project': ['packages/accounts/src/projects/access-rules.ts', 'mostRecordRules'],
+    'Invites in one request': [`${api}/resources/invites/rules.ts`, 'maxInvites'],
+    'Certificates of a SAML provider': ['packages/accounts/src/domains/saml-certificates.ts', 'mostCertificates'],
+  };
+  /** Constants that count in the unit of the page, and not in bytes. */
+  const inUnits: Record<string, number> = { mostKiB: 2 ** 10, mostMebibytes: 2 ** 20 };
+
+  test('limits without a setting have the value of their constant', async () => {
+    const rows = (await tableRows('docs/limits.md')).filter(([, , setting]) => setting === '');
+    expect(rows.map(([limit]) => limit).sort()).toEqual(Object.keys(constants).sort());
+    for (const [limit = '', value = ''] of rows) {
+      const [path = '', name = ''] = constants[limit] ?? [];
+      const [, factors = ''] = new RegExp(`const ${name} = ([\\d_ *]+);`).exec(await read(path)) ?? [];
+      const stored = factors
+        .replaceAll('_', '')
+        .split('*')
+        .reduce((product, factor) => product * Number(factor), inUnits[name] ?? 1);
+      expect([limit, amountOf(value)]).toEqual([limit, stored]);
+    }
+  });
+});
