@@ -105,10 +105,7 @@ describe('limits', () => {
     'Flags of an environment': [`${api}/resources/feature-flags/rules.ts`, 'mostFlags'],
     'Filters of one flag': [`${api}/resources/feature-flags/filters/parse.ts`, 'mostBytes'],
     'Filters of all flags of an environment': [`${api}/resources/feature-flags/rules.ts`, 'mostMebibytes'],
-    'Regular expressions in all flags of an environment': [
-      `${api}/resources/feature-flags/rules.ts`,
-      'mostPatterns',
-    ],
+    'Regular expressions in all flags of an environment': [`${api}/resources/feature-flags/rules.ts`, 'mostPatterns'],
     'Expensive requests of one address that wait': [`${gateway}/flags/expensive-questions.ts`, 'mostOfAddress'],
     'Expensive requests of one project that wait': [`${gateway}/flags/expensive-questions.ts`, 'mostOfProject'],
     'Filters of a cohort': [`${api}/resources/cohorts/filters.ts`, 'mostLeaves'],
