@@ -58,9 +58,9 @@ function readParameters(given: [string, string][], problems: string[]): Paramete
   for (const [name, value] of given) {
     const known = parameters.find((parameter) => parameter === name);
     if (known === undefined) {
-      problems.push(`${shown(name)} in the address of the database is not known: TLS is asked for by sslmode`);
-    } else if (value === '') problems.push(`${known} in the address of the database is empty`);
-    else if (asked[known] !== undefined) problems.push(`${known} is in the address of the database twice`);
+      problems.push(`${shown(name)} in the database URL is not supported. Use sslmode to configure TLS`);
+    } else if (value === '') problems.push(`${known} in the database URL is empty`);
+    else if (asked[known] !== undefined) problems.push(`${known} occurs twice in the database URL`);
     else asked[known] = value;
   }
   return asked;
@@ -70,25 +70,25 @@ function readTls(
   { sslmode, ssl, sslrootcert, sslcert, sslkey, sslnegotiation }: Parameters & { sslmode?: string | undefined },
   problems: string[],
 ): pg.ClientConfig['ssl'] {
-  if (sslmode !== undefined && !modes.includes(sslmode)) problems.push(`sslmode is not one of ${modes.join(', ')}`);
-  if (ssl !== undefined && !['true', '1', 'false', '0'].includes(ssl)) problems.push('ssl is not true or false');
+  if (sslmode !== undefined && !modes.includes(sslmode)) problems.push(`sslmode must be one of ${modes.join(', ')}`);
+  if (ssl !== undefined && !['true', '1', 'false', '0'].includes(ssl)) problems.push('ssl must be true or false');
   const isAsked = ssl === undefined ? undefined : ['true', '1'].includes(ssl);
   if (isAsked !== undefined && sslmode !== undefined && isAsked === (sslmode === 'disable')) {
     problems.push(`ssl=${ssl} and sslmode=${sslmode} contradict each other`);
   }
   if (sslnegotiation !== undefined && !['postgres', 'direct'].includes(sslnegotiation)) {
-    problems.push('sslnegotiation is not postgres or direct');
+    problems.push('sslnegotiation must be postgres or direct');
   }
   const files = { sslrootcert, sslcert, sslkey };
   const named = Object.entries(files).flatMap(([name, file]) => (file === undefined ? [] : [name]));
   const demands = [...named, ...(sslnegotiation === 'direct' ? ['sslnegotiation'] : [])];
   const isOff = sslmode === 'disable' || isAsked === false;
-  if (isOff && demands.length > 0) problems.push(`TLS is switched off, but ${demands.join(', ')} ask for it`);
+  if (isOff && demands.length > 0) problems.push(`TLS is off, but ${demands.join(', ')} ${demands.length === 1 ? 'requires' : 'require'} it`);
   if (sslmode === 'no-verify' && sslrootcert !== undefined) {
-    problems.push('sslmode=no-verify looks at no certificate, so sslrootcert is of no use: sslmode=verify-full does');
+    problems.push('sslrootcert has no effect with sslmode=no-verify, which does not check certificates. Use sslmode=verify-full');
   }
   if ((sslcert === undefined) !== (sslkey === undefined)) {
-    problems.push('sslcert and sslkey are only of use together');
+    problems.push('sslcert and sslkey must be set together');
   }
   const ca = readPem('sslrootcert', sslrootcert, problems);
   const cert = readPem('sslcert', sslcert, problems);

@@ -22,8 +22,8 @@ test.each([
 });
 
 test.each([
-  [{ databaseUrl: 'postgresql://u:secret@h/d', databaseUser: 'v' }, 'DATABASE_USER is set, and DATABASE_URL names'],
-  [{ databaseUrl: 'postgresql://u:secret@h/d', databasePassword: 'secret' }, 'DATABASE_PASSWORD is set, and'],
+  [{ databaseUrl: 'postgresql://u:secret@h/d', databaseUser: 'v' }, 'DATABASE_USER is set, but DATABASE_URL already contains'],
+  [{ databaseUrl: 'postgresql://u:secret@h/d', databasePassword: 'secret' }, 'DATABASE_PASSWORD is set, but DATABASE_URL already'],
   [{ databaseUrl: 'postgresql://h/d', databasePassword: 'secret' }, 'DATABASE_PASSWORD is set, but neither'],
 ])('%j is refused', (config, problem) => {
   expect(() => databaseAddress(config)).toThrow(problem);
@@ -35,7 +35,7 @@ test('TLS that address and settings say is refused by connecting, not guessed', 
     databaseUrl: 'postgresql://u:p@h/d?sslmode=disable',
     databaseSslMode: 'verify-full',
   });
-  expect(() => connectionConfig(databaseUrl, {})).toThrow('sslmode is in the address of the database twice');
+  expect(() => connectionConfig(databaseUrl, {})).toThrow('sslmode occurs twice in the database URL');
 });
 
 test('a role whose password nobody could write into an address is let in', async () => {

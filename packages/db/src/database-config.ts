@@ -8,30 +8,30 @@ import { type Static, Type } from 'typebox';
 export const databaseConfigFields = {
   ...secretSetting(
     'databaseUrl',
-    Type.String({ description: 'postgresql://user:password@host:port/database' }),
+    Type.String({ description: 'connection URL of PostgreSQL, for example postgresql://user:password@host:port/database' }),
     readForEachConnection,
   ),
   ...secretSetting(
     'databaseUser',
-    Type.Optional(Type.String({ description: 'the user, when DATABASE_URL names none' })),
+    Type.Optional(Type.String({ description: 'user name for PostgreSQL, if DATABASE_URL does not contain one' })),
     readForEachConnection,
   ),
   ...secretSetting(
     'databasePassword',
-    Type.Optional(Type.String({ description: 'its password, when DATABASE_URL has none; not percent-encoded' })),
+    Type.Optional(Type.String({ description: 'password for PostgreSQL, if DATABASE_URL does not contain one. Not percent-encoded' })),
     readForEachConnection,
   ),
   databaseSslMode: Type.Optional(
-    Type.String({ description: 'verify-full, no-verify or disable, when DATABASE_URL has no sslmode' }),
+    Type.String({ description: 'TLS mode, if DATABASE_URL has no parameter sslmode: verify-full, no-verify or disable' }),
   ),
   databaseSslCaFile: Type.Optional(
-    Type.String({ description: 'PEM file of the authority that signed the server, as sslrootcert' }),
+    Type.String({ description: 'path of the PEM file with the CA certificate of PostgreSQL. Same as the parameter sslrootcert' }),
   ),
   databaseSslCertFile: Type.Optional(
-    Type.String({ description: 'PEM file of this client, where the server asks for one, as sslcert' }),
+    Type.String({ description: 'path of the PEM file with a client certificate, if PostgreSQL requires one. Same as the parameter sslcert' }),
   ),
   databaseSslKeyFile: Type.Optional(
-    Type.String({ description: 'PEM file of the key that belongs to DATABASE_SSL_CERT_FILE, as sslkey' }),
+    Type.String({ description: 'path of the PEM file with the private key of DATABASE_SSL_CERT_FILE. Same as the parameter sslkey' }),
   ),
 } as const;
 
@@ -76,12 +76,12 @@ export function databaseAddress(config: DatabaseConfig & { readonly databaseUrl:
   const { databaseUrl, databaseUser, databasePassword } = config;
   const { scheme, user, password, rest } = partsOf(databaseUrl);
   const problems: string[] = [];
-  if (databaseUser !== undefined && user !== '') problems.push('DATABASE_USER is set, and DATABASE_URL names a user');
+  if (databaseUser !== undefined && user !== '') problems.push('DATABASE_USER is set, but DATABASE_URL already contains a user name. Remove one of them');
   if (databasePassword !== undefined && password !== undefined) {
-    problems.push('DATABASE_PASSWORD is set, and DATABASE_URL has a password');
+    problems.push('DATABASE_PASSWORD is set, but DATABASE_URL already contains a password. Remove one of them');
   }
   if (databasePassword !== undefined && databaseUser === undefined && user === '') {
-    problems.push('DATABASE_PASSWORD is set, but neither DATABASE_USER nor DATABASE_URL names a user');
+    problems.push('DATABASE_PASSWORD is set, but neither DATABASE_USER nor DATABASE_URL contains a user name');
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const who = databaseUser === undefined ? user : encodeURIComponent(databaseUser);

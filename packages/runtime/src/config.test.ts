@@ -60,16 +60,16 @@ test.each([
 });
 
 const wrong: [string, string, string][] = [
-  ['INGEST_PORT', '65536', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
-  ['INGEST_PORT', '-1', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
-  ['INGEST_PORT', '80.5', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
-  ['INGEST_PORT', '0x50', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
-  ['INGEST_PORT', 'true', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
-  ['INGEST_PORT', '8000;', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
-  ['INGEST_PORT', '99999999999999999999', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
-  ['TRUST_PROXY', 'yes', 'TRUST_PROXY is not true or false'],
-  ['SAMPLE_RATE', '2', 'SAMPLE_RATE is not a number from 0 to 1'],
-  ['EVENT_LOG', 'Kafka', 'EVENT_LOG is not valid'],
+  ['INGEST_PORT', '65536', 'INGEST_PORT must be a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '-1', 'INGEST_PORT must be a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '80.5', 'INGEST_PORT must be a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '0x50', 'INGEST_PORT must be a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', 'true', 'INGEST_PORT must be a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '8000;', 'INGEST_PORT must be a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '99999999999999999999', 'INGEST_PORT must be a whole number from 0 to 65535 (a TCP port)'],
+  ['TRUST_PROXY', 'yes', 'TRUST_PROXY must be true or false'],
+  ['SAMPLE_RATE', '2', 'SAMPLE_RATE must be a number from 0 to 1'],
+  ['EVENT_LOG', 'Kafka', 'EVENT_LOG must be one of kafka, postgres'],
 ];
 
 test.each(wrong)('%s=%j is refused', (name, text, problem) => {
@@ -80,10 +80,10 @@ test('all problems are reported together, without values', () => {
   const secret = 'postgresql://user:secret@host/db';
   const env = { INGEST_PORT: 'eighty', TRUST_PROXY: 'maybe', EVENT_LOG: secret };
   expect(problemsOf(env)).toEqual([
-    'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)',
+    'INGEST_PORT must be a whole number from 0 to 65535 (a TCP port)',
     'DATABASE_URL is required (postgresql://…)',
-    'EVENT_LOG is not valid',
-    'TRUST_PROXY is not true or false',
+    'EVENT_LOG must be one of kafka, postgres',
+    'TRUST_PROXY must be true or false',
   ]);
   expect(() => readConfig(schema, env)).toThrow(/4 problem\(s\):\n {2}- INGEST_PORT/);
   expect(() => readConfig(schema, env)).not.toThrow('secret');
@@ -105,11 +105,11 @@ describe('a secret in a file', () => {
   });
 
   test.each([
-    [{ DATABASE_URL_FILE: '/nowhere' }, 'DATABASE_URL_FILE names a file that cannot be read (ENOENT)'],
-    [{ DATABASE_URL_FILE: secret.file('empty') }, 'DATABASE_URL_FILE names a file that is empty'],
+    [{ DATABASE_URL_FILE: '/nowhere' }, 'DATABASE_URL_FILE: the file cannot be read (ENOENT)'],
+    [{ DATABASE_URL_FILE: secret.file('empty') }, 'DATABASE_URL_FILE: the file is empty'],
     [
       { DATABASE_URL: 'postgresql://hush', DATABASE_URL_FILE: secret.file('url') },
-      'DATABASE_URL and DATABASE_URL_FILE are both set',
+      'DATABASE_URL and DATABASE_URL_FILE are both set. Remove one of them',
     ],
   ])('%j is refused', (env, problem) => {
     expect(() => readConfig(withSecret, env)).toThrow(problem);

@@ -3,7 +3,7 @@ import Value from 'typebox/value';
 import { environmentName } from './environment.ts';
 import { readSecretFiles } from './setting-files.ts';
 
-/** Raised once at start with every mistake in it, so that nobody fixes them one restart at a time. */
+/** Raised once at start with every mistake in it, so that operators don't fix them one restart at a time. */
 export class ConfigError extends Error {
   readonly problems: string[];
 
@@ -40,7 +40,7 @@ export function readConfig<P extends TProperties>(
       return isOptional(schema, field) ? [] : [`${name} is required${describe(fieldSchema)}`];
     }
     if (Value.Check(fieldSchema, value[field])) return [];
-    return [`${name} is not ${expectation(fieldSchema)}${describe(fieldSchema)}`];
+    return [`${name} ${expectation(fieldSchema)}${describe(fieldSchema)}`];
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(value) as Readonly<Static<TObject<P>>>;
@@ -51,6 +51,7 @@ interface SettingSchema {
   type?: string;
   minimum?: number;
   maximum?: number;
+  anyOf?: { const?: unknown }[];
   description?: string;
 }
 
@@ -61,12 +62,13 @@ function coerce(schema: TSchema, text: string): unknown {
 }
 
 function expectation(schema: TSchema): string {
-  const { type, minimum, maximum } = schema as SettingSchema;
-  if (type === 'boolean') return 'true or false';
-  if (type !== 'integer' && type !== 'number') return 'valid';
+  const { type, minimum, maximum, anyOf } = schema as SettingSchema;
+  if (anyOf !== undefined) return `must be one of ${anyOf.map((choice) => String(choice.const)).join(', ')}`;
+  if (type === 'boolean') return 'must be true or false';
+  if (type !== 'integer' && type !== 'number') return 'is not valid';
   const kind = type === 'integer' ? 'a whole number' : 'a number';
   const from = minimum === undefined ? '' : ` from ${minimum}`;
-  return `${kind}${from}${maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : ` to ${maximum}`}`;
+  return `must be ${kind}${from}${maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : ` to ${maximum}`}`;
 }
 
 function isOptional(schema: TObject, field: string): boolean {

@@ -132,10 +132,10 @@ export const metricsConfigFields = {
     Type.Integer({
       minimum: 0,
       maximum: 65_535,
-      description: 'a TCP port for /metrics only, instead of the other port; 0 picks a free one',
+      description: 'separate TCP port for /metrics, which the main port then no longer serves; 0 picks a free port',
     }),
   ),
-  metricsHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on with METRICS_PORT' }),
+  metricsHost: Type.String({ default: '0.0.0.0', description: 'address to listen on for METRICS_PORT' }),
 } as const;
 
 /** Moves `/metrics` to a port of its own, when one is asked for: what is public then tells nothing of its operation. */

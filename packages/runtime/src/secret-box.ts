@@ -10,10 +10,10 @@ export const secretsKeyFields = secretSetting(
     Type.String({
       pattern: '^[A-Za-z0-9+/_-]{43}=?(\\s*,\\s*[A-Za-z0-9+/_-]{43}=?)*$',
       description:
-        'encrypts the secrets of batch exports and of authenticator apps, and the encrypted payloads of feature flags: 32 bytes in base64 (`openssl rand -base64 32`); several separated by commas: the first encrypts, all decrypt',
+        'key that encrypts the secrets of batch exports and authenticator apps, and encrypted payloads of feature flags: 32 bytes in base64 (`openssl rand -base64 32`). If you give several, separated by commas, the first one encrypts and all can decrypt',
     }),
   ),
-  'read again for each secret that is encrypted, and where a key is missing',
+  'again before it encrypts a secret, and when it does not know the key of a stored secret',
 );
 
 /** Something secret as it lies in the database: which key opens it, and what that key opens. */
@@ -72,11 +72,11 @@ export function createSecretBox(setting: string | (() => string) | undefined): S
       const missing = used.filter((id) => !byId.has(id));
       if (missing.length === 0) return;
       const names = missing.join(', ');
-      throw new ConfigError([`SECRETS_KEY lacks the key ${names}, with which secrets in the database are encrypted`]);
+      throw new ConfigError([`SECRETS_KEY does not contain the key ${names}, with which secrets in the database are encrypted`]);
     },
     seal(secret, context) {
       const { newest } = current();
-      if (!newest) throw new Error('There is no key to encrypt secrets with.');
+      if (!newest) throw new Error('SECRETS_KEY is not set, so secrets cannot be encrypted.');
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv('aes-256-gcm', newest.key, iv).setAAD(Buffer.from(context));
       const text = Buffer.concat([cipher.update(JSON.stringify(secret), 'utf8'), cipher.final()]);
@@ -87,7 +87,7 @@ export function createSecretBox(setting: string | (() => string) | undefined): S
       if (typeof stored.sealed !== 'string') return stored;
       const [found, keyId = '', text = ''] = stored.sealed.split(':');
       const key = current(keyId).byId.get(keyId);
-      if (found !== version || !key) throw new SecretBoxError(`SECRETS_KEY lacks the key ${keyId}.`);
+      if (found !== version || !key) throw new SecretBoxError(`SECRETS_KEY does not contain the key ${keyId}.`);
       return JSON.parse(decrypt(key, Buffer.from(text, 'base64url'), context)) as Record<string, unknown>;
     },
   };
@@ -138,6 +138,6 @@ function decrypt(key: Buffer, bytes: Buffer, context: string): string {
       .setAuthTag(tag);
     return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8');
   } catch (cause) {
-    throw new SecretBoxError('A stored secret was changed, or belongs somewhere else.', { cause });
+    throw new SecretBoxError('A stored secret was modified, or belongs to a different record.', { cause });
   }
 }

@@ -8,19 +8,19 @@ type FileOf<N extends string> = `${N}File`;
  * Two settings for one secret: `redisPassword` from `REDIS_PASSWORD`, or from the file that `REDIS_PASSWORD_FILE` names
  * (`readConfig` reads it, and refuses both). Spread into the schema of a service's config.
  *
- * @param follows when the file is looked at again, for the documents.
+ * @param follows when the file is read, for the description.
  */
 export function secretSetting<N extends string, S extends TSchema>(
   name: N,
   schema: S,
   follows: string,
 ): Record<N, S> & Record<FileOf<N>, TOptional<TString>> {
-  const description = `file that holds ${environmentName(name)} instead; ${follows}`;
+  const description = `path of a file that contains the value of ${environmentName(name)}. Millrace reads it ${follows}`;
   return { [name]: schema, [fileOf(name)]: Type.Optional(Type.String({ description })) } as Record<N, S> &
     Record<FileOf<N>, TOptional<TString>>;
 }
 
-export const readForEachConnection = 'read again for each new connection';
+export const readForEachConnection = 'again for each new connection';
 
 type SecretConfig<N extends string> = { readonly [Name in N | FileOf<N>]?: Static<TString> | undefined };
 

@@ -33,11 +33,11 @@ export function readSecretFiles(
     const [name, companion] = [environmentName(field), environmentName(`${field}File`)];
     const file = env[companion]?.trim();
     if (!file) continue;
-    if (env[name]?.trim()) problems.set(field, `${name} and ${companion} are both set`);
+    if (env[name]?.trim()) problems.set(field, `${name} and ${companion} are both set. Remove one of them`);
     else {
       const read = readText(file);
       if ('text' in read) texts.set(field, read.text);
-      else problems.set(field, `${companion} names a file that ${read.problem}`);
+      else problems.set(field, `${companion}: the file ${read.problem}`);
     }
   }
   return { texts, problems };
@@ -67,9 +67,9 @@ export function readPem(variable: string, file: string | undefined, problems: st
   try {
     const text = readFileSync(file, 'utf8');
     if (/-----BEGIN [A-Z0-9 ]+-----/.test(text)) return { file, text };
-    problems.push(`${variable} names a file that is not in PEM format`);
+    problems.push(`${variable}: the file is not in PEM format`);
   } catch (error) {
-    problems.push(`${variable} names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    problems.push(`${variable}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
   return undefined;
 }

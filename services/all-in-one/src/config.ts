@@ -1,12 +1,12 @@
 import { integerSetting, metricsConfigFields } from '@millrace/runtime';
 import { Type } from 'typebox';
 
-/** What the process has once, in place of what each service would have by itself. */
+/** Settings of the whole process. They replace the settings of the same name of each service. */
 export const allInOneConfigSchema = Type.Object({
-  healthPort: integerSetting(8001, 'a TCP port for the health and metrics of the whole process; 0 takes a free one', {
+  healthPort: integerSetting(8001, 'TCP port of the health endpoints and metrics of the whole process; 0 picks a free port', {
     max: 65_535,
   }),
-  healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
+  healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...metricsConfigFields,
-  logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
+  logLevel: Type.String({ default: 'info', description: 'lowest level of log messages to write: error, warn, info or debug' }),
 });

@@ -29,7 +29,7 @@ export function readAllConfig(env: Environment) {
   for (const problem of ownedByProcess(env)) problems.add(problem);
   if (gateway !== undefined && gateway.gatewayProcesses > 1) {
     problems.add(
-      'GATEWAY_PROCESSES is more than 1, but there is one process for all services: leave it out, or run the services apart',
+      'GATEWAY_PROCESSES must be 1 when one process runs all services. Remove the setting, or run the services separately',
     );
   }
   const ports = { INGEST_PORT: gateway?.ingestPort, API_PORT: api?.apiPort, HEALTH_PORT: own?.healthPort };
@@ -41,7 +41,7 @@ export function readAllConfig(env: Environment) {
 const prefixOf = (service: string) => `${service.replaceAll('-', '_').toUpperCase()}_`;
 
 /**
- * A setting with the name of a service before it is for this service alone: `DELIVERY_WORKER_DATABASE_POOL_SIZE` besides
+ * A setting with the name of a service as prefix applies only to this service: `DELIVERY_WORKER_DATABASE_POOL_SIZE` overrides
  * `DATABASE_POOL_SIZE`.
  */
 function settingsFor(service: string, env: Environment): Environment {
@@ -60,7 +60,7 @@ function ownedByProcess(env: Environment): string[] {
   );
   return names
     .filter(({ name }) => env[name]?.trim())
-    .map(({ setting, name }) => `${name} is set, but one process has one ${setting}: set that`);
+    .map(({ setting, name }) => `${name} has no effect when one process runs all services. Set ${setting} instead`);
 }
 
 /** 0 takes a free port each time. */
@@ -70,6 +70,6 @@ function sharedPorts(ports: Record<string, number | undefined>): string[] {
     taken
       .slice(at + 1)
       .filter(([, other]) => other === port)
-      .map(([other]) => `${name} and ${other} are both ${port}, but in one process each needs a port of its own`),
+      .map(([other]) => `${name} and ${other} are both ${port}. When one process runs all services, each needs a different port`),
   );
 }

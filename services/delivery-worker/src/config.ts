@@ -5,20 +5,20 @@ import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
 export const configSchema = Type.Object({
-  healthPort: integerSetting(8021, 'a TCP port; 0 picks a free one', { max: 65_535 }),
-  healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
+  healthPort: integerSetting(8021, 'TCP port of the health endpoints and metrics; 0 picks a free port', { max: 65_535 }),
+  healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...databaseConfigFields,
-  databasePoolSize: integerSetting(8, 'database connections at most', { min: 2, max: 1000 }),
+  databasePoolSize: integerSetting(8, 'maximum number of connections to PostgreSQL', { min: 2, max: 1000 }),
   ...secretSetting(
     'smtpUrl',
-    Type.Optional(Type.String({ pattern: '^smtps?://', description: 'smtp(s)://user:password@host:port' })),
-    'read again for each mail',
+    Type.Optional(Type.String({ pattern: '^smtps?://', description: 'URL of the mail server, for example smtps://user:password@host:port. If unset, no emails are sent' })),
+    'again for each email',
   ),
-  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
-  smtpTimeoutMs: integerSetting(20_000, 'milliseconds one attempt to send a mail may take', { min: 1, max: 60_000 }),
+  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of emails' }),
+  smtpTimeoutMs: integerSetting(20_000, 'milliseconds that one attempt to send an email may take', { min: 1, max: 60_000 }),
   mailsPerOrganizationHour: integerSetting(
     1000,
-    'mails one organization may send in an hour, reports and invites together; the same for the API; 0 = no limit',
+    'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must match the management API',
   ),
   ...eventStoreFields,
   ...secretSetting(
@@ -27,64 +27,64 @@ export const configSchema = Type.Object({
       Type.String({
         pattern: '^postgres(ql)?://[^\\s]+$',
         description:
-          'with EVENT_STORE=clickhouse: PostgreSQL as ClickHouse reaches it, with a role that reads the schema `clickhouse`; by default the address of the worker',
+          'with EVENT_STORE=clickhouse: connection URL that ClickHouse uses to read from PostgreSQL. Its role must be able to read the schema `clickhouse`. Default: DATABASE_URL',
       }),
     ),
-    'read at the start',
+    'at startup',
   ),
   publicAppUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'http(s) address of an application of PostHog that reports link to; by default they link to the console',
+        'URL (http or https) of a PostHog application that reports link to. By default, they link to the console',
     }),
   ),
   publicApiUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'http(s) address under which people reach the API: reports link to its console, and Slack takes pictures from it',
+        'public URL (http or https) of the management API. Reports link to its console, and Slack loads pictures from it',
     }),
   ),
   dnsServers: Type.Optional(
     Type.String({
       pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',
-      description: 'name servers asked daily whether domains are still proved; the same for the management API',
+      description: 'addresses of the name servers for the daily check of verified domains, separated by commas. Default: the name servers of the system. Must match the management API',
     }),
   ),
   allowPrivateDestinations: Type.Boolean({
     default: false,
-    description: 'allow webhooks and exports to reach private networks',
+    description: 'allow webhooks and batch exports to connect to private networks. Must match the management API',
   }),
   ...secretsKeyFields,
-  keepOutcomesDays: integerSetting(90, 'days to keep the history of deliveries and export runs', { min: 1 }),
+  keepOutcomesDays: integerSetting(90, 'number of days to keep the history of deliveries and of batch export runs', { min: 1 }),
   eventRetentionDays: integerSetting(
     0,
-    'days events are kept at most, by whole months; 0 = for ever; the same for the consumer. An environment can keep less, to the day (`…/event_retention/`)',
+    'maximum number of days to keep events, which are deleted in whole months. 0 means no limit. Must match the consumer. An environment can set a shorter time, which is exact to the day (`…/event_retention/`)',
     { min: 0, max: 36_500 },
   ),
   postgresEventDays: integerSetting(
     0,
-    'with EVENT_STORE=clickhouse: days PostgreSQL keeps events that ClickHouse has, by whole months; 0 = as long as ClickHouse',
+    'with EVENT_STORE=clickhouse: number of days that PostgreSQL keeps events that are in ClickHouse. They are deleted in whole months. 0 means as long as ClickHouse keeps them',
     { min: 0, max: 36_500 },
   ),
-  keepWarningsDays: integerSetting(90, 'days ingestion warnings are kept at most', { min: 1, max: 36_500 }),
-  keepActivityDays: integerSetting(730, 'days to keep the activity log', { min: 1, max: 36_500 }),
+  keepWarningsDays: integerSetting(90, 'maximum number of days to keep ingestion warnings', { min: 1, max: 36_500 }),
+  keepActivityDays: integerSetting(730, 'number of days to keep the activity log', { min: 1, max: 36_500 }),
   keepDeletedIdsDays: integerSetting(
     90,
-    'days to keep hashes of the distinct ids of deleted persons; longer than the log keeps records',
+    'number of days to keep hashes of the distinct IDs of deleted persons. Must be longer than the event log keeps records',
     { min: 1 },
   ),
-  recountCohortsHours: integerSetting(24, 'hours between two counts of the persons of a cohort that nobody changed', {
+  recountCohortsHours: integerSetting(24, 'hours after which the persons in an unchanged cohort are counted again', {
     min: 1,
     max: 8760,
   }),
-  pollIntervalMs: integerSetting(1000, 'poll interval in milliseconds', { min: 10 }),
+  pollIntervalMs: integerSetting(1000, 'milliseconds between two checks for due work', { min: 10 }),
   ...metricsConfigFields,
   logLevel: Type.String({
     default: 'info',
     pattern: '^(error|warn|info|debug)$',
-    description: 'error, warn, info or debug',
+    description: 'lowest level of log messages to write: error, warn, info or debug',
   }),
-  drainTimeoutMs: integerSetting(30_000, 'milliseconds work in progress may take while stopping'),
+  drainTimeoutMs: integerSetting(30_000, 'milliseconds that work in progress may take while the process stops'),
 });

@@ -133,7 +133,7 @@ test('it does not start without the key of the secrets that are stored', async (
       output += chunk.toString();
     });
     const [code] = await once(child, 'close');
-    expect([code, output]).toEqual([1, expect.stringContaining('SECRETS_KEY lacks the key')]);
+    expect([code, output]).toEqual([1, expect.stringContaining('SECRETS_KEY does not contain the key')]);
     for (const text of ['hunter2', fixture.secretsKey, other]) expect(output).not.toContain(text);
   }
   await fixture.database.sql.query('DELETE FROM batch_export WHERE id = $1', [id]);

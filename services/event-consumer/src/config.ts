@@ -10,55 +10,55 @@ const laneNames = lanes.join('|');
 
 /** The consumer's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
 export const consumerConfigSchema = Type.Object({
-  healthPort: integerSetting(8001, 'a TCP port; 0 picks a free one', { max: 65_535 }),
-  healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
+  healthPort: integerSetting(8001, 'TCP port of the health endpoints and metrics; 0 picks a free port', { max: 65_535 }),
+  healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...databaseConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
-    description: 'kafka or postgres',
+    description: 'event log to read from. Must match the gateway',
   }),
   ...kafkaConfigFields,
   ...fallbackConfigFields,
   kafkaSessionTimeoutMs: integerSetting(
     6000,
-    'milliseconds after which a silent member loses its partitions to the others',
+    'milliseconds without a heartbeat after which the other consumers take over the partitions of this one',
     {
       min: 1000,
     },
   ),
   ...tracingConfigFields,
-  topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
-  topicPartitions: integerSetting(12, 'partitions of a topic that is created', { min: 1 }),
+  topicPrefix: Type.String({ default: '', description: 'prefix of every topic and consumer group name. Must be the same for all services' }),
+  topicPartitions: integerSetting(12, 'number of partitions of each topic that Millrace creates', { min: 1 }),
   consumerLanes: Type.String({
     default: lanes.join(','),
     pattern: `^(${laneNames})(,(${laneNames}))*$`,
-    description: `which of ${lanes.join(', ')} this process works on, separated by commas`,
+    description: `topics of events that this process reads, separated by commas: ${lanes.join(', ')}`,
   }),
   publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'off',
     description:
-      'on or off: publish stored events to events.processed, for live events, warehouses and `millrace tail`',
+      'whether to publish stored events to the topic events.processed, for live events, data warehouses and `millrace tail`',
   }),
   // Now and then a batch waits for the commit of another one. Two more keep this process and PostgreSQL busy meanwhile.
-  livePartitionConcurrency: integerSetting(3, 'partitions of the live lane worked on at once', { min: 1, max: 64 }),
-  historicalPartitionConcurrency: integerSetting(1, 'partitions of the historical lane worked on at once', {
+  livePartitionConcurrency: integerSetting(3, 'number of partitions of the topic `live` that are processed at the same time', { min: 1, max: 64 }),
+  historicalPartitionConcurrency: integerSetting(1, 'number of partitions of the topic `historical` that are processed at the same time', {
     min: 1,
     max: 64,
   }),
-  overflowPartitionConcurrency: integerSetting(1, 'partitions of the overflow lane worked on at once', {
+  overflowPartitionConcurrency: integerSetting(1, 'number of partitions of the topic `overflow` that are processed at the same time', {
     min: 1,
     max: 64,
   }),
   eventRetentionDays: integerSetting(
     0,
-    'maximum age of events in days, the same as for the delivery worker; older ones are dropped; 0 = no limit',
+    'maximum age of events in days. Older events are dropped. 0 means no limit. Must match the delivery worker',
     { min: 0, max: 36_500 },
   ),
-  maxBatchRecords: integerSetting(500, 'records in one transaction at most', { min: 1, max: 10_000 }),
-  maxBatchBytes: integerSetting(4 * mebibyte, 'record bytes in one transaction, about', { min: 1 }),
+  maxBatchRecords: integerSetting(500, 'maximum number of records in one transaction', { min: 1, max: 10_000 }),
+  maxBatchBytes: integerSetting(4 * mebibyte, 'approximate maximum size of the records in one transaction, in bytes', { min: 1 }),
   ...metricsConfigFields,
-  logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
-  drainTimeoutMs: integerSetting(25_000, 'milliseconds stopping may take'),
+  logLevel: Type.String({ default: 'info', description: 'lowest level of log messages to write: error, warn, info or debug' }),
+  drainTimeoutMs: integerSetting(25_000, 'milliseconds that work in progress may take while the process stops'),
 });
 
 export type ConsumerConfig = WithDatabaseAddress<Static<typeof consumerConfigSchema>>;

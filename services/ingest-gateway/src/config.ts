@@ -9,15 +9,15 @@ const mebibyte = 1024 * 1024;
 
 /** The gateway's settings; each is read from the environment variable of its name (`ingestPort` ← `INGEST_PORT`). */
 export const gatewayConfigSchema = Type.Object({
-  ingestPort: integerSetting(8000, 'a TCP port; 0 picks a free one', { max: 65_535 }),
-  ingestHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
+  ingestPort: integerSetting(8000, 'TCP port to listen on; 0 picks a free port', { max: 65_535 }),
+  ingestHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   gatewayRoles: Type.String({
     default: 'ingest,flags',
     pattern: '^\\s*(ingest|flags)(\\s*,\\s*(ingest|flags))?\\s*$',
     description:
-      'which requests this gateway serves, separated by commas: ingest (events), flags (flags and their definitions)',
+      'requests that this gateway serves, separated by commas: ingest (events), flags (flags and their definitions)',
   }),
-  gatewayProcesses: integerSetting(1, 'processes on the port, e.g. one per core; they share MAX_IN_FLIGHT_BYTES', {
+  gatewayProcesses: integerSetting(1, 'number of processes that listen on the port, for example one per core. They share MAX_IN_FLIGHT_BYTES', {
     min: 1,
     max: 256,
   }),
@@ -25,108 +25,108 @@ export const gatewayConfigSchema = Type.Object({
   ...redisConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
-    description: 'kafka or postgres',
+    description: 'event log to write to. Must match the consumer',
   }),
   ...kafkaConfigFields,
   ...fallbackConfigFields,
   ...tracingConfigFields,
   ...traceChoiceConfigFields,
-  topicPrefix: Type.String({ default: '', description: 'put before every topic name' }),
-  topicPartitions: integerSetting(12, 'partitions of a topic that is created', { min: 1 }),
-  maxBodyBytes: integerSetting(20 * mebibyte, 'request body as it comes over the wire', { min: 1 }),
-  maxDecompressedBytes: integerSetting(100 * mebibyte, 'request body after decompression', { min: 1 }),
+  topicPrefix: Type.String({ default: '', description: 'prefix of every topic name. Must be the same for all services' }),
+  topicPartitions: integerSetting(12, 'number of partitions of each topic that Millrace creates', { min: 1 }),
+  maxBodyBytes: integerSetting(20 * mebibyte, 'maximum size of a request body as it is received, in bytes', { min: 1 }),
+  maxDecompressedBytes: integerSetting(100 * mebibyte, 'maximum size of a request body after decompression, in bytes', { min: 1 }),
   maxRecordBytes: integerSetting(
     1_010_000,
-    'one event as it is written to the log; one of 1,000,000 bytes fits with what is added to it',
+    'maximum size of an event as it is written to the log, in bytes. The default fits an event of 1,000,000 bytes and the fields that Millrace adds',
     { min: 1000 },
   ),
   maxAiRecordBytes: integerSetting(
     8_400_000,
-    'the same for events sent to /i/v0/ai and /i/v0/ai/batch; one of 8 MiB fits with what is added to it',
+    'maximum size of an event sent to /i/v0/ai or /i/v0/ai/batch as it is written to the log, in bytes. The default fits an event of 8 MiB and the fields that Millrace adds',
     { min: 1000 },
   ),
-  maxInFlightBytes: integerSetting(256 * mebibyte, 'bytes of bodies held in memory at once, over all requests', {
+  maxInFlightBytes: integerSetting(256 * mebibyte, 'maximum total size of the request bodies held in memory at the same time, in bytes', {
     min: 1,
   }),
   largeBodyThreads: integerSetting(
     1,
-    'threads that decode and validate bodies over 256 KiB; one more is for those without a known key',
+    'number of threads that decode and validate request bodies over 256 KiB. One more thread handles bodies without a known key',
     { min: 1, max: 64 },
   ),
-  largeBodyHeapMb: integerSetting(1024, 'JavaScript objects one such thread may hold, in MiB', { min: 16 }),
-  bodyTimeoutMs: integerSetting(30_000, 'milliseconds an upload may pause', { min: 1 }),
+  largeBodyHeapMb: integerSetting(1024, 'maximum JavaScript heap of each thread for large bodies, in MiB', { min: 16 }),
+  bodyTimeoutMs: integerSetting(30_000, 'milliseconds that an upload may pause', { min: 1 }),
   keepAliveTimeoutMs: integerSetting(
     75_000,
-    'milliseconds an idle connection is kept; set it longer than the proxy keeps it',
+    'milliseconds for which an idle connection stays open. Set it longer than the idle timeout of the proxy',
   ),
   trustProxy: Type.Boolean({
     default: true,
-    description: 'trust X-Forwarded-For, X-Real-IP and Forwarded',
+    description: 'take the address of the client from X-Forwarded-For, X-Real-IP and Forwarded',
   }),
-  limitFlushMs: integerSetting(100, 'milliseconds counts are gathered before they are shared with other gateways', {
+  limitFlushMs: integerSetting(100, 'milliseconds for which a gateway collects counts before it shares them with the other gateways', {
     min: 1,
   }),
-  trafficWindowMs: integerSetting(10_000, 'window for rates, spikes and hot keys, in milliseconds', { min: 100 }),
-  spikeMinEventsPerSecond: integerSetting(100, 'a project that sends less is never in a spike', { min: 1 }),
-  spikeFactor: integerSetting(5, 'how many times its usual traffic a project sends in a spike', { min: 1 }),
-  spikeWarmUpMs: integerSetting(60_000, 'milliseconds after its start in which a gateway learns what is usual'),
+  trafficWindowMs: integerSetting(10_000, 'length of the window in which rates, spikes and hot keys are measured, in milliseconds', { min: 100 }),
+  spikeMinEventsPerSecond: integerSetting(100, 'number of events per second below which the traffic of a project is never treated as a spike', { min: 1 }),
+  spikeFactor: integerSetting(5, 'how many times its usual traffic a project must send for the traffic to be treated as a spike', { min: 1 }),
+  spikeWarmUpMs: integerSetting(60_000, 'milliseconds after the start in which a gateway learns the usual traffic of each project'),
   overflowEventsPerSecond: integerSetting(
     100,
-    'a distinct id that sends more goes to the overflow lane; 0 = none does',
+    'number of events per second from one distinct ID above which its events go to the topic `overflow`. 0 turns this off',
   ),
-  overflowHoldMs: integerSetting(300_000, 'milliseconds it stays there after it has calmed down', { min: 1 }),
+  overflowHoldMs: integerSetting(300_000, 'milliseconds for which events of such a distinct ID still go to `overflow` after the rate has dropped', { min: 1 }),
   dropEventsByTokenDistinctId: Type.String({
     default: '',
-    description: 'token or token:distinct_id, separated by commas: drop',
+    description: 'events to drop, as token or token:distinct_id, separated by commas',
   }),
   ingestionForceOverflowByTokenDistinctId: Type.String({
     default: '',
-    description: 'token or token:distinct_id, separated by commas: to the overflow lane, without persons',
+    description: 'events to write to the topic `overflow` without person processing, as token or token:distinct_id, separated by commas',
   }),
   skipPersonProcessingByTokenDistinctId: Type.String({
     default: '',
-    description: 'token or token:distinct_id, separated by commas: store without persons',
+    description: 'events to store without person processing, as token or token:distinct_id, separated by commas',
   }),
   restrictionsRefreshMs: integerSetting(
     5000,
-    "milliseconds after which a change of the operator's lists is seen at the latest",
+    'maximum milliseconds until a change of the ingestion restrictions in the database takes effect',
     {
       min: 100,
     },
   ),
-  trafficReportMs: integerSetting(60_000, 'milliseconds between two warnings to a project about drops and refusals', {
+  trafficReportMs: integerSetting(60_000, 'milliseconds between two warnings to a project about dropped events and rejected requests', {
     min: 1,
   }),
   ...secretsKeyFields,
   flagDatabaseConnections: integerSetting(
     4,
-    'PostgreSQL connections of each process for flag requests; two more read definitions',
+    'number of PostgreSQL connections of each process for flag requests. Two more read flag definitions',
     {
       min: 1,
       max: 100,
     },
   ),
-  flagDefinitionsMemoryMb: integerSetting(128, 'flag definitions kept in memory by each process, in MiB', { min: 1 }),
-  flagBurstPerKey: integerSetting(0, 'flag requests with one project API key at once; 0 = no limit'),
-  flagRequestsPerSecondPerKey: integerSetting(10, 'requests per second refilled', { min: 1 }),
-  flagBurstPerAddress: integerSetting(0, 'flag requests from one address at once; 0 = no limit'),
-  flagRequestsPerSecondPerAddress: integerSetting(50, 'requests per second refilled', { min: 1 }),
+  flagDefinitionsMemoryMb: integerSetting(128, 'maximum size of the flag definitions that each process keeps in memory, in MiB', { min: 1 }),
+  flagBurstPerKey: integerSetting(0, 'number of flag requests that one project API key may send in a burst. 0 means no limit'),
+  flagRequestsPerSecondPerKey: integerSetting(10, 'flag requests per second by which FLAG_BURST_PER_KEY is refilled', { min: 1 }),
+  flagBurstPerAddress: integerSetting(0, 'number of flag requests that one IP address may send in a burst. 0 means no limit'),
+  flagRequestsPerSecondPerAddress: integerSetting(50, 'flag requests per second by which FLAG_BURST_PER_ADDRESS is refilled', { min: 1 }),
   flagExpensiveBurstMsPerAddress: integerSetting(
     2000,
-    'milliseconds of evaluation one address may use at once for expensive flag requests of a project, in each process; 0 = no limit',
+    'milliseconds of evaluation that one IP address may use in a burst for expensive flag requests in a project, per process. 0 means no limit',
   ),
-  flagExpensiveMsPerSecondPerAddress: integerSetting(100, 'milliseconds refilled per second', { min: 1 }),
+  flagExpensiveMsPerSecondPerAddress: integerSetting(100, 'milliseconds of evaluation per second by which FLAG_EXPENSIVE_BURST_MS_PER_ADDRESS is refilled', { min: 1 }),
   browserLibraryDirectory: Type.String({
     default: '',
-    description: 'folder of the browser library to serve; empty: beside the program, where the build puts it',
+    description: 'folder of the browser library to serve. If empty, the folder next to the program, where the build puts it',
   }),
   ...metricsConfigFields,
-  logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
+  logLevel: Type.String({ default: 'info', description: 'lowest level of log messages to write: error, warn, info or debug' }),
   stopDelayMs: integerSetting(
     2000,
-    'milliseconds between turning unready and refusing connections, so that load balancers notice',
+    'milliseconds for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice',
   ),
-  drainTimeoutMs: integerSetting(25_000, 'milliseconds stopping may take'),
+  drainTimeoutMs: integerSetting(25_000, 'milliseconds that requests in progress may take while the process stops'),
 });
 
 export type GatewayConfig = WithDatabaseAddress<Static<typeof gatewayConfigSchema>>;

@@ -9,68 +9,68 @@ import { secretList } from './signing-secret.ts';
 
 /** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
 export const configSchema = Type.Object({
-  apiPort: integerSetting(8010, 'port to listen on; 0 picks a free one', { max: 65_535 }),
+  apiPort: integerSetting(8010, 'TCP port to listen on; 0 picks a free port', { max: 65_535 }),
   apiHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...databaseConfigFields,
-  databasePoolSize: integerSetting(10, 'database connections at most, two fifths of them for searches', {
+  databasePoolSize: integerSetting(10, 'maximum number of connections to PostgreSQL. Two fifths of them are reserved for searches', {
     min: 2,
     max: 1000,
   }),
-  queryConnections: integerSetting(4, 'database connections for insight queries, beside those of the pool', {
+  queryConnections: integerSetting(4, 'number of PostgreSQL connections for insight queries, in addition to DATABASE_POOL_SIZE', {
     min: 1,
     max: 100,
   }),
-  queryTimeoutMs: integerSetting(30_000, 'milliseconds one insight query may take', { min: 100, max: 600_000 }),
+  queryTimeoutMs: integerSetting(30_000, 'milliseconds that one insight query may take', { min: 100, max: 600_000 }),
   ...eventStoreFields,
   publicApiUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'http(s) address under which clients reach the API; single sign-on and passkeys need it, and links in mails',
+        'public URL (http or https) of the management API. Required for single sign-on, passkeys and links in emails',
     }),
   ),
   publicAppUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'http(s) address of an application of PostHog that reports link to; the same for the delivery worker',
+        'URL (http or https) of a PostHog application that reports link to. By default, they link to the console. Must match the delivery worker',
     }),
   ),
   consoleDirectory: Type.Optional(
-    Type.String({ description: 'folder of the console’s pages; by default `console` beside the program' }),
+    Type.String({ description: 'folder with the pages of the console. Default: the folder `console` next to the program' }),
   ),
   publicIngestUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
-      description: 'http(s) address to which SDKs send events, shown by the console; by default the console’s own',
+      description: 'URL (http or https) to which SDKs send events. The console shows it. Default: the URL of the console',
     }),
   ),
   ingestUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'http(s) address of a gateway, to which requests of SDKs for flag definitions are passed on, and test events',
+        'URL (http or https) of a gateway. The management API forwards to it SDK requests for flag definitions, and test events',
     }),
   ),
   captureUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
-      description: 'http(s) address of a gateway that takes test events, where that of INGEST_URL answers flags only',
+      description: 'URL (http or https) of a gateway that accepts test events. Set it if the gateway of INGEST_URL serves only flags',
     }),
   ),
   trustProxy: Type.Boolean({
     default: false,
-    description: 'true when a proxy in front sets X-Forwarded-Proto and X-Forwarded-Host',
+    description: 'trust X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host. Set it to true only behind a proxy that sets them',
   }),
   proxyHops: integerSetting(
     1,
-    'with TRUST_PROXY: number of proxies in front that append to X-Forwarded-For; the entry of the outermost is the client’s',
+    'with TRUST_PROXY: number of proxies that append to X-Forwarded-For. The entry that the outermost proxy adds is the address of the client',
     { min: 1, max: 20 },
   ),
   dnsServers: Type.Optional(
     Type.String({
       pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',
-      description: 'name servers that prove domains, as addresses separated by commas; the system’s own by default',
+      description: 'addresses of the name servers for verifying domains, separated by commas. Default: the name servers of the system',
     }),
   ),
   ...secretSetting(
@@ -78,60 +78,60 @@ export const configSchema = Type.Object({
     Type.Optional(
       Type.String({
         pattern: '^smtps?://[^\\s]+$',
-        description: 'smtp://user:password@host:port of the mail server; without it no mail is sent',
+        description: 'URL of the mail server, for example smtps://user:password@host:port. If unset, no emails are sent',
       }),
     ),
-    'read again for each mail',
+    'again for each email',
   ),
-  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
+  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of emails' }),
   ...providerFields,
   allowPrivateDestinations: Type.Boolean({
     default: false,
     description:
-      'true: OpenID providers that organizations set up may be in private networks, and without TLS; the same for the delivery worker',
+      'allow the identity providers that organizations set up to be in private networks and to be used without TLS. Must match the delivery worker',
   }),
   ...redisConfigFields,
-  apiRequestsPerMinute: integerSetting(480, 'requests of one personal API key per minute; 0 = no limit'),
-  apiRequestsPerHour: integerSetting(4800, 'requests of one personal API key per hour; 0 = no limit'),
+  apiRequestsPerMinute: integerSetting(480, 'maximum number of requests per minute with one personal API key. 0 means no limit'),
+  apiRequestsPerHour: integerSetting(4800, 'maximum number of requests per hour with one personal API key. 0 means no limit'),
   apiWrongKeysPerMinute: integerSetting(
     30,
-    'requests with a wrong key or none from one address per minute before it is shut out; 0 = no limit',
+    'number of requests per minute with a wrong or missing key after which an IP address is blocked. 0 means no limit',
   ),
-  subscriptionsPerOrganization: integerSetting(500, 'subscriptions one organization may have; 0 = no limit'),
+  subscriptionsPerOrganization: integerSetting(500, 'maximum number of subscriptions of an organization. 0 means no limit'),
   mailsPerOrganizationHour: integerSetting(
     1000,
-    'mails one organization may send in an hour, invites and reports together; the same for the delivery worker; 0 = no limit',
+    'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must match the delivery worker',
   ),
   apiSignUpsPerMinute: integerSetting(
     20,
-    'requests for invites without a key from one address per minute, and wrong ones for one invite; 0 = no limit',
+    'maximum number of invite requests without a key per minute from one IP address, and of failed requests for one invite. 0 means no limit',
   ),
-  apiUserChangesPerMinute: integerSetting(5, 'changes of their own account one user may try per minute; 0 = no limit'),
+  apiUserChangesPerMinute: integerSetting(5, 'maximum number of attempts per minute by one user to change their own account. 0 means no limit'),
   console: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'on',
     description:
-      'on or off: whether pages are served below /console/ and people may sign in; with off there are personal API keys only',
+      'whether to serve the console under /console/ and allow users to sign in. With `off`, the API accepts only personal API keys',
   }),
-  apiSignInFailures: integerSetting(30, 'failed sign-ins from one address in ten minutes; 0 = no limit'),
+  apiSignInFailures: integerSetting(30, 'maximum number of failed sign-ins in ten minutes from one IP address. 0 means no limit'),
   apiSignInFailuresOfAccount: integerSetting(
     10,
-    'failed sign-ins to one account in a quarter of an hour, from wherever; 0 = no limit',
+    'maximum number of failed sign-ins to one account in 15 minutes, from all IP addresses together. 0 means no limit',
   ),
   apiSecondFactorFailures: integerSetting(
     6,
-    'wrong codes of a second factor of one account in twenty minutes, from wherever; 0 = no limit',
+    'maximum number of wrong second-factor codes for one account in 20 minutes, from all IP addresses together. 0 means no limit',
   ),
   apiSignInQuestionsPerMinute: integerSetting(
     30,
-    'questions of one address per minute about how to sign in, and about links; 0 = no limit',
+    'maximum number of other requests before a sign-in, for example for sign-in links, per minute from one IP address. 0 means no limit',
   ),
   apiResetsPerDay: integerSetting(
     6,
-    'password reset emails to one address per day, and codes for a new address that one account may request per day; with any limit also 20 of each per hour for one client; 0 = no limit',
+    'maximum number of password reset emails to one address per day, and of codes for a new email address that one account may request per day. Also limits both to 20 per hour from one IP address. 0 turns off all of these limits',
   ),
   ...secretsKeyFields,
   nodeEnv: Type.Optional(
-    Type.String({ description: '`production`: secrets of batch exports are stored encrypted or not at all' }),
+    Type.String({ description: 'with `production`, batch exports and other secrets can be stored only if SECRETS_KEY is set' }),
   ),
   ...secretSetting(
     'tokenSecret',
@@ -139,42 +139,42 @@ export const configSchema = Type.Object({
       Type.String({
         pattern: secretList,
         description:
-          'signs tokens for live events, at least 16 characters; several separated by commas: the first signs, all are accepted; default: random, valid until the process ends and in this process alone',
+          'secret that signs tokens for live events, at least 16 characters. If you give several, separated by commas, the first one signs and all are accepted. By default, each process uses a random secret until it ends',
       }),
     ),
-    'read again for each token',
+    'again for each token',
   ),
   eventLog: Type.Optional(
     Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
-      description: 'kafka or postgres, as for the event consumer; without it there are no live events and dead letters',
+      description: 'event log, as for the event consumer. If unset, live events and dead letters are not available',
     }),
   ),
   ...kafkaConfigFields,
-  topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
+  topicPrefix: Type.String({ default: '', description: 'prefix of every topic and consumer group name. Must be the same for all services' }),
   publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'off',
-    description: 'on or off, as for the event consumer: live events are read from events.processed',
+    description: 'whether stored events are published to the topic events.processed, from which live events are read. Must match the event consumer',
   }),
   liveOrigins: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s,/]+(\\s*,\\s*https?://[^\\s,/]+)*$',
-      description: 'origins, separated by commas, whose pages may read /events and /stats; by default none',
+      description: 'origins whose pages may read /events and /stats, separated by commas. By default, no origin may',
     }),
   ),
-  liveStreamsPerUser: integerSetting(10, 'streams of live events one user may have open in one process', { min: 1 }),
-  liveStreamsPerProject: integerSetting(50, 'streams of live events of one environment in one process', { min: 1 }),
-  liveStreamsPerProcess: integerSetting(1000, 'streams of live events open in one process', { min: 1 }),
+  liveStreamsPerUser: integerSetting(10, 'maximum number of live event streams that one user may have open, per process', { min: 1 }),
+  liveStreamsPerProject: integerSetting(50, 'maximum number of live event streams of one environment, per process', { min: 1 }),
+  liveStreamsPerProcess: integerSetting(1000, 'maximum number of live event streams in total, per process', { min: 1 }),
   ...metricsConfigFields,
   logLevel: Type.String({
     default: 'info',
     pattern: '^(error|warn|info|debug)$',
-    description: 'error, warn, info or debug',
+    description: 'lowest level of log messages to write: error, warn, info or debug',
   }),
   stopDelayMs: integerSetting(
     2000,
-    'milliseconds between turning unready and refusing connections, so that load balancers notice',
+    'milliseconds for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice',
   ),
-  drainTimeoutMs: integerSetting(15_000, 'milliseconds requests in progress may take while stopping'),
+  drainTimeoutMs: integerSetting(15_000, 'milliseconds that requests in progress may take while the process stops'),
 });
 
 export type ApiConfig = ReturnType<typeof withDatabaseAddress<Static<typeof configSchema>>>;

@@ -219,9 +219,9 @@ function createKafkaOutage(isHealthy: () => boolean) {
 export const fallbackConfigFields = {
   eventLogFallback: Type.Union([Type.Literal('none'), Type.Literal('postgres')], {
     default: 'none',
-    description: 'none or postgres: where events go while Kafka is out',
+    description: 'where the gateway writes events while Kafka is unavailable. Must be the same for all gateways and consumers',
   }),
-  eventLogFallbackAfterMs: integerSetting(10_000, 'milliseconds Kafka must be out before they do', { min: 500 }),
+  eventLogFallbackAfterMs: integerSetting(10_000, 'milliseconds for which Kafka must be unavailable before the gateway uses EVENT_LOG_FALLBACK', { min: 500 }),
 } as const;
 
 /** @throws ConfigError when there is no Kafka to stand in for. */
@@ -231,7 +231,7 @@ export function usesFallback(config: {
 }): boolean {
   if (config.eventLogFallback === 'none') return false;
   if (config.eventLog === 'kafka') return true;
-  throw new ConfigError(['EVENT_LOG_FALLBACK is of use with EVENT_LOG=kafka only']);
+  throw new ConfigError(['EVENT_LOG_FALLBACK can be used only with EVENT_LOG=kafka']);
 }
 
 /** One topic of the PostgreSQL log holds what waits for all topics of Kafka. */

@@ -17,26 +17,26 @@ import type { AppendSettings } from '../append/transport.ts';
  * config schema; each is read from the environment variable of its name (`kafkaSslCaFile` ← `KAFKA_SSL_CA_FILE`).
  */
 export const kafkaConfigFields = {
-  kafkaBrokers: Type.String({ default: '127.0.0.1:9092', description: 'host:port, separated by commas' }),
-  kafkaSsl: Type.Boolean({ default: false, description: 'true when the brokers speak TLS' }),
-  kafkaSslCaFile: Type.Optional(Type.String({ description: 'PEM file of the authority that signed the brokers' })),
-  kafkaSslCertFile: Type.Optional(Type.String({ description: 'PEM file of this client, where brokers ask for one' })),
+  kafkaBrokers: Type.String({ default: '127.0.0.1:9092', description: 'addresses of the Kafka brokers as host:port, separated by commas' }),
+  kafkaSsl: Type.Boolean({ default: false, description: 'use TLS for connections to the brokers' }),
+  kafkaSslCaFile: Type.Optional(Type.String({ description: 'path of the PEM file with the CA certificate of the brokers' })),
+  kafkaSslCertFile: Type.Optional(Type.String({ description: 'path of the PEM file with a client certificate, if the brokers require one' })),
   kafkaSslKeyFile: Type.Optional(
-    Type.String({ description: 'PEM file of the key that belongs to KAFKA_SSL_CERT_FILE' }),
+    Type.String({ description: 'path of the PEM file with the private key of KAFKA_SSL_CERT_FILE' }),
   ),
   kafkaSaslMechanism: Type.Optional(
     Type.Union([Type.Literal('plain'), Type.Literal('scram-sha-256'), Type.Literal('scram-sha-512')], {
-      description: 'plain, scram-sha-256 or scram-sha-512',
+      description: 'SASL mechanism, if the brokers require authentication',
     }),
   ),
   ...secretSetting(
     'kafkaSaslUsername',
-    Type.Optional(Type.String({ description: 'user name of this service at the brokers' })),
+    Type.Optional(Type.String({ description: 'SASL user name' })),
     readForEachConnection,
   ),
   ...secretSetting(
     'kafkaSaslPassword',
-    Type.Optional(Type.String({ description: 'the password of KAFKA_SASL_USERNAME' })),
+    Type.Optional(Type.String({ description: 'SASL password' })),
     readForEachConnection,
   ),
 } as const;
@@ -68,9 +68,9 @@ function readBrokers(text: string, problems: string[]): string[] {
   };
   // The driver takes the first colon for the one before the port.
   if (brokers.some((broker) => broker.startsWith('['))) {
-    problems.push('KAFKA_BROKERS has an IPv6 address: give the broker by a name that leads there');
+    problems.push('KAFKA_BROKERS contains an IPv6 address. Use a host name that resolves to it instead');
   } else if (!brokers.every(isAddress)) {
-    problems.push('KAFKA_BROKERS is not a list of host:port, separated by commas');
+    problems.push('KAFKA_BROKERS must be a list of host:port, separated by commas');
   }
   return brokers;
 }
@@ -79,10 +79,10 @@ function readSsl(config: ConnectionConfig, problems: string[]): KafkaConnection[
   const { kafkaSslCaFile, kafkaSslCertFile, kafkaSslKeyFile } = config;
   const hasFiles = [kafkaSslCaFile, kafkaSslCertFile, kafkaSslKeyFile].some((file) => file !== undefined);
   if (hasFiles && !config.kafkaSsl) {
-    problems.push('KAFKA_SSL is false, but files for it are set (KAFKA_SSL_CA_FILE, _CERT_FILE or _KEY_FILE)');
+    problems.push('KAFKA_SSL must be true if KAFKA_SSL_CA_FILE, KAFKA_SSL_CERT_FILE or KAFKA_SSL_KEY_FILE is set');
   }
   if ((kafkaSslCertFile === undefined) !== (kafkaSslKeyFile === undefined)) {
-    problems.push('KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE are only of use together');
+    problems.push('KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE must be set together');
   }
   const files = {
     ca: readPem('KAFKA_SSL_CA_FILE', kafkaSslCaFile, problems),
@@ -98,9 +98,9 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
   const username = secretOf(config, 'kafkaSaslUsername');
   const password = secretOf(config, 'kafkaSaslPassword');
   if (mechanism === undefined && username === undefined && password === undefined) return undefined;
-  if (mechanism === undefined) problems.push('KAFKA_SASL_MECHANISM is required with a user name or a password');
-  if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required with SASL');
-  if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required with SASL');
+  if (mechanism === undefined) problems.push('KAFKA_SASL_MECHANISM is required if KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD is set');
+  if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required for SASL');
+  if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required for SASL');
   if (mechanism === undefined || username === undefined || password === undefined) return undefined;
   // Read by kafkajs for each connection that it makes.
   const credentials = {

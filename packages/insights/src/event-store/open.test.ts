@@ -5,7 +5,7 @@ const reader = { read: () => Promise.reject(new Error('nobody reads here')) };
 
 test('ClickHouse without an address is refused, with the name of the setting', () => {
   expect(() => openEventStore({ eventStore: 'clickhouse' }, { reader, maxMs: 30_000 })).toThrow(
-    new ConfigError(['CLICKHOUSE_URL is missing; EVENT_STORE=clickhouse needs it']),
+    new ConfigError(['CLICKHOUSE_URL is required with EVENT_STORE=clickhouse']),
   );
 });
 

@@ -16,17 +16,17 @@ export const eventStoreFields = {
   eventStore: Type.Union([Type.Literal('postgres'), Type.Literal('clickhouse')], {
     default: 'postgres',
     description:
-      'what answers questions of insights, and what events are listed and exported from: postgres or clickhouse; the same for the API and the delivery worker',
+      'database that insight queries, event lists and batch exports read from. Must be the same for the management API and the delivery worker',
   }),
   ...secretSetting(
     'clickhouseUrl',
     Type.Optional(
       Type.String({
         pattern: '^https?://[^\\s]+$',
-        description: 'with EVENT_STORE=clickhouse: http(s)://user:password@host:8123/database',
+        description: 'with EVENT_STORE=clickhouse: URL of ClickHouse, for example http://user:password@host:8123/database',
       }),
     ),
-    'read at the start',
+    'at startup',
   ),
 };
 export type EventStoreConfig = Static<ReturnType<typeof Type.Object<typeof eventStoreFields>>>;
@@ -67,7 +67,7 @@ export function openEventStore(
     return { events: createEventStore(postgresEngine(reader)), clickhouse: null, maxMs, stop: async () => {} };
   }
   const url = secretOf(config, 'clickhouseUrl')?.();
-  if (url === undefined) throw new ConfigError(['CLICKHOUSE_URL is missing; EVENT_STORE=clickhouse needs it']);
+  if (url === undefined) throw new ConfigError(['CLICKHOUSE_URL is required with EVENT_STORE=clickhouse']);
   const longestMs = Math.min(maxMs, longestOnClickHouseMs);
   const client = connectClickHouse(url);
   return {

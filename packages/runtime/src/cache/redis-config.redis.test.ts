@@ -62,16 +62,16 @@ test.each([
 });
 
 test.each([
-  [{ redisUrl: 'redis://:secret@a', redisCaFile: authorityFile }, 'would go in the clear'],
+  [{ redisUrl: 'redis://:secret@a', redisCaFile: authorityFile }, 'would not be encrypted'],
   [{ redisCaFile: authorityFile }, 'REDIS_CA_FILE is set'],
   [{ redisUrl: 'rediss://:secret@a', redisCaFile: '/nowhere.pem' }, 'cannot be read (ENOENT)'],
-  [{ redisUrl: 'redis://:secret@a?tls=true' }, 'by rediss:// only'],
-  [{ redisUrl: 'redis://:secret@a?family=6' }, 'takes nothing behind a ?'],
-  [{ redisUrl: 'redis://:secret@a,b' }, 'REDIS_URL names several servers'],
-  [{ redisUrl: 'redis://:secret@a/1', redisMode: 'cluster' as const }, 'a cluster has only number 0'],
-  [{ redisUrl: 'redis://:secret@a:port' }, 'REDIS_URL is not an address'],
-  [{ redisUrl: 'redis://:secret@a', redisPassword: 'secret' }, 'REDIS_PASSWORD is set, and'],
-  [{ redisUrl: 'redis://u:secret@a', redisUsername: 'v' }, 'REDIS_USERNAME is set, and'],
+  [{ redisUrl: 'redis://:secret@a?tls=true' }, 'Start it with rediss:// to use TLS'],
+  [{ redisUrl: 'redis://:secret@a?family=6' }, 'must not contain parameters after a ?'],
+  [{ redisUrl: 'redis://:secret@a,b' }, 'REDIS_URL contains several servers'],
+  [{ redisUrl: 'redis://:secret@a/1', redisMode: 'cluster' as const }, 'has only database 0'],
+  [{ redisUrl: 'redis://:secret@a:port' }, 'REDIS_URL must have the form'],
+  [{ redisUrl: 'redis://:secret@a', redisPassword: 'secret' }, 'REDIS_PASSWORD is set, but'],
+  [{ redisUrl: 'redis://u:secret@a', redisUsername: 'v' }, 'REDIS_USERNAME is set, but'],
   [{ redisUrl: 'redis://:secret@a', redisSentinelPassword: 'secret' }, 'but REDIS_MODE is not sentinel'],
 ])('%j is refused', (config, problem) => {
   expect(() => redisConnection(config)).toThrow(problem);

@@ -15,28 +15,28 @@ export const redisConfigFields = {
       Type.String({
         pattern: '^rediss?://[^\\s]+$',
         description:
-          'redis://host:port, or rediss:// to demand TLS; several host:port by commas with REDIS_MODE; without it each process counts on its own',
+          'URL of Redis: redis://host:port, or rediss://host:port for TLS. With REDIS_MODE sentinel or cluster, it can contain several host:port, separated by commas. If unset, each process counts separately for its limits',
       }),
     ),
-    'user and password in it are read again for each new connection',
+    'at startup, and again for each new connection to get the user name and password',
   ),
   redisMode: Type.Union([Type.Literal('single'), Type.Literal('sentinel'), Type.Literal('cluster')], {
     default: 'single',
-    description: 'what REDIS_URL names: single (the server), sentinel (sentinels) or cluster (some nodes of a cluster)',
+    description: 'what the addresses in REDIS_URL are: single (one Redis server), sentinel (the sentinels) or cluster (some nodes of a cluster)',
   }),
-  redisUsername: Type.Optional(Type.String({ description: 'the user, when REDIS_URL names none' })),
+  redisUsername: Type.Optional(Type.String({ description: 'user name for Redis, if REDIS_URL does not contain one' })),
   ...secretSetting(
     'redisPassword',
-    Type.Optional(Type.String({ description: 'its password, when REDIS_URL has none; not percent-encoded' })),
+    Type.Optional(Type.String({ description: 'password for Redis, if REDIS_URL does not contain one. Not percent-encoded' })),
     readForEachConnection,
   ),
-  redisSentinelMaster: Type.String({ default: 'mymaster', description: 'name of the server at the sentinels' }),
+  redisSentinelMaster: Type.String({ default: 'mymaster', description: 'name of the Redis master that the sentinels monitor' }),
   ...secretSetting(
     'redisSentinelPassword',
-    Type.Optional(Type.String({ description: 'the password of the sentinels themselves, when they ask for one' })),
+    Type.Optional(Type.String({ description: 'password for the sentinels, if they require one' })),
     readForEachConnection,
   ),
-  redisCaFile: Type.Optional(Type.String({ description: 'PEM file of the authority that signed the server' })),
+  redisCaFile: Type.Optional(Type.String({ description: 'path of the PEM file with the CA certificate of Redis' })),
 } as const;
 
 type RedisConfig = { readonly [Name in keyof typeof redisConfigFields]?: Static<(typeof redisConfigFields)[Name]> };
@@ -71,10 +71,10 @@ export function redisConnection(config: RedisConfig): RedisConnection | undefine
   const { redisUrl, redisCaFile, redisMode = 'single' } = config;
   const isSecure = redisUrl?.startsWith('rediss:') === true;
   if (redisCaFile !== undefined && !isSecure) {
-    problems.push('REDIS_CA_FILE is set, but REDIS_URL does not begin with rediss:// and would go in the clear');
+    problems.push('REDIS_CA_FILE is set, but REDIS_URL does not start with rediss://, so the connection would not be encrypted');
   }
   // Nobody may think that TLS, or anything else, is asked for there.
-  if (redisUrl?.includes('?')) problems.push('REDIS_URL takes nothing behind a ?; it asks for TLS by rediss:// only');
+  if (redisUrl?.includes('?')) problems.push('REDIS_URL must not contain parameters after a ?. Start it with rediss:// to use TLS');
   const ca = readPem('REDIS_CA_FILE', redisCaFile, problems);
   const address = redisUrl === undefined ? undefined : readAddress(redisUrl.split('?', 1)[0] ?? '', problems);
   if (address !== undefined) checkTogether(address, config, problems);
@@ -118,7 +118,7 @@ function readAddress(url: string, problems: string[]): Address | undefined {
     /^rediss?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?#@]+)(?:\/(\d*))?$/.exec(url) ?? [];
   const nodes = hosts.split(',').map((node) => /^(\[[0-9a-f:.]+\]|[^\s:]+)(?::(\d{1,5}))?$/i.exec(node));
   if (nodes.some((node) => node === null)) {
-    problems.push('REDIS_URL is not an address like redis://user:password@host:port/0');
+    problems.push('REDIS_URL must have the form redis://user:password@host:port/0');
     return undefined;
   }
   return {
@@ -132,16 +132,16 @@ function readAddress(url: string, problems: string[]): Address | undefined {
 function checkTogether(address: Address, config: RedisConfig, problems: string[]): void {
   const { redisMode = 'single' } = config;
   if (redisMode === 'single' && address.nodes.length > 1) {
-    problems.push('REDIS_URL names several servers: REDIS_MODE says whether they are sentinels or a cluster');
+    problems.push('REDIS_URL contains several servers. Set REDIS_MODE to sentinel or cluster');
   }
   if (redisMode === 'cluster' && (address.database ?? 0) > 0) {
-    problems.push('REDIS_URL names a database, and a cluster has only number 0');
+    problems.push('REDIS_URL contains a database number, but a Redis cluster has only database 0');
   }
   if (config.redisUsername !== undefined && address.username !== undefined) {
-    problems.push('REDIS_USERNAME is set, and REDIS_URL names a user');
+    problems.push('REDIS_USERNAME is set, but REDIS_URL already contains a user name. Remove one of them');
   }
   if (config.redisPassword !== undefined && address.password !== undefined) {
-    problems.push('REDIS_PASSWORD is set, and REDIS_URL has a password');
+    problems.push('REDIS_PASSWORD is set, but REDIS_URL already contains a password. Remove one of them');
   }
   if (config.redisSentinelPassword !== undefined && redisMode !== 'sentinel') {
     problems.push('REDIS_SENTINEL_PASSWORD is set, but REDIS_MODE is not sentinel');

@@ -66,7 +66,7 @@ export const tracingConfigFields = {
     Type.String({
       pattern: '^https?://',
       description:
-        'address of an OpenTelemetry collector (OTLP over HTTP, as http://collector:4318); without it nothing is traced',
+        'URL of an OpenTelemetry collector (OTLP over HTTP), for example http://collector:4318. If unset, nothing is traced',
     }),
   ),
 } as const;
@@ -78,12 +78,12 @@ export const traceChoiceConfigFields = {
     maximum: 1,
     default: 0.01,
     description:
-      'share of the requests that are traced, from the request through the log to the commit; at most 50 per second',
+      'share of requests to trace, from the request through the log to the commit. At most 50 requests per second are traced',
   }),
   traceTrustParent: Type.Boolean({
     default: false,
     description:
-      'let the sampled flag of the traceparent header decide whether a request is traced; only behind your own proxy that sets it',
+      'let the sampled flag of the traceparent header decide whether to trace a request. Use it only behind your own proxy that sets the header',
   }),
 } as const;
 

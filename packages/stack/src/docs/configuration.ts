@@ -58,32 +58,40 @@ export async function configurationPage(root: string): Promise<string> {
 
 const introduction = `# Configuration
 
-Written by \`npm run docs\` from \`services/*/src/config.ts\` and what they share; a test fails when this page is stale.
+This page lists every setting of every service. To find out which settings to change first, see
+[Install](operations/install.md#first-settings). \`npm run docs\` generates the page from \`services/*/src/config.ts\`.
 
-Every setting is a variable of the environment. An empty one counts as unset. A service reads all of them at its start and reports
-all mistakes at once. Those that you will want first are in [Install](operations/install.md#first-settings). The \`millrace\` command reads the same
-variables; \`node dist/millrace.mjs <command> --help\` names them.
+Each setting is an environment variable. An empty variable counts as unset. A service reads all of its settings at startup, and reports all
+invalid settings together. The \`millrace\` command reads the same variables. \`node dist/millrace.mjs <command> --help\` lists the ones
+that a command uses.
 `;
 
-const ofAllInOne = `All services as one process read the settings of all four above. These the process has once, in place of what each would
-have by itself. A setting with the name of a service before it is for this service alone: \`DELIVERY_WORKER_DATABASE_POOL_SIZE\`.
+const ofAllInOne = `When one process runs all services, it reads the settings of all four services above. The settings in this table apply to the whole
+process and replace those of the individual services. To set any other setting for one service only, put the name of the service before it,
+for example \`DELIVERY_WORKER_DATABASE_POOL_SIZE\`.
 `;
 
 function row(field: string, setting: Setting, { required = [] }: ConfigSchema): string[] {
   if (!setting.description) throw new Error(`The setting ${field} has no description.`);
   const name = `\`${environmentName(field)}\``;
-  return [name, defaultOf(setting, required.includes(field)), allowed(setting), setting.description];
+  return [name, defaultOf(setting, required.includes(field)), allowed(setting), asSentences(setting.description)];
+}
+
+/** Descriptions begin in lower case and end without a period, because error messages put them in parentheses. */
+export function asSentences(description: string): string {
+  return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
 }
 
 function defaultOf(setting: Setting, isRequired: boolean): string {
-  if (setting.default === undefined) return isRequired ? 'none: it has to be set' : 'unset';
+  if (setting.default === undefined) return isRequired ? 'required' : 'unset';
   return setting.default === '' ? 'empty' : `\`${String(setting.default)}\``;
 }
 
 function allowed({ type, minimum, maximum, anyOf }: Setting): string {
   if (anyOf !== undefined) return anyOf.map((choice) => `\`${String(choice.const)}\``).join(', ');
   if (type === 'boolean') return '`true`, `false`';
-  if (type !== 'integer') return 'text';
-  const end = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : ` to ${maximum}`;
-  return `whole number from ${minimum ?? 0}${end}`;
+  if (type !== 'integer' && type !== 'number') return 'text';
+  const kind = type === 'integer' ? 'whole number' : 'number';
+  const isUnlimited = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER;
+  return isUnlimited ? `${kind}, at least ${minimum ?? 0}` : `${kind} from ${minimum ?? 0} to ${maximum}`;
 }

@@ -6,8 +6,8 @@ import { type Static, Type } from 'typebox';
 import type { OidcProvider } from './outcome.ts';
 
 const clientId = (provider: string) =>
-  Type.Optional(Type.String({ description: `client id at ${provider}; with it people may sign in by it` }));
-const again = 'read again for each sign-in';
+  Type.Optional(Type.String({ description: `client ID at ${provider}. With it, users can sign in with ${provider}` }));
+const again = 'again for each sign-in';
 const address = (description: string) => Type.String({ pattern: '^https?://[^\\s?#]+$', description });
 
 export const providerFields = {
@@ -15,18 +15,18 @@ export const providerFields = {
   ...secretSetting('googleClientSecret', Type.Optional(Type.String({ description: 'client secret at Google' })), again),
   githubClientId: clientId('GitHub'),
   ...secretSetting('githubClientSecret', Type.Optional(Type.String({ description: 'client secret at GitHub' })), again),
-  githubUrl: Type.Optional(address('address of a GitHub server of your own; default https://github.com')),
+  githubUrl: Type.Optional(address('URL of your own GitHub server. Default: https://github.com')),
   gitlabClientId: clientId('GitLab'),
   ...secretSetting('gitlabClientSecret', Type.Optional(Type.String({ description: 'client secret at GitLab' })), again),
-  gitlabUrl: Type.Optional(address('address of a GitLab of your own; default https://gitlab.com')),
-  oidcIssuer: Type.Optional(address('issuer of any OpenID provider, by which people of all organizations may sign in')),
-  oidcClientId: clientId('that OpenID provider'),
+  gitlabUrl: Type.Optional(address('URL of your own GitLab server. Default: https://gitlab.com')),
+  oidcIssuer: Type.Optional(address('issuer URL of an OpenID Connect provider with which users of all organizations can sign in')),
+  oidcClientId: clientId('the provider of OIDC_ISSUER'),
   ...secretSetting(
     'oidcClientSecret',
-    Type.Optional(Type.String({ description: 'client secret at that OpenID provider' })),
+    Type.Optional(Type.String({ description: 'client secret at the provider of OIDC_ISSUER' })),
     again,
   ),
-  oidcName: Type.String({ default: 'OpenID Connect', description: 'what its button says' }),
+  oidcName: Type.String({ default: 'OpenID Connect', description: 'name of the provider of OIDC_ISSUER, shown on its sign-in button' }),
 };
 const schema = Type.Object(providerFields);
 type ProviderSettings = Static<typeof schema> & { publicApiUrl?: string };
@@ -48,11 +48,11 @@ export function providersOf(config: ProviderSettings): ReadonlyMap<ProviderKind,
     if (id === undefined && secret === undefined && (kind !== 'oidc' || issuer === undefined)) return;
     if (id === undefined || secret === undefined || issuer === undefined) {
       const wanted = [...(kind === 'oidc' ? ['ISSUER'] : []), 'CLIENT_ID', 'CLIENT_SECRET'];
-      throw new ConfigError([`${wanted.map((part) => `${prefix}_${part}`).join(', ')}: set all of them, or none`]);
+      throw new ConfigError([`Set all of ${wanted.map((part) => `${prefix}_${part}`).join(', ')}, or none of them`]);
     }
     if (config.publicApiUrl === undefined) {
       throw new ConfigError([
-        `${prefix}_CLIENT_ID: needs PUBLIC_API_URL, the address to which the provider sends people back`,
+        `PUBLIC_API_URL is required with ${prefix}_CLIENT_ID: the provider redirects users to this address`,
       ]);
     }
     providers.set(kind, {
