@@ -19,10 +19,10 @@ import { type GlobalOptions, readDatabaseUrl } from './session.ts';
 const logConfigSchema = Type.Object({
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
-    description: 'kafka or postgres',
+    description: 'event log of the installation',
   }),
   ...kafkaConfigFields,
-  topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
+  topicPrefix: Type.String({ default: '', description: 'prefix of every topic and consumer group name' }),
 });
 
 export interface OpenLog {

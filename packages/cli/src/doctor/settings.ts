@@ -5,42 +5,42 @@ import { type Finding, orOk, problem, warning } from './checks.ts';
 
 export const mailFields = secretSetting(
   'smtpUrl',
-  Type.Optional(Type.String({ pattern: '^smtps?://[^\\s/]+', description: 'smtp(s)://user:password@host:port' })),
-  'read again for each mail',
+  Type.Optional(Type.String({ pattern: '^smtps?://[^\\s/]+', description: 'URL of the mail server, for example smtps://user:password@host:port' })),
+  'again for each email',
 );
 
 /** Settings of all services that are looked at, beside those of the stores' connections. Their defaults are those of docs/configuration.md. */
 export const doctorSettingsSchema = Type.Object({
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
-    description: 'kafka or postgres',
+    description: 'event log of the installation',
   }),
   ...fallbackConfigFields,
   topicPrefix: Type.String({ default: '' }),
-  topicPartitions: integerSetting(12, 'partitions of a topic that is created', { min: 1 }),
-  maxRecordBytes: integerSetting(1_010_000, 'one event as it is written to the log', { min: 1000 }),
-  maxAiRecordBytes: integerSetting(8_400_000, 'the same for AI events', { min: 1000 }),
-  maxBodyBytes: integerSetting(20 * 1024 * 1024, 'request body as it comes over the wire', { min: 1 }),
-  maxInFlightBytes: integerSetting(256 * 1024 * 1024, 'bodies held in memory at once', { min: 1 }),
-  maxDecompressedBytes: integerSetting(100 * 1024 * 1024, 'request body after decompression', { min: 1 }),
-  gatewayProcesses: integerSetting(1, 'processes on the port', { min: 1 }),
-  flagDatabaseConnections: integerSetting(4, 'connections for questions about flags, of each process', { min: 1 }),
+  topicPartitions: integerSetting(12, 'number of partitions of each topic that Millrace creates', { min: 1 }),
+  maxRecordBytes: integerSetting(1_010_000, 'maximum size of an event as it is written to the log, in bytes', { min: 1000 }),
+  maxAiRecordBytes: integerSetting(8_400_000, 'maximum size of an AI event as it is written to the log, in bytes', { min: 1000 }),
+  maxBodyBytes: integerSetting(20 * 1024 * 1024, 'maximum size of a request body as it is received, in bytes', { min: 1 }),
+  maxInFlightBytes: integerSetting(256 * 1024 * 1024, 'maximum total size of the request bodies held in memory at the same time, in bytes', { min: 1 }),
+  maxDecompressedBytes: integerSetting(100 * 1024 * 1024, 'maximum size of a request body after decompression, in bytes', { min: 1 }),
+  gatewayProcesses: integerSetting(1, 'number of processes of each gateway', { min: 1 }),
+  flagDatabaseConnections: integerSetting(4, 'number of PostgreSQL connections of each gateway process for flag requests', { min: 1 }),
   /** Pool size of the management API and of delivery workers, whose defaults differ. */
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
-  kafkaSessionTimeoutMs: integerSetting(6000, 'a member silent for this long loses its partitions', { min: 1000 }),
-  keepDeletedIdsDays: integerSetting(90, 'more than the log keeps records', { min: 1 }),
+  kafkaSessionTimeoutMs: integerSetting(6000, 'milliseconds without a heartbeat after which the other consumers take over the partitions of a consumer', { min: 1000 }),
+  keepDeletedIdsDays: integerSetting(90, 'number of days to keep hashes of the distinct IDs of deleted persons', { min: 1 }),
   publicApiUrl: Type.Optional(Type.String()),
   ingestUrl: Type.Optional(Type.String()),
-  apiRequestsPerMinute: integerSetting(480, 'requests of one personal API key per minute'),
-  apiRequestsPerHour: integerSetting(4800, 'requests of one personal API key per hour'),
+  apiRequestsPerMinute: integerSetting(480, 'maximum number of requests per minute with one personal API key'),
+  apiRequestsPerHour: integerSetting(4800, 'maximum number of requests per hour with one personal API key'),
   /** Gateways and the management API have different defaults, so that only what is said counts. */
   trustProxy: Type.Optional(Type.Boolean()),
-  proxyHops: integerSetting(1, 'with TRUST_PROXY: proxies in front', { min: 1 }),
+  proxyHops: integerSetting(1, 'with TRUST_PROXY: number of proxies that append to X-Forwarded-For', { min: 1 }),
   allowPrivateDestinations: Type.Boolean({ default: false }),
   ...mailFields,
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>' }),
   ...secretsKeyFields,
-  ...secretSetting('tokenSecret', Type.Optional(Type.String()), 'read at the start'),
+  ...secretSetting('tokenSecret', Type.Optional(Type.String()), 'at startup'),
   nodeEnv: Type.Optional(Type.String()),
 });
 
