@@ -29,7 +29,7 @@ export function watchProjectChanges({ database, logger, metrics }: ProjectChange
   const subscribers: ((change: ProjectChange | null) => void)[] = [];
   const received = metrics.gauge(
     'millrace_project_changes_heard',
-    '1 while PostgreSQL announces changes of keys and settings, 0 while answers are cached for one second only',
+    '1 while the process receives notifications from PostgreSQL about changed keys and settings, 0 while it polls every second instead',
   );
   const notify = (change: ProjectChange | null) => {
     for (const onChange of subscribers) onChange(change);
@@ -39,12 +39,12 @@ export function watchProjectChanges({ database, logger, metrics }: ProjectChange
     channel: projectChangeChannel,
     onMessage: (payload) => notify(parseProjectChange(payload)),
     onStart() {
-      logger.info('PostgreSQL announces changes of keys and settings');
+      logger.info('receiving notifications of changed keys and settings from PostgreSQL');
       received.set(1);
       notify(null);
     },
     onInterrupted(error) {
-      logger.warn('PostgreSQL announces no changes of keys and settings; polling every second instead', { error });
+      logger.warn('no notifications of changed keys and settings from PostgreSQL: polling every second instead', { error });
       received.set(0);
     },
   });

@@ -1,4 +1,4 @@
-/** When certificates expire, as a file of them says and as metrics tell. */
+/** Reads the expiry times of certificate files and exports them as metrics. */
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ export function reportCertificates(config: object, metrics: Metrics): void {
   if (files.length === 0) return;
   const expiry = metrics.gauge(
     'millrace_certificate_expiry_timestamp_seconds',
-    'When the certificate of a setting expires, Unix time; NaN when its file cannot be read',
+    'Expiry time of the certificate in a setting, as Unix time in seconds. If the file contains several certificates, the earliest. NaN if the file cannot be read',
     ['setting'],
   );
   Object.assign(expiry, {

@@ -38,7 +38,7 @@ export function drainFormerLog({
   metrics: Metrics;
 }): FormerLogDrain {
   const stopping = new AbortController();
-  const left = metrics.gauge('millrace_log_left_records', 'Unread records in the former log', ['topic', 'group']);
+  const left = metrics.gauge('millrace_log_left_records', 'Unread records in a log that was configured earlier', ['topic', 'group']);
   const joined = new Map<FormerLogReader, LogConsumer>();
   let announceBegun: () => void = () => {};
   const begun = new Promise<void>((resolve) => {

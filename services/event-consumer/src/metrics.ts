@@ -16,15 +16,15 @@ export interface ConsumeMetrics {
 
 /** Registers the figures once; gives each lane its own view of them. */
 export function createConsumeMetrics(metrics: Metrics): (lane: string) => ConsumeMetrics {
-  const stored = metrics.counter('millrace_consumer_events_stored_total', 'Events stored', ['lane']);
-  const duplicates = metrics.counter('millrace_consumer_events_duplicate_total', 'Events decided before', ['lane']);
-  const dropped = metrics.counter('millrace_consumer_events_dropped_total', 'Events dropped', ['lane', 'reason']);
-  const dead = metrics.counter('millrace_consumer_dead_letters_total', 'Records given up', ['lane', 'reason']);
-  const retries = metrics.counter('millrace_consumer_retries_total', 'Batches tried again', ['lane', 'failure']);
-  const batches = metrics.counter('millrace_consumer_batches_total', 'Batches handled', ['lane', 'outcome']);
+  const stored = metrics.counter('millrace_consumer_events_stored_total', 'Stored events', ['lane']);
+  const duplicates = metrics.counter('millrace_consumer_events_duplicate_total', 'Events skipped because they were already processed', ['lane']);
+  const dropped = metrics.counter('millrace_consumer_events_dropped_total', 'Dropped events, by reason', ['lane', 'reason']);
+  const dead = metrics.counter('millrace_consumer_dead_letters_total', 'Records stored as dead letters because they could not be processed, by reason', ['lane', 'reason']);
+  const retries = metrics.counter('millrace_consumer_retries_total', 'Retries of batches, by kind of failure', ['lane', 'failure']);
+  const batches = metrics.counter('millrace_consumer_batches_total', 'Completed batches: committed (done), or already committed by another consumer (stale)', ['lane', 'outcome']);
   const seconds = metrics.histogram(
     'millrace_consumer_batch_seconds',
-    'Time from receiving a batch to its commit, retries included',
+    'Time from receiving a batch to its commit, including retries, in seconds',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60],
     ['lane'],
     { withExemplars: true },
@@ -56,7 +56,7 @@ export type Timed = <Result>(step: string, result: Result) => Result;
 export function createStepTimer(metrics: Metrics): () => Timed {
   const seconds = metrics.histogram(
     'millrace_consumer_step_seconds',
-    'Time one step of a batch took',
+    'Duration of one step in processing a batch, in seconds',
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     ['step'],
   );
@@ -72,6 +72,6 @@ export function createStepTimer(metrics: Metrics): () => Timed {
 }
 
 export function createPublishMetrics(metrics: Metrics): (lane: Lane, count: number) => void {
-  const published = metrics.counter('millrace_consumer_events_published_total', 'Stored events published', ['lane']);
+  const published = metrics.counter('millrace_consumer_events_published_total', 'Stored events published to the topic events.processed', ['lane']);
   return (lane, count) => published.inc({ lane }, count);
 }

@@ -47,7 +47,7 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
     if (!isOpen) return;
     isOpen = false;
     state?.set(0);
-    logger.info('the event log accepts records again');
+    logger.info('event log available again: accepting records');
   }
 
   function failed(startedAt: number): void {
@@ -58,7 +58,7 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
     wasUnhealthy = !log.isHealthy();
     nextProbeAt = now + probeIntervalMs;
     state?.set(1);
-    logger.warn('the event log has acknowledged nothing for a while: records are refused at once');
+    logger.warn('event log unavailable: rejecting records immediately until it acknowledges one');
   }
 
   /** Without `await`, which would cost each append one more promise. */
@@ -116,13 +116,13 @@ function createFailureRun({ openAfterMs = 2000, openAfterFailures = 3 }: AppendB
 }
 
 function outError(): AppError {
-  return new AppError('unavailable', 'The event log has not answered for a while.', { retryAfterSeconds });
+  return new AppError('unavailable', 'The event log is unavailable.', { retryAfterSeconds });
 }
 
 function breakerMetrics(metrics: Metrics | undefined) {
   return {
-    state: metrics?.gauge('millrace_log_breaker_open', '1 while appends fail at once because the log is out'),
-    refused: metrics?.counter('millrace_log_breaker_refused_total', 'Appends that failed at once'),
-    probes: metrics?.counter('millrace_log_breaker_probes_total', 'Appends tried while the log was out', ['outcome']),
+    state: metrics?.gauge('millrace_log_breaker_open', '1 while appends are rejected immediately because the log is unavailable, 0 otherwise'),
+    refused: metrics?.counter('millrace_log_breaker_refused_total', 'Appends rejected immediately because the log is unavailable'),
+    probes: metrics?.counter('millrace_log_breaker_probes_total', 'Appends sent while the log was unavailable, to find out whether it is available again, by outcome', ['outcome']),
   };
 }

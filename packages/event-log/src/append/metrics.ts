@@ -22,22 +22,22 @@ export function createAppendMetrics(metrics: Metrics | undefined, inFlightBytes:
   }
   const records = metrics.histogram(
     'millrace_log_append_batch_records',
-    'Records in one request to the log',
+    'Number of records in one request to the log',
     [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000],
   );
   const bytes = metrics.histogram(
     'millrace_log_append_batch_bytes',
-    'Bytes in one request to the log',
+    'Size of one request to the log, in bytes',
     [1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216],
   );
   const latency = metrics.histogram(
     'millrace_log_append_seconds',
-    'From the call of append to its acknowledgement',
+    'Time from an append until the log acknowledges it, in seconds',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3],
   );
-  const failures = metrics.counter('millrace_log_append_failures_total', 'Rejected appends', ['reason']);
-  const attempts = metrics.counter('millrace_log_append_attempt_failures_total', 'Requests to the log that failed');
-  const inFlight = metrics.gauge('millrace_log_append_in_flight_bytes', 'Bytes accepted and not yet settled');
+  const failures = metrics.counter('millrace_log_append_failures_total', 'Rejected appends, by reason', ['reason']);
+  const attempts = metrics.counter('millrace_log_append_attempt_failures_total', 'Failed requests to the log, including those that are retried');
+  const inFlight = metrics.gauge('millrace_log_append_in_flight_bytes', 'Bytes that were accepted for the log and are neither acknowledged nor rejected yet');
   Object.assign(inFlight, { collect: () => inFlight.set(inFlightBytes()) });
   return {
     sending(recordCount, byteCount) {

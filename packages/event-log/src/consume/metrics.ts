@@ -36,38 +36,38 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
     };
   }
   const labels = ['topic', 'group'] as const;
-  const records = metrics.counter('millrace_log_consumed_records_total', 'Records whose batch was committed', labels);
+  const records = metrics.counter('millrace_log_consumed_records_total', 'Records in committed batches', labels);
   const seconds = metrics.histogram(
     'millrace_log_batch_seconds',
-    'Time the handler took for one committed batch',
+    'Time that the consumer took to process one committed batch, in seconds',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     labels,
   );
   const stale = metrics.counter(
     'millrace_log_stale_batches_total',
-    'Batches another member had already committed',
+    'Batches discarded because another consumer had already committed them',
     labels,
   );
-  const failures = metrics.counter('millrace_log_handler_failures_total', 'Batches whose handler threw', labels);
-  const lag = metrics.gauge('millrace_log_lag_records', 'Records behind the end of the partition', [
+  const failures = metrics.counter('millrace_log_handler_failures_total', 'Batches whose processing failed', labels);
+  const lag = metrics.gauge('millrace_log_lag_records', 'Records in the partition that the group has not committed yet', [
     'topic',
     'group',
     'partition',
   ]);
   const late = metrics.counter(
     'millrace_log_late_records_total',
-    'Records in batches committed over a minute after being appended',
+    'Records in batches that were committed more than a minute after their first record was appended',
     labels,
   );
   const wait = createWaitGauge(metrics);
   const truncated = metrics.gauge(
     'millrace_log_truncated_partitions',
-    '1 while a partition waits because its log has lost what was read of it; see millrace offsets',
+    '1 while a partition is paused because the log ends before the position that was already read. Use millrace offsets to continue',
     ['topic', 'group', 'partition'],
   );
   const deletedUnread = metrics.counter(
     'millrace_log_deleted_unread_records_total',
-    'Records deleted by retention before they were read: they are lost',
+    'Records lost because the retention of the log deleted them before they were read',
     labels,
   );
   return {
@@ -107,7 +107,7 @@ interface Waiting {
 function createWaitGauge(metrics: Metrics) {
   const seconds = metrics.gauge(
     'millrace_log_lag_seconds',
-    'Age of the oldest record of the partition that is not yet committed',
+    'Age of the oldest record in the partition that is not committed yet, in seconds',
     ['topic', 'group', 'partition'],
   );
   const waiting = new Map<string, Waiting>();

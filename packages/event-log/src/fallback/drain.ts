@@ -31,7 +31,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
   const { kafka, database, topic, logger } = options;
   // The metrics of the log belong to Kafka: a process has each of them once.
   const postgres = createPostgresLog({ database, logger });
-  const copied = options.metrics?.counter('millrace_log_fallback_copied_total', 'Fallback records copied to Kafka', []);
+  const copied = options.metrics?.counter('millrace_log_fallback_copied_total', 'Records copied from the fallback log in PostgreSQL to Kafka', []);
   const stopping = new AbortController();
 
   async function copy(batch: LogBatch, { signal }: BatchContext): Promise<BatchResult> {

@@ -67,8 +67,8 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
   const { kafka, topic, logger, database } = options;
   const postgres = createPostgresLog({ database, logger, guard: (tx) => assertOpen(tx, topic) });
   const outage = createKafkaOutage(kafka.isHealthy);
-  const taken = options.metrics?.counter('millrace_log_fallback_records_total', 'Records appended to the fallback', []);
-  const isOpen = options.metrics?.gauge('millrace_log_fallback_open', '1 while records go to PostgreSQL', []);
+  const taken = options.metrics?.counter('millrace_log_fallback_records_total', 'Records written to the fallback log in PostgreSQL', []);
+  const isOpen = options.metrics?.gauge('millrace_log_fallback_open', '1 while records go to the fallback log in PostgreSQL, 0 otherwise', []);
   let onTheWayToKafka = 0;
   const which = createFallbackSwitch({
     ...{ topic, database, logger },

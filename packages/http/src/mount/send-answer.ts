@@ -117,7 +117,7 @@ interface RouteMetrics {
 export function createRouteMetrics(metrics: Metrics): RouteMetrics {
   const duration = metrics.histogram(
     'millrace_http_request_seconds',
-    'From the request line to the last byte of the answer',
+    'Time from the request line to the last byte of the response, in seconds',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     ['operation', 'status'],
   );

@@ -12,7 +12,7 @@ export function createMailer(
   { logger, metrics }: { logger: Logger; metrics: Metrics },
 ): Mailer {
   const transport = followTransport(settings, logger);
-  const sent = metrics.counter('millrace_mails_total', 'Attempts to send a mail, by outcome.', ['result']);
+  const sent = metrics.counter('millrace_mails_total', 'Attempts to send an email, by result', ['result']);
 
   return {
     async send(mail) {

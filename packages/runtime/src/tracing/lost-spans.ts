@@ -2,8 +2,8 @@ import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 
 const warnings = {
-  not_taken: 'traces are not taken by the collector',
-  queue_full: 'spans come faster than the collector takes them',
+  not_taken: 'spans lost: the trace collector does not accept them',
+  queue_full: 'spans dropped: they are created faster than the trace collector accepts them',
 };
 const quietMs = 60_000;
 
@@ -12,7 +12,7 @@ export type ReportLostSpans = (reason: keyof typeof warnings, spans: number, err
 
 /** Counts spans that reach no collector, and says so at most once a minute for each reason. */
 export function createLostSpans({ logger, metrics }: { logger: Logger; metrics: Metrics }): ReportLostSpans {
-  const lost = metrics.counter('millrace_trace_spans_lost_total', 'Spans that did not reach the collector', ['reason']);
+  const lost = metrics.counter('millrace_trace_spans_lost_total', 'Spans that did not reach the trace collector, by reason', ['reason']);
   const quietUntilMs = { not_taken: 0, queue_full: 0 };
   return (reason, spans, error) => {
     lost.inc({ reason }, spans);

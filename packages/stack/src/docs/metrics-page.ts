@@ -23,13 +23,19 @@ const notServed = new Set(['packages/bench', 'packages/stack']);
 
 const introduction = `# Metrics
 
-Written by \`npm run docs\` from the registrations in the source; a test fails when this page is stale. [Alerts](operations/alerts.md)
-says which of them to watch and what to do.
+This page lists all metrics. [Alerts](operations/alerts.md) explains which of them to watch, and what to do when an alert fires. \`npm run
+docs\` generates this page from the source code.
 
-Each service answers \`/metrics\` in the format of Prometheus, with the metrics of its own folder and of the packages it uses
-(\`packages/event-log\`, \`packages/db\` and \`packages/runtime/src/tracing\`: gateway and consumer; \`packages/http\`:
-management API; \`packages/runtime/src/mail\`: management API and delivery worker; \`packages/runtime\`: all), and with the process metrics of \`prom-client\` (\`process_…\`, \`nodejs_…\`).
-All services as one process have one text, in which each series names its \`service\`.
+Each service serves \`/metrics\` in the Prometheus text format. The response contains the metrics of the service, the metrics of the packages
+that it uses, and the process metrics of \`prom-client\` (\`process_…\`, \`nodejs_…\`). When one process runs all services, the label
+\`service\` of each series names the service.
+
+| Metrics of | Reported by |
+| --- | --- |
+| \`packages/db\`, \`packages/event-log\`, \`packages/runtime/src/tracing\` | gateway, consumer |
+| \`packages/http\` | management API |
+| \`packages/runtime/src/mail\` | management API, delivery worker |
+| \`packages/runtime\` | all services |
 `;
 
 function section(room: string, registrations: Registration[]): string {

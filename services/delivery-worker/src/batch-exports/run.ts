@@ -190,7 +190,7 @@ function openWriter(run: OpenedRun, options: DestinationOptions): Promise<Destin
 export function createExportMetrics(metrics: Metrics) {
   return metrics.counter(
     'millrace_batch_export_attempts_total',
-    'Attempts to do a run of a batch export, by outcome.',
+    'Attempts to execute a batch export run, by result',
     ['destination', 'model', 'result'],
   );
 }

@@ -160,7 +160,7 @@ async function fail(
 }
 
 export function createCohortMetrics(metrics: Metrics) {
-  return metrics.counter('millrace_cohort_calculations_total', 'Cohorts whose persons were counted, by outcome.', [
+  return metrics.counter('millrace_cohort_calculations_total', 'Attempts to count the persons in a cohort, by result', [
     'result',
   ]);
 }

@@ -47,7 +47,7 @@ const forgetEveryMs = 3_600_000;
 export function createCopyMetrics(metrics: Metrics) {
   return metrics.gauge(
     'millrace_event_store_lag_seconds',
-    'Age of what was stored last and is known to be in ClickHouse; some seconds where nothing is behind.',
+    'Age of the newest data known to be in ClickHouse, in seconds. A few seconds if ClickHouse is up to date',
     [],
   );
 }

@@ -80,7 +80,7 @@ async function record(sql: Sql, delivery: ClaimedDelivery, outcome: DeliveryOutc
 }
 
 export function createDeliveryMetrics(metrics: Metrics) {
-  return metrics.counter('millrace_subscription_deliveries_total', 'Attempts to send a report, by outcome.', [
+  return metrics.counter('millrace_subscription_deliveries_total', 'Attempts to send a report, by result', [
     'target_type',
     'result',
   ]);

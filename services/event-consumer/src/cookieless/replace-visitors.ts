@@ -14,7 +14,7 @@ import { type CookielessSalts, isCurrent, type LocalDay, localDay } from './salt
 /**
  * Gives events of visitors without cookies ids made of what every request shows: a hash of the environment, the address,
  * the site and the browser, with a salt that changes every day and is deleted soon after (mode "stateless";
- * docs/settings.md#visitors-without-cookies, case E-143). What the id is made of is not stored. Events that
+ * docs/settings.md#cookieless-visitors, case E-143). What the id is made of is not stored. Events that
  * cannot have such an id are refused, each with a warning; the rules then drop them.
  *
  * @param events of a batch; those concerned are changed.

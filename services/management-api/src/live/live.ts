@@ -68,8 +68,8 @@ export function createLive({ log, ...deps }: LiveDeps) {
   const open = createRightWatch({ ...deps, times });
   const places = createPlaces(deps);
   const parts = log === null ? null : createParts({ ...deps, log });
-  const gauge = metrics.gauge('millrace_live_streams', 'Streams of live events that are open');
-  const missed = metrics.counter('millrace_live_missed_total', 'Live events left out because a client reads slowly');
+  const gauge = metrics.gauge('millrace_live_streams', 'Open streams of live events');
+  const missed = metrics.counter('millrace_live_missed_total', 'Live events skipped because a client reads too slowly');
   const users = createUserCounts(sql);
   let isStopping = false;
 
@@ -271,7 +271,7 @@ type Limits = Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject' | 'streamsPe
 
 /** So many streams a user, an environment and everybody together may have in this process. */
 function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, metrics }: Limits) {
-  const refused = metrics.counter('millrace_live_refused_total', 'Streams refused, by the limit that was reached', [
+  const refused = metrics.counter('millrace_live_refused_total', 'Rejected live event streams, by the limit that was reached', [
     'limit',
   ]);
   const taken = new Map<string, number>();

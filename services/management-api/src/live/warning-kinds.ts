@@ -25,7 +25,7 @@ const unknownKind = (severity: string): WarningKind => ({
 
 const wire = (section: string) => `docs/wire-rules.md#${section}`;
 const ingestion = (section: string) => `docs/ingestion-rules.md#${section}`;
-const cookieless = 'docs/settings.md#visitors-without-cookies';
+const cookieless = 'docs/settings.md#cookieless-visitors';
 
 const dropped = (rule: string, detail: string): WarningKind => ({ outcome: 'dropped', detail, rule });
 const changed = (rule: string, detail: string): WarningKind => ({ outcome: 'changed', detail, rule });
