@@ -9,7 +9,7 @@ export interface AlertRule {
   alert: string;
   expr: string;
   labels: { severity: string };
-  annotations: { summary: string; runbook: string };
+  annotations: { summary: string; description: string; runbook: string };
 }
 
 const directory = join(root, 'deploy/observability/rules');

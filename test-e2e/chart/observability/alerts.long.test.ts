@@ -26,6 +26,7 @@ test('each alert has such figures', () => {
 test.each(alertRules)('$alert asks for metrics that exist, and says what to do', ({ expr, labels, annotations }) => {
   expect(unknownMetrics(expr)).toEqual([]);
   expect(['page', 'ticket']).toContain(labels.severity);
+  expect(annotations.description).toContain('First, ');
   const [page, heading = ''] = annotations.runbook.split('#');
   expect([page, headings.has(heading)]).toEqual(['docs/operations/alerts.md', true]);
 });
