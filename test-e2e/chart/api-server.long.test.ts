@@ -258,10 +258,10 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       const refused = (values: object) => server.helm('upgrade', 'fixed', chart, ...words(values));
       const renamed = { fullnameOverride: 'fixed-millrace', nameOverride: 'other' };
       expect((await refused(renamed)).output).toContain(
-        'nameOverride: the pods that are there are found by the name "m',
+        'nameOverride: the existing deployments select their pods by the name "m',
       );
       await helm('upgrade', 'fixed', chart, ...words({ keys: { existingSecret: 'theirs' } }));
-      const otherKeys = 'keys: services have theirs from the secret "theirs".';
+      const otherKeys = 'keys: the running services use the keys in the secret "theirs".';
       expect((await refused({})).output).toContain(otherKeys);
       await helm('upgrade', 'fixed', chart, ...words({ keys: { existingSecret: 'theirs' }, secretsAsFiles: true }));
       expect((await refused({ secretsAsFiles: true })).output).toContain(otherKeys);
@@ -284,7 +284,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       const made = await keysOf('two');
       expect((await upgrade({ keys: { secretsKeyKey: 'OTHER' } })).output).toContain('has no "OTHER"');
       await server.kubectl('delete', 'secret', 'two-millrace-keys', '-n', 'prod');
-      const gone = 'services run, but the secret "two-millrace-keys" with their keys is gone.';
+      const gone = 'services are running, but the secret "two-millrace-keys" with their keys is missing.';
       expect((await upgrade({})).output).toContain(gone);
       await helm('upgrade', 'two', chart, ...words({ keys: { allowNew: true } }));
       expect(Object.keys((await keysOf('two')) ?? {})).toEqual(Object.keys(made ?? {}));

@@ -1,4 +1,4 @@
-{{/* What a schema cannot say: settings that contradict each other. All of them at once, each as a sentence. */}}
+{{/* Checks that a JSON schema cannot express, such as values that contradict each other. Reports all problems together, one sentence each. */}}
 {{- define "millrace.refuseProblems" -}}
 {{- $problems := list -}}
 {{- range list "stores" "log" "scaling" "hosts" "pods" "names" "upgrade" "keys" -}}
@@ -7,7 +7,7 @@
 {{- end -}}
 {{- end -}}
 {{- with $problems -}}
-{{- fail (printf "\n\nThe values do not fit together:\n  - %s\n" (join "\n  - " .)) -}}
+{{- fail (printf "\n\nThe values contain these problems:\n  - %s\n" (join "\n  - " .)) -}}
 {{- end -}}
 {{- end -}}
 
@@ -16,67 +16,67 @@
 {{- $secret := $pg.existingSecret -}}
 {{- $ways := compact (list $pg.url $pg.host (and $secret.name $secret.urlKey)) -}}
 {{- if not $ways }}
-postgresql: say where it is. Set `postgresql.existingSecret.name` and `.urlKey` (a secret with the whole address), or `postgresql.host`, or `postgresql.url`.
+postgresql: the address is required. Set `postgresql.existingSecret.name` and `.urlKey` (a secret that contains the complete URL), or `postgresql.host`, or `postgresql.url`.
 {{- else if gt (len $ways) 1 }}
-postgresql: the address is given more than once. Keep one of `postgresql.url`, `postgresql.host` and `postgresql.existingSecret.urlKey`.
+postgresql: the address is set more than once. Keep only one of `postgresql.url`, `postgresql.host` and `postgresql.existingSecret.urlKey`.
 {{- end }}
 {{- range $path, $host := dict "postgresql.host" $pg.host "postgresql.direct.host" $pg.direct.host }}
 {{- if and $host (not (include "millrace.isHost" $host)) }}
-{{ $path }} is not a host alone. Its port goes into `port` beside it, a whole address into `postgresql.url`.
+{{ $path }} must be a host name or IP address only. Set the port in `port` next to it. To set a complete URL, use `postgresql.url`.
 {{- end }}{{- end }}
 {{- if and (not $pg.host) $ways (or $pg.user $pg.password (and $secret.name (not $secret.urlKey))) }}
-postgresql: beside a whole address, user and password are not looked at. Put them into the address, or give `postgresql.host` instead of it.
+postgresql: the user and password have no effect with a complete URL. Put them into the URL, or set `postgresql.host` instead of the URL.
 {{- end }}
 {{- if and $pg.direct.host (not $pg.host) }}
-postgresql.direct.host goes with `postgresql.host`. Where the address is whole, give `postgresql.direct.existingSecret` one for migrations.
+postgresql.direct.host requires `postgresql.host`. If you use a complete URL, set the URL for migrations with `postgresql.direct.existingSecret`.
 {{- end }}
 {{- if and $pg.host (not $secret.name) (not (and $pg.user $pg.password)) }}
-postgresql: with `postgresql.host` set `postgresql.user` and `postgresql.password`, or `postgresql.existingSecret.name`.
+postgresql: `postgresql.host` requires credentials. Set `postgresql.user` and `postgresql.password`, or `postgresql.existingSecret.name`.
 {{- end }}
 {{- if and $pg.url (not (regexMatch "^postgres(ql)?://[^[:space:]]+$" $pg.url)) }}
-postgresql.url is not an address like postgresql://user:password@host:5432/database.
+postgresql.url must have the form postgresql://user:password@host:5432/database.
 {{- end }}
 {{- if and (eq $pg.tls.mode "disable") (or $pg.tls.ca.secret $pg.tls.ca.configMap $pg.tls.client.secret) }}
-postgresql.tls: `mode` is disable, but certificates are given.
+postgresql.tls: certificates are set, but `mode` is disable. Use `mode: verify-full`, or remove the certificates.
 {{- end }}
 {{- if and (eq $pg.tls.mode "no-verify") (or $pg.tls.ca.secret $pg.tls.ca.configMap) }}
-postgresql.tls: `mode: no-verify` looks at no certificate, so `ca` is of no use. Use verify-full.
+postgresql.tls: `ca` has no effect with `mode: no-verify`, which does not check certificates. Use verify-full.
 {{- end }}
 {{- $redis := .Values.redis -}}
 {{- $ways = compact (list $redis.url (join "," $redis.nodes) (and $redis.existingSecret.name $redis.existingSecret.urlKey)) -}}
 {{- if gt (len $ways) 1 }}
-redis: the address is given more than once. Keep one of `redis.url`, `redis.nodes` and `redis.existingSecret.urlKey`.
+redis: the address is set more than once. Keep only one of `redis.url`, `redis.nodes` and `redis.existingSecret.urlKey`.
 {{- end }}
 {{- if and $ways (not $redis.nodes) (or $redis.username $redis.password (and $redis.url $redis.existingSecret.name (not $redis.sentinel.passwordKey))) }}
-redis: beside a whole address, user and password are not looked at. Put them into the address, or give `redis.nodes` instead of it.
+redis: the user and password have no effect with a complete URL. Put them into the URL, or set `redis.nodes` instead of the URL.
 {{- end }}
 {{- if and (not $ways) (or $redis.existingSecret.name $redis.password $redis.username) }}
-redis: there is a password but no address. Set `redis.nodes`, or `redis.existingSecret.urlKey` when the secret holds the whole address.
+redis: credentials are set, but the address is missing. Set `redis.nodes`, or `redis.existingSecret.urlKey` if the secret contains the complete URL.
 {{- end }}
 {{- if and $redis.url (not (regexMatch "^rediss?://[^[:space:]]+$" $redis.url)) }}
-redis.url is not an address like redis://host:6379 or rediss://host:6379.
+redis.url must have the form redis://host:6379 or rediss://host:6379.
 {{- end }}
 {{- range $redis.nodes }}{{- if not (regexMatch "^([^[:space:]/:@]+|\\[[0-9a-fA-F:.]+\\]):[0-9]+$" .) }}
-redis.nodes: {{ . | quote }} is not host:port.
+redis.nodes: {{ . | quote }} must have the form host:port.
 {{- end }}{{- end }}
 {{- if and (eq $redis.mode "single") (gt (len $redis.nodes) 1) }}
-redis.nodes: several of them are sentinels or a cluster. Set `redis.mode` to sentinel or cluster.
+redis.nodes: `redis.mode: single` allows only one node. Set `redis.mode` to sentinel or cluster.
 {{- end }}
 {{- if and (or $redis.tls.ca.secret $redis.tls.ca.configMap) (or (hasPrefix "redis://" $redis.url) (and $redis.nodes (not $redis.tls.enabled))) }}
-redis.tls.ca is given, but the connection is in the clear. Use rediss://, or `redis.tls.enabled: true` with nodes.
+redis.tls.ca is set, but the connection does not use TLS. Use a rediss:// URL, or `redis.tls.enabled: true` with `redis.nodes`.
 {{- end }}
 {{- if and $redis.tls.enabled (hasPrefix "redis://" $redis.url) }}
-redis.tls.enabled is true, but `redis.url` begins with redis://. Write rediss://.
+redis.tls.enabled is true, but `redis.url` starts with redis://. Use rediss://.
 {{- end }}
 {{- if and .Values.mail.url .Values.mail.existingSecret.name }}
-mail: the address is given twice. Keep one of `mail.url` and `mail.existingSecret`.
+mail: the address is set twice. Keep only one of `mail.url` and `mail.existingSecret`.
 {{- end }}
 {{- if and (not .Values.keys.existingSecret) (eq .Values.keys.secretsKeyKey .Values.keys.tokenSecretKey) }}
-keys: `secretsKeyKey` and `tokenSecretKey` are the same. They are two secrets.
+keys: `secretsKeyKey` and `tokenSecretKey` must differ, because they name two different secrets.
 {{- end }}
 {{- end -}}
 
-{{/* Whether this is a name or an address, without a port; an IPv6 address has more colons than one. */}}
+{{/* Whether this is a host name or an IP address without a port. An IPv6 address has more than one colon. */}}
 {{- define "millrace.isHost" -}}
 {{- if regexMatch "^([^[:space:]/:@]+|\\[?[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*\\]?)$" . -}}true{{- end -}}
 {{- end -}}
@@ -86,38 +86,38 @@ keys: `secretsKeyKey` and `tokenSecretKey` are the same. They are two secrets.
 {{- $sasl := $kafka.sasl -}}
 {{- if eq .Values.eventLog.type "kafka" }}
 {{- if not $kafka.brokers }}
-kafka.brokers: name some brokers as host:port, or set `eventLog.type: postgres` to do without Kafka.
+kafka.brokers is required. List some brokers as host:port, or set `eventLog.type: postgres` to run without Kafka.
 {{- end }}
 {{- range $kafka.brokers }}{{- if hasPrefix "[" . }}
-kafka.brokers: {{ . | quote }} is an IPv6 address. Give the broker by a name that leads there.
+kafka.brokers: {{ . | quote }} is an IPv6 address. Use a host name that resolves to it instead.
 {{- else if not (regexMatch "^[^[:space:]/:@]+:[0-9]+$" .) }}
-kafka.brokers: {{ . | quote }} is not host:port.
+kafka.brokers: {{ . | quote }} must have the form host:port.
 {{- end }}{{- end }}
 {{- if and (not $kafka.tls.enabled) (or $kafka.tls.ca.secret $kafka.tls.ca.configMap $kafka.tls.client.secret) }}
-kafka.tls: certificates are given, but `kafka.tls.enabled` is false.
+kafka.tls: certificates are set, but `kafka.tls.enabled` is false. Set it to true, or remove the certificates.
 {{- end }}
 {{- if and $sasl.mechanism (not $sasl.username) (not (and $sasl.existingSecret.name $sasl.existingSecret.usernameKey)) }}
-kafka.sasl: who are we to the brokers? Set `kafka.sasl.username`, or `kafka.sasl.existingSecret.usernameKey`.
+kafka.sasl: a user name is required. Set `kafka.sasl.username`, or `kafka.sasl.existingSecret.usernameKey`.
 {{- end }}
 {{- if and $sasl.mechanism (not $sasl.password) (not $sasl.existingSecret.name) }}
-kafka.sasl: set `kafka.sasl.existingSecret.name`, or `kafka.sasl.password`.
+kafka.sasl: a password is required. Set `kafka.sasl.existingSecret.name`, or `kafka.sasl.password`.
 {{- end }}
 {{- if and (not $sasl.mechanism) (or $sasl.username $sasl.password $sasl.existingSecret.name) }}
-kafka.sasl: there is a user or a password but no `mechanism`. Set plain, scram-sha-256 or scram-sha-512.
+kafka.sasl: credentials are set, but `mechanism` is missing. Set it to plain, scram-sha-256 or scram-sha-512.
 {{- end }}
 {{- else if ne .Values.eventLog.fallback "none" }}
-eventLog.fallback is for the time while Kafka is out, and `eventLog.type` is postgres. Set it to none.
+eventLog.fallback applies only with `eventLog.type: kafka`. Set it to none.
 {{- end }}
 {{- $lanes := list -}}
 {{- range $name, $consumer := .Values.consumers }}
 {{- $lanes = concat $lanes (default list $consumer.lanes) }}
 {{- if not $consumer.lanes }}
-consumers.{{ $name }}.lanes: say which of live, historical and overflow it works on.
+consumers.{{ $name }}.lanes is required. List the topics that it reads: live, historical, overflow.
 {{- end }}
 {{- end }}
 {{- range list "live" "historical" "overflow" }}
 {{- if not (has . $lanes) }}
-consumers: nobody works on the lane {{ . }}, so its events would never be stored. Give it to one of them (`lanes`).
+consumers: no consumer reads the topic {{ . }}, so its events would never be stored. Add it to the `lanes` of a consumer.
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -134,15 +134,15 @@ consumers: nobody works on the lane {{ . }}, so its events would never be stored
 {{ $path }}.autoscaling: maxReplicas ({{ $scaling.maxReplicas }}) is less than minReplicas ({{ $scaling.minReplicas }}).
 {{- end }}
 {{- if and (eq (int $scaling.minReplicas) 0) (not (and $keda (eq .kind "consumer"))) }}
-{{ $path }}.autoscaling.minReplicas: only consumers can be scaled to none, and only by KEDA (`keda.enabled`).
+{{ $path }}.autoscaling.minReplicas must be at least 1. Only consumers can be scaled to zero, and only with KEDA (`keda.enabled`).
 {{- end }}
-{{- /* A request that is not given is the limit. */}}
+{{- /* Kubernetes uses the limit as the request if no request is set. */}}
 {{- $cpu := or (get (default dict .values.resources.requests) "cpu") (get (default dict .values.resources.limits) "cpu") }}
 {{- if and (not (and $keda (eq .kind "consumer"))) (not $cpu) }}
-{{ $path }}.resources.requests.cpu: it is scaled by its CPU, which is reckoned against this. Set it, or `autoscaling.enabled: false`.
+{{ $path }}.resources.requests.cpu is required, because autoscaling measures the CPU usage against it. Set it, or set `autoscaling.enabled: false`.
 {{- end }}
 {{- if and $keda (eq .kind "consumer") (eq $log "postgres") (not $scaling.triggers) }}
-{{ $path }}.autoscaling: KEDA asks Kafka for the lag, and `eventLog.type` is postgres. Set `triggers`, or `keda.enabled: false`.
+{{ $path }}.autoscaling: KEDA reads the lag from Kafka, but `eventLog.type` is postgres. Set `triggers`, or `keda.enabled: false`.
 {{- end }}
 {{- end }}
 {{- end }}
@@ -151,86 +151,86 @@ consumers: nobody works on the lane {{ . }}, so its events would never be stored
 {{- define "millrace.problems.hosts" -}}
 {{- range list "ingress" "gatewayApi" }}
 {{- if and (get $.Values .).enabled (not $.Values.host) }}
-{{ . }}.enabled: set `host`, the name that clients call.
+{{ . }}.enabled requires `host`, the host name that clients use.
 {{- end }}
 {{- end }}
 {{- if and .Values.ingress.enabled (regexMatch "cert-manager.io/(cluster-)?issuer" (toJson .Values.ingress.annotations)) (not .Values.ingress.tls.secretName) }}
-ingress.annotations ask cert-manager for a certificate: say by `ingress.tls.secretName` in which secret it puts it.
+ingress.annotations request a certificate from cert-manager. Set `ingress.tls.secretName` to the secret in which cert-manager stores it.
 {{- end }}
 {{- if and .Values.gatewayApi.enabled (not .Values.gatewayApi.parentRefs) }}
-gatewayApi.parentRefs: name the Gateway, e.g. [{ name: public, namespace: gateways }].
+gatewayApi.parentRefs is required. Set it to the Gateway, e.g. [{ name: public, namespace: gateways }].
 {{- end }}
 {{- if and .Values.apiHost (eq .Values.host .Values.apiHost) }}
-apiHost is the same as `host`. Leave it empty: one host serves both.
+apiHost is the same as `host`. Leave it empty to serve both from one host.
 {{- end }}
 {{- range list "host" "apiHost" }}
 {{- with get $.Values . }}
 {{- if regexMatch "[/: ]" . }}
-{{ . | quote }} is not the name of a host: write it without https:// and without a path.
+{{ . | quote }} is not a host name. Remove the scheme, the port and the path.
 {{- else if and (or $.Values.ingress.enabled $.Values.gatewayApi.enabled) (or (not (regexMatch "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$" .)) (regexMatch "^[0-9.]+$" .)) }}
-{{ . | quote }} is no name that an Ingress or a Gateway can serve: one host, in small letters, digits, hyphens and dots, no address.
+{{ . | quote }} cannot be used in an Ingress or a Gateway. Set one host name of lower-case letters, digits, hyphens and dots. IP addresses are not allowed.
 {{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}
 
-{{/* Of single pods: enough time to stop, no port, no variable and no label twice. */}}
+{{/* Checks of single pods: enough time to stop, and no duplicate ports, variables or labels. */}}
 {{- define "millrace.problems.pods" -}}
 {{- range include "millrace.components" . | fromJsonArray }}
 {{- $component := .name }}
 {{- $needed := add (include "millrace.stopSeconds" . | int) (default 0 .values.preStopSeconds | int) }}
 {{- with .values.terminationGracePeriodSeconds }}
 {{- if lt (int .) (int $needed) }}
-terminationGracePeriodSeconds is {{ include "millrace.text" . }}, but a {{ $component }} takes up to {{ $needed }} s to stop (preStopSeconds, STOP_DELAY_MS, DRAIN_TIMEOUT_MS). Give it more, or leave it out.
+terminationGracePeriodSeconds is {{ include "millrace.text" . }}, but a {{ $component }} takes up to {{ $needed }} s to stop (preStopSeconds, STOP_DELAY_MS, DRAIN_TIMEOUT_MS). Raise it, or leave it out.
 {{- end }}
 {{- end }}
 {{- if eq (int .values.port) (int $.Values.metrics.port) }}
-metrics.port is {{ include "millrace.text" .values.port }}, and so is the port of a {{ $component }}. Give it another.
+metrics.port is {{ include "millrace.text" .values.port }}, which is also the port of a {{ $component }}. Use a different port.
 {{- end }}
 {{- with .values.service }}
 {{- if and .loadBalancerSourceRanges (ne .type "LoadBalancer") }}
-{{ $component }}.service.loadBalancerSourceRanges is for `type: LoadBalancer`. Who may call is said by `networkPolicies.clients`, too.
+{{ $component }}.service.loadBalancerSourceRanges requires `type: LoadBalancer`. With other types, restrict the clients with `networkPolicies.clients`.
 {{- end }}
 {{- if and .externalTrafficPolicy (eq .type "ClusterIP") }}
-{{ $component }}.service.externalTrafficPolicy is for `type: NodePort` and `type: LoadBalancer`.
+{{ $component }}.service.externalTrafficPolicy requires `type: NodePort` or `type: LoadBalancer`.
 {{- end }}
 {{- end }}
 {{- if has .kind (list "gateway" "flags") }}
 {{- $delay := get (default dict .values.settings) "STOP_DELAY_MS" | default 2000 | int }}
 {{- $drain := get (default dict .values.settings) "DRAIN_TIMEOUT_MS" | default 25000 | int }}
 {{- if ge $delay $drain }}
-{{ .kind }}.settings: STOP_DELAY_MS ({{ $delay }}) is a part of DRAIN_TIMEOUT_MS ({{ $drain }}), and leaves no time to finish what has begun. Raise DRAIN_TIMEOUT_MS, too.
+{{ .kind }}.settings: STOP_DELAY_MS ({{ $delay }}) counts towards DRAIN_TIMEOUT_MS ({{ $drain }}) and leaves no time to finish requests in progress. Also raise DRAIN_TIMEOUT_MS.
 {{- end }}
 {{- end }}
 {{- $names := list }}
 {{- range include "millrace.environment" (dict "root" $ "kind" .kind "values" .values) | fromYamlArray }}
 {{- if has .name $names }}
-extraEnv of a {{ $component }} has {{ .name }}, which the chart sets or which is there twice. Settings of the service go into `settings`.
+extraEnv of a {{ $component }} contains {{ .name }}, which the chart already sets or which occurs twice. Put settings of the service into `settings`.
 {{- end }}
 {{- $names = append $names .name }}
 {{- end }}
 {{- range $label, $_ := merge dict (default dict .values.podLabels) $.Values.podLabels $.Values.labels }}
 {{- if has $label (list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/part-of") }}
-The label {{ $label }} of a {{ $component }} is the chart's own: services find pods by it. Use another (`labels`, `podLabels`).
+The label {{ $label }} of a {{ $component }} is reserved, because services use it to select pods. Use a different label (`labels`, `podLabels`).
 {{- end }}
 {{- end }}
 {{- end }}
 {{- range $part := list "migrations" "tests" }}
 {{- range $label, $_ := (get $.Values $part).podLabels }}
 {{- if has $label (list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/part-of") }}
-{{ $part }}.podLabels: {{ $label }} is the chart's own. Use another.
+{{ $part }}.podLabels: {{ $label }} is reserved for the chart. Use a different label.
 {{- end }}
 {{- end }}
 {{- end }}
 {{- range list "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart" }}
 {{- if hasKey $.Values.labels . }}
-labels: {{ . }} is the chart's own. Use another.
+labels: {{ . }} is reserved for the chart. Use a different label.
 {{- end }}
 {{- end }}
 {{- $names := list }}
 {{- range concat (include "millrace.env.migration" (dict "root" $ "made" "") | fromYamlArray) .Values.migrations.extraEnv }}
 {{- if has .name $names }}
-migrations.extraEnv has {{ .name }}, which the chart sets or which is there twice.
+migrations.extraEnv contains {{ .name }}, which the chart already sets or which occurs twice.
 {{- end }}
 {{- $names = append $names .name }}
 {{- end }}
@@ -239,33 +239,33 @@ migrations.extraEnv has {{ .name }}, which the chart sets or which is there twic
 {{- define "millrace.problems.names" -}}
 {{- $fullname := include "millrace.fullname" . }}
 {{- if not (regexMatch "^[a-z]([a-z0-9-]*[a-z0-9])?$" $fullname) }}
-The name {{ $fullname | quote }}, with which the names of all objects begin, is none for a Service: small letters, digits and hyphens, a letter first. Set `fullnameOverride`.
+The name {{ $fullname | quote }} cannot be used as the prefix of the names of all objects. It must consist of lower-case letters, digits and hyphens, and start with a letter. Set `fullnameOverride`.
 {{- end }}
 {{- if and .Values.nameOverride (not (regexMatch "^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$" .Values.nameOverride)) }}
-nameOverride: {{ .Values.nameOverride | quote }} becomes a label. Use letters, digits, hyphens, dots and underscores.
+nameOverride: {{ .Values.nameOverride | quote }} cannot be used as a label. Use only letters, digits, hyphens, dots and underscores.
 {{- end }}
 {{- range $name, $_ := .Values.consumers }}
 {{- if or (gt (len $name) 18) (not (regexMatch "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$" $name)) }}
-consumers: {{ $name | quote }} becomes part of names. Use at most 18 small letters, digits and hyphens.
+consumers: {{ $name | quote }} cannot be used in the names of objects. Use at most 18 lower-case letters, digits and hyphens.
 {{- end }}
 {{- end }}
 {{- end -}}
 
-{{/* What is there already and would be lost or cannot change; nothing is known of it where the cluster is not asked. */}}
+{{/* Checks against objects that already exist in the cluster. `helm template` does not look them up, so the checks pass there. */}}
 {{- define "millrace.problems.upgrade" -}}
 {{- $fullname := include "millrace.fullname" . }}
 {{- $there := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-management-api" $fullname) }}
 {{- $name := dig "spec" "selector" "matchLabels" "app.kubernetes.io/name" "" $there }}
 {{- if and $name (ne $name (get (include "millrace.selectorLabels" . | fromYaml) "app.kubernetes.io/name")) }}
-nameOverride: the pods that are there are found by the name {{ $name | quote }}, which cannot change. Set it to that, or uninstall the release first.
+nameOverride: the existing deployments select their pods by the name {{ $name | quote }}, which cannot be changed. Set `nameOverride` to this name, or uninstall the release first.
 {{- end }}
 {{- $secret := include "millrace.keysOfServices" . }}
 {{- if and (not .Values.keys.existingSecret) $secret (ne $secret (printf "%s-keys" $fullname)) }}
-keys: services have theirs from the secret {{ $secret | quote }}. New ones could not read what was encrypted with those: set `keys.existingSecret` to it again.
+keys: the running services use the keys in the secret {{ $secret | quote }}. New keys cannot decrypt the existing data. Set `keys.existingSecret` to this secret again.
 {{- end }}
 {{- end -}}
 
-{{/* The secret from which running services have their keys; empty when none run, or nobody asks the cluster. */}}
+{{/* The secret that contains the keys of the running services. Empty if no services run, or if the cluster is not queried. */}}
 {{- define "millrace.keysOfServices" -}}
 {{- $there := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-management-api" (include "millrace.fullname" .)) -}}
 {{- $pod := dig "spec" "template" "spec" dict $there -}}
@@ -279,7 +279,7 @@ keys: services have theirs from the secret {{ $secret | quote }}. New ones could
 {{- compact $names | join " " -}}
 {{- end -}}
 
-{{/* New keys, where there may be some already: what was encrypted with those could not be read any more. */}}
+{{/* Prevents new keys from replacing existing ones, because the existing data could then no longer be decrypted. */}}
 {{- define "millrace.problems.keys" -}}
 {{- if not (or .Values.keys.existingSecret .Values.keys.allowNew) }}
 {{- $name := printf "%s-keys" (include "millrace.fullname" .) }}
@@ -287,11 +287,11 @@ keys: services have theirs from the secret {{ $secret | quote }}. New ones could
 {{- if $there }}
 {{- range list .Values.keys.secretsKeyKey .Values.keys.tokenSecretKey }}
 {{- if not (hasKey (default dict $there.data) .) }}
-keys: the secret {{ $name | quote }} has no {{ . | quote }}, and a new one would take the place of what it has. Leave `secretsKeyKey` and `tokenSecretKey` as they were.
+keys: the secret {{ $name | quote }} does not contain {{ . | quote }}, so new keys would replace the existing ones. Set `secretsKeyKey` and `tokenSecretKey` back to their previous values.
 {{- end }}
 {{- end }}
 {{- else if eq $name (include "millrace.keysOfServices" .) }}
-keys: services run, but the secret {{ $name | quote }} with their keys is gone. Put it back from your backup. What was encrypted with them cannot be read by new ones, which `keys.allowNew` makes.
+keys: services are running, but the secret {{ $name | quote }} with their keys is missing. Restore it from your backup. `keys.allowNew` would create new keys, which cannot decrypt the existing data.
 {{- end }}
 {{- end }}
 {{- end -}}
