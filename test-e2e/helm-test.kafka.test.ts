@@ -48,16 +48,16 @@ async function leftBehind() {
 
 test('an event there and back, flags, and nothing is left', async () => {
   const { code, output } = await run(services.ingestUrl, services.apiUrl, '90');
-  expect(output).toContain('The gateway has taken the event');
-  expect(output).toContain('The API shows it');
-  expect(output).toContain('Flags are answered.');
+  expect(output).toContain('The gateway accepted the event');
+  expect(output).toContain('The API returned the event');
+  expect(output).toContain('The flag request succeeded.');
   expect(code).toBe(0);
   expect(await leftBehind()).toEqual({ organizations: 0, keys: 0 });
 });
 
 test('what does not work is named, and nothing is left then either', async () => {
   const { code, output } = await run(nowhere, services.apiUrl, '1');
-  expect(output).toContain(`sending an event: ${nowhere}/capture/ did not answer as it should:`);
+  expect(output).toContain(`Sending an event failed. Last response of ${nowhere}/capture/:`);
   expect(code).toBe(1);
   expect(await leftBehind()).toEqual({ organizations: 0, keys: 0 });
 });

@@ -1,12 +1,12 @@
-// `helm test`: makes an organization of its own, sends an event, reads it back over the API, asks for flags, and deletes the
-// organization. Uses the command line of the image, so that nobody has to hand keys to a test.
-// Arguments: where the gateway, flags and the API are, and the seconds after which it gives up and cleans up behind itself.
+// `helm test`: creates a separate organization, sends an event, reads it back from the API, requests flags, and deletes the
+// organization. It uses the command line in the image, so that the test needs no keys.
+// Arguments: the URLs of the gateway, of flags and of the API, and the number of seconds after which the test gives up and cleans up.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [ingest, flags, api, seconds] = process.argv.slice(2);
-/** Of all steps together: the pod is ended a minute later, and would leave its organization behind. */
+/** For all steps together. Kubernetes ends the pod a minute later, which would leave the organization behind. */
 const until = Date.now() + Number(seconds) * 1000;
 
 const millrace = (...words) =>
@@ -18,9 +18,9 @@ const millrace = (...words) =>
   );
 const say = (sentence) => process.stdout.write(`${sentence}\n`);
 
-/** Asks an address again and again, until it answers with 200 or time is over. */
+/** Repeats a request until it succeeds or the time is over. */
 async function ask(what, url, options) {
-  for (let last = 'no answer'; ; await sleep(500)) {
+  for (let last = 'no response'; ; await sleep(500)) {
     try {
       const response = await fetch(url, { ...options, signal: AbortSignal.timeout(10_000) });
       const text = await response.text();
@@ -29,7 +29,7 @@ async function ask(what, url, options) {
     } catch (error) {
       last = `${error.message} ${error.cause?.message ?? ''}`;
     }
-    if (Date.now() > until) throw new Error(`${what}: ${url} did not answer as it should: ${last}`);
+    if (Date.now() > until) throw new Error(`${what} failed. Last response of ${url}: ${last}`);
   }
 }
 
@@ -43,13 +43,13 @@ async function run(made) {
   const uuid = randomUUID();
   const event = { api_key: made.projectApiKey, event: 'helm test', distinct_id: 'helm-test', uuid };
   const sentAt = Date.now();
-  await ask('sending an event', `${ingest}/capture/`, post(event));
-  say(`The gateway has taken the event ${uuid}.`);
+  await ask('Sending an event', `${ingest}/capture/`, post(event));
+  say(`The gateway accepted the event ${uuid}.`);
   const authorized = { headers: { authorization: `Bearer ${made.personalApiKey}` } };
-  await ask('reading it back', `${api}/api/projects/${made.projectId}/events/${uuid}/`, authorized);
-  say(`The API shows it, ${Date.now() - sentAt} ms after it was sent.`);
-  await ask('asking for flags', `${flags}/flags/?v=2`, post({ api_key: made.projectApiKey, distinct_id: 'helm-test' }));
-  say('Flags are answered.');
+  await ask('Reading the event from the API', `${api}/api/projects/${made.projectId}/events/${uuid}/`, authorized);
+  say(`The API returned the event ${Date.now() - sentAt} ms after it was sent.`);
+  await ask('Requesting flags', `${flags}/flags/?v=2`, post({ api_key: made.projectApiKey, distinct_id: 'helm-test' }));
+  say('The flag request succeeded.');
 }
 
 const made = millrace(
