@@ -1,13 +1,13 @@
--- Millrace events in ClickHouse.
+-- Reads Millrace events from Kafka into ClickHouse, within about a second.
 --
--- Set PUBLISH_PROCESSED=on for the event consumer, put your brokers (and TOPIC_PREFIX, if you have one) into the Kafka
+-- Set PUBLISH_PROCESSED=on for the event consumer, enter your brokers (and TOPIC_PREFIX, if you use one) in the Kafka
 -- table below, and run this file once: clickhouse-client --multiquery < events.sql
 --
--- Insights need none of this: with EVENT_STORE=clickhouse the delivery worker makes the same table and copies what is stored
--- (docs/operations/clickhouse.md). This reads the topic, for those who want their events here within a second.
+-- You do not need this file for insights. With EVENT_STORE=clickhouse, the delivery worker creates the same table and copies
+-- stored events into it (docs/operations/clickhouse.md). Use this file if you need your events in ClickHouse sooner.
 --
--- Records arrive at least once (packages/contracts/src/processed-event.ts). ReplacingMergeTree removes repetitions when
--- parts merge, because a repetition has the same sorting key; `FINAL`, or counting distinct uuids, hides them before.
+-- Records arrive at least once (packages/contracts/src/processed-event.ts). Duplicates have the same sorting key, so
+-- ReplacingMergeTree removes them when it merges parts. Before that, use `FINAL` or count distinct uuids to ignore them.
 
 CREATE DATABASE IF NOT EXISTS millrace;
 
@@ -17,13 +17,13 @@ CREATE TABLE IF NOT EXISTS millrace.events (
   uuid                 UUID,
   event                LowCardinality(String),
   distinct_id          String CODEC(ZSTD(1)),
-  -- The person as of ingestion. Questions ask PostgreSQL whose the id is now.
+  -- The person at the time of ingestion. Queries look up the current person of the distinct id in PostgreSQL.
   person_id            UUID,
   person_created_at    Nullable(DateTime64(3, 'UTC')),
   person_properties    String CODEC(ZSTD(3)),
   person_mode          LowCardinality(String),
   properties           String CODEC(ZSTD(3)),
-  -- Every question about a property reads it whole: half of the time was spent on unpacking it.
+  -- Queries on properties read this column completely. LZ4, because decompression took half of the query time with ZSTD.
   readable             String MATERIALIZED if(isValidJSON(properties), properties, arrayStringConcat(arrayMap(
 part -> if(startsWith(part, '"'), part, replaceRegexpAll(replaceRegexpAll(part,
   '-?(\\d[\\d.]*[eE]\\+?[3-9]\\d\\d+|\\d{300,})', 'null'), '(-?\\d{17,}(\\.\\d+)?)', '\\1e0')),
@@ -54,7 +54,7 @@ extractAll(properties, '"(?:[^"\\\\]|\\\\.)*"|[^"]+')))) CODEC(LZ4),
   elements_chain       String CODEC(ZSTD(3)),
   historical_migration Bool,
   captured_at          DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
-  -- When it was stored in PostgreSQL; the topic does not tell.
+  -- The time when the event was stored in PostgreSQL. Records of the topic do not contain it.
   created_at           DateTime64(3, 'UTC') DEFAULT captured_at CODEC(Delta, ZSTD(1)),
   INDEX by_distinct_id distinct_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1,
@@ -64,8 +64,8 @@ PARTITION BY toYYYYMM(timestamp)
 ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
 SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
 
--- Typed columns: a record that does not fit is one error and stops no other, and fields may be added. Objects come as their exact
--- text. (JSONExtract… of a whole record gives nothing at all when it holds a number of 2^64 or more.)
+-- The columns are typed, so that a malformed record is a single error that does not affect other records, and new fields are ignored.
+-- Objects are read as their exact text. (JSONExtract… of a complete record fails if it contains a number of 2^64 or more.)
 CREATE TABLE IF NOT EXISTS millrace.events_queue
 (
     project_id           Int32,
@@ -94,7 +94,7 @@ SETTINGS
     input_format_json_read_objects_as_strings = 1,
     input_format_skip_unknown_fields = 1;
 
--- What could not be read, with the reason and where it lies.
+-- Records that could not be read, with the reason and their position in the topic.
 CREATE TABLE IF NOT EXISTS millrace.events_unread
 (
     seen_at   DateTime DEFAULT now(),
@@ -107,7 +107,7 @@ ENGINE = MergeTree
 ORDER BY seen_at
 TTL seen_at + INTERVAL 30 DAY;
 
--- A record without a uuid or a person is none of ours.
+-- A record without a uuid, person or project was not written by Millrace.
 CREATE MATERIALIZED VIEW IF NOT EXISTS millrace.events_unread_reader TO millrace.events_unread AS
 SELECT
     _topic AS topic,
