@@ -36,7 +36,7 @@ export async function insideNamespaces(options: ClusterCommandOptions & { inside
   print(`\n${page}`);
   const file = options.report ?? (only === null ? join(root, 'deploy/cluster-report.md') : null);
   if (file !== null) writeFileSync(file, page);
-  for (const failure of cluster.failures()) print(`a part of the cluster has ended:\n${failure}`);
+  for (const failure of cluster.failures()) print(`part of the cluster has stopped:\n${failure}`);
   return report.results.every(isWell) && report.failures.length === 0 ? 0 : 1;
 }
 
@@ -54,7 +54,7 @@ function version(): string {
 function surroundings({ nodes }: Cluster): string[] {
   return [
     `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node.js ${process.version}:`,
-    `Kubernetes ${kubernetesVersion()} with ${nodes.length} nodes on this one machine, and beside them PostgreSQL, Kafka and`,
-    'Redis, one of each, and the clients.',
+    `Kubernetes ${kubernetesVersion()} with ${nodes.length} nodes on one machine, and on the same machine one PostgreSQL, one Kafka and`,
+    'one Redis server, and the clients.',
   ];
 }

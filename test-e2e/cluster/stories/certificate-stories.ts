@@ -33,7 +33,7 @@ export const postgresCertificateStory: Story = {
       const renewedAt = performance.now();
       await release.settled();
       const seconds = Math.round((performance.now() - renewedAt) / 1000);
-      return `expired for ${expiredForMs / 1000} s with all connections lost: ${said}; all ready ${seconds} s after the new one, without a restart by hand`;
+      return `The certificate was expired for ${expiredForMs / 1000} s, and all connections were closed: ${said}. All pods were ready ${seconds} s after the renewal, without a manual restart.`;
     }),
 };
 
@@ -78,7 +78,7 @@ export const kafkaCertificateStory: Story = {
       await serveKafka(context, new Date(Date.now() + year), null);
       const served = await recovery(load);
       await release.settled();
-      return `expired for ${expiredForMs / 1000} s with all connections lost: ${said.join('; ')}; every client served again ${Math.round(served / 1000)} s after the new one, all pods ready without a restart by hand`;
+      return `The certificate was expired for ${expiredForMs / 1000} s, and all connections were closed: ${said.join('; ')}. All clients were served again ${Math.round(served / 1000)} s after the renewal. All pods were ready without a manual restart.`;
     }),
 };
 
@@ -113,5 +113,5 @@ async function expiredPods(release: Release, component: string, called: string):
   const waiting = pods.filter(({ isReady, isEnding }) => !isReady && !isEnding);
   const logs = await Promise.all(pods.map(({ name }) => release.kubectl('logs', name, '--tail=100').catch(() => '')));
   const named = logs.filter((log) => /certificate has expired|CERT_HAS_EXPIRED/.test(log));
-  return `${waiting.length} of ${pods.length} ${called} unready, ${named.length} said that it had expired`;
+  return `${waiting.length} of ${pods.length} ${called} not ready, ${named.length} logged that the certificate had expired`;
 }

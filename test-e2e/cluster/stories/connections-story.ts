@@ -9,7 +9,7 @@ import { measureStory, type Story, type StoryContext } from './story.ts';
  * What pods have connected to since before the chart was installed, whatever has happened, is judged by the policies instead.
  */
 export const connectionsStory: Story = {
-  name: 'connections of pods, judged by the policies',
+  name: 'pod connections, checked against the network policies',
   run: (context) =>
     measureStory('connections', context.setting, async () => {
       const { cluster, release } = context;
@@ -79,9 +79,9 @@ function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   const askForNames = dns.refused.length - refused.length;
   if (askForNames === 0) throw new Error('nobody was seen to ask for names');
   return [
-    `${allowed.length} different connections of pods since before the installation, all allowed by the policies that the API server held`,
-    `(${askForNames} would not be without the rules for DNS, and none without any rule); a stranger's refused;`,
-    `${fromNode.length} of the node (probes, clients) not judged`,
+    `${allowed.length} different pod connections since before the installation, all allowed by the policies on the API server`,
+    `(without the DNS rules, ${askForNames} would not be allowed; without any rules, none would be). A connection from an unrelated pod was denied.`,
+    `${fromNode.length} connections from the node (probes, clients) were not checked.`,
   ].join(' ');
 }
 

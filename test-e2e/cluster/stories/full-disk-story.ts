@@ -8,7 +8,7 @@ const fullForMs = 20_000;
 
 /** The broker has no byte left, stops, and comes back when somebody has made room. */
 export const fullDiskStory: Story = {
-  name: 'full disk of the broker',
+  name: 'full disk on the broker',
   run: ({ stores, setting }) =>
     measureStory('disk', setting, async (load) => {
       const ballast = join(stores.kafkaDisk, 'ballast');
@@ -19,7 +19,7 @@ export const fullDiskStory: Story = {
       await stores.kafka.kill();
       await stores.kafka.restart();
       const served = await recovery(load);
-      return `full for ${fullForMs / 1000} s; the broker ${hasStopped ? 'stopped by itself' : 'went on'} and was started again; every client served ${Math.round(served / 1000)} s after that`;
+      return `The disk was full for ${fullForMs / 1000} s. The broker ${hasStopped ? 'stopped' : 'continued'} and was restarted. All clients were served ${Math.round(served / 1000)} s after that.`;
     }),
 };
 

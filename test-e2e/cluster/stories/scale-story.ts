@@ -47,7 +47,7 @@ export const scaleStory: Story = {
         await see(1);
         const one = secondsSince();
         await release.deploy();
-        return `${backlog} records behind: four after ${four} s, worked off after ${done} s, one after ${one} s (KEDA, its windows shortened to seconds)`;
+        return `With a backlog of ${backlog} records, there were four consumers after ${four} s, the backlog was processed after ${done} s, and there was one consumer after ${one} s (KEDA, with its windows shortened to seconds).`;
       } finally {
         await offsets.stop();
       }

@@ -20,11 +20,11 @@ test('shows each story as a row, and the way to the first event', () => {
   });
   expect(page).toContain('**1.0 minutes**');
   expect(page).toContain('| kill | 9 pods | 2,000 | 20,000 | 3: 2 × no answer, 1 × 503 | 20,010 | 0 | 0 | 0 | 1.2 |');
-  expect(page).not.toContain('Not come to its end');
+  expect(page).not.toContain('Not completed');
 });
 
 test('names a story that did not come to its end', () => {
   const failures = [{ name: 'drain', reason: 'a pod never came back' }];
   const page = storyReport({ surroundings: [], installation: seconds, eventsPerSecond: 2000, results: [], failures });
-  expect(page).toContain('Not come to its end: drain: a pod never came back');
+  expect(page).toContain('Not completed: drain: a pod never came back');
 });

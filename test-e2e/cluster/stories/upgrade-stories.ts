@@ -38,7 +38,7 @@ export const brokenImageStory: Story = {
       const kept = (await release.pods('gateway')).filter(({ name, isReady }) => isReady && before.includes(name));
       await release.rollback();
       await release.settled();
-      return `${kept.length} of ${before.length} gateways kept serving; helm failed after its patience, then rolled back`;
+      return `${kept.length} of ${before.length} gateways continued to serve. Helm failed after its timeout and rolled back.`;
     }),
 };
 
