@@ -19,7 +19,7 @@ test('shows each story as a row, and the way to the first event', () => {
     failures: [],
   });
   expect(page).toContain('**1.0 minutes**');
-  expect(page).toContain('| kill | 9 pods | 2,000 | 20,000 | 3: 2 × no answer, 1 × 503 | 20,010 | 0 | 0 | 0 | 1.2 |');
+  expect(page).toContain('| kill | 9 pods | 2,000 | 20,000 | 3: 2 × no response, 1 × 503 | 20,010 | 0 | 0 | 0 | 1.2 |');
   expect(page).not.toContain('Not completed');
 });
 

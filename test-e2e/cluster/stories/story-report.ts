@@ -14,9 +14,9 @@ export interface ClusterReport {
 
 const count = (value: number) => value.toLocaleString('en-US');
 
-/** `5: 3 × no answer, 2 × 503` */
+/** `5: 3 × no response, 2 × 503` */
 export function refusals({ refused, refusals }: Pick<StoryResult, 'refused' | 'refusals'>): string {
-  const reasons = [...refusals].map(([status, times]) => `${count(times)} × ${status || 'no answer'}`);
+  const reasons = [...refusals].map(([status, times]) => `${count(times)} × ${status || 'no response'}`);
   return refused === 0 ? '0' : `${count(refused)}: ${reasons.join(', ')}`;
 }
 
@@ -32,7 +32,7 @@ export function storyReport({ surroundings, installation, eventsPerSecond, resul
     ].join(' | '),
   );
   const headings = [
-    ...['Scenario', 'Observation', 'Acknowledged per second', 'Acknowledged', 'Rejected requests'],
+    ...['Scenario', 'Observation', 'Acknowledged per second', 'Acknowledged', 'Failed requests'],
     ...['Stored', 'Lost', 'Duplicated', 'Misordered', 'Longest gap (s)'],
   ];
   const seconds = (value: number) => `${value.toFixed(0)} s`;
