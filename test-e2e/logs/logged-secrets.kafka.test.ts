@@ -34,7 +34,7 @@ test('nothing is said while the database refuses what it is given, and quotes it
   try {
     await sendToApi(services, marks);
     await sendToIngest(services, marks);
-    await eventually(() => services.said().includes('batches cannot be processed until an operator acts'), {
+    await eventually(() => services.said().includes('could not process a batch; it is retried until an operator fixes the cause'), {
       what: 'The consumer hearing the refusal',
     });
     await eventually(() => services.said().includes('a batch could not be handled'), { what: 'The log hearing of it' });
@@ -49,7 +49,7 @@ test('nothing is said while the database refuses what it is given, and quotes it
 test('nothing is said of reports and exports that fail', async () => {
   await services.proxies.mail.refuse();
   await services.makeReportsAndExportsDue();
-  for (const said of ['a report could not be delivered', 'a batch export run failed', 'a mail could not be sent']) {
+  for (const said of ['a report could not be delivered', 'a batch export run failed', 'could not send an email']) {
     await eventually(() => services.said().includes(said), { what: `"${said}"` });
   }
   await services.proxies.mail.pass();

@@ -52,7 +52,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionsOptions):
     } catch (error) {
       // On a lost connection PostgreSQL rolls back by itself, and asking for it could wait for the full query timeout.
       broken = isConnectionError(error)
-        ? new Error('The connection was lost.', { cause: error })
+        ? new Error('The connection to PostgreSQL was lost.', { cause: error })
         : await client.query('ROLLBACK').then(
             () => undefined,
             (rollbackError: Error) => rollbackError,

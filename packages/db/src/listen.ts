@@ -70,7 +70,7 @@ export function listen(
     const client = new pg.Client({ ...config(), query_timeout: answerWithinMs });
     const lost = new AbortController();
     client.on('error', (error) => lost.abort(error));
-    client.on('end', () => lost.abort(new Error('The connection was closed.')));
+    client.on('end', () => lost.abort(new Error('The connection to PostgreSQL was closed.')));
     const over = AbortSignal.any([stopping.signal, lost.signal]);
     const received = new Set<string>();
     client.on('notification', ({ payload = '' }) => {

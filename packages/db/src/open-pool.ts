@@ -80,7 +80,7 @@ export function openPool(config: CurrentConfig, options: PoolOptions): pg.Pool {
   limitGoodByes(pool);
   pool.on('error', (error) => {
     // An idle connection broke (server restart); the pool replaces it on the next use.
-    logger.debug('an idle database connection was lost', { error });
+    logger.debug('lost an idle database connection', { error });
   });
   return pool;
 }

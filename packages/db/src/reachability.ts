@@ -35,11 +35,11 @@ export function watchReachability(
       const error = await ping(config());
       if (isStopped) return;
       if (error === null) {
-        if (!isReachable) logger.info('the database is back');
+        if (!isReachable) logger.info('database is responding again');
         isReachable = true;
         return;
       }
-      if (isReachable) logger.warn('the database cannot be reached', { error });
+      if (isReachable) logger.warn('database is not responding', { error });
       isReachable = false;
       await new Promise<void>((resolve) => {
         wake = resolve;

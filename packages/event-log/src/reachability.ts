@@ -28,7 +28,7 @@ export function createReachability(
         await probe();
         succeeded();
       } catch (error) {
-        logger.debug('the event log still does not answer', { error });
+        logger.debug('event log is still not responding', { error });
       }
       timer = undefined;
       if (!isHealthy) scheduleProbe();
@@ -37,7 +37,7 @@ export function createReachability(
   }
 
   function succeeded(): void {
-    if (!isHealthy) logger.info('the event log answers');
+    if (!isHealthy) logger.info('event log is responding');
     isHealthy = true;
   }
 
@@ -45,7 +45,7 @@ export function createReachability(
     isHealthy: () => isHealthy,
     succeeded,
     failed(error) {
-      if (isHealthy && !isStopped) logger.warn('the event log does not answer', { error });
+      if (isHealthy && !isStopped) logger.warn('event log is not responding', { error });
       isHealthy = false;
       scheduleProbe();
     },

@@ -64,7 +64,7 @@ test('a check that throws has failed', async () => {
   });
   expect(await ask(health, '/_readiness')).toEqual({
     status: 503,
-    body: { status: 'failing', failing: { broken: 'the check itself failed: boom' } },
+    body: { status: 'failing', failing: { broken: 'the health check failed: boom' } },
   });
 });
 

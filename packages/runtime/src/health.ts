@@ -97,7 +97,7 @@ function run(check: HealthCheck): string | null {
   try {
     return check();
   } catch (error) {
-    return `the check itself failed: ${error instanceof Error ? error.message : String(error)}`;
+    return `the health check failed: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
@@ -150,5 +150,5 @@ export async function moveMetrics(
     await startHealthServer(only, { port, host, setting: 'METRICS_PORT' }),
   );
   health.moveMetrics();
-  logger.info('metrics are served on a separate port', { port: server.port });
+  logger.info('serving metrics on a separate port', { port: server.port });
 }

@@ -157,7 +157,7 @@ const endings: [string, () => Service, NodeJS.Signals | undefined, object][] = [
     'a part that never stops',
     () => startService(`lifecycle.own('stuck', { stop: () => new Promise(() => {}) });`, 200),
     'SIGTERM',
-    { code: 1, output: expect.stringContaining('stopping took too long') },
+    { code: 1, output: expect.stringContaining('stopping took longer than DRAIN_TIMEOUT_MS') },
   ],
   [
     'a failure while stopping',

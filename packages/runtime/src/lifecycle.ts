@@ -27,7 +27,7 @@ export function createLifecycle(logger: Logger): Lifecycle {
     try {
       await part.stop();
     } catch (error) {
-      logger.error('a component did not stop cleanly', { component: name, error });
+      logger.error('component failed to stop', { component: name, error });
     }
   }
 
@@ -62,7 +62,7 @@ export async function runProcess(
     if (isStopping) return;
     isStopping = true;
     const timer = setTimeout(() => {
-      logger.error('stopping took too long; exiting now', { drainTimeoutMs });
+      logger.error('stopping took longer than DRAIN_TIMEOUT_MS; exiting', { drainTimeoutMs });
       process.exit(1);
     }, drainTimeoutMs);
     await lifecycle.stop();
@@ -71,7 +71,7 @@ export async function runProcess(
     process.exit(exitCode);
   };
   const fail = (error: Error) => {
-    logger.error('the service cannot continue', { error });
+    logger.error('fatal error; stopping the service', { error });
     // Also when it happens while stopping after a signal.
     exitCode = 1;
     void stop();

@@ -17,7 +17,7 @@ export async function listen(server: Server, { port, host, setting }: ListenOpti
   return (server.address() as AddressInfo).port;
 
   function taken(cause: Error): Error {
-    const message = `EADDRINUSE: port ${port} of ${host} is in use. Stop what listens there, or set ${setting} to a free port.`;
+    const message = `EADDRINUSE: port ${port} of ${host} is in use. Stop the process that uses it, or set ${setting} to a free port.`;
     return Object.assign(new Error(message, { cause }), { code: 'EADDRINUSE' });
   }
 }

@@ -73,7 +73,7 @@ test('an error that may quote what somebody sent tells where it belongs, and not
     expect(JSON.stringify(line)).not.toContain('somebody');
   }
   expect(lineOf((logger) => logger.error('failed', { error: refusal('23505') })).error).toMatchObject({
-    message: 'refused by PostgreSQL',
+    message: 'rejected by PostgreSQL (message withheld)',
     code: '23505',
     table: 'user',
     constraint: 'user_email_key',

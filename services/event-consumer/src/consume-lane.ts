@@ -161,7 +161,7 @@ export function startLanes({ log, topics, topicPartitions, before, joins, logger
       try {
         return await attempt();
       } catch (error) {
-        logger.warn('the event log cannot be consumed yet; trying again', { what, delayMs, ...describeFailure(error) });
+        logger.warn('could not start consuming the event log; retrying', { what, delayMs, ...describeFailure(error) });
         await sleep(delayMs, stopping.signal);
       }
     }

@@ -80,7 +80,7 @@ export function createBatchHandler(
     error: unknown,
     context: BatchContext,
   ): Promise<BatchResult> {
-    logger.error('a record cannot be processed and becomes a dead letter', {
+    logger.error('could not process a record; storing it as a dead letter', {
       ...positionOf(batch),
       reason,
       ...describeFailure(error),
@@ -107,7 +107,7 @@ export function createBatchHandler(
         const next = await afterFailure(deps, { error, batch, failures });
         if (next.kind === 'apart') return next;
         const { failure } = next;
-        logger.debug('a batch is tried again', { ...positionOf(batch), failure, ...describeFailure(error) });
+        logger.debug('retrying a batch', { ...positionOf(batch), failure, ...describeFailure(error) });
         if (context.signal.aborted) throw error;
         await deps.sleep(pauseMs(failure, failures[failure]), context.signal);
       }
@@ -147,7 +147,7 @@ async function afterFailure(
       await freeLocks();
       throw error;
     case 'systemic':
-      logger.error('batches cannot be processed until an operator acts', {
+      logger.error('could not process a batch; it is retried until an operator fixes the cause', {
         ...positionOf(batch),
         ...describeFailure(error),
       });

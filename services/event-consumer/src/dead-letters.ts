@@ -57,7 +57,7 @@ export function createDeadLetterLog({
     } catch (error) {
       if (!isAppError(error, 'too_large')) throw error;
       const { topic: from, partition, offset } = letter.position;
-      logger.error('dead letter exceeds the record limit; stored without its value', {
+      logger.error('dead letter is too large for the event log; stored without its value', {
         topic: from,
         partition,
         offset: String(offset),

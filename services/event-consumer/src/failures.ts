@@ -58,7 +58,7 @@ export class BatchTooLarge extends Error {
   readonly parts: number;
 
   constructor(what: string, parts: number) {
-    super(`A batch needs too much at once: ${what}.`);
+    super(`A batch needs too much memory: ${what}.`);
     this.parts = parts;
   }
 }
@@ -84,7 +84,7 @@ export function checkLoaded(what: string, runningBytes: readonly number[]): void
  */
 export class LedgerConflict extends Error {
   constructor(what: string, cause?: unknown) {
-    super(`${what} changed while the batch was being decided`, { cause });
+    super(`${what} changed while the batch was being processed`, { cause });
     this.name = 'LedgerConflict';
   }
 }
@@ -108,7 +108,7 @@ export async function insertNew(what: string, insert: Promise<unknown>): Promise
  */
 export class PartitionMissing extends Error {
   constructor(cause: unknown) {
-    super('a partition of the event table is gone', { cause });
+    super('a partition of the event table was deleted', { cause });
     this.name = 'PartitionMissing';
   }
 }

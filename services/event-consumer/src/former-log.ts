@@ -55,14 +55,14 @@ export function drainFormerLog({
       if (records > 0 || joined.has(reader)) left.set({ topic: reader.topic, group: reader.group }, records);
       if (records > 0 && !joined.has(reader)) {
         const { topic, group } = reader;
-        logger.warn('records are left in the log in PostgreSQL; they are processed now', { topic, group, records });
+        logger.warn('processing unread records in the event log in PostgreSQL, which was configured earlier', { topic, group, records });
         joined.set(reader, await reader.join());
       }
     }
     backlog.note(total);
     if (total === 0) announceBegun();
     else if (backlog.isStuck()) {
-      logger.error('records left in the log in PostgreSQL are not being processed', { records: total });
+      logger.error('no progress with the unread records in the event log in PostgreSQL, which was configured earlier', { records: total });
       announceBegun();
     }
     if (backlog.hasRested()) await leave();
@@ -70,7 +70,7 @@ export function drainFormerLog({
 
   async function leave(): Promise<void> {
     const consumers = [...joined.values()];
-    if (consumers.length > 0 && !stopping.signal.aborted) logger.info('nothing is left in the log in PostgreSQL');
+    if (consumers.length > 0 && !stopping.signal.aborted) logger.info('processed all unread records in the event log in PostgreSQL, which was configured earlier');
     joined.clear();
     backlog.reset();
     await Promise.all(consumers.map((consumer) => consumer.stop()));
@@ -81,7 +81,7 @@ export function drainFormerLog({
       try {
         await look();
       } catch (error) {
-        logger.debug('could not read the log in PostgreSQL', describeFailure(error));
+        logger.debug('could not read the event log in PostgreSQL', describeFailure(error));
         // PostgreSQL is away: the lanes wait for it themselves.
         announceBegun();
       }
@@ -149,7 +149,7 @@ export async function reportFormerLogs({
     const ends = log === null ? [] : await log.endOffsets(topic);
     if (ends.some((end) => end.log === id)) continue;
     logger.warn(
-      'another log was read before this one; what it holds unread is processed when it is consumed again. If it is gone for good: millrace offsets forget',
+      'a different event log was read earlier. Its unread records are processed when it is configured again. If it no longer exists, run: millrace offsets forget',
       { topic, group, log: id, lastReadAt: readAt.toISOString() },
     );
   }

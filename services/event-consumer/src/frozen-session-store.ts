@@ -27,11 +27,11 @@ export function createFreeLocks({
     nextAtMs = now() + intervalMs;
     try {
       const { ended: sessions, hidden } = await endFrozenSessions(sql, silentMs);
-      if (sessions > 0) logger.warn('transactions of a consumer that has stopped were ended', { sessions });
+      if (sessions > 0) logger.warn('ended transactions of an unresponsive consumer', { sessions });
       if (hidden > 0 && !isTold) {
         isTold = true;
         logger.warn(
-          'other consumers are connected as another database role: should one stop in the middle of a batch, this one cannot free its locks. Run all consumers as one role',
+          'other consumers use a different database role, so this consumer cannot release their locks if one of them stops in the middle of a batch. Use the same role for all consumers',
           { sessions: hidden },
         );
       }

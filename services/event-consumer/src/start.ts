@@ -90,7 +90,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   });
   const readers = laneReaders(config, { read: log, chosen: log }, laneDeps);
   reportFormerLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch(
-    (error: unknown) => logger.debug('could not look for former logs', describeFailure(error)),
+    (error: unknown) => logger.debug('could not check for event logs that were configured earlier', describeFailure(error)),
   );
   const before =
     config.eventLog === 'kafka' ? startFormerLogDrain(lifecycle, { config, chosen: log, laneDeps, metrics }) : null;
@@ -106,9 +106,9 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
     },
   });
 
-  health.require('lanes', () => (consuming.isReady() ? null : 'Not all lanes have joined their consumer groups.'));
-  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not answer.'));
-  health.require('event log', () => (log.isHealthy() ? null : 'The event log does not answer.'));
+  health.require('lanes', () => (consuming.isReady() ? null : 'Some topics have no consumer yet: joining the consumer groups.'));
+  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL is not responding.'));
+  health.require('event log', () => (log.isHealthy() ? null : 'The event log is not responding.'));
   return { lanes: configuredLanes(config).map(({ lane }) => lane) };
 }
 

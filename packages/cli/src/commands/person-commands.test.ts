@@ -69,7 +69,7 @@ test('what may mean two persons deletes neither, and an environment has to exist
   await storePerson(first);
   expect(await run('delete', first)).toMatchObject({
     exitCode: 1,
-    err: expect.stringContaining('name it by its uuid'),
+    err: expect.stringContaining('Use the UUID of the person'),
   });
   expect((await run('show', first)).result.uuid).toBe(first);
   tenant = { ...tenant, environmentId: 2_000_000_000 };

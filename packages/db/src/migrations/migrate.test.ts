@@ -155,7 +155,7 @@ describe('a database of a build before the first release is refused, and left as
     await expect(migrate(database.url, prisma.directory)).rejects.toMatchObject({
       kind: 'conflict',
       code: 'older_database',
-      message: expect.stringContaining('Start with an empty one.'),
+      message: expect.stringContaining('Use an empty database.'),
     });
     expect(await exists('next')).toBe(false);
   });

@@ -114,7 +114,7 @@ async function hasAll(client: pg.Client, { migrationDirectories }: MigrationList
   }
   throw new AppError(
     'conflict',
-    'This database was made by a build before the first release and cannot be upgraded. Start with an empty one.',
+    'This database was created by a build before the first release and cannot be upgraded. Use an empty database.',
     { code: 'older_database' },
   );
 }
@@ -123,7 +123,7 @@ async function migrationFailed(client: pg.Client, cause: unknown): Promise<AppEr
   const name = await unfinishedMigration(client).catch(() => undefined);
   const reason = cause instanceof Error ? cause.message : String(cause);
   const kind = isAppError(cause) ? cause.kind : 'internal';
-  return new AppError(kind, `Migration ${name ?? 'of an unknown name'} failed: ${reason}`, { cause });
+  return new AppError(kind, `${name === undefined ? 'A migration' : `Migration ${name}`} failed: ${reason}`, { cause });
 }
 
 async function unfinishedMigration(client: pg.Client): Promise<string | undefined> {

@@ -102,6 +102,6 @@ function hasEnd(message: Buffer): boolean {
   return at < message.length;
 }
 
-const tooLong = () => Object.assign(new Error('The response is too long.'), { code: 'EANSWERTOOLONG' });
+const tooLong = () => Object.assign(new Error('The response of the server is too long.'), { code: 'EANSWERTOOLONG' });
 const malformed = (cause?: unknown) =>
-  Object.assign(new Error('The server does not speak the protocol of PostgreSQL.', { cause }), { code: 'EBADMESSAGE' });
+  Object.assign(new Error('The server does not use the PostgreSQL protocol.', { cause }), { code: 'EBADMESSAGE' });

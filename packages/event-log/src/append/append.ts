@@ -108,7 +108,7 @@ interface OpenCall extends AppendCall {
 }
 
 function expiredError({ lastError }: AppendCall): AppError {
-  return new AppError('unavailable', 'The event log did not answer in time.', {
+  return new AppError('unavailable', 'The event log did not respond in time.', {
     retryAfterSeconds: 2,
     cause: lastError ?? undefined,
   });
@@ -122,7 +122,7 @@ function toOutgoing(record: AppendRecord): OutgoingRecord {
 }
 
 function closedError(): AppError {
-  return new AppError('unavailable', 'The event log is closing.', { retryAfterSeconds: 1 });
+  return new AppError('unavailable', 'The service is stopping and no longer writes to the event log.', { retryAfterSeconds: 1 });
 }
 
 function budgetError(): AppError {
@@ -130,5 +130,5 @@ function budgetError(): AppError {
 }
 
 function tooLargeError({ maxRecordBytes }: AppendSettings): AppError {
-  return new AppError('too_large', 'A record is larger than the event log takes.', { details: { maxRecordBytes } });
+  return new AppError('too_large', 'A record exceeds the maximum size that the event log accepts.', { details: { maxRecordBytes } });
 }

@@ -117,7 +117,7 @@ export class Sender {
       }
     } catch (error) {
       for (const { call } of topic.unrouted) call.lastError = error as Error;
-      this.options.logger.debug('the layout of a topic could not be read', { topic: topic.name, error });
+      this.options.logger.debug('could not read the partitions of a topic', { topic: topic.name, error });
       if (topic.unrouted.length > 0) setTimeout(() => this.loadLayout(topic), layoutRetryMs).unref();
     } finally {
       topic.isLoading = false;
@@ -183,7 +183,7 @@ export class Sender {
       this.failures.delete(leader);
     } else {
       const failed = this.failures.get(leader) ?? 0;
-      if (failed === 0) this.options.logger.warn('records could not be appended and are tried again', { error });
+      if (failed === 0) this.options.logger.warn('could not append records; retrying', { error });
       this.failures.set(leader, failed + 1);
       await sleep(Math.min(firstRetryDelayMs * 2 ** failed, maxRetryDelayMs));
     }
@@ -255,7 +255,7 @@ export class Sender {
       return;
     }
     this.options.metrics.rejected('too_large');
-    only?.call.fail(new AppError('too_large', 'A record is larger than the log takes.', { cause }));
+    only?.call.fail(new AppError('too_large', 'A record exceeds the maximum size that the event log accepts.', { cause }));
   }
 
   /** No more lingering. */

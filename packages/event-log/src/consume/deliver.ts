@@ -35,7 +35,7 @@ export async function deliver(
   } catch (error) {
     if (context.signal.aborted) return { outcome: 'interrupted' };
     metrics.failed(topic, group);
-    logger.warn('a batch could not be handled and will be delivered again', {
+    logger.warn('batch failed; it will be delivered again', {
       topic,
       group,
       partition: batch.partition,
@@ -54,7 +54,7 @@ export async function deliver(
 function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
   const first = records[0];
   if (first !== undefined && nextOffset <= first.offset) {
-    throw new Error(`the handler answered done with offset ${nextOffset}, which is not beyond ${first.offset}`);
+    throw new Error(`the handler reported the batch as done, but its next offset ${nextOffset} is not greater than ${first.offset}`);
   }
 }
 

@@ -7,8 +7,8 @@ export const truncatedPauseMs = 1000;
 const repeatEveryMs = 60_000;
 
 /**
- * Tells what the log no longer has, by errors and metrics: records that took effect, so that the partition waits (again each
- * minute), and records that retention deleted before anybody had read them.
+ * Reports records that are missing from the log, with errors and metrics: records that had already been processed (the partition
+ * pauses, and the error is repeated every minute), and records that retention deleted before they were read.
  */
 export function createTruncation({
   consume,
@@ -32,7 +32,7 @@ export function createTruncation({
       if (last !== undefined && performance.now() - last < repeatEveryMs) return;
       reportedAt.set(partition, performance.now());
       logger.error(
-        'the log was truncated or restored from an older copy: it no longer has the records before the stored offset. The partition waits for `millrace offsets accept`; reading it from its start is safe: events already stored are skipped',
+        'partition paused: the log no longer contains the records before the stored offset, so it was truncated or restored from an older copy. Run `millrace offsets accept` to continue. Reading from the start is safe, because events that are already stored are skipped',
         { topic, group, partition, storedOffset: String(stored.nextOffset), ...found },
       );
     },
@@ -43,7 +43,7 @@ export function createTruncation({
       lostBelow.set(partition, low);
       metrics.deletedUnread(topic, group, Number(low - from));
       logger.error(
-        'retention has deleted records of the log before they were read: their events are lost. Raise the retention, and find out why consumers were so far behind',
+        'events lost: retention deleted records of the log before they were read. Raise the retention, and find out why the consumers were so far behind',
         {
           topic,
           group,
@@ -55,7 +55,7 @@ export function createTruncation({
       );
     },
     over(partition: number): void {
-      if (reportedAt.delete(partition)) logger.warn('a truncated partition is read again', { topic, group, partition });
+      if (reportedAt.delete(partition)) logger.warn('reading a truncated partition again', { topic, group, partition });
       metrics.truncated(topic, group, partition, false);
     },
   };

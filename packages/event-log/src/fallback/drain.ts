@@ -58,7 +58,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     } catch (error) {
       if (isAppError(error, 'too_large')) {
         // It was acknowledged, so it is never skipped: all gateways stay with the fallback until somebody acts.
-        logger.error('a record of the fallback is larger than Kafka takes; raise message.max.bytes', {
+        logger.error('could not copy a record from the fallback log: it is larger than Kafka accepts. Raise message.max.bytes', {
           ...{ topic, partition: batch.partition, offset: String(batch.records[0]?.offset) },
         });
       }
@@ -77,7 +77,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
           onFatal: options.onFatal,
         });
       } catch (error) {
-        logger.debug('could not read the fallback yet', { topic, error });
+        logger.debug('could not read the fallback log; retrying', { topic, error });
         await sleep(backoffMs(failures), stopping.signal);
       }
     }
@@ -96,6 +96,6 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
 
 function toRecord({ key, value, headers }: LogRecord): AppendRecord {
   const { [topicHeader]: topic, ...rest } = headers;
-  if (topic === undefined) throw new Error('a record of the fallback does not say where it belongs');
+  if (topic === undefined) throw new Error('a record of the fallback log has no topic');
   return { topic, key, value, headers: rest };
 }

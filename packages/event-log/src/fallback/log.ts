@@ -163,7 +163,7 @@ async function inTime(appending: Promise<void>): Promise<void> {
     await withDeadline(appending, longestAppendMs, 'appending');
   } catch (cause) {
     if (isAppError(cause)) throw cause;
-    throw new AppError('unavailable', 'The event log did not answer in time.', { cause, retryAfterSeconds: 2 });
+    throw new AppError('unavailable', 'The event log did not respond in time.', { cause, retryAfterSeconds: 2 });
   }
 }
 
@@ -174,13 +174,13 @@ async function inTime(appending: Promise<void>): Promise<void> {
 const mostFallbackBytes = defaultBrokerRecordBytes - 4096;
 
 function tooLargeNowError(): AppError {
-  return new AppError('unavailable', 'The event log takes no event of this size at the moment.', {
+  return new AppError('unavailable', 'The event log cannot accept an event of this size at the moment. Retry the request.', {
     retryAfterSeconds: 30,
   });
 }
 
 function changingError(): AppError {
-  return new AppError('unavailable', 'The event log is changing to another server.', { retryAfterSeconds: 1 });
+  return new AppError('unavailable', 'The event log is switching to another server. Retry the request.', { retryAfterSeconds: 1 });
 }
 
 /** A failure without another one within this time says nothing about the present. */

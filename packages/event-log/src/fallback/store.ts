@@ -64,7 +64,7 @@ export async function readFallback(tx: Transaction, topic: string): Promise<Fall
      GROUP BY f.topic`,
     [topic, drainGroup],
   );
-  if (row === undefined) throw new Error(`no state is stored for the fallback of ${topic}`);
+  if (row === undefined) throw new Error(`the state of the fallback log ${topic} is missing from the database`);
   return {
     phase: row.phase,
     epoch: BigInt(row.epoch),

@@ -54,7 +54,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         if (!isPrepared) await deps.prepare();
         isPrepared = true;
         const standing = { appenderId, settledEpoch };
-        follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'asking which log to append to'));
+        follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'reading which log to append to'));
       } catch (error) {
         // A process that cannot ask continues as before: with PostgreSQL away there is no fallback anyway.
         logger.debug('could not read which log to append to', { error });
@@ -72,7 +72,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       const from = phase;
       phase = seen.phase;
       const isReportable = seen.phase !== 'closed' || from !== 'unknown';
-      if (isReportable) logger.warn('switching append log', { topic, from, to: phase, epoch: String(seen.epoch) });
+      if (isReportable) logger.warn('switching to another event log', { topic, from, to: phase, epoch: String(seen.epoch) });
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }
@@ -106,7 +106,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       await running;
       await database
         .transaction((tx) => removeAppender(tx, topic, appenderId))
-        .catch((error) => logger.debug('could not deregister appender', { error }));
+        .catch((error) => logger.debug('could not deregister this gateway from the fallback log', { error }));
     },
   };
 }

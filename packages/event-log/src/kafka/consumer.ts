@@ -55,16 +55,16 @@ export function consumeFromKafka(
     interruptAll();
     if (stopping.signal.aborted) return;
     if (payload.restart) {
-      logger.warn('a consumer lost its group and joins again', { topic, group, error: payload.error });
+      logger.warn('consumer was removed from its group; joining again', { topic, group, error: payload.error });
       return;
     }
     if (isBrokerAway(payload.error)) {
       // kafkajs gives up for good when it cannot find the coordinator, although brokers come back.
-      logger.warn('consumer lost its brokers; restarting', { topic, group, error: payload.error });
+      logger.warn('consumer lost the connection to its brokers; restarting', { topic, group, error: payload.error });
       started = sleep(rejoinPauseMs, stopping.signal).then(start);
       return;
     }
-    consume.onFatal(new Error(`The consumer of ${topic} has ended.`, { cause: payload.error }));
+    consume.onFatal(new Error(`The consumer of ${topic} stopped unexpectedly.`, { cause: payload.error }));
   }
 
   const start = () => runUntilStopped(consumer, eachBatch, { topic, group, logger, signal: stopping.signal });
@@ -116,11 +116,11 @@ async function leaveInOrder(
   { consumer, commits, topic, group, logger }: Leaving,
 ): Promise<void> {
   const inHand = Promise.all(held.map(({ delivery }) => delivery));
-  await withDeadline(inHand, drainTimeoutMs, 'finishing the batches in hand').catch((error: unknown) => {
-    logger.warn('a consumer stops with unfinished batches', { topic, group, error });
+  await withDeadline(inHand, drainTimeoutMs, 'finishing the in-flight batches').catch((error: unknown) => {
+    logger.warn('consumer stopped before its in-flight batches finished', { topic, group, error });
   });
   await commits.stop();
   await withDeadline(consumer.disconnect(), leaveTimeoutMs, 'leaving the group').catch((error: unknown) => {
-    logger.debug('a consumer left its group by breaking the connection', { topic, group, error });
+    logger.debug('consumer closed the connection without leaving its group', { topic, group, error });
   });
 }

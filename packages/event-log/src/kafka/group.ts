@@ -82,7 +82,7 @@ export async function runUntilStopped(
         eachBatch,
       });
     } catch (error) {
-      logger.warn('a consumer could not start yet', { topic, group, error });
+      logger.warn('could not start a consumer; retrying', { topic, group, error });
       await sleep(Math.min(backoffMs(failures), longestPauseMs), signal);
     }
   }
@@ -119,7 +119,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
         void positions.beginFromStored(partition, before.get(number)?.delivery ?? null);
       }
     }
-    logger.info('joined a consumer group', { topic, group, partitions: assigned });
+    logger.info('joined consumer group', { topic, group, partitions: assigned });
   }
 
   /** @returns what this member held. */

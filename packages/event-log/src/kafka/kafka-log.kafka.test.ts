@@ -67,7 +67,7 @@ test('goes on behind the gap when retention has removed what was stored as next,
     await consumer.stop();
   });
   expect(logged.filter(({ level }) => level === 'error')).toMatchObject([
-    { message: expect.stringContaining('retention has deleted records'), records: 5, startOffset: '10' },
+    { message: expect.stringContaining('retention deleted records'), records: 5, startOffset: '10' },
   ]);
   expect(await metrics.registry.metrics()).toMatch(/millrace_log_deleted_unread_records_total\{.*\} 5\n/);
 });

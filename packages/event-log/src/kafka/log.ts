@@ -60,8 +60,8 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
           .sort((a, b) => a.partition - b.partition);
       } catch (cause) {
         const found = isWithoutLeader(cause)
-          ? `The event log has no topic ${topic}, or a part of it has no leader.`
-          : 'The event log does not answer.';
+          ? `The event log has no topic ${topic}, or one of its partitions has no leader.`
+          : 'The event log is not responding.';
         throw new AppError('unavailable', found, { cause, retryAfterSeconds: 2 });
       }
     },
@@ -88,7 +88,7 @@ function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): A
       const metadata = await sessions.use(
         ({ admin }) => admin.fetchTopicMetadata({ topics: [topic] }),
         sendTimeoutMs,
-        'reading the layout of a topic',
+        'reading the partitions of a topic',
       );
       const partitions = metadata.topics.find(({ name }) => name === topic)?.partitions ?? [];
       if (partitions.length === 0) throw new Error(`the topic ${topic} does not exist`);
@@ -105,7 +105,7 @@ function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): A
       );
       const refusals = batches.map((batch) => refusalOf(batch, answers));
       // A leader may have moved: a new session looks up where it is.
-      if (refusals.some((refusal) => refusal?.reason === 'not_now')) sessions.renew('a partition refused records');
+      if (refusals.some((refusal) => refusal?.reason === 'not_now')) sessions.renew('a partition rejected records');
       return refusals;
     },
   };
@@ -127,7 +127,7 @@ function refusalOf({ topic, partition }: PartitionBatch, answers: RecordMetadata
   const code = answer?.errorCode ?? 'missing';
   return {
     reason: code === messageTooLarge || code === recordListTooLarge ? 'too_large' : 'not_now',
-    error: new Error(`Kafka answered ${topic}/${partition} with error code ${code}`),
+    error: new Error(`Kafka rejected records for ${topic}/${partition} with error code ${code}`),
   };
 }
 
@@ -163,14 +163,14 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
       } catch (error) {
         if (failures === attempts) throw error;
         if (refusesSettings(error)) {
-          options.logger.warn('the brokers refuse the settings of new topics; creating them with defaults', { error });
+          options.logger.warn('brokers rejected the settings of new topics; creating the topics with default settings', { error });
           settings = {};
         }
         await sleep(backoffMs(failures));
       }
     }
   } catch (cause) {
-    throw new AppError('unavailable', 'The topics of the event log could not be created.', {
+    throw new AppError('unavailable', 'Could not create the topics of the event log.', {
       cause,
       details: { topics: topics.map(({ topic }) => topic) },
       retryAfterSeconds: 2,

@@ -195,7 +195,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
       partition.suspectedGap = first;
       return false;
     }
-    logger.warn('the log has no records between these offsets', {
+    logger.warn('skipped offsets for which the log has no records', {
       ...{ topic, group, partition: partition.partition },
       fromOffset: String(position),
       toOffset: String(first),

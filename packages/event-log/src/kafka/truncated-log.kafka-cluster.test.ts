@@ -138,7 +138,7 @@ describeWithJava('a log that lost its end', () => {
     restore();
     await own.start(0);
     await eventually(fixture.isTruncated, { what: 'the partition to be reported' });
-    expect(fixture.errors).toEqual([expect.stringContaining('the log was truncated')]);
+    expect(fixture.errors).toEqual([expect.stringContaining('partition paused: the log no longer contains')]);
     expect(await fixture.stored()).toMatchObject([{ next_offset: String(end) }]);
 
     // It grows beyond where the group was: others stand now where those stood that took effect.
@@ -181,7 +181,7 @@ describeWithJava('a log that lost its end', () => {
     await own.start(follower);
     await eventuallyAppend(fixture, 100, 40);
     await eventually(fixture.isTruncated, { what: 'the partition to be reported' });
-    expect(fixture.errors).toEqual([expect.stringContaining('the log was truncated')]);
+    expect(fixture.errors).toEqual([expect.stringContaining('partition paused: the log no longer contains')]);
     // An append that was not answered in time is sent again, so some may be there twice.
     expect([...new Set(await fixture.values())]).toEqual(range(0, 30));
     const seen = (await fixture.values()).length;

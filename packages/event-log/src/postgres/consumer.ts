@@ -71,7 +71,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
    */
   function dropWhenExpired(): void {
     if (held.size() === 0 || !membership.isExpired()) return;
-    logger.warn('a member lost its partitions because the database does not answer', { topic, group });
+    logger.warn('consumer lost its partitions: the database is not responding', { topic, group });
     for (const partition of held.numbers()) void held.end(partition);
     isSatisfied = false;
   }
@@ -81,25 +81,25 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
     announceJoined();
     looking.wake();
     forgetAppends();
-    await withDeadline(held.endAll(), drainTimeoutMs, 'ending the batches in hand').catch((error) => {
-      logger.warn('a batch did not end in time', { topic, group, error });
+    await withDeadline(held.endAll(), drainTimeoutMs, 'finishing the in-flight batches').catch((error) => {
+      logger.warn('consumer stopped before its in-flight batches finished', { topic, group, error });
     });
     await withDeadline(looking.ended, leaveTimeoutMs, 'ending').catch(() => {});
     await withDeadline(leaveGroup(database.sql, member), leaveTimeoutMs, 'leaving').catch((error) => {
-      logger.debug('could not deregister member; its leases will expire', { topic, group, error });
+      logger.debug('could not leave the consumer group; the leases of this consumer will expire', { topic, group, error });
     });
   }
 
   const looking = keepLooking(look, {
     intervalMs: deps.pollIntervalMs,
     failed(error) {
-      logger.debug('a member could not read the log', { topic, group, error });
+      logger.debug('consumer could not read the event log', { topic, group, error });
       dropWhenExpired();
     },
     signal: stopping.signal,
   });
   const forgetAppends = deps.onAppended(topic, looking.wake);
-  logger.info('joined a consumer group', { topic, group, memberId: member.memberId });
+  logger.info('joined consumer group', { topic, group, memberId: member.memberId });
   return {
     ready,
     stop() {
@@ -150,7 +150,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
 
   function begin(partition: number): void {
     if (held.has(partition) || ending.has(partition)) return;
-    logger.debug('took a partition', { topic, group, partition });
+    logger.debug('partition acquired', { topic, group, partition });
     held.set(
       partition,
       readLeasedPartition({
@@ -176,10 +176,10 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
     await end(partition);
     try {
       await releaseLeases(database.sql, member, [partition]);
-      logger.debug('gave up a partition', { topic, group, partition });
+      logger.debug('partition released', { topic, group, partition });
     } catch (error) {
       // The next heartbeat finds the lease still there and does this again.
-      logger.debug('could not release a lease', { topic, group, partition, error });
+      logger.debug('could not release the lease of a partition', { topic, group, partition, error });
     }
   }
 
@@ -203,7 +203,7 @@ function createMembership({ database, member, leaseMs }: { database: SqlDatabase
   let lastHeartbeatAt = Number.NEGATIVE_INFINITY;
 
   function bounded<T>(work: Promise<T>): Promise<T> {
-    return withDeadline(work, leaseMs, 'looking at the log');
+    return withDeadline(work, leaseMs, 'reading the state of the event log');
   }
 
   return {

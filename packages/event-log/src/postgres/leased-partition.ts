@@ -52,7 +52,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
         else await sleep(await deps.whenFree(() => step(from)), signal);
       } catch (error) {
         failures += 1;
-        logger.warn('a partition could not be read', { topic, group, partition, error });
+        logger.warn('could not read a partition', { topic, group, partition, error });
         await sleep(backoffMs(failures), signal);
       }
     }

@@ -65,9 +65,9 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
 
   async function answer<T>(work: Promise<T>): Promise<T> {
     try {
-      return await withDeadline(work, lookUpTimeoutMs, 'asking the event log');
+      return await withDeadline(work, lookUpTimeoutMs, 'querying the event log');
     } catch (cause) {
-      throw new AppError('unavailable', 'The event log does not answer.', { cause, retryAfterSeconds: 2 });
+      throw new AppError('unavailable', 'The event log is not responding.', { cause, retryAfterSeconds: 2 });
     }
   }
 
@@ -119,7 +119,7 @@ function createPostgresTransport(deps: {
 
   return {
     async leadersOf(topic) {
-      const ends = await bounded(readEnds(database.sql, topic), 'reading the layout of a topic');
+      const ends = await bounded(readEnds(database.sql, topic), 'reading the partitions of a topic');
       if (ends.length === 0) throw new Error(`the topic ${topic} does not exist`);
       // One database, one leader: one transaction at a time per process, growing under load.
       return ends.map(() => 0);
@@ -185,7 +185,7 @@ export function createTrimmer(
     try {
       await trim();
     } catch (error) {
-      logger.debug('old records could not be trimmed; tried again later', { error });
+      logger.debug('could not delete old records; retrying later', { error });
     }
     isTrimming = false;
   }, intervalMs);

@@ -149,7 +149,7 @@ itWithRedis('sentinels, one of which is away: it is said once', async () => {
     await expectToWork(store);
   });
   // The driver would print it, had nobody listened.
-  expect(logged).toMatchObject([{ level: 'warn', message: 'a sentinel of Redis does not answer', port: nobody }]);
+  expect(logged).toMatchObject([{ level: 'warn', message: 'Redis sentinel is not responding', port: nobody }]);
 });
 
 itWithRedis('sentinels that name another server while they are being asked for one', async () => {

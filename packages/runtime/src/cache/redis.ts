@@ -33,7 +33,7 @@ return counts`;
 /** Without an address there is nothing to connect to. */
 function connectionTo(redisUrl: string): RedisConnection {
   const connection = redisConnection({ redisUrl });
-  if (connection === undefined) throw new Error('The address of Redis is empty.');
+  if (connection === undefined) throw new Error('The URL of Redis is empty.');
   return connection;
 }
 
@@ -63,7 +63,7 @@ export function createRedisKeyValue(
   const disconnect = keepConnected(client, firstRetryMs);
   let wasReported = false;
   client.on('ready', () => {
-    if (wasReported) logger.info('Redis is back');
+    if (wasReported) logger.info('Redis is reachable again');
     wasReported = false;
   });
   client.on('error', (error) => {
@@ -71,7 +71,7 @@ export function createRedisKeyValue(
     wasReported = true;
   });
   watchSentinels(client, (error, sentinel) => {
-    logger.warn('a sentinel of Redis does not answer', { ...sentinel, error });
+    logger.warn('Redis sentinel is not responding', { ...sentinel, error });
   });
   let subscriber: Subscriber | undefined;
 
@@ -79,7 +79,7 @@ export function createRedisKeyValue(
     try {
       return await command();
     } catch (cause) {
-      throw new AppError('unavailable', 'The cache does not answer.', { cause });
+      throw new AppError('unavailable', 'Redis is not responding.', { cause });
     }
   }
 

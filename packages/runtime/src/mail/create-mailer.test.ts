@@ -65,7 +65,7 @@ test('the log says that and why, never to whom or what', async () => {
   lines.length = 0;
   server.refuse('secret@example.com');
   await mailer.send({ ...mail, to: 'secret@example.com' });
-  expect(lines).toEqual([['a mail could not be sent', { result: 'refused', isPermanent: true, code: '550' }]]);
+  expect(lines).toEqual([['could not send an email', { result: 'refused', isPermanent: true, code: '550' }]]);
 });
 
 test('a server that is away or silent is told apart from one that refuses, and is used again when it is back', async () => {
@@ -104,7 +104,7 @@ test('an address in a file is read for each mail: the password changes without a
     secret.exchange({ smtp: 'half of an addr' });
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
-    expect(lines).toEqual([['SMTP_URL is no longer an address; keeping the previous one']]);
+    expect(lines).toEqual([['SMTP_URL is no longer a valid URL; keeping the previous one']]);
     secret.exchange({ smtp: addressWith('wrong') });
     // Not the fault of whoever it is for: it can be sent again.
     expect(await own.send(mail)).toEqual({ result: 'refused', isPermanent: false, code: '535' });

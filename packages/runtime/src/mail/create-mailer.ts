@@ -19,7 +19,7 @@ export function createMailer(
       const signal = AbortSignal.timeout(settings.timeoutMs);
       const outcome = await attempt(() => transport.use((current) => current.sendMail({ ...mail, signal })));
       sent.inc({ result: outcome.result });
-      if (outcome.result !== 'accepted') logger.warn('a mail could not be sent', { ...outcome });
+      if (outcome.result !== 'accepted') logger.warn('could not send an email', { ...outcome });
       return outcome;
     },
     async stop() {

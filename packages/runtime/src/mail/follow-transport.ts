@@ -31,7 +31,7 @@ export function followTransport(settings: SmtpSettings, logger: Logger) {
     if (!isAddress(address)) {
       // Once for each state of the file: should it be the last one, somebody has to hear of it.
       refused = address;
-      logger.warn('SMTP_URL is no longer an address; keeping the previous one');
+      logger.warn('SMTP_URL is no longer a valid URL; keeping the previous one');
       return current;
     }
     const former = current;

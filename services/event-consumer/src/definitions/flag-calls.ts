@@ -82,7 +82,7 @@ export function createFlagCalls({
         ),
       );
     } catch (error) {
-      logger.warn('could not store flag calls; the next batch tries again', describeFailure(error));
+      logger.warn('could not store the last call times of flags; the next batch retries', describeFailure(error));
       for (const [key] of calls) noted.delete(textHash53(key));
     }
   }

@@ -87,7 +87,7 @@ function decodeResponse(raw: Buffer, broker: number): LogDirectory[] | null {
   const error = reader.int16();
   if (error === notAllowed) return null;
   if (error !== 0)
-    throw new Error(`broker ${broker} does not describe its log directories: error ${error} of Kafka's protocol`);
+    throw new Error(`broker ${broker} rejected the request for its log directories with Kafka error code ${error}`);
   return reader.array(() => readDirectory(reader, broker));
 }
 
