@@ -118,11 +118,11 @@ async function ruleCaseTables(root: string): Promise<string> {
     const rows = rowsOf(lists.flat() as RuleCase[]);
     sections.push(`### ${titleOf(file)}\n\n${markdownTable(['Case', 'Rule'], rows)}\n`);
   }
-  const source = `The cases stand in \`${folder}\`, a file for each heading; those without a number are left out here.`;
+  const source = `The cases are in \`${folder}\`, with one file for each heading. Cases without a number are not listed here.`;
   return `## Ingestion\n\n${source}\n\n${sections.join('\n')}\n${await elsewhere(root)}`;
 }
 
-/** Of several cases with one number only the first is told. */
+/** Of several cases with the same number, only the first is listed. */
 function rowsOf(cases: readonly RuleCase[]): string[][] {
   const byNumber = new Map<number, string[]>();
   for (const { no = [], is } of cases) for (const one of no) byNumber.set(one, [...(byNumber.get(one) ?? []), is]);
@@ -130,7 +130,7 @@ function rowsOf(cases: readonly RuleCase[]): string[][] {
     .sort(([a], [b]) => a - b)
     .map(([no, [first = '', ...others]]) => [
       `E-${no}`,
-      others.length === 0 ? first : `${first} (and ${others.length} like it)`,
+      others.length === 0 ? first : `${first} (and ${others.length} similar ${others.length === 1 ? 'case' : 'cases'})`,
     ]);
 }
 
@@ -144,5 +144,5 @@ async function elsewhere(root: string): Promise<string> {
     decidedElsewhere: { no: number[]; because: string }[];
   };
   const rows = decidedElsewhere.map(({ no, because }) => [no.map((n) => `E-${n}`).join(', '), because]);
-  return `### Decided elsewhere\n\n${markdownTable(['Case', 'Who decides it'], rows)}\n`;
+  return `### Decided elsewhere\n\n${markdownTable(['Cases', 'Decided by'], rows)}\n`;
 }

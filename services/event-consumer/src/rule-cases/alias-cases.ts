@@ -14,28 +14,28 @@ function mergeDangerously(distinctId: string, aliasValue: unknown, properties = 
 export const aliasCases: RuleCase[] = [
   {
     no: [59],
-    is: 'only the alias exists: the distinct id joins it',
+    is: 'if only the alias exists, the distinct ID is added to its person',
     start: { persons: [{ ids: ['old'] }] },
     send: [alias('new', 'old')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 1 }],
   },
   {
     no: [60],
-    is: 'only the distinct id exists: the alias joins it and becomes its main id',
+    is: 'if only the distinct ID exists, the alias is added to its person and becomes the main ID',
     start: { persons: [{ ids: ['old'] }] },
     send: [alias('old', 'new')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'new', isIdentified: true, version: 1 }],
   },
   {
     no: [61],
-    is: 'two old ids aliased to one new',
+    is: 'two existing IDs that are aliased to one new ID are merged',
     start: { persons: [{ ids: ['old'] }] },
     send: [alias('new', 'old'), { event: 'e', distinct_id: 'old2' }, alias('new', 'old2')],
     persons: [{ ids: ['new', 'old', 'old2'], uuidOf: 'old2', mainId: 'old2', isIdentified: true }],
   },
   {
     no: [62],
-    is: 'neither exists: one person, made from the alias (PostHog makes it from the distinct id)',
+    is: 'if neither ID exists, one person is created from the alias (in PostHog, from the distinct ID)',
     send: [alias('new', 'old')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 0 }],
     outcomes: [{ personOf: 'old', row: { distinctId: 'new' } }],
@@ -43,14 +43,14 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [63],
-    is: 'both exist: the alias survives (in PostHog the distinct id)',
+    is: 'if both exist, the person of the alias is kept (in PostHog, the person of the distinct ID)',
     start: { persons: [{ ids: ['new'] }, { ids: ['old'] }] },
     send: [alias('new', 'old')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 1 }],
   },
   {
     no: [64],
-    is: "the alias's value wins a conflict (in PostHog the distinct id's); $set goes to the survivor",
+    is: 'if properties conflict, the person of the alias wins (in PostHog, the distinct ID); $set applies to the remaining person',
     start: {
       persons: [
         { ids: ['new'], properties: { both: 'n', new: 1 } },
@@ -62,30 +62,30 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [65],
-    is: 'an alias of two ids on one person merges nothing, and the alias becomes the main id',
+    is: 'an alias of two IDs of the same person merges nothing, and the alias becomes the main ID',
     send: [identify('anon', 'id1'), { event: 'e', distinct_id: 'id1' }, identify('id1', 'id2'), alias('id1', 'id2')],
     persons: [{ ids: ['anon', 'id1', 'id2'], isIdentified: true, mainId: 'id2' }],
   },
   {
     no: [66],
-    is: 'an anonymous id aliased to an identified user',
+    is: 'an anonymous ID can be aliased to an identified user',
     send: [{ event: '$identify', distinct_id: 'u' }, { event: 'e', distinct_id: 'anon' }, alias('anon', 'u')],
     persons: [{ ids: ['anon', 'u'], uuidOf: 'u', isIdentified: true }],
   },
   {
     no: [67],
-    is: 'two unidentified persons aliased',
+    is: 'two unidentified persons can be aliased',
     send: [{ event: 'e', distinct_id: 'a' }, { event: 'e', distinct_id: 'b' }, alias('a', 'b')],
     persons: [{ ids: ['a', 'b'], isIdentified: true }],
   },
   {
     no: [68],
-    is: 'two unseen ids aliased',
+    is: 'two new IDs can be aliased',
     send: [alias('a', 'b')],
     persons: [{ ids: ['a', 'b'], isIdentified: true }],
   },
   {
-    is: 'an alias again, or back, merges nothing; only the main id follows it',
+    is: 'a repeated or reversed alias merges nothing and only changes the main ID',
     start: { persons: [{ ids: ['a'] }, { ids: ['b'] }] },
     send: [alias('a', 'b'), alias('a', 'b'), alias('b', 'a')],
     persons: [{ ids: ['a', 'b'], uuidOf: 'b', mainId: 'a', version: 2 }],
@@ -97,7 +97,7 @@ export const aliasCases: RuleCase[] = [
     ] as const
   ).map(
     ([source, target]): RuleCase => ({
-      is: `an alias with only the ${source ? 'distinct id' : 'alias'} identified is merged`,
+      is: `an alias in which only the ${source ? 'distinct ID' : 'alias'} is identified is merged`,
       start: {
         persons: [
           { ids: ['d'], isIdentified: source },
@@ -109,7 +109,7 @@ export const aliasCases: RuleCase[] = [
     }),
   ),
   {
-    is: 'an alias of two identified persons is refused; the event belongs to the distinct id',
+    is: 'an alias of two identified persons is rejected, and the event belongs to the distinct ID',
     start: {
       persons: [
         { ids: ['d'], isIdentified: true },
@@ -125,21 +125,21 @@ export const aliasCases: RuleCase[] = [
   },
   ...[undefined, null, ''].map(
     (value): RuleCase => ({
-      is: `an alias that is ${value === '' ? 'empty' : String(value)} is a property update`,
+      is: `an alias that is ${value === '' ? 'empty' : String(value)} only updates properties`,
       send: [alias('u', value, { $set: { a: 1 } })],
       persons: [{ ids: ['u'], properties: { a: 1 }, isIdentified: false }],
       outcomes: [{}],
     }),
   ),
   {
-    is: 'an alias of an id to itself changes nothing and warns nobody',
+    is: 'an alias of an ID to itself changes nothing and causes no warning',
     send: [alias('u', 'u')],
     persons: [{ ids: ['u'], isIdentified: false }],
     outcomes: [{}],
   },
   {
     no: [69],
-    is: 'merge_dangerously merges two identified persons into the distinct id',
+    is: '$merge_dangerously merges two identified persons into the person of the distinct ID',
     start: {
       persons: [
         { ids: ['u'], isIdentified: true },
@@ -151,14 +151,14 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [70],
-    is: 'merge_dangerously of a person into an unseen id',
+    is: '$merge_dangerously can merge a person into a new ID',
     start: { persons: [{ ids: ['old'] }] },
     send: [mergeDangerously('new', 'old')],
     persons: [{ ids: ['old', 'new'], isIdentified: true }],
   },
   {
     no: [71],
-    is: 'merge_dangerously of an illegal id: three events of two persons',
+    is: '$merge_dangerously with an illegal ID merges nothing: the three events belong to two persons',
     send: [{ event: 'e', distinct_id: 'u' }, { event: 'e', distinct_id: '0' }, mergeDangerously('u', '0')],
     persons: [{ ids: ['u'] }, { ids: ['0'] }],
     outcomes: [
@@ -169,7 +169,7 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [72],
-    is: 'merge_dangerously of an illegal id still sets properties',
+    is: '$merge_dangerously with an illegal ID still sets properties',
     send: [mergeDangerously('u', '0', { $set: { a: 1 } })],
     persons: [{ ids: ['u'], properties: { a: 1 }, isIdentified: false }],
     outcomes: [{ warnings: ['cannot_merge_with_illegal_distinct_id'] }],
@@ -183,14 +183,14 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [74],
-    is: "an alias of the distinct id 'false' is not merged",
+    is: "an alias of the distinct ID 'false' is not merged",
     send: [{ event: 'e', distinct_id: 'u' }, alias('false', 'u')],
     persons: [{ ids: ['u'] }, { ids: ['false'] }],
     outcomes: [{}, { personOf: 'false', warnings: ['cannot_merge_with_illegal_distinct_id'] }],
   },
   {
     no: [79],
-    is: 'ids of one person merged again: nothing to write',
+    is: 'merging two IDs of the same person again writes nothing',
     start: { persons: [{ ids: ['u', 'anon'], isIdentified: true, version: 4 }] },
     send: [identify('anon', 'u'), mergeDangerously('u', 'anon')],
     persons: [{ ids: ['u', 'anon'], version: 4 }],
@@ -198,7 +198,7 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [90],
-    is: 'a chain of merges is one person',
+    is: 'a chain of merges results in one person',
     send: [
       { event: 'e', distinct_id: '1' },
       { event: 'e', distinct_id: '2' },
@@ -210,7 +210,7 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [91],
-    is: 'two pairs, then merged dangerously: one person of four ids',
+    is: 'two pairs of IDs that are merged with $merge_dangerously become one person with four IDs',
     send: [
       { event: 'e', distinct_id: '1' },
       { event: 'e', distinct_id: '2' },
@@ -243,7 +243,7 @@ export const aliasCases: RuleCase[] = [
     ),
   ),
   {
-    is: 'a number as $anon_distinct_id or alias is the id of this text',
+    is: 'a number as $anon_distinct_id or alias is treated as a string',
     start: { persons: [{ ids: ['7'] }] },
     send: [
       identify(7, 'u', { $set: { a: 1 } }),
@@ -254,7 +254,7 @@ export const aliasCases: RuleCase[] = [
     outcomes: [{ personOf: '7' }, { personOf: '7' }, { personOf: '7' }],
   },
   {
-    is: 'an ordinary event may carry $anon_distinct_id and alias of any kind',
+    is: 'in an ordinary event, $anon_distinct_id and alias can have any type',
     send: [{ event: 'e', distinct_id: 'u', properties: { $anon_distinct_id: 7, alias: {} } }],
     persons: [{ ids: ['u'] }],
     outcomes: [{}],

@@ -5,7 +5,7 @@ import { createRuleWorld, eventTime } from './rule-world.ts';
 export const creationCases: RuleCase[] = [
   {
     no: [1],
-    is: 'an ordinary event of a new id creates its person',
+    is: 'an ordinary event with a new ID creates a person',
     send: [{ event: 'bought', distinct_id: 'u', uuid: '11111111-1111-4111-8111-111111111111' }],
     persons: [{ ids: ['u'], uuidOf: 'u', mainId: 'u', createdAt: eventTime, version: 0, isIdentified: false }],
     outcomes: [{ personOf: 'u', row: { personMode: personMode.full, personCreatedAtMs: Date.parse(eventTime) } }],
@@ -20,7 +20,7 @@ export const creationCases: RuleCase[] = [
   },
   {
     no: [2],
-    is: 'the same id in two projects makes two persons',
+    is: 'the same ID in two projects creates two persons',
     send: [{ event: 'bought', distinct_id: 'u' }],
     also: (world) => {
       const other = createRuleWorld({ project: { id: 2 } });
@@ -31,13 +31,13 @@ export const creationCases: RuleCase[] = [
   },
   {
     no: [3],
-    is: 'a new person takes $set_once overlaid by $set in one write',
+    is: 'a new person is written once, with $set_once overridden by $set',
     send: [{ event: 'e', distinct_id: 'u', properties: { $set_once: { a: 1, b: 2 }, $set: { b: 3, c: 4 } } }],
     persons: [{ ids: ['u'], properties: { a: 1, b: 3, c: 4 }, version: 0 }],
   },
   {
     no: [4],
-    is: 'a NUL in a property, a key or an id is stored as U+FFFD',
+    is: 'a NUL character in a property, key or ID is stored as U+FFFD',
     send: [
       { event: 'e\u0000', distinct_id: 'u\u0000', properties: { $set: { 'k\u0000': ['a\u0000b', { c: '\ud800' }] } } },
     ],
@@ -46,7 +46,7 @@ export const creationCases: RuleCase[] = [
   },
   {
     no: [5],
-    is: 'an anonymous event of a new id has a made-up person and leaves no trace of it',
+    is: 'an anonymous event with a new ID gets a computed person ID, but no person is stored',
     send: [{ event: 'e', distinct_id: 'u', properties: { $process_person_profile: false, $set: { a: 1 } } }],
     persons: [],
     outcomes: [
@@ -61,21 +61,21 @@ export const creationCases: RuleCase[] = [
   },
   {
     no: [6],
-    is: 'an anonymous event of a known person shows none of its properties',
+    is: 'an anonymous event of an existing person does not contain its properties',
     start: { persons: [{ ids: ['u'], properties: { c: 420 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $process_person_profile: false } }],
     outcomes: [{ personOf: 'u', row: { personProperties: {} } }],
   },
   {
     no: [7],
-    is: 'a normal event of a known person shows its properties',
+    is: 'an ordinary event of an existing person contains its properties',
     start: { persons: [{ ids: ['u'], properties: { c: 420, $creator_event_uuid: 'x' } }] },
     send: [{ event: 'e', distinct_id: 'u' }],
     outcomes: [{ row: { personProperties: { c: 420, $creator_event_uuid: 'x' } } }],
   },
   {
     no: [8],
-    is: 'an event with nothing to set leaves a known person alone',
+    is: 'an event that sets nothing does not write to an existing person',
     start: { persons: [{ ids: ['u'], properties: { a: 1 }, version: 3 }] },
     send: [{ event: 'e', distinct_id: 'u' }],
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 3 }],
@@ -83,7 +83,7 @@ export const creationCases: RuleCase[] = [
   },
   {
     no: [9],
-    is: 'an event that would create its person updates the one that is there',
+    is: 'an event that would create a person updates the existing one',
     start: { persons: [{ ids: ['u'], properties: { b: 3, c: 4 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set_once: { c: 3, e: 4 }, $set: { b: 4 } } }],
     persons: [{ ids: ['u'], properties: { b: 4, c: 4, e: 4 }, version: 1 }],
@@ -94,12 +94,12 @@ export const creationCases: RuleCase[] = [
     also: (world) => expect(world.personOf('u')?.properties.$creator_event_uuid).toMatch(/^0{8}-/),
   },
   {
-    is: 'a person created by $exception takes its properties',
+    is: 'a person created by $exception gets the properties of the event',
     send: [{ event: '$exception', distinct_id: 'u', properties: { $set: { a: 1 } } }],
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 0 }],
   },
   {
-    is: 'a value of $process_person_profile that is not boolean counts as true and is reported',
+    is: 'a value of $process_person_profile that is not a boolean counts as true and causes a warning',
     send: [{ event: 'e', distinct_id: 'u', properties: { $process_person_profile: 'false' } }],
     persons: [{ ids: ['u'] }],
     outcomes: [{ warnings: ['invalid_process_person_profile'], properties: { $process_person_profile: undefined } }],
@@ -112,7 +112,7 @@ export const creationCases: RuleCase[] = [
   },
   ...['$identify', '$create_alias', '$merge_dangerously'].map(
     (event): RuleCase => ({
-      is: `${event} without a person makes no sense: dropped and reported`,
+      is: `${event} requires a person, so without person processing it is dropped with a warning`,
       send: [
         { event, distinct_id: 'u', properties: { $process_person_profile: false, $anon_distinct_id: 'a', alias: 'a' } },
       ],
@@ -123,7 +123,7 @@ export const creationCases: RuleCase[] = [
     }),
   ),
   {
-    is: 'in a project that opted out every event is anonymous, merge events too, and says so',
+    is: 'in a project that opted out, every event, including merge events, is anonymous and marked so',
     start: { project: { personProcessingOptOut: true } },
     send: [
       { event: 'e', distinct_id: 'u', properties: { $set: { a: 1 } } },

@@ -15,13 +15,13 @@ function typesOf(world: RuleWorld): Record<string, number> {
 export const groupCases: RuleCase[] = [
   {
     no: [104],
-    is: 'new types take the next indexes',
+    is: 'new group types get the next indexes',
     start: { groupTypes: ['foo'] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $groups: { second: 'x', third: 'y' } } }],
     also: (world) => expect(typesOf(world)).toEqual({ foo: 0, second: 1, third: 2 }),
   },
   {
-    is: 'a new type takes the lowest free index',
+    is: 'a new group type gets the lowest free index',
     send: [{ event: 'e', distinct_id: 'u', properties: { $groups: { new: 'x' } } }],
     start: { groupTypes: ['a', 'b', 'c'] },
     also: (world) => {
@@ -32,7 +32,7 @@ export const groupCases: RuleCase[] = [
   },
   {
     no: [107],
-    is: 'a sixth type gets no index: the event is stored without it, its group identify writes nothing, both warn',
+    is: 'a sixth group type gets no index: events are stored without it, $groupidentify writes nothing, and both cause a warning',
     start: { groupTypes: fiveTypes },
     send: [
       { event: 'e', distinct_id: 'u', properties: { $groups: { sixth: 'x', a: 'y' } } },
@@ -61,14 +61,14 @@ export const groupCases: RuleCase[] = [
   ).map(
     ([no, what, properties]): RuleCase => ({
       no: [no],
-      is: `$groupidentify without a ${what} is stored and writes no group`,
+      is: `$groupidentify without a ${what} is stored, but writes no group`,
       send: [groupIdentify({ ...properties, $group_set: { a: 1 } })],
       outcomes: [{}],
       also: (world) => expect(world.groups.size).toBe(0),
     }),
   ),
   {
-    is: '$groupidentify creates a group, and the person of its sender, which it tells nothing',
+    is: '$groupidentify creates the group and the person of the sender, without setting properties of the person',
     send: [
       {
         ...groupIdentify({ ...acme, $group_set: { name: 'Acme' }, $set: { a: 1 }, $browser: 'Firefox' }),
@@ -90,13 +90,13 @@ export const groupCases: RuleCase[] = [
     },
   },
   {
-    is: '$group_identify is the same event, stored under the usual name',
+    is: '$group_identify is stored as $groupidentify',
     send: [{ ...groupIdentify({ ...acme, $group_set: { a: 1 } }), event: '$group_identify' }],
     outcomes: [{ row: { event: '$groupidentify' } }],
     also: (world) => expect(world.group('org', 'acme')?.properties).toEqual({ a: 1 }),
   },
   {
-    is: 'an anonymous $groupidentify writes its group and no person',
+    is: 'an anonymous $groupidentify writes the group but no person',
     send: [groupIdentify({ ...acme, $group_set: { a: 1 }, $process_person_profile: false, $groups: { org: 'acme' } })],
     persons: [],
     outcomes: [{ properties: { $group_0: undefined } }],
@@ -104,7 +104,7 @@ export const groupCases: RuleCase[] = [
   },
   {
     no: [111],
-    is: 'a group is updated key by key',
+    is: 'group properties are updated key by key',
     start: { groupTypes: ['org'], groups: [{ index: 0, key: 'acme', properties: { a: 1, b: 2 } }] },
     send: [{ ...groupIdentify({ ...acme, $group_set: { foo: 'bar', a: 3 } }), timestamp: '2026-04-01T00:00:00.000Z' }],
     also: (world) => {
@@ -118,7 +118,7 @@ export const groupCases: RuleCase[] = [
     },
   },
   {
-    is: 'a group update that brings nothing new is not written; nested objects are replaced, not merged',
+    is: 'a group update without changes is not written; nested objects are replaced, not merged',
     start: { groupTypes: ['org'], groups: [{ index: 0, key: 'acme', properties: { o: { x: 1, y: 2 } } }] },
     send: [groupIdentify({ ...acme, $group_set: { o: { y: 2, x: 1 } } })],
     also: (world) => {
@@ -129,7 +129,7 @@ export const groupCases: RuleCase[] = [
     },
   },
   {
-    is: 'an earlier event makes a group older when it changes it',
+    is: 'an event with an earlier time moves the creation time of a group back if it changes the group',
     start: { groupTypes: ['org'], groups: [{ index: 0, key: 'acme' }] },
     send: [{ ...groupIdentify({ ...acme, $group_set: { a: 1 } }), timestamp: '2025-01-01T00:00:00.000Z' }],
     also: (world) => expect(world.group('org', 'acme')?.createdAtMs).toBe(Date.parse('2025-01-01T00:00:00.000Z')),
@@ -157,7 +157,7 @@ export const groupCases: RuleCase[] = [
   ).map(
     ([groupSet, receivedType]): RuleCase => ({
       no: [113],
-      is: `$group_set of type ${receivedType} writes no group and is reported`,
+      is: `$group_set of type ${receivedType} writes no group and causes a warning`,
       send: [groupIdentify({ ...acme, $group_set: groupSet })],
       outcomes: [{ warnings: ['invalid_group_set'] }],
       also: (world) => {
@@ -169,18 +169,18 @@ export const groupCases: RuleCase[] = [
   ),
   {
     no: [114],
-    is: 'a key of 400 characters is kept, one of 401 drops the event',
+    is: 'a group key of 400 characters is accepted, and one of 401 drops the event',
     send: [399, 400, 401].map((length) => groupIdentify({ $group_type: 'org', $group_key: 'k'.repeat(length) })),
     outcomes: [{}, {}, { dropped: 'group_key_too_long', warnings: ['group_key_too_long'] }],
     also: (world) => expect(world.groups.size).toBe(2),
   },
   {
-    is: 'a number is a key, as text',
+    is: 'a number as group key is treated as a string',
     send: [groupIdentify({ $group_type: 'org', $group_key: 42 })],
     also: (world) => expect(world.group('org', '42')).toBeDefined(),
   },
   {
-    is: 'two types may share a key',
+    is: 'two group types can have the same key',
     send: [groupIdentify({ ...acme, $group_set: { a: 1 } }), groupIdentify({ ...acme, $group_type: 'team' })],
     also: (world) => {
       expect(world.group('org', 'acme')?.properties).toEqual({ a: 1 });
@@ -188,7 +188,7 @@ export const groupCases: RuleCase[] = [
     },
   },
   {
-    is: 'a type of more than 400 characters gets no index and is reported, in both events that name types',
+    is: 'a group type of more than 400 characters gets no index and causes a warning, in both kinds of events',
     send: [
       groupIdentify({ $group_type: 't'.repeat(401), $group_key: 'x' }),
       {
@@ -205,7 +205,7 @@ export const groupCases: RuleCase[] = [
   },
   {
     no: [115],
-    is: '$groups puts the event under its groups and creates types, not groups',
+    is: '$groups assigns the event to groups and creates group types, but no groups',
     send: [{ event: 'e', distinct_id: 'u', properties: { $groups: { org: 'x', project: 'y' }, $group_0: 'client' } }],
     outcomes: [{ row: { properties: { $groups: { org: 'x', project: 'y' }, $group_0: 'x', $group_1: 'y' } } }],
     also: (world) => {
@@ -216,7 +216,7 @@ export const groupCases: RuleCase[] = [
   },
   {
     no: [116],
-    is: '$groups of an anonymous event stays a mere property',
+    is: '$groups of an anonymous event is stored as a property only',
     send: [{ event: 'e', distinct_id: 'u', properties: { $process_person_profile: false, $groups: { org: 'x' } } }],
     outcomes: [{ properties: { $groups: { org: 'x' }, $group_0: undefined } }],
     also: (world) => expect(world.ledger.groupTypes.size).toBe(0),
@@ -231,7 +231,7 @@ export const groupCases: RuleCase[] = [
   ),
   {
     no: [117],
-    is: 'group keys the client sends stay on an event with a person',
+    is: 'group keys that the client sends are kept on an event with a person',
     send: [
       groupIdentify(acme),
       groupIdentify({ ...acme, $group_type: 'team' }),
@@ -240,13 +240,13 @@ export const groupCases: RuleCase[] = [
     outcomes: [{}, {}, { row: { properties: { $group_0: 'acme', $group_1: 'blue' } } }],
   },
   {
-    is: 'an empty type is none',
+    is: 'an empty group type is ignored',
     send: [{ event: 'e', distinct_id: 'u', properties: { $groups: { '': 'x' } } }],
     outcomes: [{ properties: { $group_0: undefined } }],
     also: (world) => expect(world.ledger.groupTypes.size).toBe(0),
   },
   {
-    is: 'a type called __proto__ is a type',
+    is: '__proto__ is a valid group type',
     send: [
       { event: 'e', distinct_id: 'u', properties: { $groups: JSON.parse('{"__proto__":"x"}') } },
       groupIdentify({ $group_type: '__proto__', $group_key: '__proto__', $group_set: JSON.parse('{"__proto__":1}') }),

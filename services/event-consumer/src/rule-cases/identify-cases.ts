@@ -11,19 +11,19 @@ const anonymous = { $process_person_profile: false };
 export const identifyCases: RuleCase[] = [
   {
     no: [37],
-    is: 'without $anon_distinct_id it is a property update and identifies nobody',
+    is: '$identify without $anon_distinct_id only updates properties and does not mark the person as identified',
     send: [{ event: '$identify', distinct_id: 'u', properties: { $set: { a: 1 } } }],
     persons: [{ ids: ['u'], properties: { a: 1 }, isIdentified: false, version: 0 }],
   },
   {
-    is: 'with $set only, it writes even filtered properties',
+    is: '$identify with only $set also writes filtered properties',
     start: { persons: [{ ids: ['u'], properties: { $browser: 'x' } }] },
     send: [{ event: '$identify', distinct_id: 'u', properties: { $set: { $browser: 'y' } } }],
     persons: [{ ids: ['u'], properties: { $browser: 'y' }, isIdentified: false, version: 1 }],
   },
   {
     no: [38],
-    is: 'neither id exists: one person with both',
+    is: 'if neither ID exists, one person is created with both',
     send: [identify('anon', 'u', { $set: { foo: 'bar' } })],
     persons: [
       { ids: ['u', 'anon'], uuidOf: 'u', mainId: 'u', isIdentified: true, properties: { foo: 'bar' }, version: 0 },
@@ -36,21 +36,21 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [39],
-    is: 'both ids on one person: no merge, but identified now',
+    is: 'if both IDs belong to the same person, nothing is merged, but the person becomes identified',
     start: { persons: [{ ids: ['u', 'anon'] }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['u', 'anon'], isIdentified: true, version: 1 }],
   },
   {
     no: [40],
-    is: 'the user exists, the anonymous id is new: it is added',
+    is: 'if the user exists and the anonymous ID is new, it is added to the person of the user',
     start: { persons: [{ ids: ['u'] }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['u', 'anon'], uuidOf: 'u', isIdentified: true, version: 1 }],
   },
   {
     no: [41],
-    is: 'the anonymous person exists, the user is new: the user joins it and becomes its main id',
+    is: 'if the anonymous person exists and the user is new, the user ID is added to it and becomes the main ID',
     start: { persons: [{ ids: ['anon'] }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['u', 'anon'], uuidOf: 'anon', mainId: 'u', isIdentified: true, version: 1 }],
@@ -58,7 +58,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [42],
-    is: 'both exist, neither identified: merged into the user, the older creation time stays',
+    is: 'if both exist and neither is identified, they are merged into the user, with the earlier creation time',
     start: {
       persons: [{ ids: ['u'] }, { ids: ['anon'], createdAt: '2025-05-05T00:00:00.000Z' }],
     },
@@ -74,14 +74,14 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [43],
-    is: 'an identified user takes an anonymous person',
+    is: 'an anonymous person is merged into an identified user',
     start: { persons: [{ ids: ['u'], isIdentified: true }, { ids: ['anon'] }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['u', 'anon'], uuidOf: 'u', isIdentified: true, version: 1 }],
   },
   {
     no: [44],
-    is: 'an identified source is refused; the user counts as identified all the same',
+    is: 'merging an identified source is rejected, but the user becomes identified',
     start: { persons: [{ ids: ['u'] }, { ids: ['other'], isIdentified: true, properties: { a: 1 } }] },
     send: [identify('other', 'u', { $set: { b: 1 } })],
     persons: [
@@ -92,7 +92,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [45],
-    is: 'both identified: refused, nothing changes',
+    is: 'if both are identified, the merge is rejected and nothing changes',
     start: {
       persons: [
         { ids: ['u'], isIdentified: true },
@@ -109,7 +109,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [46],
-    is: 'properties: the target beats the source, $set beats both, $set_once fills gaps',
+    is: 'the properties of the target override those of the source, $set overrides both, and $set_once fills gaps',
     start: {
       persons: [
         { ids: ['u'], properties: { b: 3, c: 4, d: 5 }, version: 2 },
@@ -122,14 +122,14 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [48],
-    is: 'both ids alike: nothing is merged or reported, nobody identified',
+    is: 'if both IDs are the same, nothing is merged, no warning is caused, and the person does not become identified',
     send: [identify('u', 'u')],
     persons: [{ ids: ['u'], isIdentified: false }],
     outcomes: [{}],
   },
   {
     no: [49],
-    is: 'an anonymous person joins a user with an e-mail, which stays',
+    is: 'an anonymous person is merged into a user with an email, which is kept',
     send: [
       { event: 'e', distinct_id: 'anonymous_id' },
       { event: 'e', distinct_id: 'new_distinct_id', properties: { $set: { email: 'someone@example.com' } } },
@@ -145,7 +145,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [50],
-    is: 'a second anonymous person joins the same user',
+    is: 'a second anonymous person can be merged into the same user',
     send: [
       { event: 'e', distinct_id: 'a1' },
       identify('a1', 'u'),
@@ -156,7 +156,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [51],
-    is: 'the same ids of another project are not touched',
+    is: 'the same IDs in another project are not affected',
     send: [{ event: 'e', distinct_id: 'anon' }, { event: 'e', distinct_id: 'u' }, identify('anon', 'u')],
     persons: [{ ids: ['anon', 'u'] }],
     also: () => {
@@ -169,7 +169,7 @@ export const identifyCases: RuleCase[] = [
   ...[true, false].map(
     (hasFirstEvent): RuleCase => ({
       no: [hasFirstEvent ? 52 : 53],
-      is: `two devices, two users ${hasFirstEvent ? 'with' : 'without'} an event before the first identify`,
+      is: `two devices with two users, ${hasFirstEvent ? 'with' : 'without'} an event before the first $identify, result in two persons`,
       send: [
         ...(hasFirstEvent ? [{ event: 'e1', distinct_id: 'anon' }] : []),
         identify('anon', 'u1'),
@@ -197,7 +197,7 @@ export const identifyCases: RuleCase[] = [
   ].map(
     ([first = '', second = '']): RuleCase => ({
       no: [54],
-      is: `one anonymous id identified as two users, ${first} first: never one person`,
+      is: `an anonymous ID that is identified as two users, ${first} first, never merges the two`,
       send: [
         { event: 'e', distinct_id: 'anon' },
         { event: 'e', distinct_id: 'u1' },
@@ -213,7 +213,7 @@ export const identifyCases: RuleCase[] = [
   ),
   {
     no: [55],
-    is: 'an id used anonymously, then identified: its mapping has version 1, and its old events find the person by it',
+    is: 'an ID that was used anonymously and then identified gets a mapping with version 1, so that its earlier events belong to the person',
     send: [{ event: 'e', distinct_id: 'anon', properties: anonymous }, identify('anon', 'u')],
     persons: [{ ids: ['anon', 'u'], uuidOf: 'u' }],
     outcomes: [{ personOf: 'anon' }, { personOf: 'u' }],
@@ -221,7 +221,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [56],
-    is: 'an anonymous event five minutes after the identify is upgraded to the real person, without its properties',
+    is: 'an anonymous event five minutes after the $identify belongs to the real person, but without its properties',
     send: [
       identify('anon', 'u', { $set: { a: 1 } }),
       { event: 'e', distinct_id: 'anon', properties: anonymous, timestamp: '2026-03-01T12:05:00.000Z' },
@@ -240,25 +240,25 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [57],
-    is: 'the same in a project that opted out: no upgrade',
+    is: 'in a project that opted out, such an event does not get the real person',
     start: { project: { personProcessingOptOut: true }, persons: [{ ids: ['u'] }] },
     send: [{ event: 'e', distinct_id: 'u', properties: anonymous }],
     outcomes: [{ personOf: 'u', row: { personMode: personMode.propertyless } }],
   },
   {
     no: [58],
-    is: 'an event and the identify that names its sender belong to one person',
+    is: 'an event and the $identify that names its sender belong to the same person',
     send: [{ event: 'e', distinct_id: 'anon' }, identify('anon', 'u')],
     outcomes: [{ personOf: 'anon' }, { personOf: 'anon' }],
   },
   {
-    is: 'an id nobody has seen joins an identified person without being asked',
+    is: 'a new ID is added to an identified person',
     send: [identify('anon', 'id1'), identify('id1', 'id2')],
     persons: [{ ids: ['anon', 'id1', 'id2'], uuidOf: 'id1', mainId: 'id2', isIdentified: true }],
     outcomes: [{}, {}],
   },
   {
-    is: 'an explicit null is an illegal id: reported, not merged, the properties still set',
+    is: 'an explicit null is an illegal ID: it causes a warning and no merge, but the properties are set',
     send: [identify(null, 'u', { $set: { a: 1 } })],
     persons: [{ ids: ['u'], isIdentified: false, properties: { a: 1 } }],
     outcomes: [{ warnings: ['cannot_merge_with_illegal_distinct_id'] }],
@@ -268,13 +268,13 @@ export const identifyCases: RuleCase[] = [
     },
   },
   {
-    is: 'ids of one person identified again leave its main id alone',
+    is: 'identifying two IDs of the same person again does not change the main ID',
     start: { persons: [{ ids: ['main', 'u', 'anon'], isIdentified: true }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['main', 'u', 'anon'], mainId: 'main', version: 0 }],
   },
   {
-    is: 'a chain of merges in one batch leaves every stored person pointing at the last survivor, moves counted',
+    is: 'after a chain of merges in one batch, all stored IDs point to the last remaining person, and the moves are counted',
     start: { persons: [{ ids: ['a'] }, { ids: ['b'] }, { ids: ['c'] }] },
     send: [
       { event: '$merge_dangerously', distinct_id: 'b', properties: { alias: 'a' } },
@@ -300,7 +300,7 @@ export const identifyCases: RuleCase[] = [
     },
   },
   {
-    is: 'a person both created and merged away in one batch leaves nothing to delete',
+    is: 'a person that is created and merged away in the same batch does not have to be deleted',
     start: { persons: [{ ids: ['u'] }] },
     send: [{ event: 'e', distinct_id: 'anon' }, identify('anon', 'u')],
     persons: [{ ids: ['anon', 'u'] }],
@@ -314,7 +314,7 @@ export const identifyCases: RuleCase[] = [
     },
   },
   {
-    is: 'the person a distinct id once made, alive without the id, gets it back',
+    is: 'a person that was created from a distinct ID and no longer has it gets it back',
     start: { persons: [{ ids: ['other'], uuidOf: 'u', properties: { a: 1 } }] },
     send: [{ event: 'e', distinct_id: 'u' }],
     persons: [{ ids: ['other', 'u'], uuidOf: 'u', properties: { a: 1 }, version: 0 }],

@@ -9,7 +9,7 @@ const now = Date.parse(eventTime);
 function historical(no: number, hours: number, expected: boolean): RuleCase {
   return {
     no: [no],
-    is: `an event of a migration ${hours} hours old is ${expected ? '' : 'not '}marked historical`,
+    is: `an event of a migration is ${expected ? '' : 'not '}marked historical if it is ${hours} hours old`,
     send: [
       {
         event: 'e',
@@ -26,7 +26,7 @@ function historical(no: number, hours: number, expected: boolean): RuleCase {
 export const rowCases: RuleCase[] = [
   {
     no: [92],
-    is: 'without a client address there is no $ip',
+    is: 'an event without a client address has no $ip',
     send: [{ event: 'e', distinct_id: 'u' }],
     outcomes: [{ row: { properties: {} } }],
   },
@@ -38,13 +38,13 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [94],
-    is: 'an $ip the client sent stays',
+    is: 'an $ip that the client sent is kept',
     send: [{ event: 'e', distinct_id: 'u', ip: '203.0.113.7', properties: { $ip: '198.51.100.1' } }],
     outcomes: [{ properties: { $ip: '198.51.100.1' } }],
   },
   {
     no: [95],
-    is: 'a project that anonymizes addresses stores none, whoever sent it',
+    is: 'a project that anonymizes IP addresses stores none, even if the client sent it',
     start: { project: { anonymizeIps: true } },
     send: [
       { event: 'e', distinct_id: 'u', ip: '203.0.113.7' },
@@ -54,7 +54,7 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [96],
-    is: 'text and href of an element are cut',
+    is: 'the text and href of an element are truncated',
     send: [
       {
         event: '$autocapture',
@@ -75,17 +75,17 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [98],
-    is: 'a name of 300 characters is cut to 200',
+    is: 'an event name of 300 characters is truncated to 200',
     send: [{ event: 'é'.repeat(300), distinct_id: 'u' }],
     outcomes: [{ row: { event: 'é'.repeat(200) } }],
   },
   {
-    is: 'a name is cut between characters, not within one',
+    is: 'an event name is truncated between characters, not within one',
     send: [{ event: '🦊'.repeat(201), distinct_id: 'u' }],
     outcomes: [{ row: { event: '🦊'.repeat(200) } }],
   },
   {
-    is: 'a distinct id of 400 characters is kept, one of 401 dropped and reported',
+    is: 'an event with a distinct ID of 400 characters is stored, and with 401 it is dropped with a warning',
     send: [
       { event: 'e', distinct_id: '🦊'.repeat(400) },
       { event: 'e', distinct_id: 'u'.repeat(401) },
@@ -95,20 +95,20 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [99],
-    is: 'the row shows the person overlaid by the $set of the event',
+    is: 'the stored event contains the person properties, overridden by the $set of the event',
     start: { persons: [{ ids: ['u'], properties: { foo: 'onPerson', pprop: 5 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set: { foo: 'onEvent' } } }],
     outcomes: [{ row: { personProperties: { foo: 'onEvent', pprop: 5 }, personMode: personMode.full } }],
   },
   {
-    is: 'an $exception shows its $set although the person does not get it',
+    is: 'a stored $exception contains its $set, although the person is not updated',
     start: { persons: [{ ids: ['u'], properties: { a: 1 } }] },
     send: [{ event: '$exception', distinct_id: 'u', properties: { $set: { a: 2 } } }],
     outcomes: [{ row: { personProperties: { a: 2 } } }],
   },
   {
     no: [103],
-    is: 'browser and campaign are lifted to the person and its first visit',
+    is: 'browser and campaign properties are copied to the person and to its initial properties',
     send: [
       {
         event: '$pageview',
@@ -149,7 +149,7 @@ export const rowCases: RuleCase[] = [
     ],
   },
   {
-    is: '$performance_event and $snapshot lift nothing',
+    is: '$performance_event and $snapshot copy nothing to the person',
     send: [
       { event: '$performance_event', distinct_id: 'u', properties: { $browser: 'Firefox', $os_name: 'iOS' } },
       { event: '$snapshot', distinct_id: 'u', properties: { $browser: 'Firefox' } },
@@ -158,12 +158,12 @@ export const rowCases: RuleCase[] = [
     outcomes: [{ properties: { $set: undefined, $os: undefined } }, { properties: { $set: undefined } }],
   },
   {
-    is: '$sent_at is the time the client says',
+    is: '$sent_at is the time that the client reports',
     send: [{ event: 'e', distinct_id: 'u', sent_at: '2026-03-01T12:00:01.000Z' }],
     outcomes: [{ properties: { $sent_at: '2026-03-01T12:00:01.000Z' } }],
   },
   {
-    is: 'bulk of the SDK and a claim to be verified are not stored',
+    is: 'bulky SDK properties and a claim to be verified are not stored',
     send: [
       {
         event: 'e',
@@ -180,7 +180,7 @@ export const rowCases: RuleCase[] = [
     outcomes: [{ row: { properties: { kept: 1 } } }],
   },
   {
-    is: 'a survey that was shown leaves its date on the person, unless the client set one',
+    is: 'a survey that was shown sets its date on the person, unless the client set one',
     send: [
       { event: 'survey shown', distinct_id: 'u', properties: { $survey_id: 's' } },
       { event: 'survey shown', distinct_id: 'v', properties: { $set: { $survey_last_seen_date: 'mine' } } },
@@ -204,14 +204,14 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [122],
-    is: 'the time of the record is the time of the event',
+    is: 'the time of the record becomes the time of the event',
     send: [{ event: 'e', distinct_id: 'u', timestamp: '2026-02-28T10:00:00.123Z', now: eventTime }],
     outcomes: [{ row: { timestampMs: Date.parse('2026-02-28T10:00:00.123Z'), capturedAtMs: now } }],
   },
   ...['not a time', '', '99999-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z', '2026-02-30T99:00:00Z'].map(
     (timestamp): RuleCase => ({
       no: [125],
-      is: `the time ${JSON.stringify(timestamp)} is not one: the receive time stands in, with a warning`,
+      is: `the invalid time ${JSON.stringify(timestamp)} is replaced by the time of receipt, with a warning`,
       send: [{ event: 'e', distinct_id: 'u', timestamp, now: eventTime }],
       outcomes: [{ row: { timestampMs: now }, warnings: ['ignored_invalid_timestamp'] }],
     }),
@@ -222,13 +222,13 @@ export const rowCases: RuleCase[] = [
   historical(138, 7 * 24, true),
   {
     no: [139],
-    is: 'a migrated event of unknown time stays marked',
+    is: 'a migrated event with an invalid time is marked historical',
     send: [{ event: 'e', distinct_id: 'u', historical_migration: true, timestamp: '', now: eventTime }],
     outcomes: [{ row: { isHistorical: true }, warnings: ['ignored_invalid_timestamp'] }],
   },
   historical(140, -1, false),
   {
-    is: 'an imported event moves the created_at of its person back, any other late event does not',
+    is: 'an imported event moves the created_at of its person back, but other late events do not',
     start: {
       persons: [
         { ids: ['u'], createdAt: eventTime },
@@ -258,7 +258,7 @@ export const rowCases: RuleCase[] = [
     ],
   },
   {
-    is: 'a report of a client about events it dropped becomes a warning and is not stored',
+    is: 'a client report about dropped events becomes a warning and is not stored',
     send: [
       {
         event: '$$client_ingestion_warning',
@@ -270,7 +270,7 @@ export const rowCases: RuleCase[] = [
     outcomes: [{ dropped: 'client_ingestion_warning', warnings: ['client_ingestion_warning'] }],
   },
   {
-    is: 'integers beyond 2^53 that a person or group is to keep are reported, as they are rounded',
+    is: 'integers beyond 2^53 in person or group properties are rounded and cause a warning',
     send: [
       { event: 'e', distinct_id: 'u', properties: { id: 2 ** 53, $set: { id: 2 ** 53, safe: 2 ** 53 - 1 } } },
       { event: 'e', distinct_id: 'u', properties: { $set_once: { nested: [{ id: -(2 ** 60) }] } } },
@@ -290,7 +290,7 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [142],
-    is: '$feature_flag_called is an ordinary event: no project has the anonymous default',
+    is: '$feature_flag_called is an ordinary event, because no project makes it anonymous by default',
     send: [{ event: '$feature_flag_called', distinct_id: 'u', properties: { $set: { a: 1 } } }],
     persons: [{ ids: ['u'], properties: { a: 1 } }],
   },

@@ -45,7 +45,7 @@ function pageview(properties: Record<string, unknown>, set: Record<string, unkno
 export const updateCases: RuleCase[] = [
   {
     no: [11],
-    is: '$set overwrites, $set_once fills, and a key every object inherits is a key like any other',
+    is: '$set overwrites, $set_once fills gaps, and keys that every JavaScript object inherits are ordinary keys',
     start: { persons: [{ ids: ['u'], properties: { b: 3, c: 4, toString: {} } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set_once: { c: 3, e: 4 }, $set: { b: 4, toString: 1 } } }],
     persons: [{ ids: ['u'], properties: { b: 4, c: 4, e: 4, toString: 1 }, version: 1 }],
@@ -61,33 +61,33 @@ export const updateCases: RuleCase[] = [
   ),
   {
     no: [14],
-    is: 'a page view does not write the current url alone, but its row shows it',
+    is: 'a page view does not write a changed current URL only, but the stored event contains it',
     ...pageview({ $current_url: 123 }, { $current_url: 4 }),
     persons: [{ ids: ['u'], properties: { $current_url: 123 }, version: 0 }],
     outcomes: [{ personProperties: { $current_url: 4 } }],
   },
   {
     no: [15],
-    is: 'a $set event writes the same change',
+    is: 'a $set event writes a changed current URL',
     start: { persons: [{ ids: ['u'], properties: { $current_url: 123 } }] },
     send: [{ event: '$set', distinct_id: 'u', properties: { $set: { $current_url: 4 } } }],
     persons: [{ ids: ['u'], properties: { $current_url: 4 }, version: 1 }],
   },
   {
     no: [16],
-    is: 'a page view writes an initial property the person lacks',
+    is: 'a page view writes an initial property that the person does not have',
     ...pageview({}, { $initial_current_url: 'x' }),
     persons: [{ ids: ['u'], properties: { $initial_current_url: 'x' }, version: 1 }],
   },
   {
     no: [17],
-    is: 'a page view writes an initial property the person has',
+    is: 'a page view overwrites an initial property that the person has',
     ...pageview({ $initial_current_url: 'w' }, { $initial_current_url: 'x' }),
     persons: [{ ids: ['u'], properties: { $initial_current_url: 'x' }, version: 1 }],
   },
   {
     no: [18],
-    is: 'what brings nothing new is not written, equal objects included',
+    is: 'values that do not change are not written, including equal objects',
     start: { persons: [{ ids: ['u'], properties: { a: 1, o: { x: [1], y: 2 }, n: null } }] },
     send: [
       {
@@ -101,7 +101,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [19],
-    is: 'being identified alone is written, once',
+    is: 'becoming identified is written even without other changes, but only once',
     start: { persons: [{ ids: ['u', 'anon'] }] },
     send: [
       { event: '$identify', distinct_id: 'u', properties: { $anon_distinct_id: 'anon' } },
@@ -111,21 +111,21 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [21],
-    is: '$set beats $set_once on the same key, and both stay on the event',
+    is: '$set overrides $set_once for the same key, and both are kept on the event',
     start: { persons: [{ ids: ['u'] }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set: { k: 'set' }, $set_once: { k: 'once' } } }],
     persons: [{ ids: ['u'], properties: { k: 'set' } }],
     outcomes: [{ properties: { $set: { k: 'set' }, $set_once: { k: 'once' } } }],
   },
   {
-    is: '$set beats $set_once even with a null over a null',
+    is: '$set overrides $set_once even if both values are null',
     start: { persons: [{ ids: ['u'], properties: { k: null } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set: { k: null }, $set_once: { k: 'once' } } }],
     persons: [{ ids: ['u'], properties: { k: null }, version: 0 }],
   },
   {
     no: [22],
-    is: '$unset removes keys and stays on the event',
+    is: '$unset removes keys and is kept on the event',
     start: { persons: [{ ids: ['u'], properties: { a: 1, b: 2, c: 3 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $unset: ['a', 'c', 'missing', 7] } }],
     persons: [{ ids: ['u'], properties: { b: 2 }, version: 1 }],
@@ -145,20 +145,20 @@ export const updateCases: RuleCase[] = [
     persons: [{ ids: ['u'], properties: { b: 2 } }],
   },
   {
-    is: 'a key both set and unset goes when the person had it, and stays when it did not',
+    is: 'a key that is both set and unset is removed if the person had it, and kept if it did not',
     start: { persons: [{ ids: ['u'], properties: { had: 1 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set: { had: 2, hadNot: 2 }, $unset: ['had', 'hadNot'] } }],
     persons: [{ ids: ['u'], properties: { hadNot: 2 } }],
   },
   {
-    is: 'null is set like any value, and $set_once fills it',
+    is: 'null is set like any other value, and $set_once replaces it',
     start: { persons: [{ ids: ['u'], properties: { a: 1, b: null } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set: { a: null }, $set_once: { b: 2 } } }],
     persons: [{ ids: ['u'], properties: { a: null, b: 2 } }],
   },
   {
     no: [24],
-    is: 'four events in order: the last $set wins, the first $set_once where there is no $set',
+    is: 'over four events in order, the last $set wins, and without $set the first $set_once',
     start: { persons: [{ ids: ['u'] }] },
     send: [
       { event: 'e', distinct_id: 'u', properties: { $set: { a: 1, b: 1 }, $set_once: { c: 1, d: 1 } } },
@@ -170,14 +170,14 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [25],
-    is: '$set beside the properties counts like $set in them and wins per key',
+    is: '$set next to the properties counts like $set inside them and wins for each key',
     send: [{ event: 'e', distinct_id: 'u', $set: { a: 1, b: 1 }, properties: { $set: { b: 2, c: 2 } } }],
     persons: [{ ids: ['u'], properties: { a: 1, b: 1, c: 2 } }],
     outcomes: [{ properties: { $set: { a: 1, b: 1, c: 2 } } }],
   },
   {
     no: [26],
-    is: '$set_once beside the properties counts, and a later one of the key is ignored',
+    is: '$set_once next to the properties counts, and a later $set_once for the same key is ignored',
     send: [
       { event: 'e', distinct_id: 'u', $set_once: { a: 1 } },
       { event: 'e', distinct_id: 'u', properties: { $set_once: { a: 2 } } },
@@ -185,19 +185,19 @@ export const updateCases: RuleCase[] = [
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 0 }],
   },
   {
-    is: '$set_once beside the properties and in them are merged, the one beside winning per key',
+    is: '$set_once next to the properties and inside them are merged, and the one next to them wins for each key',
     send: [{ event: 'e', distinct_id: 'u', $set_once: { a: 1, b: 1 }, properties: { $set_once: { b: 2, c: 2 } } }],
     persons: [{ ids: ['u'], properties: { a: 1, b: 1, c: 2 } }],
   },
   {
-    is: '$unset beside the properties counts too',
+    is: '$unset next to the properties also counts',
     start: { persons: [{ ids: ['u'], properties: { a: 1, b: 2, c: 3 } }] },
     send: [{ event: 'e', distinct_id: 'u', $unset: ['a'], properties: { $unset: { b: 1 } } }],
     persons: [{ ids: ['u'], properties: { c: 3 } }],
   },
   {
     no: [27],
-    is: '$identify with $set_once twice keeps the first value',
+    is: '$identify with $set_once, sent twice, keeps the first value',
     send: [
       { event: '$identify', distinct_id: 'u', properties: { $set_once: { a: 1 } } },
       { event: '$identify', distinct_id: 'u', properties: { $set_once: { a: 2 } } },
@@ -206,7 +206,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [28],
-    is: 'an event between two $set shows the first value',
+    is: 'an event between two $set contains the first value',
     send: [
       { event: '$set', distinct_id: 'u', properties: { $set: { a: 1 } } },
       { event: 'e', distinct_id: 'u' },
@@ -216,7 +216,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [29],
-    is: 'an anonymous event unsets nothing',
+    is: '$unset has no effect in an anonymous event',
     start: { persons: [{ ids: ['u'], properties: { a: 1 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $process_person_profile: false, $unset: ['a'] } }],
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 0 }],
@@ -224,7 +224,7 @@ export const updateCases: RuleCase[] = [
   ...filteredKeys.map(
     (key): RuleCase => ({
       no: key === '$geoip_latitude' ? [30, 33] : [30],
-      is: `a page view does not write a new ${key} alone`,
+      is: `a page view does not write a changed ${key} without other changes`,
       ...pageview({ [key]: 1 }, { [key]: 2 }),
       persons: [{ ids: ['u'], properties: { [key]: 1 }, version: 0 }],
       outcomes: [{ personProperties: { [key]: 2 } }],
@@ -232,13 +232,13 @@ export const updateCases: RuleCase[] = [
   ),
   {
     no: [31],
-    is: 'a filtered key the person lacks is written',
+    is: 'a filtered key that the person does not have is written',
     ...pageview({}, { $browser: 'Firefox' }),
     persons: [{ ids: ['u'], properties: { $browser: 'Firefox' }, version: 1 }],
   },
   {
     no: [32],
-    is: 'a change of country takes the filtered keys along',
+    is: 'a change of country also writes the filtered keys',
     ...pageview(
       { $geoip_country_name: 'A', $geoip_latitude: 1, $geoip_longitude: 1, $geoip_postal_code: '1' },
       { $geoip_country_name: 'B', $geoip_latitude: 2, $geoip_longitude: 2, $geoip_postal_code: '2' },
@@ -253,25 +253,25 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [34],
-    is: 'a change of city alone is written',
+    is: 'a change of the city is written even without other changes',
     ...pageview({ $geoip_city_name: 'A' }, { $geoip_city_name: 'B' }),
     persons: [{ ids: ['u'], properties: { $geoip_city_name: 'B' }, version: 1 }],
   },
   {
     no: [35],
-    is: 'a custom key sent unchanged does not take a filtered change along',
+    is: 'an unchanged custom key does not cause filtered changes to be written',
     ...pageview({ plan: 'a', $browser: 'x' }, { plan: 'a', $browser: 'y' }),
     persons: [{ ids: ['u'], properties: { plan: 'a', $browser: 'x' }, version: 0 }],
   },
   {
     no: [36],
-    is: 'a page view that unsets a key is written, with its filtered changes',
+    is: 'a page view that unsets a key is written, including its filtered changes',
     start: { persons: [{ ids: ['u'], properties: { plan: 'a', $browser: 'x' } }] },
     send: [{ event: '$pageview', distinct_id: 'u', properties: { $set: { $browser: 'y' }, $unset: ['plan'] } }],
     persons: [{ ids: ['u'], properties: { $browser: 'y' }, version: 1 }],
   },
   {
-    is: 'the unwritten change of one event is not there for the next',
+    is: 'a filtered change that was not written is not visible to the next event',
     start: { persons: [{ ids: ['u'], properties: { $browser: 'x' } }] },
     send: [
       { event: '$pageview', distinct_id: 'u', properties: { $set: { $browser: 'y' } } },
@@ -280,7 +280,7 @@ export const updateCases: RuleCase[] = [
     outcomes: [{ personProperties: { $browser: 'y' } }, { personProperties: { $browser: 'x' } }],
   },
   {
-    is: 'an update over 655,360 bytes is discarded and reported, the event stored',
+    is: 'an update over 655,360 bytes is discarded with a warning, but the event is stored',
     start: { persons: [{ ids: ['u'], properties: { a: 1 } }] },
     send: [{ event: '$set', distinct_id: 'u', properties: { $set: { big: 'x'.repeat(655_360) } } }],
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 0 }],
@@ -294,20 +294,20 @@ export const updateCases: RuleCase[] = [
     outcomes: [{ warnings: ['person_properties_not_shown'] }],
   },
   {
-    is: 'an update of one byte more is not',
+    is: 'an update of 655,361 bytes is not written',
     start: { persons: [{ ids: ['u'] }] },
     send: [{ event: '$set', distinct_id: 'u', properties: { $set: { b: 'x'.repeat(655_361 - '{"b":""}'.length) } } }],
     persons: [{ ids: ['u'], version: 0, properties: {} }],
     outcomes: [{ warnings: ['person_properties_size_violation'] }],
   },
   {
-    is: 'a person cannot be created too large: it starts without the properties',
+    is: 'a person that would be created too large is created without the properties',
     send: [{ event: 'e', distinct_id: 'u', properties: { $set: { big: 'é'.repeat(330_000) } } }],
     persons: [{ ids: ['u'], properties: {}, version: 0 }],
     outcomes: [{ warnings: ['person_properties_size_violation'], personProperties: { big: undefined } }],
   },
   {
-    is: 'two persons too large together are merged all the same; the survivor keeps its own properties',
+    is: 'two persons that would be too large together are merged, and the remaining person keeps only its own properties',
     start: {
       persons: [
         { ids: ['u'], properties: { a: 'x'.repeat(400_000) } },
@@ -324,7 +324,7 @@ export const updateCases: RuleCase[] = [
     ],
   },
   {
-    is: 'what an update replaces makes room for it',
+    is: 'the values that an update replaces do not count towards its size',
     start: { persons: [{ ids: ['u'], properties: { big: 'x'.repeat(600_000), old: 'y'.repeat(50_000) } }] },
     send: [
       { event: '$set', distinct_id: 'u', properties: { $set: { more: 'z'.repeat(6000) } } },
@@ -341,7 +341,7 @@ export const updateCases: RuleCase[] = [
     ],
   },
   {
-    is: 'an event shows of a person over 65,536 bytes what it changed itself, and of others all',
+    is: 'an event of a person over 65,536 bytes contains only the properties that it changed, and of smaller persons all',
     start: { persons: [{ ids: ['u'], properties: { big: 'x'.repeat(65_536 - '{"big":"","n":1}'.length), n: 0 } }] },
     send: [
       { event: '$set', distinct_id: 'u', properties: { $set: { n: 1 } } },
@@ -360,7 +360,7 @@ export const updateCases: RuleCase[] = [
     ],
   },
   {
-    is: 'no prototype is touched by keys that name one',
+    is: 'keys that are named like a prototype do not modify any prototype',
     send: [
       {
         event: '$set',
@@ -381,7 +381,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [100],
-    is: 'an anonymous event belongs to no group',
+    is: 'an anonymous event does not belong to groups',
     send: [{ event: 'e', distinct_id: 'u', properties: { $process_person_profile: false, $group_0: 'x', a: 1 } }],
     outcomes: [
       {
@@ -395,7 +395,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [101],
-    is: 'an anonymous event carries no person updates, and within a minute of the creation is no upgrade',
+    is: 'an anonymous event does not update persons, and does not get the real person within a minute of its creation',
     start: { persons: [{ ids: ['u'], properties: { a: 1 }, createdAt: '2026-03-01T11:59:00.000Z' }] },
     send: [
       {
