@@ -39,7 +39,7 @@ export function followTls({ ca, cert, key }: TlsFiles): FollowedTls {
       // Once for each state of the files: should it be the last one, somebody has to hear of it.
       const names = parts.map(({ file }) => file).join(', ');
       process.emitWarning(
-        `Files of TLS cannot be used, going on with what they held before: ${names} (${String(error)})`,
+        `Cannot use the changed TLS files; keeping their previous contents: ${names} (${String(error)})`,
       );
     }
     return context;

@@ -91,7 +91,7 @@ export function checkLiteralHost(host: string, mayBePrivate: boolean): void {
 
 /** The failures that are noticed here, by code. Other codes are those of Node.js, such as `ECONNREFUSED`. */
 const reasons = {
-  ETIMEDOUT: 'did not answer in time',
+  ETIMEDOUT: 'did not respond in time',
   ECONNRESET: 'closed the connection before the end of its response',
   EBADSTATUS: 'did not send a valid HTTP response',
   ETOOLARGE: 'sent a response that is too large',

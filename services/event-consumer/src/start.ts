@@ -107,8 +107,8 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   });
 
   health.require('lanes', () => (consuming.isReady() ? null : 'Some topics have no consumer yet: joining the consumer groups.'));
-  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL is not responding.'));
-  health.require('event log', () => (log.isHealthy() ? null : 'The event log is not responding.'));
+  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not respond.'));
+  health.require('event log', () => (log.isHealthy() ? null : 'The event log does not respond.'));
   return { lanes: configuredLanes(config).map(({ lane }) => lane) };
 }
 

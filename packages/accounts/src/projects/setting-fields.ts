@@ -172,14 +172,14 @@ export const settingFields: Record<string, SettingField> = {
     ...nullableFlag('Whether SDKs capture exceptions.'),
     does: 'acts',
     effect:
-      'Turns exception capture on or off in the Millrace browser library and in mobile apps, but [not in `posthog-js`](#what-posthog-js-is-told).',
+      'Turns exception capture on or off in the Millrace browser library and in mobile apps, but [not in `posthog-js`](#features-that-stay-off-in-posthog-js).',
     example: true,
   },
   autocapture_web_vitals_opt_in: {
     ...nullableFlag('Whether SDKs capture web vitals.'),
     does: 'acts',
     effect:
-      'Turns the capture of web vitals on or off in the Millrace browser library, but [not in `posthog-js`](#what-posthog-js-is-told).',
+      'Turns the capture of web vitals on or off in the Millrace browser library, but [not in `posthog-js`](#features-that-stay-off-in-posthog-js).',
     example: true,
   },
   autocapture_web_vitals_allowed_metrics: {
@@ -322,7 +322,7 @@ export const settingFields: Record<string, SettingField> = {
     ),
     does: 'acts',
     effect:
-      'With 1, each visitor whose events have `$cookieless_mode` gets [an ID that is valid for one day](#visitors-without-cookies). With 0, such events are dropped with a warning. 2, the stateful mode, is rejected.',
+      'With 1, each visitor whose events have `$cookieless_mode` gets [an ID that is valid for one day](#cookieless-visitors). With 0, such events are dropped with a warning. 2, the stateful mode, is rejected.',
     isEnvironmentOnly: true,
     check: checkCookielessMode,
     example: 1,

@@ -61,7 +61,7 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
       } catch (cause) {
         const found = isWithoutLeader(cause)
           ? `The event log has no topic ${topic}, or one of its partitions has no leader.`
-          : 'The event log is not responding.';
+          : 'The event log does not respond.';
         throw new AppError('unavailable', found, { cause, retryAfterSeconds: 2 });
       }
     },

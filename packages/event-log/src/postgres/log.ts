@@ -67,7 +67,7 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
     try {
       return await withDeadline(work, lookUpTimeoutMs, 'querying the event log');
     } catch (cause) {
-      throw new AppError('unavailable', 'The event log is not responding.', { cause, retryAfterSeconds: 2 });
+      throw new AppError('unavailable', 'The event log does not respond.', { cause, retryAfterSeconds: 2 });
     }
   }
 

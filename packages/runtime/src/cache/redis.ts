@@ -79,7 +79,7 @@ export function createRedisKeyValue(
     try {
       return await command();
     } catch (cause) {
-      throw new AppError('unavailable', 'Redis is not responding.', { cause });
+      throw new AppError('unavailable', 'Redis does not respond.', { cause });
     }
   }
 

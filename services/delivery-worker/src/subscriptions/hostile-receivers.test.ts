@@ -19,7 +19,7 @@ import { scheduleDue } from './schedule.ts';
 const errors: Record<string, RegExp | null> = {
   ok: null,
   invalid: /^The address did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,
-  late: /^The address did not answer in time \(ETIMEDOUT\)\.$/,
+  late: /^The address did not respond in time \(ETIMEDOUT\)\.$/,
   cut: /^The address closed the connection before the end of its response \(ECONNRESET\)\.$/,
   refused: /^The address answered \d{3}\.$/,
   tls: /^The address .+ \((EPROTO|ERR_SSL_\w+|ECONNRESET|ETIMEDOUT)\)\.$/,

@@ -15,7 +15,7 @@ import type { OidcOutcome, OidcProvider, OidcQuestion } from './outcome.ts';
 /** The end of the sentence about a failure, by what the table of misbehaviors says of clients that need the body. */
 const details: Record<string, RegExp> = {
   invalid: /did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,
-  late: /did not answer in time \(ETIMEDOUT\)\.$/,
+  late: /did not respond in time \(ETIMEDOUT\)\.$/,
   cut: /closed the connection before the end of its response \(ECONNRESET\)\.$/,
   large: /sent a response that is too large \(ETOOLARGE\)\.$/,
   refused:
