@@ -1,6 +1,6 @@
 {{/*
-All that runs, as JSON: what every template that goes through the components looks at. `name` ends the names of its objects,
-`program` is what the image starts, `values` are the component's own.
+All components as JSON, for the templates that iterate over them. `name` is the suffix of the names of its objects, `program` is the
+program in the image, and `values` are the values of the component.
 */}}
 {{- define "millrace.components" -}}
 {{- $values := .Values -}}
@@ -18,16 +18,18 @@ All that runs, as JSON: what every template that goes through the components loo
 {{- toJson $all -}}
 {{- end -}}
 
-{{/* Labels by which a component's pods are found. Takes: root, name. */}}
+{{/* Labels that select the pods of a component. Takes: root, name. */}}
 {{- define "millrace.componentSelector" -}}
 {{ include "millrace.selectorLabels" .root }}
 app.kubernetes.io/component: {{ .name }}
 {{- end -}}
 
 {{/*
-Seconds a component needs to stop at most, as its own settings say (services/<program>/src/main.ts): the gateway
-DRAIN_TIMEOUT_MS, and 2 s more for the process above several; the consumer DRAIN_TIMEOUT_MS; the API both of its times and 5 s;
-the delivery worker 3 s more than DRAIN_TIMEOUT_MS. Takes: kind, values.
+Maximum number of seconds that a component needs to stop (services/<program>/src/main.ts). Takes: kind, values.
+- gateway: DRAIN_TIMEOUT_MS, plus 2 s with several processes
+- consumer: DRAIN_TIMEOUT_MS
+- management API: STOP_DELAY_MS plus DRAIN_TIMEOUT_MS plus 5 s
+- delivery worker: DRAIN_TIMEOUT_MS plus 3 s
 */}}
 {{- define "millrace.stopSeconds" -}}
 {{- $settings := default dict .values.settings -}}
@@ -46,16 +48,17 @@ the delivery worker 3 s more than DRAIN_TIMEOUT_MS. Takes: kind, values.
 {{- div (add $drain $more 999) 1000 -}}
 {{- end -}}
 
-{{/* Seconds between Kubernetes' wish to end a pod and its kill: preStop, stopping, and a little. Takes: kind, values. */}}
+{{/* Termination grace period in seconds: preStop, the time to stop, and a reserve of 5 s. Takes: kind, values. */}}
 {{- define "millrace.graceSeconds" -}}
 {{- $needed := add (include "millrace.stopSeconds" . | int) (default 0 .values.preStopSeconds | int) -}}
 {{- default (add $needed 5) .values.terminationGracePeriodSeconds -}}
 {{- end -}}
 
 {{/*
-How many pods a deployment has, while that number is still Helm's, from a time before autoscaling was switched on; else empty. Left
-out then, it would be one until the autoscaler has looked. Only for server-side apply, where it is seen whose a field is: without, Helm
-takes away what it has once set, and a number that is left out one upgrade later would be one then. Takes: root, name.
+The current number of replicas, if Helm still owns this field because it was set before autoscaling was enabled. Otherwise empty.
+If the field were removed then, the deployment would have one replica until the autoscaler acts. This works only with server-side
+apply, which records the owner of each field. Without it, Helm removes a field that it once set, so leaving the number out one
+upgrade later would also scale the deployment to one replica. Takes: root, name.
 */}}
 {{- define "millrace.replicasOfHelm" -}}
 {{- $there := lookup "apps/v1" "Deployment" .root.Release.Namespace .name -}}
@@ -66,7 +69,7 @@ takes away what it has once set, and a number that is left out one upgrade later
 {{- if $isOfHelm -}}{{- include "millrace.text" $there.spec.replicas -}}{{- end -}}
 {{- end -}}
 
-{{/* Whether X-Forwarded-… is believed. */}}
+{{/* Whether X-Forwarded-… headers are trusted. */}}
 {{- define "millrace.trustsProxy" -}}
 {{- if kindIs "invalid" .Values.proxy.trusted -}}
 {{- or .Values.ingress.enabled .Values.gatewayApi.enabled -}}
@@ -75,7 +78,7 @@ takes away what it has once set, and a number that is left out one upgrade later
 {{- end -}}
 {{- end -}}
 
-{{/* Where clients reach the management API, and the gateway; empty when there is no host. */}}
+{{/* Public URLs of the management API and of the gateway. Empty if no host is set. */}}
 {{- define "millrace.apiUrl" -}}
 {{- with coalesce .Values.apiHost .Values.host -}}{{- include "millrace.scheme" $ }}://{{ . }}{{- end -}}
 {{- end -}}

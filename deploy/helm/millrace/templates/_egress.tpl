@@ -1,4 +1,4 @@
-{{/* Names are looked up in the cluster. */}}
+{{/* Access to the DNS of the cluster. */}}
 {{- define "millrace.egress.dns" -}}
 - to:
     {{- toYaml .Values.networkPolicies.dns | nindent 4 }}
@@ -9,7 +9,7 @@
     {{- end }}
 {{- end -}}
 
-{{/* The way to a store. Takes: root, store (postgresql, kafka, redis, mail or clickhouse), also (further ports). */}}
+{{/* Access to a store. Takes: root, store (postgresql, kafka, redis, mail or clickhouse), also (additional ports). */}}
 {{- define "millrace.egress.store" -}}
 {{- $policy := get .root.Values.networkPolicies .store -}}
 {{- $ports := $policy.ports -}}
@@ -53,13 +53,13 @@
 {{- join "," (default (list "6379") $ports) -}}
 {{- end -}}
 
-{{/* The port at the end of an address. Takes: address, usual. */}}
+{{/* The port in a URL, or the default port. Takes: address, usual. */}}
 {{- define "millrace.portOf" -}}
 {{- $found := regexFind ":[0-9]+(/|\\?|$)" (regexReplaceAll "^.*@" .address "") | regexFind "[0-9]+" -}}
 {{- default .usual $found -}}
 {{- end -}}
 
-{{/* The world without private networks: where webhooks and exports lead, and where sign-in providers are. */}}
+{{/* Access to the internet without private networks, for webhooks, exports and sign-in providers. */}}
 {{- define "millrace.egress.world" -}}
 {{- $world := .Values.networkPolicies.world -}}
 {{- if $world.cidrs -}}

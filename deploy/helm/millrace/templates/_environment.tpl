@@ -1,5 +1,5 @@
 {{/*
-The environment of a component: what the chart knows, then `settings`, then `extraEnv`. Every name is a setting of
+The environment variables of a component: those that the chart sets, then `settings`, then `extraEnv`. Every name is a setting in
 docs/configuration.md. Takes: root, kind, values.
 */}}
 {{- define "millrace.environment" -}}
@@ -56,14 +56,14 @@ docs/configuration.md. Takes: root, kind, values.
 {{ include "millrace.env.publicApiUrl" . }}
 {{- end -}}
 
-{{/* Where people reach the API, unless the settings of the service say another. */}}
+{{/* Public URL of the API, unless it is set in the settings of the service. */}}
 {{- define "millrace.env.publicApiUrl" -}}
 {{- with ternary "" (include "millrace.apiUrl" .root) (hasKey (default dict .values.settings) "PUBLIC_API_URL") -}}
 - { name: PUBLIC_API_URL, value: {{ . | quote }} }
 {{- end -}}
 {{- end -}}
 
-{{/* Where flags are answered, inside the cluster. */}}
+{{/* URL inside the cluster of the service that serves flags. */}}
 {{- define "millrace.flagsUrl" -}}
 {{- $flags := ternary "flags" "gateway" .Values.flags.enabled -}}
 {{ include "millrace.gatewayUrl" (dict "root" . "name" $flags) }}
@@ -120,8 +120,8 @@ http://{{ include "millrace.fullname" .root }}-{{ .name }}:{{ include "millrace.
 {{- define "millrace.secretFiles" -}}/etc/millrace/secrets{{- end -}}
 
 {{/*
-The same for the pod: with `secretsAsFiles` each secret that the chart passes on is named by its file, which services read
-again. Takes: as "millrace.environment".
+The environment variables of the pod. With `secretsAsFiles`, each secret that the chart passes to the service is a file, and the
+variable contains its path. Takes the same as "millrace.environment".
 */}}
 {{- define "millrace.podEnvironment" -}}
 {{- if .root.Values.secretsAsFiles -}}
@@ -140,7 +140,7 @@ again. Takes: as "millrace.environment".
 {{- end -}}
 {{- end -}}
 
-{{/* Secrets as sources of one projected volume; empty when they are in the environment. Takes: as "millrace.environment". */}}
+{{/* Secrets as sources of a projected volume. Empty if they are in the environment. Takes the same as "millrace.environment". */}}
 {{- define "millrace.secretSources" -}}
 {{- if and .root.Values.secretsAsFiles (has .kind (list "gateway" "flags" "managementApi" "deliveryWorker" "consumer")) -}}
 {{- $named := dict "root" .root "kind" .kind "values" (omit .values "extraEnv") -}}

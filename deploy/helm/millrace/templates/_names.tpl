@@ -1,6 +1,6 @@
 {{/*
-Beginning of every name: 34 characters at most, so that 63 are enough with a component behind it. One that had to be cut ends
-in a checksum: releases whose names begin alike stay apart.
+Prefix of every name. It has at most 34 characters, so that a name with a component as suffix fits into 63 characters. A truncated
+prefix ends with a checksum, so that releases with similar names do not collide.
 */}}
 {{- define "millrace.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
@@ -12,13 +12,13 @@ in a checksum: releases whose names begin alike stay apart.
 {{- end -}}
 {{- end -}}
 
-{{/* Labels that never change: what selectors are made of. */}}
+{{/* Labels that never change. Selectors use them. */}}
 {{- define "millrace.selectorLabels" -}}
 app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Labels of every object. */}}
+{{/* Labels of all objects. */}}
 {{- define "millrace.labels" -}}
 {{ include "millrace.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -30,7 +30,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end -}}
 
-{{/* The same and others, each once: a key that is there twice is no YAML to everybody. Takes: root, more (what wins). */}}
+{{/* The same labels and additional ones, without duplicate keys, which are not valid YAML. Takes: root, more (takes precedence). */}}
 {{- define "millrace.labelsAnd" -}}
 {{- mergeOverwrite (include "millrace.labels" .root | fromYaml) (deepCopy .more) | toYaml -}}
 {{- end -}}
@@ -52,7 +52,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{/* A value as text: YAML reads a large whole number as 1e+06 otherwise. */}}
+{{/* A value as text. Otherwise, a large whole number would be rendered as 1e+06. */}}
 {{- define "millrace.text" -}}
 {{- if kindIs "float64" . -}}
 {{- if eq . (floor .) -}}{{ printf "%.0f" . }}{{- else -}}{{ . }}{{- end -}}

@@ -1,6 +1,7 @@
 {{/*
-What is where below one host, as JSON: [{ path, service }], the first that fits counts. The management API has `/api`, but for
-what SDKs ask for there (docs/wire-rules.md#paths), the console, the ways to and from sign-in providers, SCIM, and live events by token. Takes: root, part (all, ingest or api).
+Paths under a host and their services, as JSON: [{ path, service }]. The first match wins. The management API serves `/api`, except for
+the paths that SDKs use there (docs/wire-rules.md#paths). It also serves the console, the redirects of sign-in providers, SCIM, and live
+events by token. Takes: root, part (all, ingest or api).
 */}}
 {{- define "millrace.paths" -}}
 {{- $flags := ternary "flags" "gateway" .root.Values.flags.enabled -}}

@@ -1,8 +1,8 @@
-{{/* What every pod has, by the restricted Pod Security Standard. Takes: root, name, stores (whose certificates it needs). */}}
+{{/* Fields of every pod, which comply with the restricted Pod Security Standard. Takes: root, name, stores (whose certificates it needs). */}}
 {{- define "millrace.podBasics" -}}
 {{- $values := .root.Values -}}
 automountServiceAccountToken: false
-# A service named "redis" would set variables named REDIS_….
+# Otherwise, Kubernetes would set variables such as REDIS_PORT for a service named "redis".
 enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
@@ -38,7 +38,7 @@ volumes:
   {{- end }}
 {{- end -}}
 
-{{/* What every container has. Takes: root, values, stores. */}}
+{{/* Fields of every container. Takes: root, values, stores. */}}
 {{- define "millrace.containerBasics" -}}
 image: {{ include "millrace.image" . | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
@@ -60,7 +60,7 @@ volumeMounts:
   {{- end }}
 {{- end -}}
 
-{{/* Where a component's pods run. Takes: root, name, kind, values. */}}
+{{/* Scheduling of the pods of a component. Takes: root, name, kind, values. */}}
 {{- define "millrace.placement" -}}
 {{- $values := .root.Values -}}
 {{- $own := .values -}}
@@ -90,14 +90,14 @@ topologySpreadConstraints:
     labelSelector:
       matchLabels:
         {{- include "millrace.componentSelector" $ | nindent 8 }}
-    # Of the version that is being rolled out: the pods it replaces do not count.
+    # Spreads the pods of each version separately, so that the pods of a previous version do not count during a rollout.
     matchLabelKeys: [pod-template-hash]
   {{- end }}
   {{- end }}
 {{- end }}
 {{- end -}}
 
-{{/* Where the pod of a hook runs: before the chart has made its own classes of priority. */}}
+{{/* Scheduling of the pods of hooks, which run before the chart has created its priority classes. */}}
 {{- define "millrace.placementOfHook" -}}
 {{- $own := dict -}}
 {{- range $name, $value := pick .Values "priorityClassName" "nodeSelector" "tolerations" "affinity" -}}

@@ -1,11 +1,11 @@
-{{/* The secret that the chart makes of addresses and passwords in the values. */}}
+{{/* The secret that the chart creates from URLs and passwords in the values. */}}
 {{- define "millrace.storesSecret" -}}
 {{- printf "%s-stores" (include "millrace.fullname" .) -}}
 {{- end -}}
 
 {{- define "millrace.certificates" -}}/etc/millrace/certificates{{- end -}}
 
-{{/* How PostgreSQL is reached; by the migration past a pooler, and with what it needs of secrets in one of its own (`made`). */}}
+{{/* Variables for connecting to PostgreSQL. The migration bypasses a pooler, and has its secrets in a separate secret (`made`). */}}
 {{- define "millrace.env.postgresql" -}}
 {{- include "millrace.env.postgresqlFrom" (dict "root" . "pg" .Values.postgresql "made" (include "millrace.storesSecret" .)) -}}
 {{- end -}}
@@ -55,7 +55,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* IPv6 addresses stand in brackets. */}}
+{{/* In URLs, IPv6 addresses are in brackets. */}}
 {{- define "millrace.urlHost" -}}
 {{- if and (contains ":" .) (not (hasPrefix "[" .)) -}}[{{ . }}]{{- else -}}{{ . }}{{- end -}}
 {{- end -}}
@@ -71,7 +71,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* For those that append: how topics are made, and where events go while Kafka is out. */}}
+{{/* Variables for services that write to the event log: how topics are created, and where events go while Kafka is unavailable. */}}
 {{- define "millrace.env.writingLog" -}}
 {{- $log := .Values.eventLog -}}
 - { name: TOPIC_PARTITIONS, value: {{ include "millrace.text" $log.partitions | quote }} }
@@ -145,7 +145,7 @@
 {{- if or $redis.url $redis.nodes (and $redis.existingSecret.name $redis.existingSecret.urlKey) -}}true{{- end -}}
 {{- end -}}
 
-{{/* What the made secret holds: base64 by key, as YAML. Empty when everything is in secrets that exist. */}}
+{{/* Contents of the secret that the chart creates: base64 by key, as YAML. Empty if all values are in existing secrets. */}}
 {{- define "millrace.madeSecrets" -}}
 {{- $pg := .Values.postgresql -}}
 {{- if and $pg.url (not (and $pg.existingSecret.name $pg.existingSecret.urlKey)) }}
@@ -161,7 +161,7 @@ DATABASE_PASSWORD: {{ $pg.password | b64enc }}
 {{- if and $sasl.password (not $sasl.existingSecret.name) }}
 KAFKA_SASL_PASSWORD: {{ $sasl.password | b64enc }}
 {{- end }}
-{{- /* KEDA takes a user name from secrets only. */}}
+{{- /* KEDA reads the user name only from a secret. */}}
 {{- if and .Values.keda.enabled $sasl.username (not (and $sasl.existingSecret.name $sasl.existingSecret.usernameKey)) }}
 KAFKA_SASL_USERNAME: {{ $sasl.username | b64enc }}
 {{- end }}
@@ -181,7 +181,7 @@ SMTP_URL: {{ .Values.mail.url | b64enc }}
 {{- end }}
 {{- end -}}
 
-{{/* Certificates as sources of one projected volume; empty when there are none. Takes: root, stores (a list of names). */}}
+{{/* Certificates as sources of a projected volume. Empty if no certificates are set. Takes: root, stores (a list of names). */}}
 {{- define "millrace.certificateSources" -}}
 {{- $values := .root.Values -}}
 {{- range .stores -}}
