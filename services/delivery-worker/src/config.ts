@@ -15,7 +15,7 @@ export const configSchema = Type.Object({
     'again for each email',
   ),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of emails' }),
-  smtpTimeoutMs: integerSetting(20_000, 'milliseconds that one attempt to send an email may take', { min: 1, max: 60_000 }),
+  smtpTimeoutMs: integerSetting(20_000, 'maximum time for one attempt to send an email, in milliseconds', { min: 1, max: 60_000 }),
   mailsPerOrganizationHour: integerSetting(
     1000,
     'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must match the management API',
@@ -75,16 +75,16 @@ export const configSchema = Type.Object({
     'number of days to keep hashes of the distinct IDs of deleted persons. Must be longer than the event log keeps records',
     { min: 1 },
   ),
-  recountCohortsHours: integerSetting(24, 'hours after which the persons in an unchanged cohort are counted again', {
+  recountCohortsHours: integerSetting(24, 'interval after which the persons in an unchanged cohort are counted again, in hours', {
     min: 1,
     max: 8760,
   }),
-  pollIntervalMs: integerSetting(1000, 'milliseconds between two checks for due work', { min: 10 }),
+  pollIntervalMs: integerSetting(1000, 'interval between checks for due work, in milliseconds', { min: 10 }),
   ...metricsConfigFields,
   logLevel: Type.String({
     default: 'info',
     pattern: '^(error|warn|info|debug)$',
     description: 'lowest level of log messages to write: error, warn, info or debug',
   }),
-  drainTimeoutMs: integerSetting(30_000, 'milliseconds that work in progress may take while the process stops'),
+  drainTimeoutMs: integerSetting(30_000, 'maximum time to finish work in progress before the process stops, in milliseconds'),
 });

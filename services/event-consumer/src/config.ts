@@ -21,7 +21,7 @@ export const consumerConfigSchema = Type.Object({
   ...fallbackConfigFields,
   kafkaSessionTimeoutMs: integerSetting(
     6000,
-    'milliseconds without a heartbeat after which the other consumers take over the partitions of this one',
+    'time without a heartbeat after which the other consumers take over the partitions of this one, in milliseconds',
     {
       min: 1000,
     },
@@ -58,7 +58,7 @@ export const consumerConfigSchema = Type.Object({
   maxBatchBytes: integerSetting(4 * mebibyte, 'approximate maximum size of the records in one transaction, in bytes', { min: 1 }),
   ...metricsConfigFields,
   logLevel: Type.String({ default: 'info', description: 'lowest level of log messages to write: error, warn, info or debug' }),
-  drainTimeoutMs: integerSetting(25_000, 'milliseconds that work in progress may take while the process stops'),
+  drainTimeoutMs: integerSetting(25_000, 'maximum time to finish work in progress before the process stops, in milliseconds'),
 });
 
 export type ConsumerConfig = WithDatabaseAddress<Static<typeof consumerConfigSchema>>;

@@ -54,27 +54,27 @@ export const gatewayConfigSchema = Type.Object({
     { min: 1, max: 64 },
   ),
   largeBodyHeapMb: integerSetting(1024, 'maximum JavaScript heap of each thread for large bodies, in MiB', { min: 16 }),
-  bodyTimeoutMs: integerSetting(30_000, 'milliseconds that an upload may pause', { min: 1 }),
+  bodyTimeoutMs: integerSetting(30_000, 'maximum time for which an upload may pause, in milliseconds', { min: 1 }),
   keepAliveTimeoutMs: integerSetting(
     75_000,
-    'milliseconds for which an idle connection stays open. Set it longer than the idle timeout of the proxy',
+    'time for which an idle connection stays open, in milliseconds. Must be longer than the idle timeout of the proxy',
   ),
   trustProxy: Type.Boolean({
     default: true,
     description: 'take the address of the client from X-Forwarded-For, X-Real-IP and Forwarded',
   }),
-  limitFlushMs: integerSetting(100, 'milliseconds for which a gateway collects counts before it shares them with the other gateways', {
+  limitFlushMs: integerSetting(100, 'time for which a gateway collects counts before it shares them with the other gateways, in milliseconds', {
     min: 1,
   }),
   trafficWindowMs: integerSetting(10_000, 'length of the window in which rates, spikes and hot keys are measured, in milliseconds', { min: 100 }),
   spikeMinEventsPerSecond: integerSetting(100, 'number of events per second below which the traffic of a project is never treated as a spike', { min: 1 }),
   spikeFactor: integerSetting(5, 'how many times its usual traffic a project must send for the traffic to be treated as a spike', { min: 1 }),
-  spikeWarmUpMs: integerSetting(60_000, 'milliseconds after the start in which a gateway learns the usual traffic of each project'),
+  spikeWarmUpMs: integerSetting(60_000, 'time after its start in which a gateway learns the usual traffic of each project, in milliseconds'),
   overflowEventsPerSecond: integerSetting(
     100,
     'number of events per second from one distinct ID above which its events go to the topic `overflow`. 0 turns this off',
   ),
-  overflowHoldMs: integerSetting(300_000, 'milliseconds for which events of such a distinct ID still go to `overflow` after the rate has dropped', { min: 1 }),
+  overflowHoldMs: integerSetting(300_000, 'time for which the events of such a distinct ID still go to `overflow` after the rate has dropped, in milliseconds', { min: 1 }),
   dropEventsByTokenDistinctId: Type.String({
     default: '',
     description: 'events to drop, as token or token:distinct_id, separated by commas',
@@ -89,12 +89,12 @@ export const gatewayConfigSchema = Type.Object({
   }),
   restrictionsRefreshMs: integerSetting(
     5000,
-    'maximum milliseconds until a change of the ingestion restrictions in the database takes effect',
+    'maximum time until a change of the ingestion restrictions in the database takes effect, in milliseconds',
     {
       min: 100,
     },
   ),
-  trafficReportMs: integerSetting(60_000, 'milliseconds between two warnings to a project about dropped events and rejected requests', {
+  trafficReportMs: integerSetting(60_000, 'minimum time between two warnings to a project about dropped events and rejected requests, in milliseconds', {
     min: 1,
   }),
   ...secretsKeyFields,
@@ -113,9 +113,9 @@ export const gatewayConfigSchema = Type.Object({
   flagRequestsPerSecondPerAddress: integerSetting(50, 'flag requests per second by which FLAG_BURST_PER_ADDRESS is refilled', { min: 1 }),
   flagExpensiveBurstMsPerAddress: integerSetting(
     2000,
-    'milliseconds of evaluation that one IP address may use in a burst for expensive flag requests in a project, per process. 0 means no limit',
+    'evaluation time that one IP address may use in a burst for expensive flag requests in a project, in milliseconds per process. 0 means no limit',
   ),
-  flagExpensiveMsPerSecondPerAddress: integerSetting(100, 'milliseconds of evaluation per second by which FLAG_EXPENSIVE_BURST_MS_PER_ADDRESS is refilled', { min: 1 }),
+  flagExpensiveMsPerSecondPerAddress: integerSetting(100, 'evaluation time by which FLAG_EXPENSIVE_BURST_MS_PER_ADDRESS is refilled every second, in milliseconds', { min: 1 }),
   browserLibraryDirectory: Type.String({
     default: '',
     description: 'folder of the browser library to serve. If empty, the folder next to the program, where the build puts it',
@@ -124,9 +124,9 @@ export const gatewayConfigSchema = Type.Object({
   logLevel: Type.String({ default: 'info', description: 'lowest level of log messages to write: error, warn, info or debug' }),
   stopDelayMs: integerSetting(
     2000,
-    'milliseconds for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice',
+    'time for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice, in milliseconds',
   ),
-  drainTimeoutMs: integerSetting(25_000, 'milliseconds that requests in progress may take while the process stops'),
+  drainTimeoutMs: integerSetting(25_000, 'maximum time to finish requests in progress before the process stops, in milliseconds'),
 });
 
 export type GatewayConfig = WithDatabaseAddress<Static<typeof gatewayConfigSchema>>;

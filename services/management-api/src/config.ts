@@ -20,7 +20,7 @@ export const configSchema = Type.Object({
     min: 1,
     max: 100,
   }),
-  queryTimeoutMs: integerSetting(30_000, 'milliseconds that one insight query may take', { min: 100, max: 600_000 }),
+  queryTimeoutMs: integerSetting(30_000, 'maximum time for one insight query, in milliseconds', { min: 100, max: 600_000 }),
   ...eventStoreFields,
   publicApiUrl: Type.Optional(
     Type.String({
@@ -172,9 +172,9 @@ export const configSchema = Type.Object({
   }),
   stopDelayMs: integerSetting(
     2000,
-    'milliseconds for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice',
+    'time for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice, in milliseconds',
   ),
-  drainTimeoutMs: integerSetting(15_000, 'milliseconds that requests in progress may take while the process stops'),
+  drainTimeoutMs: integerSetting(15_000, 'maximum time to finish requests in progress before the process stops, in milliseconds'),
 });
 
 export type ApiConfig = ReturnType<typeof withDatabaseAddress<Static<typeof configSchema>>>;

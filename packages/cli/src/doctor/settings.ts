@@ -27,7 +27,7 @@ export const doctorSettingsSchema = Type.Object({
   flagDatabaseConnections: integerSetting(4, 'number of PostgreSQL connections of each gateway process for flag requests', { min: 1 }),
   /** Pool size of the management API and of delivery workers, whose defaults differ. */
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
-  kafkaSessionTimeoutMs: integerSetting(6000, 'milliseconds without a heartbeat after which the other consumers take over the partitions of a consumer', { min: 1000 }),
+  kafkaSessionTimeoutMs: integerSetting(6000, 'time without a heartbeat after which the other consumers take over the partitions of a consumer, in milliseconds', { min: 1000 }),
   keepDeletedIdsDays: integerSetting(90, 'number of days to keep hashes of the distinct IDs of deleted persons', { min: 1 }),
   publicApiUrl: Type.Optional(Type.String()),
   ingestUrl: Type.Optional(Type.String()),

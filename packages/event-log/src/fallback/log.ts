@@ -221,7 +221,7 @@ export const fallbackConfigFields = {
     default: 'none',
     description: 'where the gateway writes events while Kafka is unavailable. Must be the same for all gateways and consumers',
   }),
-  eventLogFallbackAfterMs: integerSetting(10_000, 'milliseconds for which Kafka must be unavailable before the gateway uses EVENT_LOG_FALLBACK', { min: 500 }),
+  eventLogFallbackAfterMs: integerSetting(10_000, 'time for which Kafka must be unavailable before the gateway uses EVENT_LOG_FALLBACK, in milliseconds', { min: 500 }),
 } as const;
 
 /** @throws ConfigError when there is no Kafka to stand in for. */

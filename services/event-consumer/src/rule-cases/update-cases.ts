@@ -170,7 +170,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [25],
-    is: '$set next to the properties counts like $set inside them and wins for each key',
+    is: '$set next to the properties counts like $set inside them and wins for keys in both',
     send: [{ event: 'e', distinct_id: 'u', $set: { a: 1, b: 1 }, properties: { $set: { b: 2, c: 2 } } }],
     persons: [{ ids: ['u'], properties: { a: 1, b: 1, c: 2 } }],
     outcomes: [{ properties: { $set: { a: 1, b: 1, c: 2 } } }],
@@ -185,7 +185,7 @@ export const updateCases: RuleCase[] = [
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 0 }],
   },
   {
-    is: '$set_once next to the properties and inside them are merged, and the one next to them wins for each key',
+    is: '$set_once next to the properties and inside them are merged, and the one next to them wins for keys in both',
     send: [{ event: 'e', distinct_id: 'u', $set_once: { a: 1, b: 1 }, properties: { $set_once: { b: 2, c: 2 } } }],
     persons: [{ ids: ['u'], properties: { a: 1, b: 1, c: 2 } }],
   },
