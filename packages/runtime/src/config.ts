@@ -89,3 +89,11 @@ export function integerSetting(defaultValue: number, description: string, bounds
     description,
   });
 }
+
+/** The lowest level of log messages that a service writes. Spread into its config schema. */
+export const logLevelFields = {
+  logLevel: Type.Union([Type.Literal('error'), Type.Literal('warn'), Type.Literal('info'), Type.Literal('debug')], {
+    default: 'info',
+    description: 'lowest level of log messages to write',
+  }),
+} as const;

@@ -1,7 +1,7 @@
 export { AppError, type AppErrorOptions, type ErrorKind, isAppError } from './app-error.ts';
 export { createDeferred, limitConcurrency, sleep, withDeadline } from './async.ts';
 export { firstExpiry, reportCertificates } from './certificate-metrics.ts';
-export { ConfigError, integerSetting, readConfig } from './config.ts';
+export { ConfigError, integerSetting, logLevelFields, readConfig } from './config.ts';
 export { environment, environmentName } from './environment.ts';
 export { type FollowedTls, followTls } from './followed-tls.ts';
 export {

@@ -1,4 +1,4 @@
-import { integerSetting, metricsConfigFields } from '@millrace/runtime';
+import { integerSetting, logLevelFields, metricsConfigFields } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** Settings of the whole process. They replace the settings of the same name of each service. */
@@ -8,5 +8,5 @@ export const allInOneConfigSchema = Type.Object({
   }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...metricsConfigFields,
-  logLevel: Type.String({ default: 'info', description: 'lowest level of log messages to write: error, warn, info or debug' }),
+  ...logLevelFields,
 });

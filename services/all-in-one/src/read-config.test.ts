@@ -52,3 +52,9 @@ test.each([
 test('free ports do not clash', () => {
   expect(problemsOf({ INGEST_PORT: '0', API_PORT: '0', HEALTH_PORT: '0', METRICS_PORT: '0' })).toEqual([]);
 });
+
+test('every service rejects an unknown log level', () => {
+  const problem = 'LOG_LEVEL must be one of error, warn, info, debug (lowest level of log messages to write)';
+  expect(problemsOf({ LOG_LEVEL: 'loud' })).toEqual([problem]);
+  expect(problemsOf({ INGEST_GATEWAY_LOG_LEVEL: 'loud', EVENT_CONSUMER_LOG_LEVEL: 'loud' })).toEqual([problem]);
+});

@@ -1,6 +1,6 @@
 import { databaseConfigFields } from '@millrace/db';
 import { eventStoreFields } from '@millrace/insights';
-import { integerSetting, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
+import { integerSetting, logLevelFields, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
@@ -81,10 +81,6 @@ export const configSchema = Type.Object({
   }),
   pollIntervalMs: integerSetting(1000, 'interval between checks for due work, in milliseconds', { min: 10 }),
   ...metricsConfigFields,
-  logLevel: Type.String({
-    default: 'info',
-    pattern: '^(error|warn|info|debug)$',
-    description: 'lowest level of log messages to write: error, warn, info or debug',
-  }),
+  ...logLevelFields,
   drainTimeoutMs: integerSetting(30_000, 'maximum time to finish work in progress before the process stops, in milliseconds'),
 });

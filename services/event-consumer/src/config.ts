@@ -1,7 +1,7 @@
 import { type Lane, lanes } from '@millrace/contracts';
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
-import { integerSetting, metricsConfigFields } from '@millrace/runtime';
+import { integerSetting, logLevelFields, metricsConfigFields } from '@millrace/runtime';
 import { tracingConfigFields } from '@millrace/runtime/tracing';
 import { type Static, Type } from 'typebox';
 
@@ -57,7 +57,7 @@ export const consumerConfigSchema = Type.Object({
   maxBatchRecords: integerSetting(500, 'maximum number of records in one transaction', { min: 1, max: 10_000 }),
   maxBatchBytes: integerSetting(4 * mebibyte, 'approximate maximum size of the records in one transaction, in bytes', { min: 1 }),
   ...metricsConfigFields,
-  logLevel: Type.String({ default: 'info', description: 'lowest level of log messages to write: error, warn, info or debug' }),
+  ...logLevelFields,
   drainTimeoutMs: integerSetting(25_000, 'maximum time to finish work in progress before the process stops, in milliseconds'),
 });
 

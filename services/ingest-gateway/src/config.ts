@@ -1,6 +1,6 @@
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
-import { integerSetting, metricsConfigFields, secretsKeyFields } from '@millrace/runtime';
+import { integerSetting, logLevelFields, metricsConfigFields, secretsKeyFields } from '@millrace/runtime';
 import { redisConfigFields } from '@millrace/runtime/cache';
 import { traceChoiceConfigFields, tracingConfigFields } from '@millrace/runtime/tracing';
 import { type Static, Type } from 'typebox';
@@ -121,7 +121,7 @@ export const gatewayConfigSchema = Type.Object({
     description: 'folder of the browser library to serve. If empty, the folder next to the program, where the build puts it',
   }),
   ...metricsConfigFields,
-  logLevel: Type.String({ default: 'info', description: 'lowest level of log messages to write: error, warn, info or debug' }),
+  ...logLevelFields,
   stopDelayMs: integerSetting(
     2000,
     'time for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice, in milliseconds',

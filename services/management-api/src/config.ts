@@ -1,7 +1,7 @@
 import { databaseConfigFields, type withDatabaseAddress } from '@millrace/db';
 import { kafkaConfigFields } from '@millrace/event-log';
 import { eventStoreFields } from '@millrace/insights';
-import { integerSetting, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
+import { integerSetting, logLevelFields, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { redisConfigFields } from '@millrace/runtime/cache';
 import { type Static, Type } from 'typebox';
 import { providerFields } from './oidc/providers.ts';
@@ -165,11 +165,7 @@ export const configSchema = Type.Object({
   liveStreamsPerProject: integerSetting(50, 'maximum number of live event streams of one environment, per process', { min: 1 }),
   liveStreamsPerProcess: integerSetting(1000, 'maximum number of live event streams in total, per process', { min: 1 }),
   ...metricsConfigFields,
-  logLevel: Type.String({
-    default: 'info',
-    pattern: '^(error|warn|info|debug)$',
-    description: 'lowest level of log messages to write: error, warn, info or debug',
-  }),
+  ...logLevelFields,
   stopDelayMs: integerSetting(
     2000,
     'time for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice, in milliseconds',
