@@ -34,9 +34,12 @@ test('nothing is said while the database refuses what it is given, and quotes it
   try {
     await sendToApi(services, marks);
     await sendToIngest(services, marks);
-    await eventually(() => services.said().includes('could not process a batch; it is retried until an operator fixes the cause'), {
-      what: 'The consumer hearing the refusal',
-    });
+    await eventually(
+      () => services.said().includes('could not process a batch; it is retried until an operator fixes the cause'),
+      {
+        what: 'The consumer hearing the refusal',
+      },
+    );
     await eventually(() => services.said().includes('a batch could not be handled'), { what: 'The log hearing of it' });
   } finally {
     await services.database.query(quotingTriggersGone);

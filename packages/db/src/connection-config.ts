@@ -83,9 +83,12 @@ function readTls(
   const named = Object.entries(files).flatMap(([name, file]) => (file === undefined ? [] : [name]));
   const demands = [...named, ...(sslnegotiation === 'direct' ? ['sslnegotiation'] : [])];
   const isOff = sslmode === 'disable' || isAsked === false;
-  if (isOff && demands.length > 0) problems.push(`TLS is off, but ${demands.join(', ')} ${demands.length === 1 ? 'requires' : 'require'} it`);
+  if (isOff && demands.length > 0)
+    problems.push(`TLS is off, but ${demands.join(', ')} ${demands.length === 1 ? 'requires' : 'require'} it`);
   if (sslmode === 'no-verify' && sslrootcert !== undefined) {
-    problems.push('sslrootcert has no effect with sslmode=no-verify, which does not check certificates. Use sslmode=verify-full');
+    problems.push(
+      'sslrootcert has no effect with sslmode=no-verify, which does not check certificates. Use sslmode=verify-full',
+    );
   }
   if ((sslcert === undefined) !== (sslkey === undefined)) {
     problems.push('sslcert and sslkey must be set together');

@@ -22,8 +22,14 @@ test.each([
 });
 
 test.each([
-  [{ databaseUrl: 'postgresql://u:secret@h/d', databaseUser: 'v' }, 'DATABASE_USER is set, but DATABASE_URL already contains'],
-  [{ databaseUrl: 'postgresql://u:secret@h/d', databasePassword: 'secret' }, 'DATABASE_PASSWORD is set, but DATABASE_URL already'],
+  [
+    { databaseUrl: 'postgresql://u:secret@h/d', databaseUser: 'v' },
+    'DATABASE_USER is set, but DATABASE_URL already contains',
+  ],
+  [
+    { databaseUrl: 'postgresql://u:secret@h/d', databasePassword: 'secret' },
+    'DATABASE_PASSWORD is set, but DATABASE_URL already',
+  ],
   [{ databaseUrl: 'postgresql://h/d', databasePassword: 'secret' }, 'DATABASE_PASSWORD is set, but neither'],
 ])('%j is refused', (config, problem) => {
   expect(() => databaseAddress(config)).toThrow(problem);

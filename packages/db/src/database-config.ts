@@ -8,7 +8,9 @@ import { type Static, Type } from 'typebox';
 export const databaseConfigFields = {
   ...secretSetting(
     'databaseUrl',
-    Type.String({ description: 'connection URL of PostgreSQL, for example postgresql://user:password@host:port/database' }),
+    Type.String({
+      description: 'connection URL of PostgreSQL, for example postgresql://user:password@host:port/database',
+    }),
     readForEachConnection,
   ),
   ...secretSetting(
@@ -18,20 +20,33 @@ export const databaseConfigFields = {
   ),
   ...secretSetting(
     'databasePassword',
-    Type.Optional(Type.String({ description: 'password for PostgreSQL, if DATABASE_URL does not contain one. Not percent-encoded' })),
+    Type.Optional(
+      Type.String({
+        description: 'password for PostgreSQL, if DATABASE_URL does not contain one. Not percent-encoded',
+      }),
+    ),
     readForEachConnection,
   ),
   databaseSslMode: Type.Optional(
-    Type.String({ description: 'TLS mode, if DATABASE_URL has no parameter sslmode: verify-full, no-verify or disable' }),
+    Type.String({
+      description: 'TLS mode, if DATABASE_URL has no parameter sslmode: verify-full, no-verify or disable',
+    }),
   ),
   databaseSslCaFile: Type.Optional(
-    Type.String({ description: 'path of the PEM file with the CA certificate of PostgreSQL. Same as the parameter sslrootcert' }),
+    Type.String({
+      description: 'path of the PEM file with the CA certificate of PostgreSQL. Same as the parameter sslrootcert',
+    }),
   ),
   databaseSslCertFile: Type.Optional(
-    Type.String({ description: 'path of the PEM file with a client certificate, if PostgreSQL requires one. Same as the parameter sslcert' }),
+    Type.String({
+      description:
+        'path of the PEM file with a client certificate, if PostgreSQL requires one. Same as the parameter sslcert',
+    }),
   ),
   databaseSslKeyFile: Type.Optional(
-    Type.String({ description: 'path of the PEM file with the private key of DATABASE_SSL_CERT_FILE. Same as the parameter sslkey' }),
+    Type.String({
+      description: 'path of the PEM file with the private key of DATABASE_SSL_CERT_FILE. Same as the parameter sslkey',
+    }),
   ),
 } as const;
 
@@ -76,7 +91,8 @@ export function databaseAddress(config: DatabaseConfig & { readonly databaseUrl:
   const { databaseUrl, databaseUser, databasePassword } = config;
   const { scheme, user, password, rest } = partsOf(databaseUrl);
   const problems: string[] = [];
-  if (databaseUser !== undefined && user !== '') problems.push('DATABASE_USER is set, but DATABASE_URL already contains a user name. Remove one of them');
+  if (databaseUser !== undefined && user !== '')
+    problems.push('DATABASE_USER is set, but DATABASE_URL already contains a user name. Remove one of them');
   if (databasePassword !== undefined && password !== undefined) {
     problems.push('DATABASE_PASSWORD is set, but DATABASE_URL already contains a password. Remove one of them');
   }

@@ -44,7 +44,9 @@ export function watchProjectChanges({ database, logger, metrics }: ProjectChange
       notify(null);
     },
     onInterrupted(error) {
-      logger.warn('no notifications of changed keys and settings from PostgreSQL: polling every second instead', { error });
+      logger.warn('no notifications of changed keys and settings from PostgreSQL: polling every second instead', {
+        error,
+      });
       received.set(0);
     },
   });

@@ -59,7 +59,8 @@ function describeCause(cause: unknown, depth: number): unknown {
  */
 function messageOf(error: Error): string {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
-  if (typeof severity === 'string' && /^(22|23|54|P0)|^XX000$/.test(String(code))) return 'rejected by PostgreSQL (message withheld)';
+  if (typeof severity === 'string' && /^(22|23|54|P0)|^XX000$/.test(String(code)))
+    return 'rejected by PostgreSQL (message withheld)';
   if (/^(PrismaClient|DriverAdapter)/.test(error.name) && !/^P1/.test(String(code)))
     return 'rejected by the database client (message withheld)';
   if (error instanceof SyntaxError && /JSON|token/.test(error.message)) return 'not valid JSON';

@@ -3,9 +3,13 @@ import { Type } from 'typebox';
 
 /** Settings of the whole process. They replace the settings of the same name of each service. */
 export const allInOneConfigSchema = Type.Object({
-  healthPort: integerSetting(8001, 'TCP port of the health endpoints and metrics of the whole process; 0 picks a free port', {
-    max: 65_535,
-  }),
+  healthPort: integerSetting(
+    8001,
+    'TCP port of the health endpoints and metrics of the whole process; 0 picks a free port',
+    {
+      max: 65_535,
+    },
+  ),
   healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...metricsConfigFields,
   ...logLevelFields,

@@ -70,6 +70,9 @@ function sharedPorts(ports: Record<string, number | undefined>): string[] {
     taken
       .slice(at + 1)
       .filter(([, other]) => other === port)
-      .map(([other]) => `${name} and ${other} are both ${port}. When one process runs all services, each needs a different port`),
+      .map(
+        ([other]) =>
+          `${name} and ${other} are both ${port}. When one process runs all services, each needs a different port`,
+      ),
   );
 }

@@ -1,21 +1,38 @@
 import { databaseConfigFields } from '@millrace/db';
 import { eventStoreFields } from '@millrace/insights';
-import { integerSetting, logLevelFields, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
+import {
+  integerSetting,
+  logLevelFields,
+  metricsConfigFields,
+  secretSetting,
+  secretsKeyFields,
+} from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
 export const configSchema = Type.Object({
-  healthPort: integerSetting(8021, 'TCP port of the health endpoints and metrics; 0 picks a free port', { max: 65_535 }),
+  healthPort: integerSetting(8021, 'TCP port of the health endpoints and metrics; 0 picks a free port', {
+    max: 65_535,
+  }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...databaseConfigFields,
   databasePoolSize: integerSetting(8, 'maximum number of connections to PostgreSQL', { min: 2, max: 1000 }),
   ...secretSetting(
     'smtpUrl',
-    Type.Optional(Type.String({ pattern: '^smtps?://', description: 'URL of the mail server, for example smtps://user:password@host:port. If unset, no emails are sent' })),
+    Type.Optional(
+      Type.String({
+        pattern: '^smtps?://',
+        description:
+          'URL of the mail server, for example smtps://user:password@host:port. If unset, no emails are sent',
+      }),
+    ),
     'again for each email',
   ),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of emails' }),
-  smtpTimeoutMs: integerSetting(20_000, 'maximum time for one attempt to send an email, in milliseconds', { min: 1, max: 60_000 }),
+  smtpTimeoutMs: integerSetting(20_000, 'maximum time for one attempt to send an email, in milliseconds', {
+    min: 1,
+    max: 60_000,
+  }),
   mailsPerOrganizationHour: integerSetting(
     1000,
     'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must match the management API',
@@ -49,7 +66,8 @@ export const configSchema = Type.Object({
   dnsServers: Type.Optional(
     Type.String({
       pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',
-      description: 'addresses of the name servers for the daily check of verified domains, separated by commas. Default: the name servers of the system. Must match the management API',
+      description:
+        'addresses of the name servers for the daily check of verified domains, separated by commas. Default: the name servers of the system. Must match the management API',
     }),
   ),
   allowPrivateDestinations: Type.Boolean({
@@ -57,7 +75,9 @@ export const configSchema = Type.Object({
     description: 'allow webhooks and batch exports to connect to private networks. Must match the management API',
   }),
   ...secretsKeyFields,
-  keepOutcomesDays: integerSetting(90, 'number of days to keep the history of deliveries and of batch export runs', { min: 1 }),
+  keepOutcomesDays: integerSetting(90, 'number of days to keep the history of deliveries and of batch export runs', {
+    min: 1,
+  }),
   eventRetentionDays: integerSetting(
     0,
     'maximum number of days to keep events, which are deleted in whole months. 0 means no limit. Must match the consumer. An environment can set a shorter time, which is exact to the day (`…/event_retention/`)',
@@ -75,12 +95,19 @@ export const configSchema = Type.Object({
     'number of days to keep hashes of the distinct IDs of deleted persons. Must be longer than the event log keeps records',
     { min: 1 },
   ),
-  recountCohortsHours: integerSetting(24, 'interval after which the persons in an unchanged cohort are counted again, in hours', {
-    min: 1,
-    max: 8760,
-  }),
+  recountCohortsHours: integerSetting(
+    24,
+    'interval after which the persons in an unchanged cohort are counted again, in hours',
+    {
+      min: 1,
+      max: 8760,
+    },
+  ),
   pollIntervalMs: integerSetting(1000, 'interval between checks for due work, in milliseconds', { min: 10 }),
   ...metricsConfigFields,
   ...logLevelFields,
-  drainTimeoutMs: integerSetting(30_000, 'maximum time to finish work in progress before the process stops, in milliseconds'),
+  drainTimeoutMs: integerSetting(
+    30_000,
+    'maximum time to finish work in progress before the process stops, in milliseconds',
+  ),
 });

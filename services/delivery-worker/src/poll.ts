@@ -62,7 +62,10 @@ export function startPolling(
 type PollMetrics = ReturnType<typeof createPollMetrics>;
 
 export function createPollMetrics(metrics: Metrics) {
-  return metrics.counter('millrace_delivery_task_rounds_total', 'Iterations of the background tasks, by result', ['task', 'result']);
+  return metrics.counter('millrace_delivery_task_rounds_total', 'Iterations of the background tasks, by result', [
+    'task',
+    'result',
+  ]);
 }
 
 /**

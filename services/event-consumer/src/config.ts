@@ -10,7 +10,9 @@ const laneNames = lanes.join('|');
 
 /** The consumer's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
 export const consumerConfigSchema = Type.Object({
-  healthPort: integerSetting(8001, 'TCP port of the health endpoints and metrics; 0 picks a free port', { max: 65_535 }),
+  healthPort: integerSetting(8001, 'TCP port of the health endpoints and metrics; 0 picks a free port', {
+    max: 65_535,
+  }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...databaseConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
@@ -27,7 +29,10 @@ export const consumerConfigSchema = Type.Object({
     },
   ),
   ...tracingConfigFields,
-  topicPrefix: Type.String({ default: '', description: 'prefix of every topic and consumer group name. Must be the same for all services' }),
+  topicPrefix: Type.String({
+    default: '',
+    description: 'prefix of every topic and consumer group name. Must be the same for all services',
+  }),
   topicPartitions: integerSetting(12, 'number of partitions of each topic that Millrace creates', { min: 1 }),
   consumerLanes: Type.String({
     default: lanes.join(','),
@@ -40,25 +45,42 @@ export const consumerConfigSchema = Type.Object({
       'whether to publish stored events to the topic events.processed, for live events, data warehouses and `millrace tail`',
   }),
   // Now and then a batch waits for the commit of another one. Two more keep this process and PostgreSQL busy meanwhile.
-  livePartitionConcurrency: integerSetting(3, 'number of partitions of the topic `live` that are processed at the same time', { min: 1, max: 64 }),
-  historicalPartitionConcurrency: integerSetting(1, 'number of partitions of the topic `historical` that are processed at the same time', {
-    min: 1,
-    max: 64,
-  }),
-  overflowPartitionConcurrency: integerSetting(1, 'number of partitions of the topic `overflow` that are processed at the same time', {
-    min: 1,
-    max: 64,
-  }),
+  livePartitionConcurrency: integerSetting(
+    3,
+    'number of partitions of the topic `live` that are processed at the same time',
+    { min: 1, max: 64 },
+  ),
+  historicalPartitionConcurrency: integerSetting(
+    1,
+    'number of partitions of the topic `historical` that are processed at the same time',
+    {
+      min: 1,
+      max: 64,
+    },
+  ),
+  overflowPartitionConcurrency: integerSetting(
+    1,
+    'number of partitions of the topic `overflow` that are processed at the same time',
+    {
+      min: 1,
+      max: 64,
+    },
+  ),
   eventRetentionDays: integerSetting(
     0,
     'maximum age of events in days. Older events are dropped. 0 means no limit. Must match the delivery worker',
     { min: 0, max: 36_500 },
   ),
   maxBatchRecords: integerSetting(500, 'maximum number of records in one transaction', { min: 1, max: 10_000 }),
-  maxBatchBytes: integerSetting(4 * mebibyte, 'approximate maximum size of the records in one transaction, in bytes', { min: 1 }),
+  maxBatchBytes: integerSetting(4 * mebibyte, 'approximate maximum size of the records in one transaction, in bytes', {
+    min: 1,
+  }),
   ...metricsConfigFields,
   ...logLevelFields,
-  drainTimeoutMs: integerSetting(25_000, 'maximum time to finish work in progress before the process stops, in milliseconds'),
+  drainTimeoutMs: integerSetting(
+    25_000,
+    'maximum time to finish work in progress before the process stops, in milliseconds',
+  ),
 });
 
 export type ConsumerConfig = WithDatabaseAddress<Static<typeof consumerConfigSchema>>;

@@ -38,7 +38,10 @@ export function drainFormerLog({
   metrics: Metrics;
 }): FormerLogDrain {
   const stopping = new AbortController();
-  const left = metrics.gauge('millrace_log_left_records', 'Unread records in a log that was configured earlier', ['topic', 'group']);
+  const left = metrics.gauge('millrace_log_left_records', 'Unread records in a log that was configured earlier', [
+    'topic',
+    'group',
+  ]);
   const joined = new Map<FormerLogReader, LogConsumer>();
   let announceBegun: () => void = () => {};
   const begun = new Promise<void>((resolve) => {
@@ -55,14 +58,20 @@ export function drainFormerLog({
       if (records > 0 || joined.has(reader)) left.set({ topic: reader.topic, group: reader.group }, records);
       if (records > 0 && !joined.has(reader)) {
         const { topic, group } = reader;
-        logger.warn('processing unread records in the event log in PostgreSQL, which was configured earlier', { topic, group, records });
+        logger.warn('processing unread records in the event log in PostgreSQL, which was configured earlier', {
+          topic,
+          group,
+          records,
+        });
         joined.set(reader, await reader.join());
       }
     }
     backlog.note(total);
     if (total === 0) announceBegun();
     else if (backlog.isStuck()) {
-      logger.error('no progress with the unread records in the event log in PostgreSQL, which was configured earlier', { records: total });
+      logger.error('no progress with the unread records in the event log in PostgreSQL, which was configured earlier', {
+        records: total,
+      });
       announceBegun();
     }
     if (backlog.hasRested()) await leave();
@@ -70,7 +79,8 @@ export function drainFormerLog({
 
   async function leave(): Promise<void> {
     const consumers = [...joined.values()];
-    if (consumers.length > 0 && !stopping.signal.aborted) logger.info('processed all unread records in the event log in PostgreSQL, which was configured earlier');
+    if (consumers.length > 0 && !stopping.signal.aborted)
+      logger.info('processed all unread records in the event log in PostgreSQL, which was configured earlier');
     joined.clear();
     backlog.reset();
     await Promise.all(consumers.map((consumer) => consumer.stop()));

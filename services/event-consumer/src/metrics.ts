@@ -17,11 +17,29 @@ export interface ConsumeMetrics {
 /** Registers the figures once; gives each lane its own view of them. */
 export function createConsumeMetrics(metrics: Metrics): (lane: string) => ConsumeMetrics {
   const stored = metrics.counter('millrace_consumer_events_stored_total', 'Stored events', ['lane']);
-  const duplicates = metrics.counter('millrace_consumer_events_duplicate_total', 'Events skipped because they were already processed', ['lane']);
-  const dropped = metrics.counter('millrace_consumer_events_dropped_total', 'Dropped events, by reason', ['lane', 'reason']);
-  const dead = metrics.counter('millrace_consumer_dead_letters_total', 'Records stored as dead letters because they could not be processed, by reason', ['lane', 'reason']);
-  const retries = metrics.counter('millrace_consumer_retries_total', 'Retries of batches, by kind of failure', ['lane', 'failure']);
-  const batches = metrics.counter('millrace_consumer_batches_total', 'Completed batches: committed (done), or already committed by another consumer (stale)', ['lane', 'outcome']);
+  const duplicates = metrics.counter(
+    'millrace_consumer_events_duplicate_total',
+    'Events skipped because they were already processed',
+    ['lane'],
+  );
+  const dropped = metrics.counter('millrace_consumer_events_dropped_total', 'Dropped events, by reason', [
+    'lane',
+    'reason',
+  ]);
+  const dead = metrics.counter(
+    'millrace_consumer_dead_letters_total',
+    'Records stored as dead letters because they could not be processed, by reason',
+    ['lane', 'reason'],
+  );
+  const retries = metrics.counter('millrace_consumer_retries_total', 'Retries of batches, by kind of failure', [
+    'lane',
+    'failure',
+  ]);
+  const batches = metrics.counter(
+    'millrace_consumer_batches_total',
+    'Completed batches: committed (done), or already committed by another consumer (stale)',
+    ['lane', 'outcome'],
+  );
   const seconds = metrics.histogram(
     'millrace_consumer_batch_seconds',
     'Time from receiving a batch to its commit, including retries, in seconds',
@@ -72,6 +90,10 @@ export function createStepTimer(metrics: Metrics): () => Timed {
 }
 
 export function createPublishMetrics(metrics: Metrics): (lane: Lane, count: number) => void {
-  const published = metrics.counter('millrace_consumer_events_published_total', 'Stored events published to the topic events.processed', ['lane']);
+  const published = metrics.counter(
+    'millrace_consumer_events_published_total',
+    'Stored events published to the topic events.processed',
+    ['lane'],
+  );
   return (lane, count) => published.inc({ lane }, count);
 }

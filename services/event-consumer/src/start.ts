@@ -90,7 +90,8 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   });
   const readers = laneReaders(config, { read: log, chosen: log }, laneDeps);
   reportFormerLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch(
-    (error: unknown) => logger.debug('could not check for event logs that were configured earlier', describeFailure(error)),
+    (error: unknown) =>
+      logger.debug('could not check for event logs that were configured earlier', describeFailure(error)),
   );
   const before =
     config.eventLog === 'kafka' ? startFormerLogDrain(lifecycle, { config, chosen: log, laneDeps, metrics }) : null;
@@ -106,7 +107,9 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
     },
   });
 
-  health.require('lanes', () => (consuming.isReady() ? null : 'Some topics have no consumer yet: joining the consumer groups.'));
+  health.require('lanes', () =>
+    consuming.isReady() ? null : 'Some topics have no consumer yet: joining the consumer groups.',
+  );
   health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not respond.'));
   health.require('event log', () => (log.isHealthy() ? null : 'The event log does not respond.'));
   return { lanes: configuredLanes(config).map(({ lane }) => lane) };

@@ -17,10 +17,14 @@ export const gatewayConfigSchema = Type.Object({
     description:
       'requests that this gateway serves, separated by commas: ingest (events), flags (flags and their definitions)',
   }),
-  gatewayProcesses: integerSetting(1, 'number of processes that listen on the port, for example one per core. They share MAX_IN_FLIGHT_BYTES', {
-    min: 1,
-    max: 256,
-  }),
+  gatewayProcesses: integerSetting(
+    1,
+    'number of processes that listen on the port, for example one per core. They share MAX_IN_FLIGHT_BYTES',
+    {
+      min: 1,
+      max: 256,
+    },
+  ),
   ...databaseConfigFields,
   ...redisConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
@@ -31,10 +35,15 @@ export const gatewayConfigSchema = Type.Object({
   ...fallbackConfigFields,
   ...tracingConfigFields,
   ...traceChoiceConfigFields,
-  topicPrefix: Type.String({ default: '', description: 'prefix of every topic name. Must be the same for all services' }),
+  topicPrefix: Type.String({
+    default: '',
+    description: 'prefix of every topic name. Must be the same for all services',
+  }),
   topicPartitions: integerSetting(12, 'number of partitions of each topic that Millrace creates', { min: 1 }),
   maxBodyBytes: integerSetting(20 * mebibyte, 'maximum size of a request body as it is received, in bytes', { min: 1 }),
-  maxDecompressedBytes: integerSetting(100 * mebibyte, 'maximum size of a request body after decompression, in bytes', { min: 1 }),
+  maxDecompressedBytes: integerSetting(100 * mebibyte, 'maximum size of a request body after decompression, in bytes', {
+    min: 1,
+  }),
   maxRecordBytes: integerSetting(
     1_010_000,
     'maximum size of an event as it is written to the log, in bytes. The default fits an event of 1,000,000 bytes and the fields that Millrace adds',
@@ -45,9 +54,13 @@ export const gatewayConfigSchema = Type.Object({
     'maximum size of an event sent to /i/v0/ai or /i/v0/ai/batch as it is written to the log, in bytes. The default fits an event of 8 MiB and the fields that Millrace adds',
     { min: 1000 },
   ),
-  maxInFlightBytes: integerSetting(256 * mebibyte, 'maximum total size of the request bodies held in memory at the same time, in bytes', {
-    min: 1,
-  }),
+  maxInFlightBytes: integerSetting(
+    256 * mebibyte,
+    'maximum total size of the request bodies held in memory at the same time, in bytes',
+    {
+      min: 1,
+    },
+  ),
   largeBodyThreads: integerSetting(
     1,
     'number of threads that decode and validate request bodies over 256 KiB. One more thread handles bodies without a known key',
@@ -63,25 +76,49 @@ export const gatewayConfigSchema = Type.Object({
     default: true,
     description: 'take the address of the client from X-Forwarded-For, X-Real-IP and Forwarded',
   }),
-  limitFlushMs: integerSetting(100, 'time for which a gateway collects counts before it shares them with the other gateways, in milliseconds', {
-    min: 1,
-  }),
-  trafficWindowMs: integerSetting(10_000, 'length of the window in which rates, spikes and hot keys are measured, in milliseconds', { min: 100 }),
-  spikeMinEventsPerSecond: integerSetting(100, 'number of events per second below which the traffic of a project is never treated as a spike', { min: 1 }),
-  spikeFactor: integerSetting(5, 'how many times its usual traffic a project must send for the traffic to be treated as a spike', { min: 1 }),
-  spikeWarmUpMs: integerSetting(60_000, 'time after its start in which a gateway learns the usual traffic of each project, in milliseconds'),
+  limitFlushMs: integerSetting(
+    100,
+    'time for which a gateway collects counts before it shares them with the other gateways, in milliseconds',
+    {
+      min: 1,
+    },
+  ),
+  trafficWindowMs: integerSetting(
+    10_000,
+    'length of the window in which rates, spikes and hot keys are measured, in milliseconds',
+    { min: 100 },
+  ),
+  spikeMinEventsPerSecond: integerSetting(
+    100,
+    'number of events per second below which the traffic of a project is never treated as a spike',
+    { min: 1 },
+  ),
+  spikeFactor: integerSetting(
+    5,
+    'how many times its usual traffic a project must send for the traffic to be treated as a spike',
+    { min: 1 },
+  ),
+  spikeWarmUpMs: integerSetting(
+    60_000,
+    'time after its start in which a gateway learns the usual traffic of each project, in milliseconds',
+  ),
   overflowEventsPerSecond: integerSetting(
     100,
     'number of events per second from one distinct ID above which its events go to the topic `overflow`. 0 turns this off',
   ),
-  overflowHoldMs: integerSetting(300_000, 'time for which the events of such a distinct ID still go to `overflow` after the rate has dropped, in milliseconds', { min: 1 }),
+  overflowHoldMs: integerSetting(
+    300_000,
+    'time for which the events of such a distinct ID still go to `overflow` after the rate has dropped, in milliseconds',
+    { min: 1 },
+  ),
   dropEventsByTokenDistinctId: Type.String({
     default: '',
     description: 'events to drop, as token or token:distinct_id, separated by commas',
   }),
   ingestionForceOverflowByTokenDistinctId: Type.String({
     default: '',
-    description: 'events to write to the topic `overflow` without person processing, as token or token:distinct_id, separated by commas',
+    description:
+      'events to write to the topic `overflow` without person processing, as token or token:distinct_id, separated by commas',
   }),
   skipPersonProcessingByTokenDistinctId: Type.String({
     default: '',
@@ -94,9 +131,13 @@ export const gatewayConfigSchema = Type.Object({
       min: 100,
     },
   ),
-  trafficReportMs: integerSetting(60_000, 'minimum time between two warnings to a project about dropped events and rejected requests, in milliseconds', {
-    min: 1,
-  }),
+  trafficReportMs: integerSetting(
+    60_000,
+    'minimum time between two warnings to a project about dropped events and rejected requests, in milliseconds',
+    {
+      min: 1,
+    },
+  ),
   ...secretsKeyFields,
   flagDatabaseConnections: integerSetting(
     4,
@@ -106,27 +147,51 @@ export const gatewayConfigSchema = Type.Object({
       max: 100,
     },
   ),
-  flagDefinitionsMemoryMb: integerSetting(128, 'maximum size of the flag definitions that each process keeps in memory, in MiB', { min: 1 }),
-  flagBurstPerKey: integerSetting(0, 'number of flag requests that one project API key may send in a burst. 0 means no limit'),
-  flagRequestsPerSecondPerKey: integerSetting(10, 'flag requests per second by which FLAG_BURST_PER_KEY is refilled', { min: 1 }),
-  flagBurstPerAddress: integerSetting(0, 'number of flag requests that one IP address may send in a burst. 0 means no limit'),
-  flagRequestsPerSecondPerAddress: integerSetting(50, 'flag requests per second by which FLAG_BURST_PER_ADDRESS is refilled', { min: 1 }),
+  flagDefinitionsMemoryMb: integerSetting(
+    128,
+    'maximum size of the flag definitions that each process keeps in memory, in MiB',
+    { min: 1 },
+  ),
+  flagBurstPerKey: integerSetting(
+    0,
+    'number of flag requests that one project API key may send in a burst. 0 means no limit',
+  ),
+  flagRequestsPerSecondPerKey: integerSetting(10, 'flag requests per second by which FLAG_BURST_PER_KEY is refilled', {
+    min: 1,
+  }),
+  flagBurstPerAddress: integerSetting(
+    0,
+    'number of flag requests that one IP address may send in a burst. 0 means no limit',
+  ),
+  flagRequestsPerSecondPerAddress: integerSetting(
+    50,
+    'flag requests per second by which FLAG_BURST_PER_ADDRESS is refilled',
+    { min: 1 },
+  ),
   flagExpensiveBurstMsPerAddress: integerSetting(
     2000,
     'evaluation time that one IP address may use in a burst for expensive flag requests in a project, in milliseconds per process. 0 means no limit',
   ),
-  flagExpensiveMsPerSecondPerAddress: integerSetting(100, 'evaluation time by which FLAG_EXPENSIVE_BURST_MS_PER_ADDRESS is refilled every second, in milliseconds', { min: 1 }),
+  flagExpensiveMsPerSecondPerAddress: integerSetting(
+    100,
+    'evaluation time by which FLAG_EXPENSIVE_BURST_MS_PER_ADDRESS is refilled every second, in milliseconds',
+    { min: 1 },
+  ),
   browserLibraryDirectory: Type.String({
     default: '',
-    description: 'folder of the browser library to serve. If empty, the folder next to the program, where the build puts it',
+    description:
+      'folder of the browser library to serve. If empty, the folder next to the program, where the build puts it',
   }),
   ...metricsConfigFields,
   ...logLevelFields,
   stopDelayMs: integerSetting(
     2000,
-    'time for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice, in milliseconds',
+    'time in milliseconds for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice',
   ),
-  drainTimeoutMs: integerSetting(25_000, 'maximum time to finish requests in progress before the process stops, in milliseconds'),
+  drainTimeoutMs: integerSetting(
+    25_000,
+    'maximum time to finish requests in progress before the process stops, in milliseconds',
+  ),
 });
 
 export type GatewayConfig = WithDatabaseAddress<Static<typeof gatewayConfigSchema>>;

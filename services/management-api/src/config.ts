@@ -1,7 +1,13 @@
 import { databaseConfigFields, type withDatabaseAddress } from '@millrace/db';
 import { kafkaConfigFields } from '@millrace/event-log';
 import { eventStoreFields } from '@millrace/insights';
-import { integerSetting, logLevelFields, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
+import {
+  integerSetting,
+  logLevelFields,
+  metricsConfigFields,
+  secretSetting,
+  secretsKeyFields,
+} from '@millrace/runtime';
 import { redisConfigFields } from '@millrace/runtime/cache';
 import { type Static, Type } from 'typebox';
 import { providerFields } from './oidc/providers.ts';
@@ -12,15 +18,26 @@ export const configSchema = Type.Object({
   apiPort: integerSetting(8010, 'TCP port to listen on; 0 picks a free port', { max: 65_535 }),
   apiHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...databaseConfigFields,
-  databasePoolSize: integerSetting(10, 'maximum number of connections to PostgreSQL. Two fifths of them are reserved for searches', {
-    min: 2,
-    max: 1000,
+  databasePoolSize: integerSetting(
+    10,
+    'maximum number of connections to PostgreSQL. Two fifths of them are reserved for searches',
+    {
+      min: 2,
+      max: 1000,
+    },
+  ),
+  queryConnections: integerSetting(
+    4,
+    'number of PostgreSQL connections for insight queries, in addition to DATABASE_POOL_SIZE',
+    {
+      min: 1,
+      max: 100,
+    },
+  ),
+  queryTimeoutMs: integerSetting(30_000, 'maximum time for one insight query, in milliseconds', {
+    min: 100,
+    max: 600_000,
   }),
-  queryConnections: integerSetting(4, 'number of PostgreSQL connections for insight queries, in addition to DATABASE_POOL_SIZE', {
-    min: 1,
-    max: 100,
-  }),
-  queryTimeoutMs: integerSetting(30_000, 'maximum time for one insight query, in milliseconds', { min: 100, max: 600_000 }),
   ...eventStoreFields,
   publicApiUrl: Type.Optional(
     Type.String({
@@ -37,12 +54,15 @@ export const configSchema = Type.Object({
     }),
   ),
   consoleDirectory: Type.Optional(
-    Type.String({ description: 'folder with the pages of the console. Default: the folder `console` next to the program' }),
+    Type.String({
+      description: 'folder with the pages of the console. Default: the folder `console` next to the program',
+    }),
   ),
   publicIngestUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
-      description: 'URL (http or https) to which SDKs send events. The console shows it. Default: the URL of the console',
+      description:
+        'URL (http or https) to which SDKs send events. The console shows it. Default: the URL of the console',
     }),
   ),
   ingestUrl: Type.Optional(
@@ -55,12 +75,14 @@ export const configSchema = Type.Object({
   captureUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
-      description: 'URL (http or https) of a gateway that accepts test events. Set it if the gateway of INGEST_URL serves only flags',
+      description:
+        'URL (http or https) of a gateway that accepts test events. Set it if the gateway of INGEST_URL serves only flags',
     }),
   ),
   trustProxy: Type.Boolean({
     default: false,
-    description: 'trust X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host. Set it to true only behind a proxy that sets them',
+    description:
+      'trust X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host. Set it to true only behind a proxy that sets them',
   }),
   proxyHops: integerSetting(
     1,
@@ -70,7 +92,8 @@ export const configSchema = Type.Object({
   dnsServers: Type.Optional(
     Type.String({
       pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',
-      description: 'addresses of the name servers for verifying domains, separated by commas. Default: the name servers of the system',
+      description:
+        'addresses of the name servers for verifying domains, separated by commas. Default: the name servers of the system',
     }),
   ),
   ...secretSetting(
@@ -78,7 +101,8 @@ export const configSchema = Type.Object({
     Type.Optional(
       Type.String({
         pattern: '^smtps?://[^\\s]+$',
-        description: 'URL of the mail server, for example smtps://user:password@host:port. If unset, no emails are sent',
+        description:
+          'URL of the mail server, for example smtps://user:password@host:port. If unset, no emails are sent',
       }),
     ),
     'again for each email',
@@ -91,13 +115,22 @@ export const configSchema = Type.Object({
       'allow the identity providers that organizations set up to be in private networks and to be used without TLS. Must match the delivery worker',
   }),
   ...redisConfigFields,
-  apiRequestsPerMinute: integerSetting(480, 'maximum number of requests per minute with one personal API key. 0 means no limit'),
-  apiRequestsPerHour: integerSetting(4800, 'maximum number of requests per hour with one personal API key. 0 means no limit'),
+  apiRequestsPerMinute: integerSetting(
+    480,
+    'maximum number of requests per minute with one personal API key. 0 means no limit',
+  ),
+  apiRequestsPerHour: integerSetting(
+    4800,
+    'maximum number of requests per hour with one personal API key. 0 means no limit',
+  ),
   apiWrongKeysPerMinute: integerSetting(
     30,
     'number of requests per minute with a wrong or missing key after which an IP address is blocked. 0 means no limit',
   ),
-  subscriptionsPerOrganization: integerSetting(500, 'maximum number of subscriptions of an organization. 0 means no limit'),
+  subscriptionsPerOrganization: integerSetting(
+    500,
+    'maximum number of subscriptions of an organization. 0 means no limit',
+  ),
   mailsPerOrganizationHour: integerSetting(
     1000,
     'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must match the delivery worker',
@@ -106,13 +139,19 @@ export const configSchema = Type.Object({
     20,
     'maximum number of invite requests without a key per minute from one IP address, and of failed requests for one invite. 0 means no limit',
   ),
-  apiUserChangesPerMinute: integerSetting(5, 'maximum number of attempts per minute by one user to change their own account. 0 means no limit'),
+  apiUserChangesPerMinute: integerSetting(
+    5,
+    'maximum number of attempts per minute by one user to change their own account. 0 means no limit',
+  ),
   console: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'on',
     description:
       'whether to serve the console under /console/ and allow users to sign in. With `off`, the API accepts only personal API keys',
   }),
-  apiSignInFailures: integerSetting(30, 'maximum number of failed sign-ins in ten minutes from one IP address. 0 means no limit'),
+  apiSignInFailures: integerSetting(
+    30,
+    'maximum number of failed sign-ins in ten minutes from one IP address. 0 means no limit',
+  ),
   apiSignInFailuresOfAccount: integerSetting(
     10,
     'maximum number of failed sign-ins to one account in 15 minutes, from all IP addresses together. 0 means no limit',
@@ -131,7 +170,9 @@ export const configSchema = Type.Object({
   ),
   ...secretsKeyFields,
   nodeEnv: Type.Optional(
-    Type.String({ description: 'with `production`, batch exports and other secrets can be stored only if SECRETS_KEY is set' }),
+    Type.String({
+      description: 'with `production`, batch exports and other secrets can be stored only if SECRETS_KEY is set',
+    }),
   ),
   ...secretSetting(
     'tokenSecret',
@@ -150,10 +191,14 @@ export const configSchema = Type.Object({
     }),
   ),
   ...kafkaConfigFields,
-  topicPrefix: Type.String({ default: '', description: 'prefix of every topic and consumer group name. Must be the same for all services' }),
+  topicPrefix: Type.String({
+    default: '',
+    description: 'prefix of every topic and consumer group name. Must be the same for all services',
+  }),
   publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'off',
-    description: 'whether stored events are published to the topic events.processed, from which live events are read. Must match the event consumer',
+    description:
+      'whether stored events are published to the topic events.processed, from which live events are read. Must match the event consumer',
   }),
   liveOrigins: Type.Optional(
     Type.String({
@@ -161,16 +206,25 @@ export const configSchema = Type.Object({
       description: 'origins whose pages may read /events and /stats, separated by commas. By default, no origin may',
     }),
   ),
-  liveStreamsPerUser: integerSetting(10, 'maximum number of live event streams that one user may have open, per process', { min: 1 }),
-  liveStreamsPerProject: integerSetting(50, 'maximum number of live event streams of one environment, per process', { min: 1 }),
+  liveStreamsPerUser: integerSetting(
+    10,
+    'maximum number of live event streams that one user may have open, per process',
+    { min: 1 },
+  ),
+  liveStreamsPerProject: integerSetting(50, 'maximum number of live event streams of one environment, per process', {
+    min: 1,
+  }),
   liveStreamsPerProcess: integerSetting(1000, 'maximum number of live event streams in total, per process', { min: 1 }),
   ...metricsConfigFields,
   ...logLevelFields,
   stopDelayMs: integerSetting(
     2000,
-    'time for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice, in milliseconds',
+    'time in milliseconds for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice',
   ),
-  drainTimeoutMs: integerSetting(15_000, 'maximum time to finish requests in progress before the process stops, in milliseconds'),
+  drainTimeoutMs: integerSetting(
+    15_000,
+    'maximum time to finish requests in progress before the process stops, in milliseconds',
+  ),
 });
 
 export type ApiConfig = ReturnType<typeof withDatabaseAddress<Static<typeof configSchema>>>;

@@ -5,7 +5,12 @@ import { type Finding, orOk, problem, warning } from './checks.ts';
 
 export const mailFields = secretSetting(
   'smtpUrl',
-  Type.Optional(Type.String({ pattern: '^smtps?://[^\\s/]+', description: 'URL of the mail server, for example smtps://user:password@host:port' })),
+  Type.Optional(
+    Type.String({
+      pattern: '^smtps?://[^\\s/]+',
+      description: 'URL of the mail server, for example smtps://user:password@host:port',
+    }),
+  ),
   'again for each email',
 );
 
@@ -18,17 +23,41 @@ export const doctorSettingsSchema = Type.Object({
   ...fallbackConfigFields,
   topicPrefix: Type.String({ default: '' }),
   topicPartitions: integerSetting(12, 'number of partitions of each topic that Millrace creates', { min: 1 }),
-  maxRecordBytes: integerSetting(1_010_000, 'maximum size of an event as it is written to the log, in bytes', { min: 1000 }),
-  maxAiRecordBytes: integerSetting(8_400_000, 'maximum size of an AI event as it is written to the log, in bytes', { min: 1000 }),
-  maxBodyBytes: integerSetting(20 * 1024 * 1024, 'maximum size of a request body as it is received, in bytes', { min: 1 }),
-  maxInFlightBytes: integerSetting(256 * 1024 * 1024, 'maximum total size of the request bodies held in memory at the same time, in bytes', { min: 1 }),
-  maxDecompressedBytes: integerSetting(100 * 1024 * 1024, 'maximum size of a request body after decompression, in bytes', { min: 1 }),
+  maxRecordBytes: integerSetting(1_010_000, 'maximum size of an event as it is written to the log, in bytes', {
+    min: 1000,
+  }),
+  maxAiRecordBytes: integerSetting(8_400_000, 'maximum size of an AI event as it is written to the log, in bytes', {
+    min: 1000,
+  }),
+  maxBodyBytes: integerSetting(20 * 1024 * 1024, 'maximum size of a request body as it is received, in bytes', {
+    min: 1,
+  }),
+  maxInFlightBytes: integerSetting(
+    256 * 1024 * 1024,
+    'maximum total size of the request bodies held in memory at the same time, in bytes',
+    { min: 1 },
+  ),
+  maxDecompressedBytes: integerSetting(
+    100 * 1024 * 1024,
+    'maximum size of a request body after decompression, in bytes',
+    { min: 1 },
+  ),
   gatewayProcesses: integerSetting(1, 'number of processes of each gateway', { min: 1 }),
-  flagDatabaseConnections: integerSetting(4, 'number of PostgreSQL connections of each gateway process for flag requests', { min: 1 }),
+  flagDatabaseConnections: integerSetting(
+    4,
+    'number of PostgreSQL connections of each gateway process for flag requests',
+    { min: 1 },
+  ),
   /** Pool size of the management API and of delivery workers, whose defaults differ. */
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
-  kafkaSessionTimeoutMs: integerSetting(6000, 'time without a heartbeat after which the other consumers take over the partitions of a consumer, in milliseconds', { min: 1000 }),
-  keepDeletedIdsDays: integerSetting(90, 'number of days to keep hashes of the distinct IDs of deleted persons', { min: 1 }),
+  kafkaSessionTimeoutMs: integerSetting(
+    6000,
+    'time without a heartbeat after which the other consumers take over the partitions of a consumer, in milliseconds',
+    { min: 1000 },
+  ),
+  keepDeletedIdsDays: integerSetting(90, 'number of days to keep hashes of the distinct IDs of deleted persons', {
+    min: 1,
+  }),
   publicApiUrl: Type.Optional(Type.String()),
   ingestUrl: Type.Optional(Type.String()),
   apiRequestsPerMinute: integerSetting(480, 'maximum number of requests per minute with one personal API key'),

@@ -162,5 +162,9 @@ async function tablesInUse(pool: pg.Pool, { giveUpMs }: LockPatience, cause: unk
   );
   const reason = `a table that it changes was in use for ${Math.round(giveUpMs / 1000)} s`;
   const holders = oldest.length === 0 ? '' : `. Oldest transactions: ${oldest.join(', ')}`;
-  return new AppError('conflict', `${reason}${holders}. The migration was rolled back. Run it again, and end these transactions first if they take too long`, { cause });
+  return new AppError(
+    'conflict',
+    `${reason}${holders}. The migration was rolled back. Run it again, and end these transactions first if they take too long`,
+    { cause },
+  );
 }

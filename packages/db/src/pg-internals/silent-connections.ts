@@ -144,5 +144,7 @@ function inside(client: pg.ClientBase): Inside {
 }
 
 function forgottenError(): Error {
-  return Object.assign(new Error('The connection was closed because PostgreSQL is not responding.'), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error('The connection was closed because PostgreSQL is not responding.'), {
+    code: 'ETIMEDOUT',
+  });
 }

@@ -122,7 +122,9 @@ function toOutgoing(record: AppendRecord): OutgoingRecord {
 }
 
 function closedError(): AppError {
-  return new AppError('unavailable', 'The service is stopping and no longer writes to the event log.', { retryAfterSeconds: 1 });
+  return new AppError('unavailable', 'The service is stopping and no longer writes to the event log.', {
+    retryAfterSeconds: 1,
+  });
 }
 
 function budgetError(): AppError {
@@ -130,5 +132,7 @@ function budgetError(): AppError {
 }
 
 function tooLargeError({ maxRecordBytes }: AppendSettings): AppError {
-  return new AppError('too_large', 'A record exceeds the maximum size that the event log accepts.', { details: { maxRecordBytes } });
+  return new AppError('too_large', 'A record exceeds the maximum size that the event log accepts.', {
+    details: { maxRecordBytes },
+  });
 }

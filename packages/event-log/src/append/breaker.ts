@@ -121,8 +121,18 @@ function outError(): AppError {
 
 function breakerMetrics(metrics: Metrics | undefined) {
   return {
-    state: metrics?.gauge('millrace_log_breaker_open', '1 while appends are rejected immediately because the log is unavailable, 0 otherwise'),
-    refused: metrics?.counter('millrace_log_breaker_refused_total', 'Appends rejected immediately because the log is unavailable'),
-    probes: metrics?.counter('millrace_log_breaker_probes_total', 'Appends sent while the log was unavailable, to find out whether it is available again, by outcome', ['outcome']),
+    state: metrics?.gauge(
+      'millrace_log_breaker_open',
+      '1 while appends are rejected immediately because the log is unavailable, 0 otherwise',
+    ),
+    refused: metrics?.counter(
+      'millrace_log_breaker_refused_total',
+      'Appends rejected immediately because the log is unavailable',
+    ),
+    probes: metrics?.counter(
+      'millrace_log_breaker_probes_total',
+      'Appends sent while the log was unavailable, to find out whether it is available again, by outcome',
+      ['outcome'],
+    ),
   };
 }

@@ -36,8 +36,14 @@ export function createAppendMetrics(metrics: Metrics | undefined, inFlightBytes:
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3],
   );
   const failures = metrics.counter('millrace_log_append_failures_total', 'Rejected appends, by reason', ['reason']);
-  const attempts = metrics.counter('millrace_log_append_attempt_failures_total', 'Failed requests to the log, including those that are retried');
-  const inFlight = metrics.gauge('millrace_log_append_in_flight_bytes', 'Bytes that were accepted for the log and are neither acknowledged nor rejected yet');
+  const attempts = metrics.counter(
+    'millrace_log_append_attempt_failures_total',
+    'Failed requests to the log, including those that are retried',
+  );
+  const inFlight = metrics.gauge(
+    'millrace_log_append_in_flight_bytes',
+    'Bytes that were accepted for the log and are neither acknowledged nor rejected yet',
+  );
   Object.assign(inFlight, { collect: () => inFlight.set(inFlightBytes()) });
   return {
     sending(recordCount, byteCount) {

@@ -255,7 +255,9 @@ export class Sender {
       return;
     }
     this.options.metrics.rejected('too_large');
-    only?.call.fail(new AppError('too_large', 'A record exceeds the maximum size that the event log accepts.', { cause }));
+    only?.call.fail(
+      new AppError('too_large', 'A record exceeds the maximum size that the event log accepts.', { cause }),
+    );
   }
 
   /** No more lingering. */

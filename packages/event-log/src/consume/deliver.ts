@@ -54,7 +54,9 @@ export async function deliver(
 function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
   const first = records[0];
   if (first !== undefined && nextOffset <= first.offset) {
-    throw new Error(`the handler reported the batch as done, but its next offset ${nextOffset} is not greater than ${first.offset}`);
+    throw new Error(
+      `the handler reported the batch as done, but its next offset ${nextOffset} is not greater than ${first.offset}`,
+    );
   }
 }
 

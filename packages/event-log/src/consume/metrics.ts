@@ -49,11 +49,11 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
     labels,
   );
   const failures = metrics.counter('millrace_log_handler_failures_total', 'Batches whose processing failed', labels);
-  const lag = metrics.gauge('millrace_log_lag_records', 'Records in the partition that the group has not committed yet', [
-    'topic',
-    'group',
-    'partition',
-  ]);
+  const lag = metrics.gauge(
+    'millrace_log_lag_records',
+    'Records in the partition that the group has not committed yet',
+    ['topic', 'group', 'partition'],
+  );
   const late = metrics.counter(
     'millrace_log_late_records_total',
     'Records in batches that were committed more than a minute after their first record was appended',

@@ -31,7 +31,11 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
   const { kafka, database, topic, logger } = options;
   // The metrics of the log belong to Kafka: a process has each of them once.
   const postgres = createPostgresLog({ database, logger });
-  const copied = options.metrics?.counter('millrace_log_fallback_copied_total', 'Records copied from the fallback log in PostgreSQL to Kafka', []);
+  const copied = options.metrics?.counter(
+    'millrace_log_fallback_copied_total',
+    'Records copied from the fallback log in PostgreSQL to Kafka',
+    [],
+  );
   const stopping = new AbortController();
 
   async function copy(batch: LogBatch, { signal }: BatchContext): Promise<BatchResult> {
@@ -58,9 +62,12 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     } catch (error) {
       if (isAppError(error, 'too_large')) {
         // It was acknowledged, so it is never skipped: all gateways stay with the fallback until somebody acts.
-        logger.error('could not copy a record from the fallback log: it is larger than Kafka accepts. Raise message.max.bytes', {
-          ...{ topic, partition: batch.partition, offset: String(batch.records[0]?.offset) },
-        });
+        logger.error(
+          'could not copy a record from the fallback log: it is larger than Kafka accepts. Raise message.max.bytes',
+          {
+            ...{ topic, partition: batch.partition, offset: String(batch.records[0]?.offset) },
+          },
+        );
       }
       throw error;
     }

@@ -67,8 +67,16 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
   const { kafka, topic, logger, database } = options;
   const postgres = createPostgresLog({ database, logger, guard: (tx) => assertOpen(tx, topic) });
   const outage = createKafkaOutage(kafka.isHealthy);
-  const taken = options.metrics?.counter('millrace_log_fallback_records_total', 'Records written to the fallback log in PostgreSQL', []);
-  const isOpen = options.metrics?.gauge('millrace_log_fallback_open', '1 while records go to the fallback log in PostgreSQL, 0 otherwise', []);
+  const taken = options.metrics?.counter(
+    'millrace_log_fallback_records_total',
+    'Records written to the fallback log in PostgreSQL',
+    [],
+  );
+  const isOpen = options.metrics?.gauge(
+    'millrace_log_fallback_open',
+    '1 while records go to the fallback log in PostgreSQL, 0 otherwise',
+    [],
+  );
   let onTheWayToKafka = 0;
   const which = createFallbackSwitch({
     ...{ topic, database, logger },
@@ -174,13 +182,19 @@ async function inTime(appending: Promise<void>): Promise<void> {
 const mostFallbackBytes = defaultBrokerRecordBytes - 4096;
 
 function tooLargeNowError(): AppError {
-  return new AppError('unavailable', 'The event log cannot accept an event of this size at the moment. Retry the request.', {
-    retryAfterSeconds: 30,
-  });
+  return new AppError(
+    'unavailable',
+    'The event log cannot accept an event of this size at the moment. Retry the request.',
+    {
+      retryAfterSeconds: 30,
+    },
+  );
 }
 
 function changingError(): AppError {
-  return new AppError('unavailable', 'The event log is switching to another server. Retry the request.', { retryAfterSeconds: 1 });
+  return new AppError('unavailable', 'The event log is switching to another server. Retry the request.', {
+    retryAfterSeconds: 1,
+  });
 }
 
 /** A failure without another one within this time says nothing about the present. */
@@ -219,9 +233,14 @@ function createKafkaOutage(isHealthy: () => boolean) {
 export const fallbackConfigFields = {
   eventLogFallback: Type.Union([Type.Literal('none'), Type.Literal('postgres')], {
     default: 'none',
-    description: 'where the gateway writes events while Kafka is unavailable. Must be the same for all gateways and consumers',
+    description:
+      'where the gateway writes events while Kafka is unavailable. Must be the same for all gateways and consumers',
   }),
-  eventLogFallbackAfterMs: integerSetting(10_000, 'time for which Kafka must be unavailable before the gateway uses EVENT_LOG_FALLBACK, in milliseconds', { min: 500 }),
+  eventLogFallbackAfterMs: integerSetting(
+    10_000,
+    'time for which Kafka must be unavailable before the gateway uses EVENT_LOG_FALLBACK, in milliseconds',
+    { min: 500 },
+  ),
 } as const;
 
 /** @throws ConfigError when there is no Kafka to stand in for. */

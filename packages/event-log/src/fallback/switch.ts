@@ -72,7 +72,8 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       const from = phase;
       phase = seen.phase;
       const isReportable = seen.phase !== 'closed' || from !== 'unknown';
-      if (isReportable) logger.warn('switching to another event log', { topic, from, to: phase, epoch: String(seen.epoch) });
+      if (isReportable)
+        logger.warn('switching to another event log', { topic, from, to: phase, epoch: String(seen.epoch) });
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }

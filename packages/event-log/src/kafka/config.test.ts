@@ -94,15 +94,15 @@ const wrong: [string, Record<string, string>, string[]][] = [
   [
     'a file that is not there, and one that is something else',
     { KAFKA_SSL: 'true', KAFKA_SSL_CA_FILE: '/nowhere/ca.pem', KAFKA_SSL_CERT_FILE: text, KAFKA_SSL_KEY_FILE: pem },
-    [
-      'KAFKA_SSL_CA_FILE: the file cannot be read (ENOENT)',
-      'KAFKA_SSL_CERT_FILE: the file is not in PEM format',
-    ],
+    ['KAFKA_SSL_CA_FILE: the file cannot be read (ENOENT)', 'KAFKA_SSL_CERT_FILE: the file is not in PEM format'],
   ],
   [
     'a user without the rest',
     { KAFKA_SASL_USERNAME: 'u' },
-    ['KAFKA_SASL_MECHANISM is required if KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD is set', 'KAFKA_SASL_PASSWORD is required for SASL'],
+    [
+      'KAFKA_SASL_MECHANISM is required if KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD is set',
+      'KAFKA_SASL_PASSWORD is required for SASL',
+    ],
   ],
   [
     'a mechanism alone',
@@ -112,7 +112,9 @@ const wrong: [string, Record<string, string>, string[]][] = [
   [
     'a mechanism nobody knows',
     { KAFKA_SASL_MECHANISM: 'gssapi' },
-    ['KAFKA_SASL_MECHANISM must be one of plain, scram-sha-256, scram-sha-512 (SASL mechanism, if the brokers require authentication)'],
+    [
+      'KAFKA_SASL_MECHANISM must be one of plain, scram-sha-256, scram-sha-512 (SASL mechanism, if the brokers require authentication)',
+    ],
   ],
   [
     'several at once',

@@ -17,10 +17,17 @@ import type { AppendSettings } from '../append/transport.ts';
  * config schema; each is read from the environment variable of its name (`kafkaSslCaFile` ← `KAFKA_SSL_CA_FILE`).
  */
 export const kafkaConfigFields = {
-  kafkaBrokers: Type.String({ default: '127.0.0.1:9092', description: 'addresses of the Kafka brokers as host:port, separated by commas' }),
+  kafkaBrokers: Type.String({
+    default: '127.0.0.1:9092',
+    description: 'addresses of the Kafka brokers as host:port, separated by commas',
+  }),
   kafkaSsl: Type.Boolean({ default: false, description: 'use TLS for connections to the brokers' }),
-  kafkaSslCaFile: Type.Optional(Type.String({ description: 'path of the PEM file with the CA certificate of the brokers' })),
-  kafkaSslCertFile: Type.Optional(Type.String({ description: 'path of the PEM file with a client certificate, if the brokers require one' })),
+  kafkaSslCaFile: Type.Optional(
+    Type.String({ description: 'path of the PEM file with the CA certificate of the brokers' }),
+  ),
+  kafkaSslCertFile: Type.Optional(
+    Type.String({ description: 'path of the PEM file with a client certificate, if the brokers require one' }),
+  ),
   kafkaSslKeyFile: Type.Optional(
     Type.String({ description: 'path of the PEM file with the private key of KAFKA_SSL_CERT_FILE' }),
   ),
@@ -98,7 +105,8 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
   const username = secretOf(config, 'kafkaSaslUsername');
   const password = secretOf(config, 'kafkaSaslPassword');
   if (mechanism === undefined && username === undefined && password === undefined) return undefined;
-  if (mechanism === undefined) problems.push('KAFKA_SASL_MECHANISM is required if KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD is set');
+  if (mechanism === undefined)
+    problems.push('KAFKA_SASL_MECHANISM is required if KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD is set');
   if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required for SASL');
   if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required for SASL');
   if (mechanism === undefined || username === undefined || password === undefined) return undefined;

@@ -163,7 +163,10 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
       } catch (error) {
         if (failures === attempts) throw error;
         if (refusesSettings(error)) {
-          options.logger.warn('brokers rejected the settings of new topics; creating the topics with default settings', { error });
+          options.logger.warn(
+            'brokers rejected the settings of new topics; creating the topics with default settings',
+            { error },
+          );
           settings = {};
         }
         await sleep(backoffMs(failures));

@@ -86,7 +86,11 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
     });
     await withDeadline(looking.ended, leaveTimeoutMs, 'ending').catch(() => {});
     await withDeadline(leaveGroup(database.sql, member), leaveTimeoutMs, 'leaving').catch((error) => {
-      logger.debug('could not leave the consumer group; the leases of this consumer will expire', { topic, group, error });
+      logger.debug('could not leave the consumer group; the leases of this consumer will expire', {
+        topic,
+        group,
+        error,
+      });
     });
   }
 

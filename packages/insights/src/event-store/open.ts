@@ -23,7 +23,8 @@ export const eventStoreFields = {
     Type.Optional(
       Type.String({
         pattern: '^https?://[^\\s]+$',
-        description: 'with EVENT_STORE=clickhouse: URL of ClickHouse, for example http://user:password@host:8123/database',
+        description:
+          'with EVENT_STORE=clickhouse: URL of ClickHouse, for example http://user:password@host:8123/database',
       }),
     ),
     'at startup',

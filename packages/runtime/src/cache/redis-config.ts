@@ -22,15 +22,21 @@ export const redisConfigFields = {
   ),
   redisMode: Type.Union([Type.Literal('single'), Type.Literal('sentinel'), Type.Literal('cluster')], {
     default: 'single',
-    description: 'what the addresses in REDIS_URL are: single (one Redis server), sentinel (the sentinels) or cluster (some nodes of a cluster)',
+    description:
+      'what the addresses in REDIS_URL are: single (one Redis server), sentinel (the sentinels) or cluster (some nodes of a cluster)',
   }),
   redisUsername: Type.Optional(Type.String({ description: 'user name for Redis, if REDIS_URL does not contain one' })),
   ...secretSetting(
     'redisPassword',
-    Type.Optional(Type.String({ description: 'password for Redis, if REDIS_URL does not contain one. Not percent-encoded' })),
+    Type.Optional(
+      Type.String({ description: 'password for Redis, if REDIS_URL does not contain one. Not percent-encoded' }),
+    ),
     readForEachConnection,
   ),
-  redisSentinelMaster: Type.String({ default: 'mymaster', description: 'name of the Redis master that the sentinels monitor' }),
+  redisSentinelMaster: Type.String({
+    default: 'mymaster',
+    description: 'name of the Redis master that the sentinels monitor',
+  }),
   ...secretSetting(
     'redisSentinelPassword',
     Type.Optional(Type.String({ description: 'password for the sentinels, if they require one' })),
@@ -71,10 +77,13 @@ export function redisConnection(config: RedisConfig): RedisConnection | undefine
   const { redisUrl, redisCaFile, redisMode = 'single' } = config;
   const isSecure = redisUrl?.startsWith('rediss:') === true;
   if (redisCaFile !== undefined && !isSecure) {
-    problems.push('REDIS_CA_FILE is set, but REDIS_URL does not start with rediss://, so the connection would not be encrypted');
+    problems.push(
+      'REDIS_CA_FILE is set, but REDIS_URL does not start with rediss://, so the connection would not be encrypted',
+    );
   }
   // Nobody may think that TLS, or anything else, is asked for there.
-  if (redisUrl?.includes('?')) problems.push('REDIS_URL must not contain parameters after a ?. Start it with rediss:// to use TLS');
+  if (redisUrl?.includes('?'))
+    problems.push('REDIS_URL must not contain parameters after a ?. Start it with rediss:// to use TLS');
   const ca = readPem('REDIS_CA_FILE', redisCaFile, problems);
   const address = redisUrl === undefined ? undefined : readAddress(redisUrl.split('?', 1)[0] ?? '', problems);
   if (address !== undefined) checkTogether(address, config, problems);

@@ -12,7 +12,11 @@ export type ReportLostSpans = (reason: keyof typeof warnings, spans: number, err
 
 /** Counts spans that reach no collector, and says so at most once a minute for each reason. */
 export function createLostSpans({ logger, metrics }: { logger: Logger; metrics: Metrics }): ReportLostSpans {
-  const lost = metrics.counter('millrace_trace_spans_lost_total', 'Spans that did not reach the trace collector, by reason', ['reason']);
+  const lost = metrics.counter(
+    'millrace_trace_spans_lost_total',
+    'Spans that did not reach the trace collector, by reason',
+    ['reason'],
+  );
   const quietUntilMs = { not_taken: 0, queue_full: 0 };
   return (reason, spans, error) => {
     lost.inc({ reason }, spans);

@@ -46,7 +46,11 @@ test('a collector that refuses costs its spans and a warning, and stopping does 
   const { trace, asked, lost, stop } = await traceTo(Promise.resolve());
   trace(3);
   await eventually(() => warnings.length > 0, { what: 'the warning' });
-  expect([asked(), warnings, await lost()]).toEqual([1, ['spans lost: the trace collector does not accept them'], [['not_taken', 3]]]);
+  expect([asked(), warnings, await lost()]).toEqual([
+    1,
+    ['spans lost: the trace collector does not accept them'],
+    [['not_taken', 3]],
+  ]);
   await stop();
 });
 
@@ -58,7 +62,10 @@ test('spans that come faster than the collector takes them are counted, with one
   const { trace, lost, stop } = await traceTo(mayAnswer);
   // The first 256 are under way, the next 2048 wait.
   trace(256 + 2048 + 10);
-  expect([warnings, await lost()]).toEqual([['spans dropped: they are created faster than the trace collector accepts them'], [['queue_full', 10]]]);
+  expect([warnings, await lost()]).toEqual([
+    ['spans dropped: they are created faster than the trace collector accepts them'],
+    [['queue_full', 10]],
+  ]);
   answer();
   await stop();
 });

@@ -23,8 +23,8 @@ const notServed = new Set(['packages/bench', 'packages/stack']);
 
 const introduction = `# Metrics
 
-This page lists all metrics. [Alerts](operations/alerts.md) explains which of them to watch, and what to do when an alert fires. \`npm run
-docs\` generates this page from the source code.
+This page lists all metrics. [Alerts](operations/alerts.md) explains which of them to watch, and what to do when an alert fires.
+\`npm run docs\` generates this page from the source code.
 
 Each service serves \`/metrics\` in the Prometheus text format. The response contains the metrics of the service, the metrics of the packages
 that it uses, and the process metrics of \`prom-client\` (\`process_…\`, \`nodejs_…\`). When one process runs all services, the label

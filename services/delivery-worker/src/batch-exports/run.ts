@@ -188,9 +188,9 @@ function openWriter(run: OpenedRun, options: DestinationOptions): Promise<Destin
 }
 
 export function createExportMetrics(metrics: Metrics) {
-  return metrics.counter(
-    'millrace_batch_export_attempts_total',
-    'Attempts to execute a batch export run, by result',
-    ['destination', 'model', 'result'],
-  );
+  return metrics.counter('millrace_batch_export_attempts_total', 'Attempts to execute a batch export run, by result', [
+    'destination',
+    'model',
+    'result',
+  ]);
 }

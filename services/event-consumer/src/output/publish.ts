@@ -162,7 +162,11 @@ export function createPublishHandler(
     } catch (error) {
       if (!isAppError(error, 'too_large')) throw error;
       const { projectId, uuid } = event;
-      deps.logger.warn('stored event not published: too large for the event log', { topic: deps.topic, projectId, uuid });
+      deps.logger.warn('stored event not published: too large for the event log', {
+        topic: deps.topic,
+        projectId,
+        uuid,
+      });
       return false;
     }
   }

@@ -10,15 +10,21 @@ export const decidedElsewhere: { no: number[]; because: string }[] = [
       'Races with another writer, and database errors. A batch whose persons were changed after it read them is processed again: ledger/store.ts',
   },
   { no: [88, 89], because: 'The store moves them together with the IDs: ledger/store.ts' },
-  { no: [97], because: 'An event name that is not a string does not reach the log. In the log, it would cause a dead letter: intake/parse.ts' },
+  {
+    no: [97],
+    because:
+      'An event name that is not a string does not reach the log. In the log, it would cause a dead letter: intake/parse.ts',
+  },
   { no: [102, 118], because: 'The store detects the first event of a project: events/store.ts' },
   {
     no: [105, 106, 108],
-    because: 'Group types are read with each batch, and a unique index decides which writer was first: ledger/group-store.ts',
+    because:
+      'Group types are read with each batch, and a unique index decides which writer was first: ledger/group-store.ts',
   },
   {
     no: [119, 120, 121, 123, 124, 126, 127, 128, 129],
-    because: 'The gateway parses times and corrects them for the clock of the client. Records contain the corrected time',
+    because:
+      'The gateway parses times and corrects them for the clock of the client. Records contain the corrected time',
   },
   { no: [130, 131, 132, 133, 134, 135], because: 'The gateway chooses the topic and applies the limits for keys' },
   { no: [141], because: 'No project setting makes $feature_flag_called anonymous by default' },

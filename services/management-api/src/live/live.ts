@@ -271,9 +271,11 @@ type Limits = Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject' | 'streamsPe
 
 /** So many streams a user, an environment and everybody together may have in this process. */
 function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, metrics }: Limits) {
-  const refused = metrics.counter('millrace_live_refused_total', 'Rejected live event streams, by the limit that was reached', [
-    'limit',
-  ]);
+  const refused = metrics.counter(
+    'millrace_live_refused_total',
+    'Rejected live event streams, by the limit that was reached',
+    ['limit'],
+  );
   const taken = new Map<string, number>();
   const add = (name: string, by: number) => {
     const count = (taken.get(name) ?? 0) + by;

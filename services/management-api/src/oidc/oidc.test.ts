@@ -287,7 +287,9 @@ test('settings: each provider is all or nothing', () => {
   expect([...providersOf(config)]).toMatchObject([
     ['google-oauth2', { name: 'Google', clientId: 'id', clientSecret: 'secret' }],
   ]);
-  expect(() => providersOf({ ...config, publicApiUrl: undefined })).toThrow('PUBLIC_API_URL is required with GOOGLE_CLIENT_ID');
+  expect(() => providersOf({ ...config, publicApiUrl: undefined })).toThrow(
+    'PUBLIC_API_URL is required with GOOGLE_CLIENT_ID',
+  );
   expect(providersOf({ oidcName: 'Example' }).size).toBe(0);
   for (const part of [{ googleClientId: 'id' }, { githubClientSecret: 's' }, { oidcIssuer: 'https://a.example' }]) {
     expect(() => providersOf({ oidcName: 'Example', ...part })).toThrow(

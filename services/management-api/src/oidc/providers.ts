@@ -19,14 +19,19 @@ export const providerFields = {
   gitlabClientId: clientId('GitLab'),
   ...secretSetting('gitlabClientSecret', Type.Optional(Type.String({ description: 'client secret at GitLab' })), again),
   gitlabUrl: Type.Optional(address('URL of your own GitLab server. Default: https://gitlab.com')),
-  oidcIssuer: Type.Optional(address('issuer URL of an OpenID Connect provider with which users of all organizations can sign in')),
+  oidcIssuer: Type.Optional(
+    address('issuer URL of an OpenID Connect provider with which users of all organizations can sign in'),
+  ),
   oidcClientId: clientId('the provider of OIDC_ISSUER'),
   ...secretSetting(
     'oidcClientSecret',
     Type.Optional(Type.String({ description: 'client secret at the provider of OIDC_ISSUER' })),
     again,
   ),
-  oidcName: Type.String({ default: 'OpenID Connect', description: 'name of the provider of OIDC_ISSUER, shown on its sign-in button' }),
+  oidcName: Type.String({
+    default: 'OpenID Connect',
+    description: 'name of the provider of OIDC_ISSUER, shown on its sign-in button',
+  }),
 };
 const schema = Type.Object(providerFields);
 type ProviderSettings = Static<typeof schema> & { publicApiUrl?: string };

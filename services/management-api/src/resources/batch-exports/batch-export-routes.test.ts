@@ -385,7 +385,9 @@ describe('secrets stay where they are', () => {
     const { destination_secrets: sealed } = await stored(two.id);
     expect((await post(`${two.id}/pause`)).status).toBe(200);
     expect((await stored(two.id)).destination_secrets).toEqual(sealed);
-    expect(() => testSecretBox.open(sealed as Record<string, unknown>, one.id)).toThrow('belongs to a different record');
+    expect(() => testSecretBox.open(sealed as Record<string, unknown>, one.id)).toThrow(
+      'belongs to a different record',
+    );
   });
 });
 
