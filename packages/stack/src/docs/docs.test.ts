@@ -63,5 +63,6 @@ describe('reading registrations', () => {
 
   test('a name that cannot be read is an error, so that none is missing', () => {
     expect(() => readRegistrations('metrics.counter(name, help)', 'file.ts')).toThrow('file.ts');
+    expect(() => readRegistrations("metrics.counter('a_total', 'Things, ' + 'some')", 'file.ts')).toThrow('file.ts');
   });
 });

@@ -117,7 +117,7 @@ function splitArguments(source: string, from: number): string[] {
 }
 
 function isQuoted(text: string): boolean {
-  return /^(['"`])[\s\S]*\1$/.test(text);
+  return /^(?:'[^']*'|"[^"]*"|`[^`]*`)$/.test(text);
 }
 
 function unquoted(text: string): string {

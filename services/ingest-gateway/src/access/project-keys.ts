@@ -55,8 +55,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   const underWay = new Map<string, Promise<KeyLookup>>();
   const lookups = options.metrics.counter(
     'millrace_project_key_lookups_total',
-    'Project API key lookups, by source: memory, database, nobody (the database returned an error), slow (the ' +
-      'database did not respond in time), busy (too many lookups at the same time)',
+    'Project API key lookups, by source: memory, database, nobody (the database returned an error), slow (the database did not respond in time), busy (too many lookups at the same time)',
     ['source'],
   );
 
