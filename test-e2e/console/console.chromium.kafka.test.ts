@@ -78,7 +78,7 @@ test('C-002 C-038 without a session an address leads to sign-in, which keeps it 
   await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor();
   expect(new URL(page.url()).searchParams.get('next')).toMatch(/\/live\?person=ada$/);
   await expectAccessible();
-  await page.getByLabel('E-mail').fill('nobody@example.com');
+  await page.getByLabel('Email').fill('nobody@example.com');
   await page.getByLabel('Password').fill('not the password');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').filter({ hasText: /\w/ }).waitFor();
@@ -131,7 +131,7 @@ test('C-039 C-041 the first Tab skips to the content, and a chosen theme is ther
   await page.reload();
   expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
   await page.getByRole('button', { name: /^Account/ }).click();
-  await page.getByRole('menuitem', { name: 'Theme: As the system' }).click();
+  await page.getByRole('menuitem', { name: 'Theme: System' }).click();
 });
 
 test('C-009 C-020 an event sent by curl is shown, its name as text, and opens by keyboard', async () => {
@@ -167,7 +167,7 @@ test('C-004 C-006 C-010 a pause and a filter lie in the address; what an address
   await page.getByRole('button', { name: /^Continue/ }).click();
   await page.getByRole('option').filter({ hasText: 'later' }).waitFor();
   await page.goto(`${live()}?person=ada&nothing=1`);
-  await page.getByText('nothing. The rest holds.', { exact: false }).waitFor();
+  await page.getByText('nothing. The rest of the URL was applied.', { exact: false }).waitFor();
   await page.getByRole('button', { name: 'Remove Person ada' }).click();
   await page.waitForURL((url) => !url.search.includes('person'));
 });
@@ -191,7 +191,7 @@ test('C-007 C-008 what the stream says of itself is on the page, and a refusal i
 
 test('C-007 a project that is not there is gone, not broken', async () => {
   await page.goto(`${services.apiUrl}/console/projects/999999/live`);
-  await page.getByRole('alert').filter({ hasText: 'This is not here' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Not found' }).waitFor();
 });
 
 test('C-048 no other host is asked, only routes of the OpenAPI document, and the policy has nothing to report', async () => {

@@ -76,8 +76,8 @@ test('C-007 without Redis all pages go on', async () => {
   await redis.refuse();
   await page.goto(address('events'));
   await rows().first().waitFor();
-  await go('Flags');
-  await page.getByRole('heading', { name: 'Flags', level: 1 }).waitFor();
+  await go('Feature flags');
+  await page.getByRole('heading', { name: 'Feature flags', level: 1 }).waitFor();
   await page.locator('[data-state=empty]').waitFor();
   expect(await page.locator('[data-state=failed]').count()).toBe(0);
   await redis.pass();
@@ -92,7 +92,7 @@ test('C-007 without Kafka stored events are read, Live says what it cannot read,
   await rows().first().waitFor();
   await page.reload();
   await rows().first().waitFor();
-  await eventually(async () => expect(await page.getByText(/^Visible after/).count()).toBe(0));
+  await eventually(async () => expect(await page.getByText(/^Ingestion delay/).count()).toBe(0));
   await kafka.pass();
 });
 
@@ -100,9 +100,9 @@ test('C-007 C-008 without PostgreSQL what was loaded stays, every page says that
   await page.goto(address('events'));
   await rows().first().waitFor();
   await postgres.refuse();
-  await line().filter({ hasText: 'What is shown may be old' }).waitFor();
+  await line().filter({ hasText: 'The data on this page may be out of date' }).waitFor();
   expect(await rows().count()).toBeGreaterThan(0);
-  for (const name of ['Persons', 'Flags', 'Settings', 'Live']) {
+  for (const name of ['Persons', 'Feature flags', 'Settings', 'Live']) {
     await go(name);
     await page.locator('main [data-state=failed], main .health-line').first().waitFor();
     expect(await page.getByRole('heading', { name: /Sign in/ }).count()).toBe(0);
@@ -122,10 +122,10 @@ test('C-007 C-045 without the API what was loaded stays, and a page that was nev
   await page.goto(address('events'));
   await rows().first().waitFor();
   await page.route('**/*', (route) => route.abort());
-  await line().filter({ hasText: 'The server does not answer' }).waitFor();
+  await line().filter({ hasText: 'The server is not responding' }).waitFor();
   expect(await rows().count()).toBeGreaterThan(0);
   await go('Persons');
-  await page.locator('[data-state=failed]').filter({ hasText: 'The server does not answer' }).waitFor();
+  await page.locator('[data-state=failed]').filter({ hasText: 'The server is not responding' }).waitFor();
   await page.unroute('**/*');
   await page.getByRole('button', { name: 'Try again' }).click();
   await page

@@ -1,15 +1,15 @@
-/** All words of the frame and of what pages share, in English. A page has its own beside it: `pages/<page>/words.ts`. */
+/** English texts of the frame and of shared parts. Each page has its own texts in `pages/<page>/words.ts`. */
 
 const plural = new Intl.PluralRules('en');
 const numbers = new Intl.NumberFormat('en');
 
-/** `1 letter`, `12 letters`. */
+/** `1 event`, `12 events`. */
 export const counted = (count: number, one: string, other = `${one}s`) =>
   `${numbers.format(count)} ${plural.select(count) === 'one' ? one : other}`;
 
 export const formatNumber = (value: number) => numbers.format(value);
 
-/** `message_size_too_large` as words: what a kind of warning is called. */
+/** Makes a title of a kind of warning: `message_size_too_large` becomes `Message size too large`. */
 export function nameOfKind(kind: string): string {
   const said = kind.replaceAll('_', ' ');
   return `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
@@ -19,19 +19,19 @@ export const words = {
   product: 'Millrace',
   bySingleSignOn: 'Single sign-on',
   byProvider: (name: string) => `Continue with ${name}`,
-  noSingleSignOn: 'There is no single sign-on for this address. Use the password or a passkey.',
+  noSingleSignOn: 'Single sign-on is not set up for this email address. Use your password or a passkey.',
   skip: 'Skip to content',
   menu: 'Menu',
-  documents: 'Documents',
+  documents: 'API docs',
   projectSwitch: 'Switch project',
-  newProject: 'New project …',
+  newProject: 'New project…',
   organizations: 'Organizations',
   environmentIn: (environment: string | null, zone: string) =>
     environment === null ? zone : `${environment} · ${zone}`,
-  pagesOfProject: 'Pages of the project',
+  pagesOfProject: 'Project pages',
   account: 'Account',
   signOut: 'Sign out',
-  theme: { label: 'Theme', system: 'As the system', light: 'Light', dark: 'Dark' },
+  theme: { label: 'Theme', system: 'System', light: 'Light', dark: 'Dark' },
   close: 'Close',
   cancel: 'Cancel',
   again: 'Try again',
@@ -40,67 +40,72 @@ export const words = {
   justNow: 'just now',
   copy: 'Copy',
   copied: 'Copied',
-  asApiCall: 'As API call',
-  asApiCallText: 'What is shown here, from a terminal. MILLRACE_API_KEY is a personal API key.',
-  asApiCallDoes: 'What this does, from a terminal. MILLRACE_API_KEY is a personal API key.',
+  asApiCall: 'View as API call',
+  asApiCallText:
+    'Run this command in a terminal to get the same data. Set MILLRACE_API_KEY to a personal API key first.',
+  asApiCallDoes:
+    'Run this command in a terminal to send the same request. Set MILLRACE_API_KEY to a personal API key first.',
   remove: (what: string) => `Remove ${what}`,
-  clear: 'Clear all',
-  visibleAfter: (seconds: number) => `Visible after ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
-  late: (detail: string) => `Events are late. ${detail}`,
-  lateLink: 'What is behind?',
-  rules: { link: 'Read the rule', newWindow: '(in a new window)', sections: 'Sections' },
-  outcomes: { dropped: 'dropped', changed: 'stored, but changed', noted: 'stored as it was sent' },
+  visibleAfter: (seconds: number) => `Ingestion delay: ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
+  late: (detail: string) => `Events are delayed. ${detail}`,
+  lateLink: 'See what is delayed',
+  rules: { link: 'Read the rule', newWindow: '(opens in a new window)', sections: 'Sections' },
+  outcomes: { dropped: 'dropped', changed: 'stored, but changed', noted: 'stored as sent' },
   refresh: 'Refresh',
-  mayBeOld: 'What is shown may be old; the server is asked again every ten seconds.',
-  unknownInAddress: (names: readonly string[], count: number) =>
-    `The address has ${count === 1 ? 'a part' : 'parts'} this page cannot use${names.length === 0 ? '' : `: ${names.join(', ')}`}. The rest holds.`,
+  mayBeOld: 'The data on this page may be out of date. Retrying every ten seconds.',
+  unknownInAddress: (names: readonly string[], count: number) => {
+    const list = names.length === 0 ? '' : `: ${names.join(', ')}`;
+    const parameters = count === 1 ? 'a parameter' : 'parameters';
+    return `The URL has ${parameters} that this page cannot use${list}. The rest of the URL was applied.`;
+  },
   states: {
-    loading: 'Loading',
+    loading: 'Loading…',
     failedTitle: (what: string) => `${what} could not be loaded`,
-    unreachable: 'The server does not answer. Check that it runs and that this machine reaches it.',
-    failed: (status: number) => `The server answered with ${status}.`,
-    refusedTitle: 'You may not see this',
-    refused: 'Your level in this project does not allow it. An administrator of the organization can change that.',
-    goneTitle: 'This is not here',
-    gone: 'It was deleted, or the address is not right.',
-    errorId: 'Error id',
-    tooMany: (seconds: number) => `Too many requests. Trying again in ${counted(seconds, 'second')}.`,
+    unreachable: 'The server is not responding. Check your network connection and that Millrace is running.',
+    failed: (status: number) => `The server responded with status ${status}.`,
+    refusedTitle: 'You do not have access',
+    refused:
+      'Your membership level in this project does not allow this. Ask an administrator of the organization for access.',
+    goneTitle: 'Not found',
+    gone: 'It may have been deleted, or the link is wrong.',
+    errorId: 'Error ID',
+    tooMany: (seconds: number) => `Too many requests. Retrying in ${counted(seconds, 'second')}.`,
     newVersionTitle: 'The console was updated',
-    newVersion: 'This page is from the version before. Reload it to go on.',
-    brokenTitle: 'This page has an error',
+    newVersion: 'This page belongs to the previous version. Reload it to continue.',
+    brokenTitle: 'Something went wrong on this page',
     thePage: 'The page',
   },
   sessionEnded: 'You are no longer signed in',
-  sessionEndedText: 'Sign in again to go on. What you have typed stays.',
-  email: 'E-mail',
+  sessionEndedText: 'Sign in again to continue. Anything you typed is still here.',
+  email: 'Email',
   password: 'Password',
-  passwordHint: 'At least 8 characters. A sentence is easier to keep than a riddle.',
+  passwordHint: 'Use at least 8 characters. A short sentence is easy to remember.',
   signIn: 'Sign in',
   byPasskey: 'Use a passkey',
-  passkeyGivenUp: 'No passkey was used. Try again, or choose another way.',
-  passkeyThere: 'This device has a passkey for your account already.',
+  passkeyGivenUp: 'The passkey request was canceled or timed out. Try again or use another method.',
+  passkeyThere: 'This device already has a passkey for your account.',
   code: 'Code',
-  codeHint: 'Six digits of your authenticator app, or a backup code.',
+  codeHint: 'Enter the six-digit code from your authenticator app, or a backup code.',
   rememberFactor: 'Do not ask again in this browser for 30 days',
   pages: {
-    live: { title: 'Live', question: 'Does it arrive, and as what?' },
-    events: { title: 'Events', question: 'What happened?' },
-    persons: { title: 'Persons', question: 'Who is this, and what did they do?' },
-    groups: { title: 'Groups', question: 'Which companies, and who is in them?' },
-    cohorts: { title: 'Cohorts', question: 'Who belongs together?' },
-    insights: { title: 'Insights', question: 'How many, against before?' },
-    dashboards: { title: 'Dashboards', question: 'How is it going, at a glance?' },
-    flags: { title: 'Flags', question: 'Who gets what, and why?' },
-    warnings: { title: 'Warnings', question: 'Why is it not there?' },
-    health: { title: 'Health', question: 'Is it late, and is anything down?' },
+    live: { title: 'Live', question: 'Are events arriving, and are any of them dropped?' },
+    events: { title: 'Events', question: 'What happened, and when?' },
+    persons: { title: 'Persons', question: 'Who are your users, and what did they do?' },
+    groups: { title: 'Groups', question: 'Which companies use your product, and who belongs to them?' },
+    cohorts: { title: 'Cohorts', question: 'Which users have something in common?' },
+    insights: { title: 'Insights', question: 'How are your numbers changing over time?' },
+    dashboards: { title: 'Dashboards', question: 'How are things going, at a glance?' },
+    flags: { title: 'Feature flags', question: 'Who gets which feature, and why?' },
+    warnings: { title: 'Warnings', question: 'Why is an event missing or changed?' },
+    health: { title: 'Health', question: 'Are events delayed, and are all services running?' },
     activity: { title: 'Activity', question: 'Who changed what, and when?' },
-    settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },
+    settings: { title: 'Settings', question: 'Who has access, and how is the project configured?' },
   },
-  /** Of the settings. */
+  /** Sections of the settings page. */
   sections: {
     account: 'Account',
     keys: 'Personal API keys',
-    project: 'Project and its keys',
+    project: 'Project and API keys',
     data: 'Data and privacy',
     exports: 'Exports',
     subscriptions: 'Subscriptions',
@@ -111,15 +116,15 @@ export const words = {
   },
   counts: {
     bar: (when: string, count: number) => `${when}: ${counted(count, 'event')}`,
-    table: 'Counts as a table',
-    when: 'From',
+    table: 'Show counts as a table',
+    when: 'Start',
     count: 'Events',
-    narrow: (when: string) => `Only from ${when} on`,
+    narrow: (when: string) => `Show only ${when}`,
   },
   span: {
-    time: 'Time',
+    time: 'Date range',
     zone: 'Time zone',
-    zones: { project: 'The project’s', own: 'This computer’s', utc: 'UTC' },
+    zones: { project: 'Project', own: 'This computer', utc: 'UTC' },
     presets: {
       '-1h': 'Last hour',
       '-24h': 'Last 24 hours',
@@ -130,18 +135,18 @@ export const words = {
     },
     since: (from: string) => `Since ${from}`,
     fromTo: (from: string, to: string) => `${from} to ${to}`,
-    chosen: 'chosen',
-    other: 'Another time …',
-    otherTitle: 'Another time',
-    inZone: (zone: string) => `Times of ${zone}.`,
+    chosen: 'selected',
+    other: 'Custom range…',
+    otherTitle: 'Custom range',
+    inZone: (zone: string) => `Times are in the time zone ${zone}.`,
     from: 'From',
     to: 'To',
-    toHint: 'Empty: until now.',
-    backwards: 'The end has to be later than the beginning.',
-    show: 'Show this time',
-    freeze: 'Freeze: keep exactly this time',
+    toHint: 'Leave this empty to include everything until now.',
+    backwards: 'The end must be later than the start.',
+    show: 'Apply range',
+    freeze: 'Convert to fixed dates',
   },
-  noProjectTitle: 'You belong to no project yet',
-  noProject: 'An administrator of your organization can give you access.',
+  noProjectTitle: 'You do not have access to any project yet',
+  noProject: 'Ask an administrator of your organization for access.',
   level: { 1: 'member', 8: 'administrator', 15: 'owner' } as Record<number, string>,
 };

@@ -66,7 +66,7 @@ describe('with the data of a shop', () => {
         said[name] = await picture.count();
         if (status === 500) await page.getByText('r-17').or(page.locator('.health-line')).first().waitFor();
         if (status === 0)
-          await page.getByText('The server does not answer').or(page.locator('.health-line')).first().waitFor();
+          await page.getByText('The server is not responding').or(page.locator('.health-line')).first().waitFor();
         await page.unroute(cut);
         if (status !== 0) continue;
         for (const again of await page.getByRole('button', { name: 'Try again' }).all())

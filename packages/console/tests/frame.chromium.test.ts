@@ -24,7 +24,7 @@ test('C-003: when the session ends while a form is open, signing in again goes o
   const dialog = page.getByRole('dialog', { name: 'You are no longer signed in' });
   await dialog.waitFor();
   expect(await violationsOf(page)).toEqual([]);
-  await dialog.getByLabel('E-mail').fill(email);
+  await dialog.getByLabel('Email').fill(email);
   await dialog.getByLabel('Password').fill('not this one');
   await page.keyboard.press('Enter');
   await dialog.getByRole('alert').first().waitFor();
@@ -43,14 +43,14 @@ test('C-045: a page whose part is gone with the former version asks to be reload
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   const parts = /\/console\/assets\/.*\.(js|css)$/;
   await page.route(parts, (route) => route.fulfill({ status: 404, json: { code: 'not_found' } }));
-  await page.getByRole('link', { name: 'Flags' }).click();
+  await page.getByRole('link', { name: 'Feature flags' }).click();
   await page.getByRole('heading', { name: 'The console was updated' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
   // The rest of the console is still there.
   await page.getByRole('link', { name: 'Events' }).waitFor();
   await page.unroute(parts);
   await page.getByRole('button', { name: 'Reload' }).click();
-  await page.getByRole('heading', { name: 'Flags', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: 'Feature flags', level: 1 }).waitFor();
   await page.context().close();
 });
 

@@ -41,10 +41,10 @@ test('C-032: while events are late every page says so in one line, with the way 
   const page = await console.open('live');
   for (const path of ['live', 'events', 'persons', 'flags', 'warnings', 'settings']) {
     await page.goto(console.address(path));
-    await page.locator('.health-line').filter({ hasText: 'Events are late.' }).waitFor();
+    await page.locator('.health-line').filter({ hasText: 'Events are delayed.' }).waitFor();
   }
   await expectAccessible(page);
-  await page.locator('.health-line').getByRole('link', { name: 'What is behind?' }).click();
+  await page.locator('.health-line').getByRole('link', { name: 'See what is delayed' }).click();
   await tile(page, 'Ingestion delay').getByText('20 min').waitFor();
   await page.getByRole('row').filter({ hasText: 'live' }).getByText('20 min').waitFor();
   expect(await page.locator('.health-line').getByRole('link').count()).toBe(0);
@@ -84,9 +84,9 @@ test('C-004, C-006, C-023: the time is in the address, and one that makes no sen
      VALUES ($1, '${randomUUID()}', 'missing_distinct_id', 'error', 7, now() - interval '5 hours')`,
   );
   const page = await console.open('health?after=soon');
-  await page.getByText('part this page cannot use: after').waitFor();
+  await page.getByText('parameter that this page cannot use: after').waitFor();
   await page.getByRole('img', { name: '0 dropped in this date range' }).waitFor();
-  await page.getByRole('button', { name: /^Time: Last hour/ }).click();
+  await page.getByRole('button', { name: /^Date range: Last hour/ }).click();
   await page.getByRole('menuitem', { name: 'Last 24 hours' }).click();
   await page.getByRole('img', { name: '7 dropped in this date range' }).waitFor();
   expect(new URL(page.url()).search).toBe('?after=-24h');

@@ -75,7 +75,7 @@ const callers: [Level, string, (page: Page) => Promise<void>][] = [
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Leave' }).click();
       await dialogOf(page).getByRole('button', { name: 'Leave' }).click();
-      await page.getByText('You belong to no project yet').waitFor();
+      await page.getByText('You do not have access to any project yet').waitFor();
     },
   ],
   [

@@ -61,7 +61,7 @@ async function open(path: string, { hasKey = false } = {}): Promise<Page> {
 }
 
 async function enterPassword(page: Page): Promise<void> {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -165,7 +165,7 @@ test('a passkey is added, signs in without a password, and is removed', async ()
   // A device has one passkey for an account.
   await page.getByRole('button', { name: 'Add passkey' }).click();
   await dialog.getByRole('button', { name: 'Add passkey' }).click();
-  await dialog.getByText('has a passkey for your account already').waitFor();
+  await dialog.getByText('already has a passkey for your account').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await page.getByLabel('Also require a passkey after my password').click();
   await eventually(async () =>
@@ -221,7 +221,7 @@ test('the account tells who entered, and ends when its address is typed again; a
   await page.getByText('does not send email').waitFor();
   await page.getByRole('button', { name: 'Delete account' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
-  await dialog.getByLabel('E-mail').fill(email);
+  await dialog.getByLabel('Email').fill(email);
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Delete account' }).click();
   await dialog.getByText('as its owner').waitFor();

@@ -115,7 +115,7 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   await lookAt(page);
   // By an administrator, in another browser.
   const other = await openSignIn('');
-  await other.getByLabel('E-mail').fill(owner);
+  await other.getByLabel('Email').fill(owner);
   await other.getByRole('button', { name: 'Single sign-on' }).click();
   await other.waitForURL(/\/console\/projects\//);
   await other.context().close();
@@ -128,7 +128,7 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   // Whoever types a password is led to the provider.
   provider.person = { subject: 'ada', claims: ada };
   const member = await openSignIn('');
-  await member.getByLabel('E-mail').fill('ada@corp.example');
+  await member.getByLabel('Email').fill('ada@corp.example');
   await member.getByLabel('Password').fill('whatever it is');
   await member.getByRole('button', { name: 'Sign in', exact: true }).click();
   await member.waitForURL(/\/console\/projects\//);
@@ -145,7 +145,7 @@ test('S-121: by the SAML provider of the domain, whose page posts from another s
   samlProvider.person = { nameId: 'grace', email: 'grace@corp.example', firstName: 'Grace <b>' };
   const wanted = new URL(console.address('events')).pathname;
   const page = await openSignIn(`?next=${wanted}`);
-  await page.getByLabel('E-mail').fill('grace@corp.example');
+  await page.getByLabel('Email').fill('grace@corp.example');
   await page.getByRole('button', { name: 'Single sign-on' }).click();
   await page.getByRole('heading', { name: 'Events' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(wanted);
