@@ -136,11 +136,11 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
   await filters.getByRole('button', { name: 'Event name is order', exact: true }).waitFor();
   await filters.getByRole('button', { name: 'Add filter' }).click();
   await filters.getByLabel('Property', { exact: true }).fill('plan');
-  await filters.getByLabel('Operator').selectOption('matches pattern');
+  await filters.getByLabel('Operator').selectOption('matches regex');
   await filters.getByLabel('Value', { exact: true }).fill('(');
   // Enter adds the filter and does not submit the form.
   await page.keyboard.press('Enter');
-  await filters.getByRole('button', { name: 'plan matches pattern (', exact: true }).waitFor();
+  await filters.getByRole('button', { name: 'plan matches regex (', exact: true }).waitFor();
 
   await page.getByLabel(/^Interval/).selectOption('every week');
   await page.getByLabel('Week starts on').selectOption('Sunday');
@@ -154,7 +154,7 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
   await create.click();
   await filters.getByRole('alert').getByText('filters.1.value').waitFor();
   await lookAt(page);
-  await filters.getByRole('button', { name: 'plan matches pattern (', exact: true }).click();
+  await filters.getByRole('button', { name: 'plan matches regex (', exact: true }).click();
   await filters.getByLabel('Value', { exact: true }).fill('^pro');
   await filters.getByRole('button', { name: 'Change filter' }).click();
   await create.click();
@@ -179,7 +179,7 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
   await page.getByLabel(/^Interval/).selectOption('every day');
   await page.getByLabel('Starts at').selectOption('00:00');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('listitem').getByText('plan matches pattern ^pro', { exact: true }).waitFor();
+  await page.getByRole('listitem').getByText('plan matches regex ^pro', { exact: true }).waitFor();
   expect(await stored()).toMatchObject({
     filters: [{ type: 'event', key: 'plan', operator: 'regex', value: '^pro' }],
     ...{ interval: 'day', timezone: 'America/New_York', offset_day: null, offset_hour: 0 },
@@ -355,7 +355,7 @@ test.each([
     const are = names.map((name) => page.getByRole('button', { name, exact: true }).first().isEnabled());
     expect(await Promise.all(are)).toEqual(names.map(() => true));
   };
-  await may(['New export', 'As API call']);
+  await may(['New export', 'View as API call']);
   await page.getByRole('button', { name: `Of level ${level}` }).click();
   await page.getByRole('button', { name: 'Retry' }).waitFor();
   await may(['Pause', 'Edit', 'Delete', 'Test run', 'Start backfill', 'Try again: 10 Nov 2026, 09:00–10:00']);

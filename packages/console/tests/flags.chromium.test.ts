@@ -186,7 +186,7 @@ test('a flag is made and changed: a refusal stands at its field, and of two edit
   await page.getByRole('button', { name: 'Save changes' }).click();
   const conflict = page.getByRole('alert').filter({ hasText: 'changed this flag while you were editing it' });
   await conflict.getByText('everyone · 7%').waitFor();
-  await conflict.getByText('plan matches pattern ^pro · 100%').waitFor();
+  await conflict.getByText('plan matches regex ^pro · 100%').waitFor();
   expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('^pro');
   expect((await stored(id)).filters).toMatchObject({ groups: [{ rollout_percentage: 7 }] });
   expect(await violationsOf(page)).toEqual([]);

@@ -92,9 +92,9 @@ export function useFilterLines(filters: readonly unknown[]): (filter: unknown) =
     const cohort = cohorts.find(({ id }) => id === Number(filter.value));
     const whose =
       filter.type === 'group'
-        ? (groups.find(({ index }) => index === filter.group_type_index)?.name ?? text.filterOf.group)
+        ? (groups.find(({ index }) => index === filter.group_type_index)?.name ?? text.owners.group)
         : filter.type === 'person'
-          ? text.filterOf.person
+          ? text.owners.person
           : '';
     const line = lineOfFilter({
       ...(filter as Filter),
