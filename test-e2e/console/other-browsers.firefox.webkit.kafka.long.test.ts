@@ -94,7 +94,7 @@ describe.each([
     await goTo('events');
     await eventually(() => tab.run<boolean>(`return document.querySelector('a[data-row]') !== null`));
     await tab.type('input[type=search], .search input', `nothing like this${enter}`);
-    await shows('No event of this time fits the filters');
+    await shows('No events in this date range match your filters');
 
     const { id } = await api('POST', 'feature_flags', { key: `flag-of-${name.toLowerCase()}`, active: false });
     await goTo('flags');

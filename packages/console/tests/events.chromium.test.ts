@@ -57,11 +57,11 @@ async function expectAccessible(page: Page) {
 
 test('C-007, C-008, C-038: empty, loading, failed, refused and gone are five pictures, and so is what takes too long', async () => {
   const page = await console.open('events');
-  await page.getByRole('heading', { name: 'No event is stored yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No events yet' }).waitFor();
   await expectAccessible(page);
 
   await page.goto(console.address(`events?open=${randomUUID()}`));
-  await page.getByRole('heading', { name: 'No such event is stored' }).waitFor();
+  await page.getByRole('heading', { name: 'Event not found' }).waitFor();
 
   const list = /\/api\/.*\/events\?/;
   const answers = [
@@ -78,9 +78,9 @@ test('C-007, C-008, C-038: empty, loading, failed, refused and gone are five pic
     if (picture === 'failed') await page.getByText('r-17').waitFor();
     await page.unroute(list);
   }
-  await page.getByText('every event has to be looked at for order').waitFor();
+  await page.getByText('it has to check every event for order').waitFor();
   await page.getByRole('button', { name: 'Last 7 days' }).click();
-  await page.getByRole('heading', { name: 'No event of this time fits the filters' }).waitFor();
+  await page.getByRole('heading', { name: 'No events in this date range match your filters' }).waitFor();
   expect(queryOf(page).get('after')).toBe('-7d');
 
   let answer = () => {};
@@ -94,7 +94,7 @@ test('C-007, C-008, C-038: empty, loading, failed, refused and gone are five pic
   await page.reload();
   await page.getByText('Loading').waitFor();
   answer();
-  await page.getByRole('heading', { name: 'No event of this time fits the filters' }).waitFor();
+  await page.getByRole('heading', { name: 'No events in this date range match your filters' }).waitFor();
   await page.context().close();
 });
 
@@ -149,7 +149,7 @@ describe('with events', () => {
     const all = [...first, ...second, ...(await idsOf())];
     expect(new Set(all).size).toBe(240);
     expect(all).toHaveLength(240);
-    await page.getByText('These are all of this time.').waitFor();
+    await page.getByText('No more events in this date range.').waitFor();
     await page.keyboard.press('p');
     await eventually(async () => expect(await idsOf()).toEqual(second));
     await page.goBack();
@@ -195,24 +195,24 @@ describe('with events', () => {
     const valueCalled = (name: string) =>
       detail(page).locator(`div:has(> dt:text-is("${name}"))`).getByRole('button').first();
     await valueCalled('link').click();
-    expect(await page.getByRole('menuitem').allTextContents()).not.toContain('Open the address');
+    expect(await page.getByRole('menuitem').allTextContents()).not.toContain('Open link');
     await page.keyboard.press('Escape');
     await valueCalled('url').click();
-    const address = page.getByRole('menuitem', { name: 'Open the address' });
+    const address = page.getByRole('menuitem', { name: 'Open link' });
     expect(await address.evaluate((link) => [link.getAttribute('href'), link.getAttribute('rel')])).toEqual([
       'https://example.com/?a=1',
       'noopener noreferrer',
     ]);
-    await page.getByRole('menuitem', { name: 'Only events with this' }).click();
+    await page.getByRole('menuitem', { name: 'Show only events with this value' }).click();
     await eventually(async () => expect(await namesOf(page)).toEqual([hostile]));
     expect(await chips(page)).toEqual(['url is https://example.com/?a=1']);
     await valueCalled('formula').click();
-    await page.getByRole('menuitem', { name: 'Only events without this' }).click();
-    await page.getByRole('heading', { name: 'No event of this time fits the filters' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Hide events with this value' }).click();
+    await page.getByRole('heading', { name: 'No events in this date range match your filters' }).waitFor();
     await page.getByRole('button', { name: 'Remove formula =1+1' }).click();
     await eventually(async () => expect(await namesOf(page)).toEqual([hostile]));
     await valueCalled('formula').click();
-    await page.getByRole('menuitem', { name: 'Show as a column' }).click();
+    await page.getByRole('menuitem', { name: 'Add as column' }).click();
     await page.getByRole('columnheader', { name: 'formula' }).waitFor();
 
     const download = page.waitForEvent('download');
@@ -273,28 +273,28 @@ describe('with events', () => {
     const page = await console.open('events?after=yesterday&properties=%7B&colour=red&open=1');
     await row(page, 'many').first().waitFor();
     await page
-      .getByText('parts this page cannot use')
+      .getByText('parameters that this page cannot use')
       .getByText(/colour.*after.*properties.*open/)
       .or(page.getByText(/colour, after, properties, open/))
       .waitFor();
-    await page.getByRole('button', { name: /^Time: Last 24 hours / }).click();
+    await page.getByRole('button', { name: /^Date range: Last 24 hours / }).click();
     await page.getByRole('menuitem', { name: 'Last hour' }).click();
     await eventually(() => expect(queryOf(page).get('after')).toBe('-1h'));
-    await page.getByRole('button', { name: /^Time: / }).click();
-    await page.getByRole('menuitem', { name: /^Freeze/ }).click();
+    await page.getByRole('button', { name: /^Date range: / }).click();
+    await page.getByRole('menuitem', { name: 'Convert to fixed dates' }).click();
     await eventually(() => expect(queryOf(page).get('after')).toMatch(/^20.*Z$/));
     expect(Date.parse(queryOf(page).get('before') ?? '') - Date.parse(queryOf(page).get('after') ?? '')).toBe(
       3_600_000,
     );
-    await page.getByRole('button', { name: /^Time: / }).click();
+    await page.getByRole('button', { name: /^Date range: / }).click();
     await page.getByRole('menuitem', { name: /^UTC/ }).click();
-    await page.getByRole('button', { name: /^Time: .* UTC$/ }).waitFor();
+    await page.getByRole('button', { name: /^Date range: .* UTC$/ }).waitFor();
     expect(queryOf(page).get('zone')).toBe('utc');
 
     // A day on which clocks are put back has 25 hours, whatever this machine's own zone is.
     await page.goto(console.address('events?after=2026-10-24T22:00:00Z&before=2026-10-25T23:00:00Z'));
     await page.getByRole('img', { name: /events by hour$/ }).waitFor();
-    await page.getByRole('heading', { name: 'Nothing happened in this time' }).waitFor();
+    await page.getByRole('heading', { name: 'No events in this date range' }).waitFor();
     await page.context().close();
   });
 
@@ -303,25 +303,25 @@ describe('with events', () => {
     await page.getByText('241 events').waitFor();
     await page.getByText('Counts as a table').click();
     await page
-      .getByRole('button', { name: /^Only from/ })
+      .getByRole('button', { name: /^Show only/ })
       .first()
       .press('Enter');
     await eventually(() => expect(queryOf(page).get('before')).toMatch(/^20/));
     await eventually(async () => expect((await namesOf(page)).length).toBeGreaterThan(0));
     await page.goto(console.address('events?event=long%20ago'));
-    await page.getByRole('button', { name: 'Show the last one' }).click();
+    await page.getByRole('button', { name: 'Show the most recent one' }).click();
     await row(page, 'long ago').waitFor();
     expect(queryOf(page).get('after')).toBe('-30d');
-    await page.getByText('This filter reads every event of the time.').waitFor();
+    await page.getByText('This filter reads every event in the date range.').waitFor();
 
-    await page.getByRole('button', { name: 'Filter', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Add a filter' });
+    await page.getByRole('button', { name: 'Add filter' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add filter' });
     await expectAccessible(page);
-    await dialog.getByLabel('What').selectOption('distinct_id');
+    await dialog.getByLabel('Filter by').selectOption('distinct_id');
     await dialog.getByLabel('Value').fill('ada');
     await page.keyboard.press('Enter');
-    await eventually(async () => expect(await chips(page)).toEqual(['event  long ago', 'distinct id  ada']));
-    expect(await page.getByText('This filter reads every event of the time.').count()).toBe(0);
+    await eventually(async () => expect(await chips(page)).toEqual(['event  long ago', 'distinct ID  ada']));
+    expect(await page.getByText('This filter reads every event in the date range.').count()).toBe(0);
     await page.goBack();
     await eventually(async () => expect(await chips(page)).toHaveLength(1));
     await page.context().close();
