@@ -119,7 +119,7 @@ test('C-010 paused, 500 come: the button counts them, and going on shows the new
 
 test('the figures of the last minute move with the stream, not with the next question', async () => {
   const page = await openLive();
-  const stored = page.getByRole('region', { name: 'Figures of the last minute' }).locator('.tile-figure').first();
+  const stored = page.getByRole('region', { name: 'Live statistics' }).locator('.tile-figure').first();
   const figure = async () => Number((await stored.textContent())?.replaceAll(',', ''));
   await eventually(async () => expect(await figure()).toBeGreaterThan(0));
   await visitor.route(/\/health$/, () => {});
@@ -133,7 +133,7 @@ test('C-040 what came is said in one sentence now and then, not row by row', asy
   const page = await openLive();
   await page
     .locator('[role=log]')
-    .filter({ hasText: /^\d+ new$/ })
+    .filter({ hasText: /^\d+ new events?$/ })
     .waitFor({ state: 'attached' });
   expect(await page.locator('[role=log]').getAttribute('aria-live')).toBe('polite');
 });
@@ -183,8 +183,8 @@ test('C-049 tabs of one view share a stream, and many views leave connections fo
   for (let at = 0; at < 6; at += 1) {
     const other = await visitor.newPage();
     await other.goto(address(`live?person=nobody-${at}`));
-    await other.getByText('Nothing that fits the filters yet').waitFor();
-    if (at > 3) await other.getByText('Four other tabs of this browser follow events already').waitFor();
+    await other.getByText('No matching events yet').waitFor();
+    if (at > 3) await other.getByText('Live events are already open in four other tabs').waitFor();
   }
   expect(openStreams()).toBe(4);
   const events = await visitor.newPage();

@@ -88,7 +88,7 @@ function NotStored({ message, filter, onClose }: DetailProps & { message: LiveMe
           </div>
           {uuid !== null && (
             <div>
-              <dt>uuid</dt>
+              <dt>{text.uuid}</dt>
               <dd className="mono">{uuid}</dd>
             </div>
           )}
