@@ -9,7 +9,7 @@ afterAll(() => console?.stop());
 
 test('the server searches, and an older answer never comes over a newer; the address is the view', async () => {
   const page = await console.open('persons');
-  await page.getByRole('heading', { name: 'No person yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No persons yet' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await console.storePerson('ada-1', { email: 'ada@example.com', plan: 'pro', $browser: 'Firefox' });
   await console.storePerson('grace-1', { email: 'grace@example.com' });
@@ -37,7 +37,7 @@ test('the server searches, and an older answer never comes over a newer; the add
   expect(await person('ada@example.com').count()).toBe(0);
   expect(new URL(page.url()).search).toBe('?search=grace');
   await search.fill('nobody');
-  await page.getByRole('heading', { name: 'Nobody fits' }).waitFor();
+  await page.getByRole('heading', { name: 'No persons match your search' }).waitFor();
   await page.context().close();
 });
 
@@ -48,9 +48,9 @@ test('a person has properties, ids, events and flags beside the list, in both th
   await page.getByText('1 property beginning with $').waitFor();
   for (const [tab, shown] of [
     ['Properties', '"pro"'],
-    ['Ids', 'ada-1'],
-    ['Events', 'No event'],
-    ['Flags', 'Matched condition set 1'],
+    ['Distinct IDs', 'ada-1'],
+    ['Events', 'No events'],
+    ['Feature flags', 'Matched condition set 1'],
   ] as const) {
     await page.getByRole('tab', { name: tab }).click();
     await page.getByRole('tabpanel').getByText(shown).first().waitFor();
@@ -86,10 +86,13 @@ test('the ids of a person say which event joined them, which joined nothing, and
   await identify('visitor', 1);
   await identify('somebody-else', 2);
   const page = await console.open('persons?person=ada-1&tab=ids');
-  await page.getByText('ada-1 and visitor became one person').waitFor();
-  await page.getByText('ada-1 named somebody-else, which is not this person’s').waitFor();
-  await page.getByText('No stored event tells how this id came here.').getByText('imported').waitFor();
-  await page.getByText('moved once').waitFor();
+  await page.getByText('ada-1 and visitor were merged into one person').waitFor();
+  await page.getByText('ada-1 requested a merge with somebody-else, which does not belong to this person').waitFor();
+  await page
+    .getByText('No stored event explains how this ID became part of this person.')
+    .getByText('imported')
+    .waitFor();
+  await page.getByText('reassigned once').waitFor();
   await page.getByRole('tabpanel').getByRole('button', { name: 'As API call' }).click();
   await page.getByRole('dialog').getByText('/merges').waitFor();
   await page.keyboard.press('Escape');
@@ -104,14 +107,14 @@ test('deleting names what goes, asks for the id typed and shows how far the work
   await page.getByRole('heading', { name: 'grace@example.com' }).waitFor();
   await page.getByRole('complementary').getByRole('button', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('The person and 1 distinct id are gone at once').waitFor();
-  const remove = dialog.getByRole('button', { name: 'Delete this person' });
+  await dialog.getByText('The person and 1 distinct ID are deleted immediately').waitFor();
+  const remove = dialog.getByRole('button', { name: 'Delete person' });
   expect(await remove.isDisabled()).toBe(true);
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole('textbox').fill((await dialog.locator('code').textContent()) ?? '');
   await remove.click();
   await page.getByRole('heading', { name: 'This person was deleted' }).waitFor();
-  await page.getByText('Waiting to begin').or(page.getByText('Done: nothing is left of them')).waitFor();
+  await page.getByText('Waiting to start').or(page.getByText('Completed: all personal data is removed')).waitFor();
   await page.getByRole('button', { name: 'grace@example.com' }).waitFor({ state: 'detached' });
   await page.goto(console.address('persons?person=never-seen'));
   await page.locator('[data-state=gone]').waitFor();
