@@ -18,19 +18,21 @@ const stored = async () =>
       'cohorts',
     )
   ).results;
-const addCondition = (page: Page) => page.getByRole('button', { name: '+ Property' });
+const addCondition = (page: Page) => page.getByRole('button', { name: 'Add property condition' });
 const save = (page: Page) => page.getByRole('button', { name: 'Save changes' });
 
 test('no cohort yet, none that fits, one that is not there', async () => {
   const page = await console.open('cohorts');
-  await page.getByRole('heading', { name: 'No cohort yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No cohorts yet' }).waitFor();
   await lookAt(page);
   expect(await violationsOf(page)).toEqual([]);
   await page.goto(console.address('cohorts?search=x&nonsense=1'));
-  await page.getByRole('heading', { name: 'No cohort has this in its name' }).waitFor();
+  await page.getByRole('heading', { name: 'No cohorts match your search' }).waitFor();
   await page.getByText('cannot use: nonsense').waitFor();
   await page.goto(console.address('cohorts?search=x&nonsense=1&Your%20account%20is%20locked.%20Call%20me=1'));
-  await page.getByText('The address has parts this page cannot use: nonsense. The rest holds.').waitFor();
+  await page
+    .getByText('The URL has parameters that this page cannot use: nonsense. The rest of the URL was applied.')
+    .waitFor();
   expect(await page.getByText('Call me').count()).toBe(0);
   await page.goto(console.address('cohorts?cohort=4711'));
   await page.locator('[data-state=gone]').waitFor();
@@ -61,7 +63,7 @@ test('who fits conditions: made, counted, shown, changed, and deleted', async ()
       },
     },
   ]);
-  await page.getByRole('button', { name: 'Or …' }).click();
+  await page.getByRole('button', { name: 'Add condition group' }).click();
   const second = page.getByRole('group', { name: 'or', exact: true });
   await second.getByRole('combobox', { name: 'Property' }).fill('plan');
   await second.getByLabel('Operator').selectOption('is_not_set');
@@ -69,35 +71,37 @@ test('who fits conditions: made, counted, shown, changed, and deleted', async ()
   await page.getByText('Saved.').waitFor();
   await page.reload();
   await page.getByRole('link', { name: 'cid' }).waitFor();
-  expect(await page.getByRole('region', { name: 'Persons in it' }).getByRole('link').allTextContents()).toHaveLength(2);
-  await page.getByRole('button', { name: 'Remove condition 1 of group 2' }).click();
+  expect(
+    await page.getByRole('region', { name: 'Persons in this cohort' }).getByRole('link').allTextContents(),
+  ).toHaveLength(2);
+  await page.getByRole('button', { name: 'Remove condition 1 of condition group 2' }).click();
   await save(page).click();
   await eventually(async () => expect(await page.getByRole('link', { name: 'cid' }).count()).toBe(0));
 
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('button', { name: 'Delete cohort' }).click();
-  await page.getByRole('heading', { name: 'No cohort yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No cohorts yet' }).waitFor();
   expect(await stored()).toEqual([]);
   await page.context().close();
 });
 
 test('a list: persons come by their ids, and are taken out, with a session', async () => {
   const page = await console.openSignedIn('cohorts?cohort=new');
-  await page.getByRole('button', { name: 'A list of persons' }).click();
+  await page.getByRole('button', { name: 'Static (list of persons)' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Guests');
   await page.getByRole('button', { name: 'Create cohort' }).click();
-  await page.getByText('Nobody is in it.').waitFor();
+  await page.getByText('There are no persons in this cohort.').waitFor();
   await page.getByRole('button', { name: 'Add persons' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Distinct ids').fill('nobody, at "all"\n');
+  await dialog.getByLabel('Distinct IDs').fill('nobody, at "all"\n');
   await dialog.getByRole('button', { name: 'Add persons' }).click();
   await dialog.getByText('No valid users to add to cohort').waitFor();
-  await dialog.getByLabel('Distinct ids').fill('ada\n\n nobody, at "all"\nbob \ncid\n');
+  await dialog.getByLabel('Distinct IDs').fill('ada\n\n nobody, at "all"\nbob \ncid\n');
   await dialog.getByRole('button', { name: 'Add persons' }).click();
-  await page.getByText('Added. Who is not known was passed over.').waitFor();
+  await page.getByText('Persons added. Unknown IDs were skipped.').waitFor();
   await page.getByRole('link', { name: 'cid' }).waitFor();
   await page.getByText('3 persons').waitFor();
-  await page.getByRole('button', { name: 'Take bob out' }).click();
+  await page.getByRole('button', { name: 'Remove bob from the cohort' }).click();
   await eventually(async () => expect(await page.getByRole('link', { name: 'bob' }).count()).toBe(0));
   await page.getByText('2 persons').waitFor();
   await page.context().close();
@@ -112,20 +116,20 @@ test('one asks for another, is copied as a list, and its rules are set; conditio
   const { id: other } = await console.api<{ id: number }>('POST', 'cohorts', { name: 'Nested', filters: nested });
   const page = await console.openSignedIn(`cohorts?cohort=${other}`);
   await page.getByText('This page cannot change these conditions').waitFor();
-  await page.getByLabel('What it is for').fill('Kept as it is');
+  await page.getByLabel('Description').fill('Kept as it is');
   await save(page).click();
   await page.getByText('Saved.').waitFor();
   expect(await console.api('GET', `cohorts/${other}`)).toMatchObject({ description: 'Kept as it is', filters: nested });
 
   await page.goto(console.address('cohorts?cohort=new'));
   await page.getByLabel('Name', { exact: true }).fill('Others');
-  await page.getByRole('button', { name: 'Remove condition 1 of group 1' }).click();
-  await page.getByRole('button', { name: '+ Cohort' }).click();
+  await page.getByRole('button', { name: 'Remove condition 1 of condition group 1' }).click();
+  await page.getByRole('button', { name: 'Add cohort condition' }).click();
   await page.getByLabel('Operator').selectOption('not_in');
   await page.getByLabel('Cohort', { exact: true }).selectOption({ label: 'With a plan' });
   await page.getByRole('button', { name: 'Create cohort' }).click();
   await page.getByRole('link', { name: 'cid' }).waitFor();
-  await page.getByRole('button', { name: 'Copy as a list' }).click();
+  await page.getByRole('button', { name: 'Duplicate as static cohort' }).click();
   await page.getByRole('heading', { level: 2, name: 'Others (static copy)' }).waitFor();
   await page.getByRole('button', { name: 'Access' }).click();
   await page.getByRole('dialog', { name: /Others/ }).waitFor();
