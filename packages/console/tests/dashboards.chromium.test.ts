@@ -29,10 +29,10 @@ const namesOf = (page: Page) => page.getByRole('list', { name: 'Tiles' }).getByR
 
 test('C-007: no dashboard yet, nothing that fits, one that is not there', async () => {
   const page = await console.open('dashboards');
-  await page.getByRole('heading', { name: 'No dashboard yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No dashboards yet' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await page.goto(console.address('dashboards?search=x&nonsense=1'));
-  await page.getByRole('heading', { name: 'No dashboard has this' }).waitFor();
+  await page.getByRole('heading', { name: 'No dashboards match your search' }).waitFor();
   await page.getByText('cannot use: nonsense').waitFor();
   await page.goto(console.address('dashboards?dashboard=2000000'));
   await page.locator('[data-state=gone]').waitFor();
@@ -44,9 +44,9 @@ test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', a
   const page = await console.open('dashboards');
   await page.getByRole('button', { name: 'New dashboard' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Growth');
-  await page.getByRole('button', { name: 'Make dashboard' }).click();
+  await page.getByRole('button', { name: 'Create dashboard' }).click();
   await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
-  await page.getByRole('heading', { name: 'Nothing is on it yet' }).waitFor();
+  await page.getByRole('heading', { name: 'This dashboard is empty' }).waitFor();
   for (const name of ['First', 'Second']) {
     await page.getByRole('button', { name: 'Add insight' }).click();
     await page.getByRole('dialog').getByLabel('Insight').selectOption({ label: name });
@@ -58,26 +58,26 @@ test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', a
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByText('<b>Plainly</b>').waitFor();
   // One that cannot be answered says so in its place.
-  await page.getByText('This insight could not be computed').waitFor();
+  await page.getByText('This insight could not be loaded.').waitFor();
   await page.getByText('3', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
-  await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Second', 'text']));
-  await page.getByRole('button', { name: 'Move Second one place back' }).press('Enter');
-  await page.getByText('Second is at place 1 now').waitFor({ state: 'attached' });
-  await eventually(async () => expect(await namesOf(page)).toEqual(['Second', 'First', 'text']));
+  await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Second', 'Text']));
+  await page.getByRole('button', { name: 'Move Second to the previous position' }).press('Enter');
+  await page.getByText('Second is now at position 1').waitFor({ state: 'attached' });
+  await eventually(async () => expect(await namesOf(page)).toEqual(['Second', 'First', 'Text']));
   const [board] = (await console.api<{ results: { id: number }[] }>('GET', 'dashboards')).results;
   const stored = () => console.api<{ tiles: { insight: { name: string } | null }[] }>('GET', `dashboards/${board?.id}`);
   await eventually(async () =>
     expect((await stored()).tiles.map((tile) => tile.insight?.name)).toEqual(['Second', 'First', undefined]),
   );
   // The time of all insights, and only for who looks.
-  await page.getByLabel('Time of all insights').selectOption('-24h');
+  await page.getByLabel('Date range').selectOption('-24h');
   await page.getByText('2', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   expect(new URL(page.url()).searchParams.get('time')).toBe('-24h');
-  await page.getByRole('button', { name: 'Take Second off the dashboard' }).click();
-  await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'text']));
-  await page.getByRole('button', { name: 'Name and removal' }).click();
+  await page.getByRole('button', { name: 'Remove Second from the dashboard' }).click();
+  await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Text']));
+  await page.getByRole('button', { name: 'Rename or delete' }).click();
   await page.getByRole('button', { name: 'Delete dashboard' }).click();
-  await page.getByRole('heading', { name: 'No dashboard yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No dashboards yet' }).waitFor();
 });
 
 test('a tile is dragged to another place, and a click on its name opens the insight', async () => {
@@ -105,13 +105,13 @@ test('a tile is made wide and narrow again, and an insight says on which dashboa
   const { id: made, short_id: shortId } = await insight('Stretched');
   await console.api('PATCH', `insights/${made}`, { dashboards: [first] });
   const page = await console.open(`dashboards?dashboard=${first}`);
-  await page.getByRole('button', { name: 'Show Stretched over the whole width' }).click();
+  await page.getByRole('button', { name: 'Make Stretched full width' }).click();
   await page.locator('.board-wide').filter({ hasText: 'Stretched' }).waitFor();
-  await page.getByRole('button', { name: 'Show Stretched over half of the width' }).click();
+  await page.getByRole('button', { name: 'Make Stretched half width' }).click();
   await eventually(async () => expect(await page.locator('.board-wide').count()).toBe(0));
   await page.goto(console.address(`insights?insight=${shortId}`));
-  await page.getByRole('button', { name: 'Dashboards' }).click();
-  const dialog = page.getByRole('dialog', { name: 'On which dashboards' });
+  await page.getByRole('button', { name: 'Add to dashboard' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add to dashboard' });
   expect(await dialog.getByLabel('Widths').isChecked()).toBe(true);
   await dialog.getByLabel('Widths').uncheck();
   await dialog.getByLabel('Another').check();
@@ -135,14 +135,14 @@ test('computed again, it says so; an error of the server is told', async () => {
   );
   await page.reload();
   await page.getByText('3', { exact: true }).and(figure).waitFor();
-  await page.getByRole('button', { name: 'Compute again' }).click();
+  await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByText('4', { exact: true }).and(figure).waitFor();
   await page.route(/reorder_tiles|\/dashboards\/\d+$/, (route) =>
     route.request().method() === 'PATCH'
       ? route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not change it.' } })
       : route.fallback(),
   );
-  await page.getByRole('button', { name: 'Take Orders off the dashboard' }).click();
+  await page.getByRole('button', { name: 'Remove Orders from the dashboard' }).click();
   await page.getByRole('alert').filter({ hasText: 'You may not change it.' }).waitFor();
   await page.getByRole('link', { name: 'Orders' }).waitFor();
 });
@@ -166,7 +166,7 @@ test('filters of all insights: for who looks, beside what is kept, and kept for 
     page.getByText(value, { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   await shows('3');
   // Another time leaves the conditions that are kept.
-  await page.getByLabel('Time of all insights').selectOption('-24h');
+  await page.getByLabel('Date range').selectOption('-24h');
   await shows('2');
   await page.getByRole('button', { name: 'Filters' }).click();
   const dialog = page.getByRole('dialog');
@@ -175,7 +175,7 @@ test('filters of all insights: for who looks, beside what is kept, and kept for 
   await dialog.getByLabel('Operator').selectOption('is_set');
   await dialog.getByRole('button', { name: 'Add filter' }).click();
   expect(await violationsOf(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Show', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
   await shows('1');
   expect(await kept()).toEqual({ properties: [plan], interval: 'day' });
   await page.reload();
@@ -183,8 +183,8 @@ test('filters of all insights: for who looks, beside what is kept, and kept for 
   await page.getByRole('button', { name: 'Remove plan is pro' }).click();
   await shows('2');
   await page.getByRole('button', { name: 'Filters' }).click();
-  await dialog.getByText('With the time that is chosen now.').waitFor();
-  await dialog.getByRole('button', { name: 'Keep for everybody' }).click();
+  await dialog.getByText('Saving for everyone also saves the selected date range.').waitFor();
+  await dialog.getByRole('button', { name: 'Save for everyone' }).click();
   await dialog.waitFor({ state: 'detached' });
   await shows('2');
   expect(await kept()).toMatchObject({
