@@ -38,20 +38,20 @@ async function storeEvents(): Promise<void> {
 }
 
 const figure = (page: Page) => page.locator('.insight-figure strong');
-const askFor = (page: Page, event: string) => page.getByRole('combobox', { name: 'Event A' }).fill(event);
+const askFor = (page: Page, event: string) => page.getByRole('combobox', { name: 'Event A', exact: true }).fill(event);
 
 test('C-007: no insight yet, nothing that fits, one that is not there, a part of the address that is none', async () => {
   const page = await console.open('insights');
-  await page.getByRole('heading', { name: 'No insight yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No insights yet' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await page.goto(console.address('insights?search=x&nonsense=1'));
-  await page.getByRole('heading', { name: 'No insight has this' }).waitFor();
+  await page.getByRole('heading', { name: 'No insights match your search' }).waitFor();
   await page.getByText('cannot use: nonsense').waitFor();
   await page.goto(console.address('insights?insight=nobody12'));
   await page.locator('[data-state=gone]').waitFor();
   await page.goto(console.address('insights?insight=new&question={'));
-  await page.getByText('The question in the address cannot be read').waitFor();
-  await page.getByRole('heading', { name: 'Nothing happened in this time' }).or(figure(page)).first().waitFor();
+  await page.getByText('The query in the URL is invalid').waitFor();
+  await page.getByRole('heading', { name: 'No matching events in this date range' }).or(figure(page)).first().waitFor();
 });
 
 test('a question is built, answered, saved, found, changed and deleted', async () => {
@@ -60,10 +60,10 @@ test('a question is built, answered, saved, found, changed and deleted', async (
   await page.getByRole('button', { name: 'New insight' }).first().click();
   await askFor(page, 'ordered');
   await page.getByText('2', { exact: true }).and(figure(page)).waitFor();
-  await page.getByLabel('Count of A').selectOption({ label: 'sum of' });
+  await page.getByLabel('Aggregation for event A').selectOption({ label: 'Sum of' });
   const wrong = page.getByRole('group', { name: 'Events' }).getByRole('alert');
   await wrong.filter({ hasText: 'series.0.math_property: ' }).waitFor();
-  await page.getByRole('combobox', { name: 'Number that is counted for A' }).fill('price');
+  await page.getByRole('combobox', { name: 'Property to aggregate for event A' }).fill('price');
   await page.getByText('42', { exact: true }).and(figure(page)).waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByLabel('Name').fill('Money');
@@ -76,21 +76,21 @@ test('a question is built, answered, saved, found, changed and deleted', async (
     query: { kind: 'InsightVizNode', source: { series: [{ event: 'ordered', math: 'sum', math_property: 'price' }] } },
   });
   // What is changed lies in the address, and is not saved by itself.
-  await page.getByLabel('Broken down by').selectOption('event');
-  await page.getByRole('combobox', { name: 'Property that breaks it down' }).fill('plan');
+  await page.getByLabel('Breakdown', { exact: true }).selectOption('event');
+  await page.getByRole('combobox', { name: 'Breakdown property' }).fill('plan');
   await page.getByRole('cell', { name: hostile }).waitFor();
-  await page.getByText('Changed, not saved').waitFor();
+  await page.getByText('Unsaved changes').waitFor();
   await page.reload();
   await page.getByRole('cell', { name: hostile }).waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved ·').waitFor();
   await page.getByRole('button', { name: 'All insights' }).click();
-  await page.getByRole('cell', { name: 'Trend' }).waitFor();
+  await page.getByRole('cell', { name: 'Trends' }).waitFor();
   await page.getByRole('button', { name: 'Money' }).click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('button', { name: 'Delete insight' }).click();
-  await page.getByRole('heading', { name: 'No insight yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No insights yet' }).waitFor();
 });
 
 const asked = (question: object) =>
@@ -116,7 +116,7 @@ test('the persons behind a number, by keyboard, and the way to each', async () =
     asked({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], dateRange: { date_from: '-7d' } }),
   );
   await page.getByRole('button', { name: 'Table' }).press('Enter');
-  const numbers = page.getByRole('button', { name: /^Persons behind opened/ });
+  const numbers = page.getByRole('button', { name: /^Persons: opened/ });
   await numbers.first().waitFor();
   for (const number of await numbers.all()) {
     if ((await number.textContent()) === '0') continue;
@@ -135,8 +135,8 @@ test('funnels: steps, what was lost, and who is behind them', async () => {
   await page.goto(
     asked({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
   );
-  await page.getByRole('row', { name: /2\. ordered 1 lost .*1 50 % 24 h/ }).waitFor();
-  await page.getByRole('button', { name: 'Persons behind ordered, 1' }).click();
+  await page.getByRole('row', { name: /2\. ordered 1 dropped off .*1 50% 24 h/ }).waitFor();
+  await page.getByRole('button', { name: 'Persons: ordered, 1' }).click();
   await page.getByRole('dialog').getByRole('link').first().waitFor();
   expect(await page.getByRole('dialog').getByRole('link').allTextContents()).toEqual(['Ada Lovelace']);
 });
@@ -148,7 +148,7 @@ test('retention and lifecycle of the same events', async () => {
   );
   await page.getByRole('button', { name: 'Retention' }).click();
   await page.getByRole('columnheader', { name: 'Day 1' }).waitFor();
-  expect(await page.getByRole('combobox', { name: 'And came back for' }).inputValue()).toBe('ordered');
+  expect(await page.getByRole('combobox', { name: 'Return event' }).inputValue()).toBe('ordered');
   await page.getByRole('button', { name: 'Lifecycle' }).click();
   await page.getByRole('cell', { name: 'new' }).waitFor();
   await page.getByRole('cell', { name: 'dormant' }).waitFor();
@@ -159,7 +159,7 @@ test('the time before beside it, and the same from a terminal', async () => {
   await page.goto(
     asked({ kind: 'TrendsQuery', series: [node('ordered')], dateRange: { date_from: '-24h' }, interval: 'hour' }),
   );
-  await page.getByLabel('Compare with the time before').check();
+  await page.getByLabel('Compare to previous period').check();
   await page.getByRole('columnheader', { name: 'Change' }).waitFor();
   await page.getByRole('button', { name: 'As API call' }).click();
   expect(await page.locator('pre').textContent()).toMatch(
@@ -216,7 +216,7 @@ test('filters by cohorts and groups, and of one event alone', async () => {
   await page.getByRole('button', { name: 'in cohort Named', exact: true }).waitFor();
   await page.getByRole('button', { name: 'Remove in cohort Named' }).click();
   await shows(page, '5');
-  await page.getByRole('button', { name: 'Only B where …' }).click();
+  await page.getByRole('button', { name: 'Filter event B' }).click();
   await page.getByLabel('Property type').selectOption({ label: 'company' });
   await page.getByRole('combobox', { name: 'Property', exact: true }).fill('size');
   await page.getByLabel('Operator').selectOption('gt');
@@ -231,9 +231,9 @@ test('filters by cohorts and groups, and of one event alone', async () => {
     [{ type: 'group', group_type_index: 0, key: 'size', operator: 'gt', value: '10' }],
   ]);
   // Groups are counted too, and break numbers down.
-  await page.getByLabel('Count of B').selectOption({ label: 'different company' });
-  await page.getByLabel('Broken down by').selectOption({ label: 'property of company' });
-  await page.getByRole('combobox', { name: 'Property that breaks it down' }).fill('size');
+  await page.getByLabel('Aggregation for event B').selectOption({ label: 'Unique groups (company)' });
+  await page.getByLabel('Breakdown', { exact: true }).selectOption({ label: 'Group property (company)' });
+  await page.getByRole('combobox', { name: 'Breakdown property' }).fill('size');
   await page
     .getByRole('cell', { name: 'ordered - 12' })
     .or(page.getByRole('cell', { name: '12', exact: true }))
@@ -249,23 +249,23 @@ test('one number, a running sum, and the views of a funnel', async () => {
   await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();
   await page.getByRole('button', { name: 'Number' }).click();
   await shows(page, '2');
-  await page.getByRole('button', { name: 'Persons behind opened' }).click();
+  await page.getByRole('button', { name: 'Persons: opened' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('link').nth(1).waitFor();
   expect((await dialog.getByRole('link').allTextContents()).sort()).toEqual(['Ada Lovelace', 'bob']);
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Added up' }).click();
+  await page.getByRole('button', { name: 'Cumulative' }).click();
   // Each person once, whenever it came first.
   await shows(page, '2');
   expect(await page.locator('.insight-figure').textContent()).not.toContain('on average');
   await page.getByRole('button', { name: 'Number' }).click();
   await page.getByRole('button', { name: 'Table' }).click();
-  await page.getByRole('columnheader', { name: 'Begin' }).waitFor();
+  await page.getByRole('columnheader', { name: 'Date' }).waitFor();
 
   await page.goto(asked({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], ...range }));
-  await page.getByRole('button', { name: 'Time it takes' }).click();
-  await page.getByRole('columnheader', { name: 'Seconds' }).waitFor();
-  await page.getByRole('button', { name: 'Over time' }).click();
+  await page.getByRole('button', { name: 'Time to convert' }).click();
+  await page.getByRole('columnheader', { name: 'Time to convert (seconds)' }).waitFor();
+  await page.getByRole('button', { name: 'Historical trends' }).click();
   await page.locator('.insight-chart').first().waitFor();
   await page.getByRole('button', { name: 'Steps' }).click();
   await page.getByRole('row', { name: /^1\. opened/ }).waitFor();
@@ -277,7 +277,7 @@ test('a kind this page cannot build is shown as rows', async () => {
     query: { kind: 'DataTableNode', source: { kind: 'EventsQuery', select: ['event', 'distinct_id'], after: '-7d' } },
   });
   const page = await console.open(`insights?insight=${id}`);
-  await page.getByText('This page cannot change this kind of question').waitFor();
+  await page.getByText('This type of insight cannot be edited here').waitFor();
   await page.getByRole('columnheader', { name: 'distinct_id' }).waitFor();
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);

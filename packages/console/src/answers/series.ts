@@ -51,7 +51,7 @@ export const changeOf = (now: number, before: number) => (before === 0 ? null : 
 export const formatValue = (value: number) => formatNumber(Math.round(value * 100) / 100);
 
 export const formatChange = (percent: number) =>
-  `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${formatNumber(Math.round(Math.abs(percent) * 10) / 10)} %`;
+  `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${formatNumber(Math.round(Math.abs(percent) * 10) / 10)}%`;
 
 export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) => {
   if (status) return status;

@@ -230,7 +230,7 @@ function Funnel({
                       onOpen={onPersons && (() => onPersons({ name: text.personsAt(name, group), source }))}
                     />
                   </td>
-                  <td className="number">{formatNumber(Math.round(percent * 10) / 10)} %</td>
+                  <td className="number">{formatNumber(Math.round(percent * 10) / 10)}%</td>
                   <td className="number quiet">
                     {text.seconds(typeof step.median_conversion_time === 'number' ? step.median_conversion_time : null)}
                   </td>
@@ -311,7 +311,7 @@ function Retention({
                     // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
                     <td key={at} className="number insight-cell">
                       <span className="insight-shade" style={{ opacity: Math.min(0.5, share * 0.5) }} />
-                      {size === 0 ? '' : `${formatNumber(Math.round(share * 1000) / 10)} %`}
+                      {size === 0 ? '' : `${formatNumber(Math.round(share * 1000) / 10)}%`}
                     </td>
                   );
                 })}

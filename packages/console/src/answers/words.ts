@@ -1,23 +1,23 @@
 import { formatNumber } from '../words.ts';
 
 export const text = {
-  unnamed: 'Without a name',
-  bins: ['Seconds', 'Persons'],
+  unnamed: 'Untitled',
+  bins: ['Time to convert (seconds)', 'Persons'],
   series: 'Series',
   total: 'Total',
-  before: 'Before',
+  before: 'Previous period',
   change: 'Change',
   chart: (names: readonly string[], from: string, to: string) =>
-    `${names.join(', ')} from ${from} to ${to}. The numbers are in the table.`,
+    `Chart of ${names.join(', ')} from ${from} to ${to}. The table contains the values.`,
   point: (day: string, values: string) => `${day}: ${values}`,
-  converted: 'Converted, percent',
-  personsOf: (name: string) => `Persons behind ${name}`,
-  personsAt: (name: string, day: string) => `Persons behind ${name}, ${day}`,
-  lost: (count: number) => `${formatNumber(count)} lost`,
+  converted: 'Conversion rate (%)',
+  personsOf: (name: string) => `Persons: ${name}`,
+  personsAt: (name: string, day: string) => `Persons: ${name}, ${day}`,
+  lost: (count: number) => `${formatNumber(count)} dropped off`,
   step: 'Step',
   reached: 'Persons',
-  ofFirst: 'Of the first',
-  typical: 'Typical time',
+  ofFirst: 'Conversion rate',
+  typical: 'Median time',
   seconds: (seconds: number | null) => {
     if (seconds === null) return '–';
     if (seconds < 120) return `${formatNumber(Math.round(seconds))} s`;
@@ -25,11 +25,11 @@ export const text = {
     if (seconds < 172_800) return `${formatNumber(Math.round(seconds / 3600))} h`;
     return `${formatNumber(Math.round(seconds / 86_400))} days`;
   },
-  begin: 'Begin',
+  begin: 'Date',
   persons: 'Persons',
   anyEvent: 'All events',
-  answer: 'Answer',
-  against: 'than before',
+  answer: 'Result',
+  against: 'vs. previous period',
   onAverage: 'on average',
-  noEvents: 'Nothing happened in this time',
+  noEvents: 'No matching events in this date range',
 };

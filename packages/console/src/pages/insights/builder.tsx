@@ -68,7 +68,7 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
                 {text.subscribe}
               </Link>
               <Button look="plain" onPress={() => setDialog('dashboards')}>
-                {text.dashboards}
+                {text.addToDashboard}
               </Button>
               <Button look="plain" onPress={() => setDialog('access')}>
                 {accessText.open}

@@ -132,7 +132,7 @@ export function OnDashboards({ stored, onClose }: { stored: Insight; onClose: ()
   const change = useChange<Insight>(onClose);
   return (
     <RequestDialog
-      title={text.dashboardsTitle}
+      title={text.addToDashboard}
       submit={text.save}
       request={{ method: 'PATCH', path: `/api/projects/${id}/insights/${stored.id}`, body: { dashboards: chosen } }}
       change={change}
