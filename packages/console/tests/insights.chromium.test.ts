@@ -137,6 +137,7 @@ test('funnels: steps, what was lost, and who is behind them', async () => {
   );
   await page.getByRole('row', { name: /2\. ordered 1 dropped off .*1 50% 24 h/ }).waitFor();
   await page.getByRole('button', { name: 'Persons: ordered, 1' }).click();
+  await page.getByRole('dialog', { name: 'Persons: ordered', exact: true }).waitFor();
   await page.getByRole('dialog').getByRole('link').first().waitFor();
   expect(await page.getByRole('dialog').getByRole('link').allTextContents()).toEqual(['Ada Lovelace']);
 });

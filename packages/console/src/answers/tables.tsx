@@ -209,6 +209,7 @@ function Funnel({
             {steps.map((step, at) => {
               const count = Number(step.count);
               const name = visible(String(step.custom_name ?? step.name ?? text.anyEvent));
+              const title = group === '' ? text.personsOf(name) : text.personsAt(name, group);
               const percent = first === 0 ? 0 : (count / first) * 100;
               const lost = at === 0 ? 0 : Number(steps[at - 1]?.count ?? 0) - count;
               const source = {
@@ -227,7 +228,7 @@ function Funnel({
                     <PersonsButton
                       count={formatNumber(count)}
                       label={text.personsAt(name, formatNumber(count))}
-                      onOpen={onPersons && (() => onPersons({ name: text.personsAt(name, group), source }))}
+                      onOpen={onPersons && (() => onPersons({ name: title, source }))}
                     />
                   </td>
                   <td className="number">{formatNumber(Math.round(percent * 10) / 10)}%</td>
