@@ -60,7 +60,7 @@ const descriptions: Record<ReasonCode | FlagFailure, string> = {
   cohort_filters_parsing_error: 'Cohort filters cannot be read',
   hash_key_override_error: 'Stored hash keys could not be read',
   database_error: 'Stored properties could not be read',
-  timeout: 'Evaluation takes too long',
+  timeout: 'Evaluation took too long',
 };
 
 export function reason(

@@ -15,39 +15,44 @@ const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
     isSo: ({ conditions }) =>
       conditions.some((one) => propertiesOf(one).length > 0 && (one.rollout_percentage ?? 100) !== 100),
     warnings: [
-      'posthog-go before 1.5.6 gives it to everybody who passes the filters of a condition, whatever its rollout.',
+      'posthog-go before 1.5.6 ignores the rollout of a condition with filters: everyone who matches the filters gets the flag.',
     ],
   },
   {
     isSo: ({ filters, conditions }) =>
       [...conditions, ...variantsOf(filters)].some(({ rollout_percentage: part }) => !isWhole(part)),
     warnings: [
-      'posthog-go before 1.5.7 cannot read a rollout with a fraction: it takes none of the definitions, and asks about every flag.',
+      'posthog-go before 1.5.7 cannot parse a fractional rollout percentage. It discards all definitions and requests every flag from ' +
+        'the server.',
     ],
   },
   {
     isSo: ({ flag }) => flag.bucketing_identifier === 'device_id',
     warnings: [
-      'posthog-go before 1.10.0, posthog-ruby and posthog-php go by the distinct id, not by the device: somebody may get another variant.',
+      'posthog-go before 1.10.0, posthog-ruby and posthog-php hash the distinct ID instead of the device ID, so a user may get a ' +
+        'different variant.',
     ],
   },
   {
     isSo: ({ filters }) => isObject(filters.holdout),
-    warnings: ['posthog-go, posthog-ruby and posthog-php know no holdout: they give it to those who are held out.'],
+    warnings: [
+      'posthog-go, posthog-ruby and posthog-php do not support holdouts: users in the holdout group get the flag.',
+    ],
   },
   {
     isSo: ({ filters }) => filters.feature_enrollment === true || listOf(filters.super_groups).length > 0,
     warnings: [
-      'posthog-node, posthog-go, posthog-ruby and posthog-php do not look at enrolment in an early access feature, only at the conditions.',
+      'posthog-node, posthog-go, posthog-ruby and posthog-php ignore enrollment in early access features and evaluate only the ' +
+        'conditions.',
     ],
   },
   {
     isSo: ({ filters }) => listOf(filters.super_groups).length > 0,
-    warnings: ['posthog-python knows `feature_enrollment`, and not the older `super_groups`.'],
+    warnings: ['posthog-python supports `feature_enrollment` but not the older `super_groups`.'],
   },
   {
     isSo: ({ filters, conditions }) => filters.early_exit === true && conditions.length > 1,
-    warnings: ['posthog-go before 1.15.0 goes on to the next condition where `early_exit` ends.'],
+    warnings: ['posthog-go before 1.15.0 ignores `early_exit` and continues with the next condition.'],
   },
   {
     isSo: ({ filters, conditions }) =>
@@ -55,17 +60,20 @@ const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
         ({ aggregation_group_type_index: group }) =>
           group !== undefined && (group ?? null) !== (filters.aggregation_group_type_index ?? null),
       ),
-    warnings: ['posthog-go before 1.12.5 takes a condition for a group as one for persons.'],
+    warnings: ['posthog-go before 1.12.5 evaluates a group condition as a condition on the person.'],
   },
   {
     isSo: ({ conditions }) =>
       conditions.some((one) => propertiesOf(one).some(({ operator }) => operator === 'not_icontains')),
-    warnings: ['posthog-php does not find a text at the beginning of a value for `not_icontains`, and lets it pass.'],
+    warnings: [
+      'posthog-php evaluates `not_icontains` incorrectly: a value that begins with the search text still matches.',
+    ],
   },
   {
     isSo: ({ conditions }) => hasFilter(conditions, ({ type, operator }) => type === 'cohort' && operator === 'not_in'),
     warnings: [
-      'posthog-go up to 1.23.1, posthog-ruby up to 3.23.2 and posthog-php up to 4.13.2 ignore `not_in` of a cohort filter: they give the flag to members of the cohort only.',
+      'posthog-go up to 1.23.1, posthog-ruby up to 3.23.2 and posthog-php up to 4.13.2 treat `not_in` in a cohort filter as `in`: ' +
+        'only members of the cohort get the flag.',
     ],
   },
   {
@@ -76,13 +84,15 @@ const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
           type !== 'cohort' && (operator === 'exact' || operator === 'is_not') && [value].flat().some(hasCaseOrType),
       ),
     warnings: [
-      'posthog-go up to 1.23.1 compares `exact` and `is_not` with case and type: `Pro` is not `pro`, and the number 5 is not the text `5`.',
+      'posthog-go up to 1.23.1 compares case and type for `exact` and `is_not`: `Pro` does not equal `pro`, and the number 5 ' +
+        'does not equal the string `5`.',
     ],
   },
   {
     isSo: ({ conditions }) => hasFilter(conditions, ({ operator }) => orderings.has(operator)),
     warnings: [
-      'posthog-ruby up to 3.23.2 and posthog-php up to 4.13.2 compare a property that is a text as text, so `10` is less than 9; posthog-rs up to 0.21.0 does so when the text is not a number.',
+      'posthog-ruby up to 3.23.2 and posthog-php up to 4.13.2 compare string properties alphabetically, so `10` is less than 9. ' +
+        'posthog-rs up to 0.21.0 does so if the string is not a number.',
     ],
   },
 ];

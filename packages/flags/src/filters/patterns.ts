@@ -40,10 +40,10 @@ export function patternProblem(pattern: string): string | null {
 /** The pattern, or the reason why it cannot be used. */
 function compilePattern(pattern: string): RE2JS | string {
   if (pattern.length > longestPattern) return `longer than ${longestPattern} characters`;
-  if (pattern.length * maxRepetitions(pattern) > largestExpansion) return 'repeats too much';
+  if (pattern.length * maxRepetitions(pattern) > largestExpansion) return 'too many repetitions';
   try {
     const compiled = RE2JS.compile(pattern);
-    return compiled.programSize() > largestPattern ? 'repeats too much' : compiled;
+    return compiled.programSize() > largestPattern ? 'too many repetitions' : compiled;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -26,7 +26,7 @@ export function createFlagDocuments(options: DefinitionMemoryOptions): Versioned
     async load(environmentId) {
       const definitions = await loadDefinitions(sql, environmentId);
       // An empty document would make every SDK forget its flags.
-      if (definitions === null) throw new Error('There is no environment with this id.');
+      if (definitions === null) throw new Error('The environment does not exist.');
       const value = await makeDocument(JSON.stringify(localEvaluationDocument(definitions)));
       return { version: definitions.version, value, bytes: value.gzipped.length + bytesBeside };
     },

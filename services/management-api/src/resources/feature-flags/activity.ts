@@ -18,7 +18,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
     tags,
     scope: 'activity_log:read',
     query: activityQuery,
-    responses: { 200: { description: 'One page of records.', schema: activityPage } },
+    responses: { 200: { description: 'One page of log entries.', schema: activityPage } },
     examples: { response: activityExample },
     below: belowEnvironment(sql),
   } as const;
@@ -27,8 +27,8 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       ...common,
       path: `${flagsPath}/activity`,
       operationId: 'feature_flags_activity',
-      summary: 'Show who changed feature flags',
-      description: 'What was done to the flags of a project, the latest first.',
+      summary: 'Show the activity log of feature flags',
+      description: 'Returns the changes made to the feature flags of the project, most recent first.',
       handler: async ({ target: { environmentId, rights }, query, request }) =>
         readActivity(sql, request, {
           ...query,
@@ -41,8 +41,8 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       ...common,
       path: `${flagsPath}/:id/activity`,
       operationId: 'feature_flags_activity_of_one',
-      summary: 'Show who changed a feature flag',
-      description: 'What was done to one flag, the latest first.',
+      summary: 'Show the activity log of a feature flag',
+      description: 'Returns the changes made to one feature flag, most recent first.',
       params: flagParams,
       handler: async ({ target: { environmentId, rights }, params: { id }, query, request }) => {
         requireFound(rights, { kind: 'feature_flag', needed: 'viewer' }, await findFlag(sql, environmentId, id));

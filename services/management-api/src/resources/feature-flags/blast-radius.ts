@@ -26,11 +26,13 @@ import { flagsPath, flagTags as tags } from './schema.ts';
 const asked = Type.Object(
   {
     condition: Type.Optional(
-      Type.Union([freeFormObject(), Type.Null()], { description: 'A condition set, as in the filters of a flag.' }),
+      Type.Union([freeFormObject(), Type.Null()], {
+        description: 'A condition set, as in the `filters` of a feature flag.',
+      }),
     ),
     group_type_index: Type.Optional(
       Type.Union([Type.Integer({ minimum: 0, maximum: 4 }), Type.Null()], {
-        description: 'Count groups of this type instead of persons.',
+        description: 'Index of a group type, to count groups of this type instead of persons.',
       }),
     ),
   },
@@ -38,9 +40,11 @@ const asked = Type.Object(
 );
 const radius = Type.Object(
   {
-    users_affected: Type.Integer({ description: 'How many have what the filters ask for, whatever the rollout.' }),
-    total_users: Type.Integer({ description: 'How many there are.' }),
-    is_estimate: Type.Boolean({ description: 'Whether both were reckoned from a sample.' }),
+    users_affected: Type.Integer({
+      description: 'Number of persons or groups that match the filters, regardless of the rollout percentage.',
+    }),
+    total_users: Type.Integer({ description: 'Total number of persons, or of groups of this type.' }),
+    is_estimate: Type.Boolean({ description: 'Whether both numbers are estimates based on a sample.' }),
   },
   { title: 'BlastRadius' },
 );
@@ -52,12 +56,15 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
     below: belowEnvironment(sql),
     path: `${flagsPath}/user_blast_radius`,
     operationId: 'feature_flags_user_blast_radius',
-    summary: 'Count the persons a condition of a feature flag reaches',
-    description: `Persons, or groups of a type, that have what the filters of a condition ask for. In a project with more than ${mostLookedAt} of them, or with such large ones that looking takes more than ${mostMs / 1000} seconds, an estimate from those that were looked at. Also needs \`person:read\`, or \`group:read\` for groups.`,
+    summary: 'Count the persons that match a release condition',
+    description:
+      `Counts the persons, or the groups of a type, that match the filters of a condition set. If there are more than ${mostLookedAt} ` +
+      `persons or groups, or if counting takes longer than ${mostMs / 1000} seconds, the result is an estimate based on those that were ` +
+      'counted. Also requires the scope `person:read`, or `group:read` for groups.',
     tags,
     scope: 'feature_flag:read',
     body: asked,
-    responses: { 200: { description: 'How many.', schema: radius } },
+    responses: { 200: { description: 'The number of persons or groups.', schema: radius } },
     examples: {
       request: { condition: { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] } },
       response: { users_affected: 120, total_users: 1000, is_estimate: false },

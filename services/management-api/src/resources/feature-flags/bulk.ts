@@ -16,23 +16,23 @@ import { type FlagRow, findFlagKeys, findFlags, listFlagIds, markDeleted } from 
 const largestId = 2_147_483_647;
 const mostMatching = 20_000;
 
-const ids = Type.Array(Type.Unknown(), { maxItems: 10_000, description: 'Numbers of flags.' });
+const ids = Type.Array(Type.Unknown(), { maxItems: 10_000, description: 'IDs of feature flags.' });
 const flagIds = Type.Object({ ids }, { title: 'FeatureFlagIds' });
 const keysById = Type.Object(
   {
     keys: Type.Unsafe<Record<string, string>>({
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'Key of each flag that there is, by its number.',
+      description: 'Maps the ID of each flag that exists to its key.',
     }),
-    warning: Type.Optional(Type.String({ description: 'Which of the ids are none.' })),
+    warning: Type.Optional(Type.String({ description: 'Set if some of the IDs were invalid and have been ignored.' })),
   },
   { title: 'FeatureFlagKeys' },
 );
 const matching = Type.Object(
   {
-    ids: Type.Array(Type.Integer(), { description: 'Numbers of the flags that the filters find.' }),
-    total: Type.Integer({ description: 'How many they are.' }),
+    ids: Type.Array(Type.Integer(), { description: 'IDs of the flags that match the filters.' }),
+    total: Type.Integer({ description: 'Number of IDs in this response.' }),
   },
   { title: 'MatchingFeatureFlags' },
 );
@@ -43,20 +43,20 @@ const selection = Type.Object(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
         additionalProperties: true,
-        description: 'Instead of `ids`: filters as those of the list.',
+        description: 'Use instead of `ids`: the same filters as the query parameters of the list.',
       }),
     ),
   },
   { title: 'FeatureFlagSelection' },
 );
-const flagName = { id: Type.Unknown({ description: 'Number of the flag.' }) };
+const flagName = { id: Type.Unknown({ description: 'ID of the flag.' }) };
 const deletion = Type.Object(
   {
     deleted: Type.Array(Type.Object({ id: Type.Integer(), key: Type.String() }), {
-      description: 'Flags that are gone now.',
+      description: 'Flags that were deleted.',
     }),
     errors: Type.Array(Type.Object({ ...flagName, key: Type.Optional(Type.String()), reason: Type.String() }), {
-      description: 'Flags that stay, and why.',
+      description: 'Flags that were not deleted, with the reason.',
     }),
   },
   { title: 'FeatureFlagDeletion' },
@@ -72,11 +72,11 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
       path: `${flagsPath}/bulk_keys`,
       operationId: 'feature_flags_bulk_keys',
       summary: 'Show the keys of feature flags',
-      description: 'Keys of flags by their numbers, deleted ones too. Unknown numbers are left out.',
+      description: 'Returns the keys of the flags with these IDs, including deleted flags. Unknown IDs are left out.',
       tags,
       scope: 'feature_flag:read',
       body: flagIds,
-      responses: { 200: { description: 'The keys.', schema: keysById } },
+      responses: { 200: { description: 'The keys of the flags.', schema: keysById } },
       examples: { request: { ids: [1, 2] }, response: { keys: { 1: 'new-checkout' } } },
       handler: async ({ target: { environmentId, rights }, body }) => {
         const known = body.ids.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= largestId);
@@ -87,7 +87,7 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
         const found = [...(await findFlagKeys(sql, environmentId, known))];
         const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
         const keys = Object.fromEntries(found.filter(([id]) => isSeen({ id })));
-        return odd === 0 ? { keys } : { keys, warning: `${odd} of the ids are no numbers of flags and were ignored.` };
+        return odd === 0 ? { keys } : { keys, warning: `${odd} of the IDs are not valid flag IDs and were ignored.` };
       },
     }),
     ...defineRoutes({
@@ -95,12 +95,12 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
       below,
       path: `${flagsPath}/matching_ids`,
       operationId: 'feature_flags_matching_ids',
-      summary: 'List the numbers of feature flags',
-      description: `Numbers of all flags that the filters of the list find, at most ${mostMatching}.`,
+      summary: 'List the IDs of feature flags',
+      description: `Returns the IDs of all flags that match the filters of the list, at most ${mostMatching}.`,
       tags,
       scope: 'feature_flag:read',
       query: Type.Object(flagFilters),
-      responses: { 200: { description: 'The numbers.', schema: matching } },
+      responses: { 200: { description: 'The IDs of the matching flags.', schema: matching } },
       examples: { response: { ids: [1], total: 1 } },
       handler: async ({ target, query }) => {
         const found = await listFlagIds(sql, flagConditions(target, query), mostMatching);
@@ -113,11 +113,13 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
       path: `${flagsPath}/bulk_delete`,
       operationId: 'feature_flags_bulk_delete',
       summary: 'Delete feature flags',
-      description: `Deletes the flags with these \`ids\`, or those that \`filters\` find, at most ${maxDeletedTogether} at once. A flag that others depend on stays, unless they are deleted with it.`,
+      description:
+        `Deletes the flags with these \`ids\`, or the flags that match \`filters\`, at most ${maxDeletedTogether} per request. A flag ` +
+        'that other flags depend on is not deleted, unless the same request deletes those flags as well.',
       tags,
       scope: 'feature_flag:write',
       body: selection,
-      responses: { 200: { description: 'What became of each.', schema: deletion } },
+      responses: { 200: { description: 'The result for each flag.', schema: deletion } },
       examples: { request: { ids: [1] }, response: { deleted: [{ id: 1, key: 'new-checkout' }], errors: [] } },
       handler: async ({ caller: { userId }, target, body }) => {
         const selected = parseFlagSelection(body);
@@ -139,10 +141,12 @@ function parseFlagSelection(body: {
   filters?: Record<string, unknown>;
 }): { ids: unknown[] } | { filters: FlagFilterValues } {
   const { ids, filters } = body;
-  if ((ids === undefined) === (filters === undefined)) throw refusal('Provide either ids or filters.', null);
+  if ((ids === undefined) === (filters === undefined))
+    throw refusal('Provide either `ids` or `filters`, but not both.', null);
   if (filters === undefined) {
     if (ids === undefined || ids.length === 0) throw refusal('No flag IDs provided', 'ids');
-    if (ids.length > maxDeletedTogether) throw refusal(`Provide ${maxDeletedTogether} ids at most.`, 'ids');
+    if (ids.length > maxDeletedTogether)
+      throw refusal(`\`ids\` must not contain more than ${maxDeletedTogether} IDs.`, 'ids');
     return { ids };
   }
   const unknown = Object.keys(filters).find((name) => !Object.hasOwn(flagFilters, name));

@@ -70,7 +70,10 @@ test('what it depends on has to be there; foreign projects and unknown flags are
   await made('feature_flags', { key: 'top', filters: { groups: [{ properties: [condition] }] } });
   const asked = { feature_flag_key: 'top', from_project: tenant.projectId, target_project_ids: [second] };
   expect((await copy(asked)).body.failed).toEqual([
-    { project_id: second, errors: "The flag depends on 'base', which is not there. Copy that one first." },
+    {
+      project_id: second,
+      errors: "The flag depends on 'base', which does not exist in the target project. Copy 'base' first.",
+    },
   ]);
   await copy({ ...asked, feature_flag_key: 'base' });
   const { success } = (await copy(asked)).body;

@@ -117,7 +117,7 @@ async function sameFlags(tx: Transaction, { from, to }: { from: number; to: numb
   );
   const missing = needed.find(({ key }) => !idByKey.has(key));
   if (missing) {
-    const detail = `The flag depends on '${missing.key}', which is not there. Copy that one first.`;
+    const detail = `The flag depends on '${missing.key}', which does not exist in the target project. Copy '${missing.key}' first.`;
     throw new AppError('invalid', detail, { code: 'invalid_input' });
   }
   return new Map(needed.map(({ id, key }) => [id, idByKey.get(key) ?? id]));
@@ -128,15 +128,15 @@ const projectId = (description: string) => Type.Integer({ minimum: 1, maximum: l
 
 export const flagCopy = Type.Object(
   {
-    feature_flag_key: Type.Optional(Type.String({ maxLength: 400, description: 'Key of the flag.' })),
-    from_project: Type.Optional(projectId('Id of the project or environment it is copied from.')),
+    feature_flag_key: Type.Optional(Type.String({ maxLength: 400, description: 'Key of the flag to copy.' })),
+    from_project: Type.Optional(projectId('ID of the project or environment to copy the flag from.')),
     target_project_ids: Type.Optional(
-      Type.Array(projectId('Id.'), {
+      Type.Array(projectId('ID of a project or environment.'), {
         maxItems: 100,
-        description: 'Ids of the projects or environments it is copied to.',
+        description: 'IDs of the projects or environments to copy the flag to.',
       }),
     ),
-    copy_schedule: Type.Optional(Type.Unknown({ description: 'Ignored: there are no schedules.' })),
+    copy_schedule: Type.Optional(Type.Unknown({ description: 'Ignored. Scheduled changes are not supported.' })),
   },
   { title: 'FeatureFlagCopy' },
 );
@@ -161,13 +161,13 @@ export function parseFlagCopy({
 
 export const copyAnswer = Type.Object(
   {
-    success: Type.Array(featureFlag, { description: 'The flags as they are there now.' }),
+    success: Type.Array(featureFlag, { description: 'The copied flags in the target projects.' }),
     failed: Type.Array(
       Type.Object({
-        project_id: Type.Integer({ description: 'Where it could not be copied to.' }),
-        errors: Type.String({ description: 'Why.' }),
+        project_id: Type.Integer({ description: 'ID of the target project.' }),
+        errors: Type.String({ description: 'Reason why the flag was not copied.' }),
       }),
-      { description: 'Projects that did not get it.' },
+      { description: 'Target projects to which the flag was not copied.' },
     ),
   },
   { title: 'FeatureFlagCopies' },

@@ -10,21 +10,27 @@ import { flagsPath, flagTags as tags } from './schema.ts';
 
 const document = Type.Object(
   {
-    flags: Type.Array(freeFormObject({ description: 'A flag, what it depends on by keys.' }), {
+    flags: Type.Array(freeFormObject({ description: 'A flag. Flags that it depends on are referenced by key.' }), {
       description:
-        'Flags that are not deleted, by key; inactive ones included, those with encrypted payloads left out.',
+        'All flags that are not deleted, including inactive ones, ordered by key. Flags with encrypted payloads are left out.',
     }),
-    group_type_mapping: freeFormObject({ description: 'Names of group types by index.' }),
-    cohorts: freeFormObject({ description: 'The dynamic cohorts that flags ask about, by id.' }),
-    minimal_flag_called_events: Type.Boolean({ description: 'Whether SDKs send short events of calls.' }),
-    property_matching_version: Type.Integer({ description: 'How texts such as "true" are compared.' }),
+    group_type_mapping: freeFormObject({ description: 'Maps the index of each group type to its name.' }),
+    cohorts: freeFormObject({
+      description: 'Maps cohort IDs to the definitions of the dynamic cohorts that the flags use.',
+    }),
+    minimal_flag_called_events: Type.Boolean({
+      description: 'Whether SDKs send a shortened `$feature_flag_called` event. Always false.',
+    }),
+    property_matching_version: Type.Integer({
+      description: 'Version of the rules for comparing booleans with strings such as "true": 1 or 2.',
+    }),
   },
   { title: 'FeatureFlagDefinitions' },
 );
 
 /**
- * What programs read instead of asking: the definitions, and payloads of remote configuration. SDKs ask the ingest host for
- * them, which remembers them and takes secret keys; here they are for scripts, by a personal key.
+ * Definitions for local evaluation, and payloads of remote configuration. SDKs get both from the ingest host, which caches
+ * them and accepts secret keys. These routes are for scripts that have a personal API key.
  */
 export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
   const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
@@ -33,9 +39,9 @@ export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
       ...common,
       path: `${flagsPath}/local_evaluation`,
       operationId: 'feature_flags_local_evaluation',
-      summary: 'Show the definitions for evaluating feature flags locally',
-      description: 'The document that SDKs which evaluate by themselves get from the ingest host.',
-      responses: { 200: { description: 'The definitions.', schema: document } },
+      summary: 'Show feature flag definitions for local evaluation',
+      description: 'Returns the document that SDKs fetch from the ingest host to evaluate flags locally.',
+      responses: { 200: { description: 'The flag definitions.', schema: document } },
       examples: {
         response: {
           flags: [{ id: 1, key: 'new-home-page', active: true, filters: { groups: [{ rollout_percentage: 100 }] } }],
@@ -55,17 +61,17 @@ export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
       ...common,
       path: `${flagsPath}/:id/remote_config`,
       operationId: 'feature_flags_remote_config',
-      summary: "Show a remote configuration's payload",
+      summary: 'Show the payload of a remote configuration',
       description:
-        'Its payload as JSON text, decrypted; null without one. Conditions, and whether it is active, do not matter.',
+        'Returns the decrypted payload as a JSON string, or null if the flag has no payload. The payload is returned even if the flag is ' +
+        'inactive, and regardless of its release conditions.',
       params: Type.Object({
         id: Type.String({
-          description:
-            'The key of the flag, or its number. A flag with this key goes before the flag with this number.',
+          description: 'Key or ID of the flag. If one flag has this key and another one has this ID, the key wins.',
         }),
       }),
       responses: {
-        200: { description: 'The payload.', schema: Type.Union([Type.String(), Type.Null()]) },
+        200: { description: 'The payload, or null.', schema: Type.Union([Type.String(), Type.Null()]) },
       },
       examples: { response: '{"theme":"dark"}' },
       handler: async ({ target: { environmentId, rights }, params: { id } }) => {

@@ -25,14 +25,14 @@ import { toMinimalFlag } from './show.ts';
 import { findDistinctIdOfUser, findInactiveFlags, listFlags } from './store.ts';
 
 const groups = Type.Optional(
-  Type.String({ description: 'JSON object of group keys by the names of their types: `{"company": "acme"}`.' }),
+  Type.String({ description: 'JSON object that maps names of group types to group keys: `{"company": "acme"}`.' }),
 );
 const myFlags = Type.Array(
   Type.Object({
     feature_flag: minimalFlag,
     value: Type.Unsafe<boolean | string>({
       type: ['boolean', 'string'],
-      description: 'Its variant, else whether it is on.',
+      description: 'Variant key or true if the flag is on, otherwise false.',
     }),
   }),
 );
@@ -47,10 +47,12 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       ...common,
       path: `${flagsPath}/my_flags`,
       operationId: 'feature_flags_my_flags',
-      summary: 'Show what feature flags are for you',
-      description: `The flags of a project, the newest first, and what each is for the caller as a person of that project. At most ${mostOfMine}, and 2 MiB.`,
+      summary: 'Evaluate feature flags for yourself',
+      description:
+        'Evaluates the flags of a project for the caller, as a person in that project. Returns the flags newest first, at most ' +
+        `${mostOfMine} flags and 2 MiB.`,
       query: Type.Object({ groups }),
-      responses: { 200: { description: 'The flags.', schema: myFlags } },
+      responses: { 200: { description: 'The flags with their values.', schema: myFlags } },
       examples: { response: [{ feature_flag: minimalFlagExample, value: true }] },
       handler: async ({ caller, target, query }) => {
         const asker = { environmentId: target.environmentId, groups: parseGroups(query.groups) };
@@ -66,17 +68,19 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       ...common,
       path: `${flagsPath}/evaluation_reasons`,
       operationId: 'feature_flags_evaluation_reasons',
-      summary: 'Evaluate the feature flags of a person, with reasons',
+      summary: 'Evaluate feature flags for a person, with reasons',
       description:
-        'Every flag by its key, by what is stored of the person and the groups. `explanation` names for every condition the properties, where the value of each came from (never the value), and the hash that the rollout was compared with; it is null for inactive flags, and behind the first 2 MiB.',
+        'Evaluates every flag with the stored properties of the person and the groups, and returns the results by flag key. For every ' +
+        'condition, `explanation` lists the properties, the source of each value (never the value itself), and the hash that was ' +
+        'compared with the rollout. It is null for inactive flags, and once the explanations exceed 2 MiB in total.',
       query: Type.Object({
-        distinct_id: Type.String({ minLength: 1, description: 'Who it is about.' }),
+        distinct_id: Type.String({ minLength: 1, description: 'Distinct ID of the person.' }),
         groups,
         person_properties: Type.Optional(
-          Type.String({ description: 'JSON object of properties that count instead of what is stored.' }),
+          Type.String({ description: 'JSON object of person properties that override the stored properties.' }),
         ),
       }),
-      responses: { 200: { description: 'The flags.', schema: evaluationReasonsAnswer } },
+      responses: { 200: { description: 'The flags with their values and reasons.', schema: evaluationReasonsAnswer } },
       examples: { response: evaluationReasonsExample },
       handler: async ({ target: { environmentId, rights }, query }) => {
         const asker = { environmentId, distinctId: query.distinct_id, groups: parseGroups(query.groups) };
@@ -184,23 +188,23 @@ const nullable = (type: string, description: string) => ({ type: [type, 'null'],
 /** What every flag is and why, by its key. */
 const evaluationReasonsAnswer = Type.Unsafe<Record<string, EvaluationReason>>({
   type: 'object',
-  description: 'By the key of the flag.',
+  description: 'Results by flag key.',
   additionalProperties: {
     type: 'object',
     required: ['value', 'evaluation', 'explanation'],
     properties: {
-      value: { type: ['boolean', 'string'], description: 'Its variant, else whether it is on.' },
+      value: { type: ['boolean', 'string'], description: 'Variant key or true if the flag is on, otherwise false.' },
       evaluation: {
         type: 'object',
         required: ['reason', 'condition_index', 'description'],
         properties: {
           reason: { type: 'string', description: 'Code of the reason.' },
-          condition_index: nullable('integer', 'The condition that decided, from 0.'),
-          description: { type: 'string', description: 'The reason in words.' },
+          condition_index: nullable('integer', 'Index of the condition set that decided the result, starting at 0.'),
+          description: { type: 'string', description: 'The reason in plain text.' },
         },
       },
       explanation: {
-        ...nullable('object', 'How it came to that.'),
+        ...nullable('object', 'How the result was determined.'),
         additionalProperties: true,
       },
     },
@@ -229,19 +233,19 @@ const evaluationReasonsExample: Record<string, EvaluationReason> = {
 
 /** The query parameter `groups`: a JSON object of group keys by the names of their types. @throws AppError `invalid`. */
 function parseGroups(text: string | undefined): Record<string, unknown> {
-  return parseObject(text, 'groups', 'group keys by the names of their types: {"company": "acme"}');
+  return parseObject(text, 'groups', 'that maps group types to group keys, such as {"company": "acme"}');
 }
 
 /** The query parameter `person_properties`. @throws AppError `invalid`. */
 function parsePersonProperties(text: string | undefined): Record<string, unknown> {
-  return parseObject(text, 'person_properties', 'properties by their names: {"plan": "free"}');
+  return parseObject(text, 'person_properties', 'of person properties, such as {"plan": "free"}');
 }
 
 function parseObject(text: string | undefined, attr: string, what: string): Record<string, unknown> {
   if (text === undefined || text === '') return {};
   const object = parsed(text);
   if (isObject(object)) return object;
-  throw new AppError('invalid', `Expected a JSON object of ${what}.`, { code: 'invalid_input', attr });
+  throw new AppError('invalid', `\`${attr}\` must be a JSON object ${what}.`, { code: 'invalid_input', attr });
 }
 
 function parsed(text: string): unknown {

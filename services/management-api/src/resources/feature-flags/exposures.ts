@@ -28,21 +28,27 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
     below: belowEnvironment(sql),
     path: `${flagsPath}/:id/exposures`,
     operationId: 'feature_flags_exposures',
-    summary: 'Count who was exposed to a feature flag',
-    description: `Counts the \`$feature_flag_called\` events of a flag by variant and day, the persons behind them, and who of these did the conversion event afterwards. At most ${mostDays} days and ${mostExposures} calls. Also needs \`query:read\`.`,
+    summary: 'Count exposures to a feature flag',
+    description:
+      'Counts the `$feature_flag_called` events of a flag and their persons, by variant and day. With `conversion_event`, also ' +
+      `counts how many of these persons performed that event after their first exposure. Covers at most ${mostDays} days and ` +
+      `${mostExposures} events. Also requires the scope \`query:read\`.`,
     tags,
     scope: 'feature_flag:read',
     params: flagParams,
     query: Type.Object({
       date_from: Type.String({
         default: '-30d',
-        description: 'A day in the time zone of the project, a time, or a time ago like `-7d`.',
+        description:
+          'Start of the date range: a day in the project time zone, an ISO 8601 time, or a relative time such as `-7d`.',
       }),
       date_to: Type.Optional(
-        Type.String({ description: 'The last day, counted in, or a time that is not; now by default.' }),
+        Type.String({
+          description: 'End of the date range. A day is included in full; a time is excluded. Defaults to now.',
+        }),
       ),
       conversion_event: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 200, description: 'Name of the event that counts as a success.' }),
+        Type.String({ minLength: 1, maxLength: 200, description: 'Name of the event that counts as a conversion.' }),
       ),
     }),
     responses: { 200: { description: 'The counts.', schema: exposuresAnswer } },
@@ -67,7 +73,7 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
           : countStoredExposures({ store, sql: on, projectId: environmentId, signal: request.leaves() }, counted),
       );
       if ((rows[0]?.exposures_read ?? 0) > mostExposures) {
-        const detail = `The flag was called more than ${mostExposures} times. Ask for a shorter time.`;
+        const detail = `The flag was called more than ${mostExposures} times in this date range. Choose a shorter date range.`;
         throw new AppError('invalid', detail, { code: 'too_many_exposures', attr: 'date_from' });
       }
       return toExposures(counted, rows);
@@ -99,10 +105,10 @@ async function exposureRange(sql: Sql, asked: AskedRange, timeZone: string): Pro
   };
   const from = await read('date_from', asked.date_from, 0);
   const to = asked.date_to === undefined ? now : await read('date_to', asked.date_to, 1);
-  if (to <= from) throw refusal('date_to', 'date_to lies before date_from.');
+  if (to <= from) throw refusal('date_to', '`date_to` must be later than `date_from`.');
   // An hour more: a day may have 25.
   if (to.getTime() - from.getTime() > mostDays * dayMs + 3_600_000) {
-    throw refusal('date_from', `At most ${mostDays} days at once. Ask for a shorter time.`);
+    throw refusal('date_from', `The date range must not exceed ${mostDays} days. Choose a later \`date_from\`.`);
   }
   return { from, to };
 }
@@ -163,29 +169,30 @@ function toExposures(query: ExposureQuery, rows: readonly ExposureDay[]): Exposu
 const counts = {
   variant: Type.String({
     description:
-      'What SDKs got: a variant, `true` or `false`. `$multiple`: persons who got more than one; `$none`: no answer; `$other`: rare answers behind the 50 most frequent.',
+      'Value that SDKs received: a variant key, `true` or `false`. `$multiple` stands for persons who received several values, ' +
+      '`$none` for events without a value, and `$other` for all values beyond the 50 most frequent.',
   }),
-  exposures: Type.Integer({ description: 'Calls of the flag.' }),
+  exposures: Type.Integer({ description: 'Number of `$feature_flag_called` events.' }),
   persons: Type.Integer({
-    description: 'Distinct persons, each once: with the variant, on the day of the first call.',
+    description: 'Number of unique persons. Each person is counted once, on the day of their first exposure.',
   }),
   conversions: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      'How many of these persons did the conversion event from their first call on; null when none is named.',
+      'Number of these persons who performed the conversion event after their first exposure. Null without `conversion_event`.',
   }),
 };
 
 const exposuresAnswer = Type.Object(
   {
-    date_from: Type.String({ format: 'date-time', description: 'From then on.' }),
-    date_to: Type.String({ format: 'date-time', description: 'Until then.' }),
-    timezone: Type.String({ description: 'Time zone of the days: that of the project.' }),
-    conversion_event: Type.Union([Type.String(), Type.Null()], { description: 'As requested.' }),
-    persons: Type.Integer({ description: 'Distinct persons of all variants.' }),
-    exposures: Type.Integer({ description: 'Calls of all variants.' }),
-    variants: Type.Array(Type.Object(counts), { description: 'Of the whole time.' }),
+    date_from: Type.String({ format: 'date-time', description: 'Start of the date range, included.' }),
+    date_to: Type.String({ format: 'date-time', description: 'End of the date range, excluded.' }),
+    timezone: Type.String({ description: 'Project time zone, in which the days are counted.' }),
+    conversion_event: Type.Union([Type.String(), Type.Null()], { description: 'The requested conversion event.' }),
+    persons: Type.Integer({ description: 'Number of unique persons, across all variants.' }),
+    exposures: Type.Integer({ description: 'Number of `$feature_flag_called` events, across all variants.' }),
+    variants: Type.Array(Type.Object(counts), { description: 'Counts by variant, for the entire date range.' }),
     days: Type.Array(Type.Object({ day: Type.String({ format: 'date', description: 'The day.' }), ...counts }), {
-      description: 'Days on which the flag was called.',
+      description: 'Counts by day and variant. Days without exposures are left out.',
     }),
   },
   { title: 'FeatureFlagExposures' },

@@ -11,25 +11,30 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 
 /** What a list of flags can be narrowed by. Values that make no sense narrow nothing. */
 export const flagFilters = {
-  active: text('`true`, `false` or `STALE`.'),
+  active: text('Only active (`true`), inactive (`false`) or stale (`STALE`) flags.'),
   search: Type.Optional(
-    Type.String({ maxLength: longestNeedle, description: 'Part of the key or the name, in any case.' }),
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Only flags whose key or name contains this text, ignoring case.',
+    }),
   ),
-  type: text('`boolean`, `multivariant`, `experiment` (none here) or `remote_config`.'),
-  created_by_id: text('Id of who made it; several as `1,2` or `[1, 2]`.'),
-  evaluation_runtime: text('`all`, `client` or `server`.'),
-  tags: text('JSON list; flags with one of these tags.'),
-  has_evaluation_tags: text('`true`: only flags with evaluation contexts; `false`: only those without.'),
-  has_evaluation_contexts: text('As `has_evaluation_tags`.'),
-  excluded_properties: text('JSON list of keys of flags to leave out.'),
-  archived: text('`true` or `false`; without it archived flags are left out.'),
+  type: text(
+    'Only flags of this type: `boolean`, `multivariant`, `remote_config`, or `experiment`, which never matches.',
+  ),
+  created_by_id: text('Only flags created by these users: a user ID, or several as `1,2` or `[1, 2]`.'),
+  evaluation_runtime: text('Only flags with this evaluation runtime: `all`, `client` or `server`.'),
+  tags: text('Only flags with at least one of these tags, as a JSON array.'),
+  has_evaluation_tags: text('Only flags that have evaluation contexts (`true`) or have none (`false`).'),
+  has_evaluation_contexts: text('Newer name of `has_evaluation_tags`. Takes precedence over it.'),
+  excluded_properties: text('Keys of flags to leave out, as a JSON array.'),
+  archived: text('Only archived flags (`true`), or only flags that are not archived (`false`, the default).'),
 };
 export type FlagFilterValues = { [Name in keyof typeof flagFilters]?: string };
 
 export const listFlagsQuery = Type.Object({
   ...offsetQuery,
   ...flagFilters,
-  order: text('Name of a field, with `-` in front for the other way round; the newest first without it.'),
+  order: text('Field to sort by, with a leading `-` for descending order. Defaults to `-created_at`.'),
 });
 
 /** Flags of an environment that the caller may see and that are not deleted, narrowed by what a request asks for. */

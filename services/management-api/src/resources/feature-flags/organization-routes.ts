@@ -13,12 +13,12 @@ const path = '/api/organizations/:organization_id/feature_flags';
 
 const flagsOfKey = Type.Array(
   Type.Object({
-    flag_id: Type.Integer({ description: 'Number of the flag.' }),
-    team_id: Type.Integer({ description: 'Id of its environment.' }),
-    created_by: Type.Union([embeddedUser, Type.Null()], { description: 'Who made it.' }),
-    filters: freeFormObject({ description: 'Who gets it, and what.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
-    active: Type.Boolean({ description: 'Whether it is on for anybody.' }),
+    flag_id: Type.Integer({ description: 'ID of the flag.' }),
+    team_id: Type.Integer({ description: 'ID of its environment.' }),
+    created_by: Type.Union([embeddedUser, Type.Null()], { description: 'User who created the flag.' }),
+    filters: freeFormObject({ description: 'Release conditions, variants and payloads.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the flag was created.' }),
+    active: Type.Boolean({ description: 'Whether the flag is enabled.' }),
   }),
 );
 
@@ -32,12 +32,14 @@ export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secre
       operationId: 'organizations_feature_flags_copy_flags',
       summary: 'Copy a feature flag to other projects',
       description:
-        'Makes the flag in each project, or changes the one that has its key there. Cohorts that a project lacks are copied, with those they are made of, and found by their names; a static one comes without its members. Flags it depends on have to be there.',
+        'Creates the flag in each target project, or updates the flag that has the same key there. Cohorts are matched by name. Missing ' +
+        'cohorts are created, including the cohorts that they refer to; this requires the scope `cohort:write`. Static cohorts are ' +
+        'copied without their members. Flags that the flag depends on must already exist in the target project.',
       tags,
       scope: 'feature_flag:write',
       params: organizationParams,
       body: flagCopy,
-      responses: { 200: { description: 'What became of each project.', schema: copyAnswer } },
+      responses: { 200: { description: 'The result for each target project.', schema: copyAnswer } },
       examples: copyExample,
       target,
       handler: async ({ caller, target: { organizationId }, body }) =>
@@ -47,8 +49,9 @@ export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secre
       method: 'GET',
       path: `${path}/:key`,
       operationId: 'organizations_feature_flags_retrieve',
-      summary: 'Show a feature flag in all projects',
-      description: 'The flags with this key of all projects of the organization that the caller may use.',
+      summary: 'Show a feature flag in all projects of an organization',
+      description:
+        'Returns the flags that have this key, from all projects of the organization that the caller has access to.',
       tags,
       scope: 'feature_flag:read',
       params: Type.Object({

@@ -38,7 +38,7 @@ export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlai
     if (mayBePlain) return payload;
     throw new AppError(
       'invalid',
-      'This installation cannot keep encrypted payloads: its operator has to set SECRETS_KEY.',
+      'Encrypted payloads require an encryption key. Ask the operator of this installation to set SECRETS_KEY.',
       { code: 'secrets_key_missing', attr: 'has_encrypted_payloads' },
     );
   };

@@ -174,7 +174,7 @@ describe('a flag', () => {
     const { id } = await created('shown');
     expect(await post({}, `${id}/${name}/`)).toMatchObject({
       status: 400,
-      body: { success: false, error: 'No dashboards are made for flags here.' },
+      body: { success: false, error: 'Usage dashboards for feature flags are not supported.' },
     });
     expect(await post({}, `2000000000/${name}/`)).toMatchObject(NF());
   });
@@ -529,7 +529,7 @@ describe('many at once', () => {
     expect((await post({ ids: [id, 2_000_000_000] }, 'bulk_keys/')).body).toEqual({ keys: { [id]: 'one' } });
     expect((await post({ ids: [id, 'x'] }, 'bulk_keys/')).body).toMatchObject({
       keys: { [id]: 'one' },
-      warning: expect.stringContaining('1 of the ids'),
+      warning: expect.stringContaining('1 of the IDs'),
     });
     expect(await post({ ids: ['x'] }, 'bulk_keys/')).toMatchObject({
       status: 400,
@@ -609,7 +609,10 @@ describe('what is too much', () => {
       [tenant.environmentId],
     );
     expect(await post({ key: 'too-many' })).toMatchObject(
-      refused('limit_exceeded', 'A project has at most 20000 feature flags. Delete those that are not needed.'),
+      refused(
+        'limit_exceeded',
+        'A project can have at most 20000 feature flags. Delete flags that you no longer need.',
+      ),
     );
     expect((await get('?search=too-many')).body.count).toBe(0);
     expect((await patch(base.id, { name: 'still' })).status).toBe(200);
@@ -618,7 +621,10 @@ describe('what is too much', () => {
   test('filters and patterns of a project are bounded together', async () => {
     await fill(`jsonb_build_object('groups', '[]'::jsonb, 'x', repeat('x', 250000))`, 135);
     expect(await post({ key: 'x' })).toMatchObject(
-      refused('limit_exceeded', "The filters of a project's feature flags may take 32 MiB together."),
+      refused(
+        'limit_exceeded',
+        'The filters of all feature flags in a project must not exceed 32 MiB in total. Simplify filters, or delete flags.',
+      ),
     );
     tenant = await createTestTenant(api.database);
     path = `/api/projects/${tenant.projectId}/feature_flags/`;
@@ -627,7 +633,10 @@ describe('what is too much', () => {
     await created('a', { filters });
     await created('b', { filters });
     expect(await post({ key: 'c', filters: { groups: [{ properties: [pattern] }] } })).toMatchObject(
-      refused('limit_exceeded', "A project's feature flags may have 2000 regular expressions together."),
+      refused(
+        'limit_exceeded',
+        'The feature flags of a project can contain at most 2000 regular expressions in total. Remove some of them.',
+      ),
     );
   });
 
@@ -641,7 +650,7 @@ describe('what is too much', () => {
     ];
     expect((await post({ key: 'wide', filters: { groups } })).status).toBe(201);
     expect(await post({ key: 'wider', filters: { groups: [...groups, {}] } })).toMatchObject(
-      refused('invalid_input', 'groups: may hold 1000 condition sets at most', 'filters'),
+      refused('invalid_input', 'groups: must not contain more than 1000 condition sets', 'filters'),
     );
   });
 });

@@ -56,15 +56,15 @@ export function featureFlagRoutes(deps: FlagDeps) {
 const statusAnswer = Type.Object(
   {
     status: Type.String({ description: '`active`, `stale`, `archived` or `deleted`.' }),
-    reason: Type.String({ description: 'Why.' }),
+    reason: Type.String({ description: 'Reason for the status.' }),
   },
   { title: 'FeatureFlagStatus' },
 );
 const dependentFlags = Type.Array(
   Type.Object({
-    id: Type.Integer({ description: 'Number of the flag.' }),
-    key: Type.String({ description: 'Its key.' }),
-    name: Type.String({ description: 'What it is for.' }),
+    id: Type.Integer({ description: 'ID of the flag.' }),
+    key: Type.String({ description: 'Key of the flag.' }),
+    name: Type.String({ description: 'Description of the flag.' }),
   }),
 );
 
@@ -87,18 +87,19 @@ function flagsOfTokenRoute({ sql }: FlagDeps) {
     method: 'GET',
     path: '/api/feature_flag',
     operationId: 'feature_flag_list',
-    summary: 'List feature flags of the project with a token',
+    summary: 'List feature flags by project API key',
     description:
-      'Returns the same list as `/api/projects/:project_id/feature_flags/`, for SDKs that name the project by its API key. Use that path in new code.',
+      'Returns the same list as `/api/projects/:project_id/feature_flags/`, for older SDKs that identify the project by its API key. ' +
+      'Use that path in new code.',
     tags,
     scope,
     query: Type.Object({
       token: Type.Optional(
-        Type.String({ maxLength: 200, description: 'API key of the project; your current project if absent.' }),
+        Type.String({ maxLength: 200, description: 'API key of the project. Defaults to your current project.' }),
       ),
       ...listFlagsQuery.properties,
     }),
-    responses: { 200: { description: 'One page of flags.', schema: offsetPageOf(featureFlag) } },
+    responses: { 200: { description: 'One page of feature flags.', schema: offsetPageOf(featureFlag) } },
     examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
     handler: async ({ caller, query: { token, ...query }, request }) => {
       const route = { path: flagsPath, scope } as const;
@@ -107,7 +108,7 @@ function flagsOfTokenRoute({ sql }: FlagDeps) {
   });
 }
 
-/** Looking at flags. */
+/** Reading flags. */
 function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
   const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
   return [
@@ -117,9 +118,10 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       operationId: 'feature_flags_list',
       summary: 'List feature flags',
       description:
-        'The flags of a project, the newest first, without deleted and archived ones. Encrypted payloads are not shown.',
+        'Returns the feature flags of the project, newest first by default. Deleted flags are left out, and so are archived flags ' +
+        'unless you send `archived=true`. Encrypted payloads are redacted.',
       query: listFlagsQuery,
-      responses: { 200: { description: 'One page of flags.', schema: offsetPageOf(featureFlag) } },
+      responses: { 200: { description: 'One page of feature flags.', schema: offsetPageOf(featureFlag) } },
       examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
       handler: async ({ target, query, request }) => listPage(sql, target, { query, request }),
     }),
@@ -128,9 +130,9 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       path: `${flagsPath}/:id`,
       operationId: 'feature_flags_retrieve',
       summary: 'Show a feature flag',
-      description: 'One flag, also when it is deleted.',
+      description: 'Returns one feature flag, even if it has been deleted.',
       params: flagParams,
-      responses: { 200: { description: 'The flag.', schema: featureFlag } },
+      responses: { 200: { description: 'The feature flag.', schema: featureFlag } },
       examples: { response: featureFlagExample },
       handler: async ({ target, params: { id } }) =>
         showFlag(sql, await foundFlag(sql, target, { id, needed: 'viewer' }), {
@@ -142,11 +144,12 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       ...common,
       path: `${flagsPath}/:id/status`,
       operationId: 'feature_flags_status',
-      summary: 'Show whether a feature flag is of use',
+      summary: 'Show the status of a feature flag',
       description:
-        'A flag is stale when no SDK has asked for it for 30 days, or when it was never asked for, is older than that and on for everybody.',
+        'Returns whether the flag is active, stale, archived or deleted. An active flag is stale if no SDK has evaluated it for 30 ' +
+        'days. A flag that was never evaluated is stale if it is more than 30 days old and rolled out to everyone.',
       params: flagParams,
-      responses: { 200: { description: 'Its status.', schema: statusAnswer } },
+      responses: { 200: { description: 'The status of the flag.', schema: statusAnswer } },
       examples: { response: { status: 'active', reason: 'Flag is in use' } },
       handler: async ({ target, params: { id } }) => {
         const row = await foundFlag(sql, target, { id, needed: 'viewer' });
@@ -158,9 +161,9 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       path: `${flagsPath}/:id/dependent_flags`,
       operationId: 'feature_flags_dependent_flags',
       summary: 'List the flags that depend on a flag',
-      description: 'Active flags with a condition on this one.',
+      description: 'Returns the active flags that have a release condition on this flag.',
       params: flagParams,
-      responses: { 200: { description: 'The flags.', schema: dependentFlags } },
+      responses: { 200: { description: 'The dependent flags.', schema: dependentFlags } },
       examples: { response: [{ id: 2, key: 'new-checkout-color', name: 'The color of the new checkout' }] },
       handler: async ({ target, params: { id } }) => {
         const { environmentId, rights } = target;
@@ -194,10 +197,11 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
       path: flagsPath,
       operationId: 'feature_flags_create',
       summary: 'Create a feature flag',
-      description: 'Makes a flag. Without `filters` everybody gets it. SDKs see it within a second.',
+      description:
+        'Creates a feature flag. Without `filters`, it is rolled out to everyone. SDKs receive it within a second.',
       body: newFlag,
       refusedBody: refusedFlagFields,
-      responses: { 201: { description: 'The new flag.', schema: featureFlag } },
+      responses: { 201: { description: 'The new feature flag.', schema: featureFlag } },
       examples: { request: newFlagExample, response: featureFlagExample },
       handler: async ({ caller, target, body }) => {
         const writer = await writerOf(caller, target, body);
@@ -211,15 +215,18 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
         method,
         path: `${flagsPath}/:id`,
         operationId: `feature_flags_${method === 'PUT' ? 'update' : 'partial_update'}`,
-        summary: method === 'PUT' ? 'Replace a feature flag' : 'Change, delete or restore a feature flag',
+        summary: method === 'PUT' ? 'Update a feature flag' : 'Update, delete or restore a feature flag',
         description:
-          'What is not sent stays as it is, single keys of `filters` too. `deleted: true` is the only way to remove a flag, `false` brings it back. With `version` and `original_flag`, a field that others changed meanwhile is not overwritten (409). Another `key` gives everybody another bucket.',
+          'Changes the fields that are sent and leaves all others unchanged, including omitted keys of `filters`. To delete a flag, ' +
+          'send `deleted: true`; to restore it, send `deleted: false`. If you send `version` and `original_flag`, the request ' +
+          'fails with 409 when someone else has changed the same fields in the meantime. Changing the `key` assigns everyone to new ' +
+          'rollout buckets.',
         params: flagParams,
         body: method === 'PUT' ? newFlag : flagChanges,
         refusedBody: refusedFlagFields,
         responses: {
-          200: { description: 'The flag as it is now.', schema: featureFlag },
-          409: { description: 'Another user has changed the same fields meanwhile.' },
+          200: { description: 'The updated feature flag.', schema: featureFlag },
+          409: { description: 'Someone else has changed the same fields in the meantime.' },
         },
         examples: {
           request: method === 'PUT' ? newFlagExample : { active: false },
@@ -237,10 +244,10 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
       method: 'DELETE',
       path: `${flagsPath}/:id`,
       operationId: 'feature_flags_destroy',
-      summary: 'Refuse to remove a feature flag',
-      description: 'A flag is never removed: PATCH it with `{"deleted": true}` instead.',
-      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
-      responses: { 405: { description: 'Always, without a body.' } },
+      summary: 'Not supported: send PATCH with `deleted: true`',
+      description: 'Feature flags cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
+      params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
+      responses: { 405: { description: 'Always returned, without a body.' } },
       handler: async () => undefined,
     }),
   ];
@@ -253,15 +260,16 @@ function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transacti
     below: belowEnvironment(sql),
     path: `${flagsPath}/:id/create_static_cohort_for_flag`,
     operationId: 'feature_flags_create_static_cohort_for_flag',
-    summary: 'Make a cohort of those who have a feature flag',
+    summary: 'Create a static cohort from a feature flag',
     description:
-      'Makes a static cohort that is filled, in the background, with the persons for whom the flag is on. Needs `feature_flag:read` as well.',
+      'Creates a static cohort. In the background, Millrace adds all persons for whom the flag is currently on. Also requires the scope ' +
+      '`feature_flag:read`.',
     tags,
     scope: 'cohort:write',
     params: flagParams,
     responses: {
       201: {
-        description: 'The cohort.',
+        description: 'The new cohort.',
         schema: Type.Object({ cohort }, { title: 'CohortOfFeatureFlag' }),
       },
     },
@@ -279,27 +287,27 @@ function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transacti
   });
 }
 
-const error = 'No dashboards are made for flags here.';
+const error = 'Usage dashboards for feature flags are not supported.';
 const refusal = Type.Object(
   {
     success: Type.Boolean({ description: 'Always false.' }),
-    error: Type.String({ description: 'Why.' }),
+    error: Type.String({ description: 'Reason for the error.' }),
   },
   { title: 'DashboardRefusal' },
 );
 
-/** Existing scripts ask for a dashboard of a flag's usage: they are told that there is none, in the form they know. */
+/** Existing scripts create usage dashboards. Millrace has none, so these routes return an error in the form that the scripts know. */
 function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   return [
     {
       path: 'dashboard',
       operationId: 'feature_flags_dashboard',
-      summary: 'Refuse to make a dashboard of a feature flag',
+      summary: 'Not supported: create a usage dashboard for a feature flag',
     },
     {
       path: 'enrich_usage_dashboard',
       operationId: 'feature_flags_enrich_usage_dashboard',
-      summary: "Refuse to add to a feature flag's dashboard",
+      summary: "Not supported: add to a feature flag's usage dashboard",
     },
   ].flatMap(({ path, operationId, summary }) =>
     defineRoutes({
@@ -308,11 +316,11 @@ function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       path: `${flagsPath}/:id/${path}`,
       operationId,
       summary,
-      description: 'Dashboards belong to a product that is not here.',
+      description: 'Millrace does not include usage dashboards for feature flags.',
       tags,
       scope: 'feature_flag:write',
       params: flagParams,
-      responses: { 400: { description: 'Always, of a flag that is there.', schema: refusal } },
+      responses: { 400: { description: 'Always returned if the flag exists.', schema: refusal } },
       examples: { response: { success: false, error } },
       handler: async ({ target, params: { id } }) => {
         await foundFlag(sql, target, { id, needed: 'editor' });

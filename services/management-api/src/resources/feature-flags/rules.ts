@@ -102,13 +102,17 @@ const mostPatterns = 2000;
 export async function checkFlagLimits(sql: Sql, environmentId: number): Promise<void> {
   const { count, bytes, patterns } = await measureFlags(sql, environmentId);
   if (count > mostFlags) {
-    throw limitExceeded(`A project has at most ${mostFlags} feature flags. Delete those that are not needed.`);
+    throw limitExceeded(`A project can have at most ${mostFlags} feature flags. Delete flags that you no longer need.`);
   }
   if (bytes > mostMebibytes * 1024 * 1024) {
-    throw limitExceeded(`The filters of a project's feature flags may take ${mostMebibytes} MiB together.`);
+    throw limitExceeded(
+      `The filters of all feature flags in a project must not exceed ${mostMebibytes} MiB in total. Simplify filters, or delete flags.`,
+    );
   }
   if (patterns > mostPatterns) {
-    throw limitExceeded(`A project's feature flags may have ${mostPatterns} regular expressions together.`);
+    throw limitExceeded(
+      `The feature flags of a project can contain at most ${mostPatterns} regular expressions in total. Remove some of them.`,
+    );
   }
 }
 
@@ -157,7 +161,8 @@ export function refuseConflict(
   if (!conflicting) return;
   throw new AppError(
     'conflict',
-    `The feature flag was updated by ${current.last_modified_by?.email ?? 'somebody else'} since you started editing it. Please refresh and try again.`,
+    `The feature flag was updated by ${current.last_modified_by?.email ?? 'another user'} since you started editing it. Please refresh ` +
+      'and try again.',
   );
 }
 

@@ -11,35 +11,53 @@ const key = Type.String({
   minLength: 1,
   maxLength: 400,
   description:
-    'Name by which SDKs ask for it: letters, digits, `-` and `_`. Unique among the flags that are not deleted.',
+    'Identifier that SDKs use for the flag. May contain letters, digits, `-` and `_`, and must be unique among the flags that are ' +
+    'not deleted.',
 });
 const filters = freeFormObject({
   description:
-    'Who gets the flag, and what: `groups` (condition sets; one that matches is enough), `multivariate`, `payloads`, `aggregation_group_type_index`, `holdout`, `feature_enrollment`, `early_exit`. On a change, keys that are not sent stay as they are.',
+    'Release conditions, variants and payloads of the flag: `groups` (condition sets, at least one of which must match), ' +
+    '`multivariate`, `payloads`, `aggregation_group_type_index`, `holdout`, `feature_enrollment` and `early_exit`. In an ' +
+    'update, omitted keys keep their values.',
 });
 const fields = {
-  name: Type.String({ maxLength: 10_000, description: 'What the flag is for.' }),
-  active: Type.Boolean({ description: 'Whether it is on for anybody.' }),
-  deleted: Type.Boolean({ description: 'Whether it is deleted; `false` restores it.' }),
-  archived: Type.Boolean({ description: 'Whether it was put away. An archived flag is not active.' }),
-  tags: labels('Free labels, without effect.'),
-  evaluation_contexts: labels('Where the flag is for: kept from requests that name other contexts.'),
-  ensure_experience_continuity: orNull(Type.Boolean(), 'Whether a person keeps what they got before logging in.'),
-  evaluation_runtime: oneOf(['all', 'client', 'server'], 'Kind of SDK it is for; null is `all`.'),
-  bucketing_identifier: oneOf(['distinct_id', 'device_id'], 'What a rollout goes by; null is `distinct_id`.'),
-  is_remote_configuration: orNull(Type.Boolean(), 'Whether it is only a payload, which everybody gets.'),
+  name: Type.String({ maxLength: 10_000, description: 'Description of the flag.' }),
+  active: Type.Boolean({ description: 'Whether the flag is enabled.' }),
+  deleted: Type.Boolean({ description: 'Whether the flag is deleted. Set it to false to restore the flag.' }),
+  archived: Type.Boolean({ description: 'Whether the flag is archived. An archived flag cannot be active.' }),
+  tags: labels('Tags for organizing flags. They do not affect evaluation.'),
+  evaluation_contexts: labels(
+    'Contexts in which the flag is evaluated. Requests that specify only other contexts do not receive it.',
+  ),
+  ensure_experience_continuity: orNull(
+    Type.Boolean(),
+    'Whether a person keeps the value that they had before logging in.',
+  ),
+  evaluation_runtime: oneOf(
+    ['all', 'client', 'server'],
+    'SDKs that receive the flag: client-side, server-side, or all. Null means `all`.',
+  ),
+  bucketing_identifier: oneOf(
+    ['distinct_id', 'device_id'],
+    'Identifier on which rollout and variants are based. Null means `distinct_id`.',
+  ),
+  is_remote_configuration: orNull(
+    Type.Boolean(),
+    'Whether the flag is a remote configuration: a payload that everyone receives.',
+  ),
   has_encrypted_payloads: orNull(
     Type.Boolean(),
-    'Whether the payload is kept encrypted; for remote configuration only. Lists and the activity log do not show it.',
+    'Whether payloads are stored encrypted. Only for remote configuration. Encrypted payloads are redacted in lists and in the activity ' +
+      'log.',
   ),
-  has_enriched_analytics: orNull(Type.Boolean(), 'Kept, without effect.'),
-  rollback_conditions: Type.Unknown({ description: 'Kept, without effect.' }),
-  performed_rollback: orNull(Type.Boolean(), 'Kept; false when the flag is turned on.'),
+  has_enriched_analytics: orNull(Type.Boolean(), 'Stored, but has no effect.'),
+  rollback_conditions: Type.Unknown({ description: 'Stored, but has no effect.' }),
+  performed_rollback: orNull(Type.Boolean(), 'Stored, and reset to false when `active` is set to true.'),
 };
 
 const writable = {
   filters: Type.Optional(filters),
-  name: Type.Optional(orNull(fields.name, 'What the flag is for.')),
+  name: Type.Optional(orNull(fields.name, 'Description of the flag.')),
   active: Type.Optional(fields.active),
   deleted: Type.Optional(fields.deleted),
   archived: Type.Optional(fields.archived),
@@ -59,10 +77,11 @@ const writable = {
       minimum: -1,
       maximum: largest,
       description:
-        'The version the change was made from; with `original_flag`, what others changed meanwhile is refused. With -1 nothing is checked.',
+        'Version of the flag that you edited. Together with `original_flag`, it prevents you from overwriting changes that others ' +
+        'have made in the meantime. -1 turns this check off.',
     }),
   ),
-  original_flag: Type.Optional(orNull(freeFormObject(), 'The flag as it was read before the change.')),
+  original_flag: Type.Optional(orNull(freeFormObject(), 'The flag as you read it before editing it.')),
 };
 
 /** For POST and PUT. */
@@ -82,42 +101,50 @@ const emptyList = (description: string) => Type.Array(Type.Unknown(), { descript
 /** A flag. */
 export const featureFlag = Type.Object(
   {
-    id: Type.Integer({ description: 'Number of the flag.' }),
+    id: Type.Integer({ description: 'ID of the flag.' }),
     name: fields.name,
     key,
-    filters: freeFormObject({ description: 'Who gets the flag, and what, with the group type of every condition.' }),
+    filters: freeFormObject({
+      description:
+        'Release conditions, variants and payloads. Every condition set contains its group type index, or null for persons.',
+    }),
     deleted: fields.deleted,
     active: fields.active,
     archived: fields.archived,
-    created_by: orNull(embeddedUser, 'Who made it; null when the user was deleted.'),
-    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When it was last changed.' }),
-    last_modified_by: orNull(embeddedUser, 'Who changed it last.'),
-    version: Type.Integer({ description: 'Grows by one with every change.' }),
-    last_called_at: orNull(time, 'About when an SDK last asked for it.'),
-    is_simple_flag: Type.Boolean({ description: 'Whether it has one condition without filters, and no variants.' }),
-    rollout_percentage: orNull(Type.Number(), 'Rollout of a simple flag, null otherwise.'),
+    created_by: orNull(embeddedUser, 'User who created the flag. Null if the user has been deleted.'),
+    created_at: Type.String({ format: 'date-time', description: 'When the flag was created.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When the flag was last changed.' }),
+    last_modified_by: orNull(embeddedUser, 'User who last changed the flag.'),
+    version: Type.Integer({ description: 'Version of the flag, which increases by one with every change.' }),
+    last_called_at: orNull(time, 'Approximate time when an SDK last evaluated the flag.'),
+    is_simple_flag: Type.Boolean({
+      description: 'Whether the flag has a single condition set without filters, and no variants.',
+    }),
+    rollout_percentage: orNull(Type.Number(), 'Rollout percentage of a simple flag. Null for other flags.'),
     ensure_experience_continuity: fields.ensure_experience_continuity,
-    evaluation_runtime: orNull(Type.String(), 'Kind of SDK it is for: `all`, `client` or `server`.'),
-    bucketing_identifier: orNull(Type.String(), 'What a rollout goes by: `distinct_id` or `device_id`.'),
-    evaluation_contexts: Type.Array(Type.String(), { description: 'Where the flag is for.' }),
+    evaluation_runtime: orNull(Type.String(), 'SDKs that receive the flag: `all`, `client` or `server`.'),
+    bucketing_identifier: orNull(
+      Type.String(),
+      'Identifier on which rollout and variants are based: `distinct_id` or `device_id`.',
+    ),
+    evaluation_contexts: Type.Array(Type.String(), { description: 'Contexts in which the flag is evaluated.' }),
     evaluation_tags: Type.Array(Type.String(), { description: 'Older name of `evaluation_contexts`.' }),
-    tags: Type.Array(Type.String(), { description: 'Free labels.' }),
+    tags: Type.Array(Type.String(), { description: 'Tags for organizing flags.' }),
     is_remote_configuration: fields.is_remote_configuration,
     has_encrypted_payloads: fields.has_encrypted_payloads,
     has_enriched_analytics: fields.has_enriched_analytics,
-    rollback_conditions: Type.Unknown({ description: 'As it was sent.' }),
+    rollback_conditions: Type.Unknown({ description: 'The stored value, which has no effect.' }),
     performed_rollback: fields.performed_rollback,
     status: Type.String({ description: '`ACTIVE`, `STALE`, `ARCHIVED` or `DELETED`.' }),
-    can_edit: Type.Boolean({ description: 'Whether the caller may change it.' }),
-    user_access_level: Type.String({ description: 'What the caller may do with it.' }),
+    can_edit: Type.Boolean({ description: 'Whether the caller can edit the flag.' }),
+    user_access_level: Type.String({ description: 'Access level of the caller: `editor` or `viewer`.' }),
     usage_dashboard: Type.Null({ description: 'Always null.' }),
     analytics_dashboards: emptyList('Always empty.'),
     experiment_set: emptyList('Always empty.'),
     surveys: emptyList('Always empty.'),
     features: emptyList('Always empty.'),
     sdk_warnings: Type.Array(Type.String(), {
-      description: 'SDKs that evaluate this flag by themselves in another way than the server, a sentence each.',
+      description: 'Warnings about SDKs that evaluate this flag locally with a different result than the server.',
     }),
   },
   { title: 'FeatureFlag' },
@@ -126,27 +153,27 @@ export const featureFlag = Type.Object(
 /** A flag as others refer to it. */
 export const minimalFlag = Type.Object(
   {
-    id: Type.Integer({ description: 'Number of the flag.' }),
-    team_id: Type.Integer({ description: 'Id of its environment.' }),
+    id: Type.Integer({ description: 'ID of the flag.' }),
+    team_id: Type.Integer({ description: 'ID of the environment of the flag.' }),
     name: fields.name,
     key,
-    filters: freeFormObject({ description: 'Who gets the flag, and what.' }),
+    filters: freeFormObject({ description: 'Release conditions, variants and payloads.' }),
     deleted: fields.deleted,
     active: fields.active,
     ensure_experience_continuity: fields.ensure_experience_continuity,
     has_encrypted_payloads: fields.has_encrypted_payloads,
-    version: Type.Integer({ description: 'Grows by one with every change.' }),
-    evaluation_runtime: orNull(Type.String(), 'Kind of SDK it is for.'),
-    bucketing_identifier: orNull(Type.String(), 'What a rollout goes by.'),
-    evaluation_contexts: Type.Array(Type.String(), { description: 'Where the flag is for.' }),
+    version: Type.Integer({ description: 'Version of the flag, which increases by one with every change.' }),
+    evaluation_runtime: orNull(Type.String(), 'SDKs that receive the flag: `all`, `client` or `server`.'),
+    bucketing_identifier: orNull(Type.String(), 'Identifier on which rollout and variants are based.'),
+    evaluation_contexts: Type.Array(Type.String(), { description: 'Contexts in which the flag is evaluated.' }),
     evaluation_tags: Type.Array(Type.String(), { description: 'Older name of `evaluation_contexts`.' }),
   },
-  { title: 'MinimalFeatureFlag', description: 'The flag, as others refer to it.' },
+  { title: 'MinimalFeatureFlag', description: 'The most important fields of a feature flag.' },
 );
 
 export const newFlagExample = {
   key: 'new-checkout',
-  name: 'The checkout in one step',
+  name: 'One-step checkout',
   filters: {
     groups: [
       { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }], rollout_percentage: 50 },
@@ -158,7 +185,7 @@ export const newFlagExample = {
 
 export const featureFlagExample = {
   id: 1,
-  name: 'The checkout in one step',
+  name: 'One-step checkout',
   key: 'new-checkout',
   filters: {
     groups: [
@@ -202,7 +229,7 @@ export const featureFlagExample = {
   surveys: [],
   features: [],
   sdk_warnings: [
-    'posthog-go before 1.5.6 gives it to everybody who passes the filters of a condition, whatever its rollout.',
+    'posthog-go before 1.5.6 ignores the rollout of a condition with filters: everyone who matches the filters gets the flag.',
   ],
 };
 
@@ -228,5 +255,5 @@ export const flagsPath = '/feature_flags';
 export const flagTags: [string] = ['feature_flags'];
 
 export const flagParams = Type.Object({
-  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the flag.' }),
+  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the flag.' }),
 });

@@ -110,7 +110,7 @@ export function flagStatusReason(flag: Judged & Pick<FlagRow, 'active' | 'last_c
       return 'Flag has been archived';
     case 'stale':
       return flag.last_called_at === null
-        ? 'Flag was never called, is older than 30 days and is on for everybody'
+        ? 'Flag was never called, is more than 30 days old and is rolled out to everyone'
         : 'Flag has not been called for 30 days';
     case 'active':
       return flag.active ? 'Flag is in use' : 'Flag is disabled';

@@ -194,7 +194,7 @@ export async function insertFlag(
     [environmentId, userId, ...valuesOf(fields)],
   );
   const [row] = rows;
-  if (!row) throw new Error('A flag was inserted without an id.');
+  if (!row) throw new Error('The inserted feature flag has no ID.');
   return row.id;
 }
 

@@ -137,6 +137,6 @@ export async function foundFlag(
 
 async function writtenFlag(tx: Transaction, environmentId: number, id: number): Promise<FlagRow> {
   const row = await findFlag(tx, environmentId, id);
-  if (!row) throw new Error('A flag was written and is not there.');
+  if (!row) throw new Error('The feature flag could not be read after it was written.');
   return row;
 }

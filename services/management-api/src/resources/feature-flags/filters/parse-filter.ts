@@ -53,7 +53,7 @@ function checkType(type: unknown, filter: Record<string, unknown>, { aggregation
 /** Absent and `exact` mean `in`: servers and SDKs would not agree on them. */
 function parseCohortFilter({ type, value, operator }: Record<string, unknown>, { path }: FilterRules) {
   const cohortId = namedCohort({ type, value });
-  if (cohortId === undefined) throw filterProblem(`${path}.value: must be the id of a cohort, not ${quoted(value)}`);
+  if (cohortId === undefined) throw filterProblem(`${path}.value: must be a cohort ID, not ${quoted(value)}`);
   if (operator === 'not_in') return { key: 'id', value: cohortId, operator };
   if (operator === undefined || operator === null || operator === 'in' || operator === 'exact') {
     return { key: 'id', value: cohortId, operator: 'in' };
@@ -72,7 +72,7 @@ function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { pa
     );
   }
   if (typeof value !== 'boolean' && typeof value !== 'string') {
-    throw filterProblem(`${path}.value: must be true, false or the key of a variant, not ${quoted(value)}`);
+    throw filterProblem(`${path}.value: must be true, false or a variant key, not ${quoted(value)}`);
   }
   return { key: String(flagId), operator, value };
 }
@@ -109,7 +109,7 @@ function parsePropertyTest(
 ): { key: string; operator?: PropertyOperator } {
   const { path } = rules;
   if (typeof key !== 'string' || key === '' || key.length > longestKey) {
-    throw filterProblem(`${path}.key: must be the name of a property, of ${longestKey} characters at most`);
+    throw filterProblem(`${path}.key: must be a property name of at most ${longestKey} characters`);
   }
   const operator = parseOperator(asked, rules);
   if (!valueless.has(operator)) checkValue(operator, value, { key, ...rules });
@@ -129,13 +129,15 @@ function parseOperator(asked: unknown, { type }: PropertyRules): PropertyOperato
   throw filterProblem(`The '${brief(operator)}' operator is not valid for '${type}' properties.`, 'invalid_operator');
 }
 
-/** What the value has to be instead; null when it is that. */
-function wantedBy(operator: PropertyOperator, value: unknown): string | null {
+/** What is wrong with the value; null if it is valid. */
+function valueProblem(operator: PropertyOperator, value: unknown): string | null {
   if (numberOperators.has(operator)) {
-    return typeof value === 'number' || typeof value === 'string' ? null : 'a number, or a number as a text';
+    return typeof value === 'number' || typeof value === 'string'
+      ? null
+      : 'must be a number, or a string that contains a number';
   }
-  if (textOperators.has(operator)) return typeof value === 'string' ? null : 'a text';
-  return value === undefined || value === null ? 'given' : null;
+  if (textOperators.has(operator)) return typeof value === 'string' ? null : 'must be a string';
+  return value === undefined || value === null ? 'is required' : null;
 }
 
 function checkValue(
@@ -147,17 +149,17 @@ function checkValue(
     if (!isFilterDate(value)) throw filterProblem(`Invalid date value: ${brief(value)}`, 'invalid_date');
     return;
   }
-  const wanted = wantedBy(operator, value);
-  if (wanted !== null) {
-    const detail = `Invalid value for operator ${operator}: ${quoted(value ?? null)}. ${path}.value must be ${wanted}.`;
+  const wrong = valueProblem(operator, value);
+  if (wrong !== null) {
+    const detail = `Invalid value for operator ${operator}: ${quoted(value ?? null)}. ${path}.value ${wrong}.`;
     throw filterProblem(detail, 'invalid_value');
   }
   if ([value].flat().some((one) => Number.isInteger(one) && !Number.isSafeInteger(one))) {
-    const detail = `${path}.value: whole numbers beyond ${Number.MAX_SAFE_INTEGER} are rounded. Send the number as a text.`;
+    const detail = `${path}.value: integers beyond ${Number.MAX_SAFE_INTEGER} lose precision in JSON. Send the number as a string.`;
     throw filterProblem(detail, 'invalid_value');
   }
   if (isNeedleTooLong(operator, value)) {
-    throw filterProblem(`${path}.value: may have ${longestNeedle} characters at most`, 'invalid_value');
+    throw filterProblem(`${path}.value: must have at most ${longestNeedle} characters`, 'invalid_value');
   }
   if (Array.isArray(value) && value.length > mostValues) {
     throw filterProblem(`Property group expressions of type ${key} cannot contain more than ${mostValues} values.`);

@@ -99,7 +99,7 @@ test.each<[string, Record<string, unknown>, string, string]>([
         `${operator} of a number`,
         person({ operator, value: 5 }),
         'invalid_value',
-        `Invalid value for operator ${operator}: 5. groups[0].properties[0].value must be a text.`,
+        `Invalid value for operator ${operator}: 5. groups[0].properties[0].value must be a string.`,
       ] as [string, Record<string, unknown>, string, string],
   ),
   ...(['gt', 'gte', 'lt', 'lte'] as const).map(
@@ -108,20 +108,20 @@ test.each<[string, Record<string, unknown>, string, string]>([
         `${operator} of a list`,
         person({ operator, value: [5] }),
         'invalid_value',
-        `Invalid value for operator ${operator}: [5]. groups[0].properties[0].value must be a number, or a number as a text.`,
+        `Invalid value for operator ${operator}: [5]. groups[0].properties[0].value must be a number, or a string that contains a number.`,
       ] as [string, Record<string, unknown>, string, string],
   ),
   ...[2 ** 53, [1, -(2 ** 60)]].map((value): [string, Record<string, unknown>, string, string] => [
     `a number that JSON has rounded: ${JSON.stringify(value)}`,
     person({ operator: 'exact', value }),
     'invalid_value',
-    'groups[0].properties[0].value: whole numbers beyond 9007199254740991 are rounded. Send the number as a text.',
+    'groups[0].properties[0].value: integers beyond 9007199254740991 lose precision in JSON. Send the number as a string.',
   ]),
   [
     'no value',
     person({ operator: 'exact', value: null }),
     'invalid_value',
-    'Invalid value for operator exact: null. groups[0].properties[0].value must be given.',
+    'Invalid value for operator exact: null. groups[0].properties[0].value is required.',
   ],
   ...(['icontains', 'not_icontains', 'starts_with', 'not_ends_with', 'regex', 'icontains_multi'] as const).map(
     (operator) =>
@@ -129,7 +129,7 @@ test.each<[string, Record<string, unknown>, string, string]>([
         `${operator} of 1,001 characters`,
         person({ operator, value: operator === 'icontains_multi' ? ['x', 'x'.repeat(1001)] : 'x'.repeat(1001) }),
         'invalid_value',
-        'groups[0].properties[0].value: may have 1000 characters at most',
+        'groups[0].properties[0].value: must have at most 1000 characters',
       ] as [string, Record<string, unknown>, string, string],
   ),
   [

@@ -56,7 +56,8 @@ function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }):
   if (list.length === 0 && !mayBeEmpty) {
     throw filterProblem('Feature flags must have at least one condition set (group)');
   }
-  if (list.length > mostConditions) throw filterProblem(`groups: may hold ${mostConditions} condition sets at most`);
+  if (list.length > mostConditions)
+    throw filterProblem(`groups: must not contain more than ${mostConditions} condition sets`);
   return list;
 }
 
@@ -117,7 +118,8 @@ function parseCondition(condition: unknown, rules: ConditionRules): FlagConditio
     : rules.aggregation;
   const filters = properties ?? [];
   if (!Array.isArray(filters)) throw filterProblem(`${path}.properties: must be a list of filters`);
-  if (filters.length > mostFilters) throw filterProblem(`${path}.properties: may hold ${mostFilters} filters at most`);
+  if (filters.length > mostFilters)
+    throw filterProblem(`${path}.properties: must not contain more than ${mostFilters} filters`);
   checkRollout(rollout, `${path}.rollout_percentage`);
   checkVariant(variant, variants);
   return {
@@ -149,7 +151,8 @@ function parseVariants(multivariate: unknown): FlagVariant[] {
   if (multivariate === undefined || multivariate === null) return [];
   const list = isObject(multivariate) ? (multivariate.variants ?? []) : undefined;
   if (!Array.isArray(list)) throw filterProblem('multivariate: must be null or {"variants": [...]}');
-  if (list.length > mostVariants) throw filterProblem(`multivariate.variants: may hold ${mostVariants} at most`);
+  if (list.length > mostVariants)
+    throw filterProblem(`multivariate.variants: must not contain more than ${mostVariants} variants`);
   const variants = list.map((variant, index) => parseVariant(variant, `multivariate.variants[${index}]`));
   checkKeys(variants);
   checkSum(variants);
@@ -157,10 +160,10 @@ function parseVariants(multivariate: unknown): FlagVariant[] {
 }
 
 function parseVariant(variant: unknown, path: string): FlagVariant {
-  if (!isObject(variant)) throw filterProblem(`${path}: must be a variant, not ${quoted(variant)}`);
+  if (!isObject(variant)) throw filterProblem(`${path}: must be a variant object, not ${quoted(variant)}`);
   const { key, rollout_percentage: share } = variant;
   if (typeof key !== 'string' || key === '' || key.length > 400) {
-    throw filterProblem(`${path}.key: must be a text of 1 to 400 characters`);
+    throw filterProblem(`${path}.key: must be a string of 1 to 400 characters`);
   }
   if (typeof share !== 'number' || !(share >= 0 && share <= 100)) {
     throw filterProblem(`${path}.rollout_percentage: must be a number from 0 to 100, not ${quoted(share)}`);
