@@ -25,25 +25,25 @@ const relatedActor = Type.Object(
     type: Type.Unsafe<'person' | 'group'>({
       type: 'string',
       enum: ['person', 'group'],
-      description: 'What it is. Persons and groups have different fields.',
+      description: 'Whether this is a person or a group. Persons and groups have different fields.',
     }),
     id: Type.String({ description: 'UUID of the person, or key of the group.' }),
-    uuid: Type.Optional(Type.String({ format: 'uuid', description: 'Only of persons: the same as `id`.' })),
-    name: Type.Optional(Type.String({ description: 'Only of persons: the name, as in lists of persons.' })),
+    uuid: Type.Optional(Type.String({ format: 'uuid', description: 'Only for persons: the same as `id`.' })),
+    name: Type.Optional(Type.String({ description: 'Only for persons: the display name, as in lists of persons.' })),
     distinct_ids: Type.Optional(
       Type.Array(Type.String(), {
-        description: `Only of persons: the main distinct ID, then the others, ${maxDistinctIdsShown} at most.`,
+        description: `Only for persons: the main distinct ID followed by the others, at most ${maxDistinctIdsShown} in total.`,
       }),
     ),
     is_identified: Type.Optional(
-      Type.Boolean({ description: 'Only of persons: whether the person was ever identified.' }),
+      Type.Boolean({ description: 'Only for persons: whether the person was ever identified.' }),
     ),
-    group_key: Type.Optional(Type.String({ description: 'Only of groups: the same as `id`.' })),
+    group_key: Type.Optional(Type.String({ description: 'Only for groups: the same as `id`.' })),
     group_type_index: Type.Optional(
-      Type.Integer({ description: 'Only of groups: number of the type within the project, 0 to 4.' }),
+      Type.Integer({ description: 'Only for groups: index of the group type in the project, 0 to 4.' }),
     ),
-    created_at: Type.String({ format: 'date-time', description: 'When it was first seen.' }),
-    properties: freeFormObject({ description: 'Its current properties.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the person or group was first seen.' }),
+    properties: freeFormObject({ description: 'Current properties of the person or group.' }),
     matched_recordings: Type.Array(freeFormObject(), { description: 'Always empty.' }),
     value_at_data_point: Type.Null({ description: 'Always null.' }),
   },
@@ -60,23 +60,31 @@ export function relatedActorsRoute({ sql, searches }: { sql: Sql; searches: Sear
     below: belowEnvironment(sql),
     path: '/groups/related',
     operationId: 'groups_related_retrieve',
-    summary: 'List the persons and groups that are related to a person or group',
-    description: `Returns those that have events of the last ${days} days in common with the person or group: up to ${mostRelatedPersons} persons of a group, the newest first, and up to ${mostRelatedGroups} groups of each other type, by key. There are fewer if they take more than 2 MiB. Also needs the scope \`person:read\`.`,
+    summary: 'List persons and groups that are related to a person or group',
+    description:
+      `Returns the persons and groups that share at least one event from the last ${days} days with the person or group. Contains up to ` +
+      `${mostRelatedPersons} persons (only for a group), newest first, and up to ${mostRelatedGroups} groups of every other group type, ` +
+      'ordered by key. Fewer are returned if the result would exceed 2 MiB. Also requires the scope `person:read`.',
     tags: ['groups'],
     scope: 'group:read',
     query: Type.Object({
       id: Type.String({
         minLength: 1,
         maxLength: 400,
-        description: 'Key of the group. Without `group_type_index`: UUID, number or distinct ID of a person.',
+        description: 'Key of the group. Without `group_type_index`: UUID, numeric ID or distinct ID of a person.',
       }),
       group_type_index: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 4, description: 'Number of the type of the group, 0 to 4.' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 4,
+          description: 'Index of the group type, 0 to 4. Leave it out if `id` is the ID of a person.',
+        }),
       ),
     }),
     responses: {
       200: {
-        description: 'Persons, then groups. Empty if there is no such person or group.',
+        description:
+          'The related persons, followed by the related groups. Empty if the person or group does not exist.',
         schema: Type.Array(relatedActor),
       },
     },

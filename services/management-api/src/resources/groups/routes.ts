@@ -46,19 +46,19 @@ export function groupRoutes({ sql, searches, pages }: GroupRouteDeps) {
       path: '/groups',
       operationId: 'groups_list',
       summary: 'List groups',
-      description: 'The groups of a project, by type and key.',
+      description: 'Returns the groups of the project, ordered by group type and key.',
       tags: ['groups'],
       scope: 'group:read',
       query: Type.Object({
         ...keysetQuery,
         group_type_index: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 4, description: 'Only groups of the type with this number.' }),
+          Type.Integer({ minimum: 0, maximum: 4, description: 'Only groups of the group type with this index.' }),
         ),
         group_key: Type.Optional(Type.String({ description: 'Only groups with exactly this key.' })),
         search: Type.Optional(
           Type.String({
             maxLength: longestNeedle,
-            description: 'Only groups whose key or property name contains this text, in any case.',
+            description: 'Only groups whose key or `name` property contains this text, ignoring case.',
           }),
         ),
       }),
@@ -92,7 +92,7 @@ export function findGroupRoute({ sql }: { sql: Sql }) {
     path: '/groups/find',
     operationId: 'groups_find_retrieve',
     summary: 'Show a group',
-    description: 'One group by the number of its type and its key. 404 when there is none.',
+    description: 'Returns the group with this group type and key, or 404 if there is no such group.',
     tags: ['groups'],
     scope: 'group:read',
     query: groupAddress,
@@ -115,16 +115,23 @@ export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
     operationId: 'groups_members',
     summary: 'List the persons of a group',
     description:
-      'The persons with an event that names the group, the newest person first, with how many such events they have and when the last was. Membership is stored nowhere else, so the events since `after` are looked through for each page. Nobody when there is no such group.',
+      'Returns the persons who have at least one event that belongs to the group, newest person first, with the number of these events ' +
+      'and the time of the latest one. Group membership is not stored, so every page scans the events since `after`. The result is ' +
+      'empty if the group does not exist.',
     tags: ['groups'],
     scope: 'person:read',
     query: Type.Object({
       ...keysetQuery,
-      group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Number of the type, 0 to 4.' }),
-      group_key: Type.String({ minLength: 1, maxLength: 400, description: 'Key of the group, exactly.' }),
+      group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type, 0 to 4.' }),
+      group_key: Type.String({
+        minLength: 1,
+        maxLength: 400,
+        description: 'Key of the group, which must match exactly.',
+      }),
       after: Type.String({
         default: '-30d',
-        description: 'Only events later than this time tell: ISO 8601, or a time ago like `-7d`.',
+        description:
+          'Only takes events after this time into account: an ISO 8601 time, or a relative time such as `-7d`.',
       }),
     }),
     responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(groupMember) } },
@@ -167,16 +174,18 @@ const toTimesInGroup = (times: TimesInGroup | undefined) => ({
 
 /** A group has no number: its type and key are its address. */
 export const groupAddress = Type.Object({
-  group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Number of the type, 0 to 4.' }),
-  group_key: Type.String({ minLength: 1, description: 'Key of the group, exactly.' }),
+  group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type, 0 to 4.' }),
+  group_key: Type.String({ minLength: 1, description: 'Key of the group, which must match exactly.' }),
 });
 
 export const group = Type.Object(
   {
-    group_type: Type.Union([Type.String(), Type.Null()], { description: 'Name of the type, e.g. `company`.' }),
-    group_type_index: Type.Integer({ description: 'Number of the type within the project, 0 to 4.' }),
-    group_key: Type.String({ description: 'Key of the group within its type.' }),
-    group_properties: freeFormObject({ description: 'Current group properties.' }),
+    group_type: Type.Union([Type.String(), Type.Null()], {
+      description: 'Name of the group type, for example `company`. Null if the type is not known.',
+    }),
+    group_type_index: Type.Integer({ description: 'Index of the group type in the project, 0 to 4.' }),
+    group_key: Type.String({ description: 'Key of the group, unique within its group type.' }),
+    group_properties: freeFormObject({ description: 'Current properties of the group.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the group was first seen.' }),
   },
   { title: 'Group' },
@@ -185,9 +194,11 @@ export const group = Type.Object(
 const groupMember = Type.Object(
   {
     ...person.properties,
-    event_count: Type.Integer({ description: 'How many events of this person since `after` name the group.' }),
+    event_count: Type.Integer({
+      description: 'Number of events of this person since `after` that belong to the group.',
+    }),
     last_event_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the last of them happened.',
+      description: 'Time of the latest of these events.',
     }),
   },
   { title: 'GroupMember' },

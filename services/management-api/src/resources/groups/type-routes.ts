@@ -15,17 +15,17 @@ import { type GroupTypeRow, listGroupTypes, lockGroupTypes, updateGroupType } fr
 
 const tags: [string] = ['groups'];
 const path = '/groups_types';
-const index = Type.Integer({ minimum: 0, maximum: 4, description: 'Number of the type within the project, 0 to 4.' });
+const index = Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type in the project, 0 to 4.' });
 
 const groupType = Type.Object(
   {
-    group_type: Type.String({ description: 'Name of the type, as events send it.' }),
+    group_type: Type.String({ description: 'Name of the group type, as sent in events.' }),
     group_type_index: index,
-    name_singular: orNull(Type.String(), 'What users call one group of the type.'),
-    name_plural: orNull(Type.String(), 'What users call several groups of the type.'),
+    name_singular: orNull(Type.String(), 'Singular display name, for example `Company`.'),
+    name_plural: orNull(Type.String(), 'Plural display name, for example `Companies`.'),
     detail_dashboard: Type.Null({ description: 'Always null.' }),
     default_columns: Type.Null({ description: 'Always null.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When the type was first seen.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the group type was first seen.' }),
   },
   { title: 'GroupType' },
 );
@@ -45,11 +45,16 @@ const shownName = (description: string) => Type.Optional(orNull(Type.String({ ma
 const groupTypeNames = Type.Object(
   {
     group_type_index: index,
-    name_singular: shownName('What to call one group of the type. Null: as events call the type.'),
-    name_plural: shownName('What to call several groups of the type. Null: as events call the type.'),
-    detail_dashboard: Type.Optional(orNull(Type.Integer(), 'Not supported: anything but null is refused with 400.')),
+    name_singular: shownName('Singular display name. Null means that the name of the group type is displayed.'),
+    name_plural: shownName('Plural display name. Null means that the name of the group type is displayed.'),
+    detail_dashboard: Type.Optional(
+      orNull(Type.Integer(), 'Not supported: any value other than null is rejected with 400.'),
+    ),
     default_columns: Type.Optional(
-      orNull(Type.Array(Type.String()), 'Not supported: anything but null or an empty list is refused with 400.'),
+      orNull(
+        Type.Array(Type.String()),
+        'Not supported: any value other than null or an empty list is rejected with 400.',
+      ),
     ),
   },
   { title: 'GroupTypeNames' },
@@ -66,9 +71,10 @@ function readRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
       ...common,
       path,
       operationId: 'groups_types_list',
-      summary: 'List the types of groups',
-      description: 'Returns the types of groups that events have named, by number. A project has five at most.',
-      responses: { 200: { description: 'The types.', schema: Type.Array(groupType) } },
+      summary: 'List group types',
+      description:
+        'Returns the group types that have occurred in events, ordered by index. A project can have at most five group types.',
+      responses: { 200: { description: 'The group types.', schema: Type.Array(groupType) } },
       examples: { response: [groupTypeExample] },
       handler: async ({ target: { environmentId } }) => (await listGroupTypes(sql, environmentId)).map(toGroupType),
     }),
@@ -76,9 +82,12 @@ function readRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
       ...common,
       path: '/groups/property_definitions',
       operationId: 'groups_property_definitions_retrieve',
-      summary: 'Count the properties of groups',
-      description: `For each type of groups, by its number: the properties of its groups and how many groups have them, the most frequent first. Looks at up to ${mostGroupsCounted} groups of a type.`,
-      responses: { 200: { description: 'The properties by type.', schema: groupProperties } },
+      summary: 'Count group properties',
+      description:
+        'Returns the properties that the groups of each group type have, most frequent first, with the number of groups that have ' +
+        'each property. The response is keyed by group type index. ' +
+        `Counts at most ${mostGroupsCounted} groups of each type.`,
+      responses: { 200: { description: 'The properties, by group type index.', schema: groupProperties } },
       examples: { response: { '0': [{ name: 'seats', count: 12 }] } },
       handler: async ({ caller, target }) => {
         const rows = await searches.run({ caller, target }, null, (on) =>
@@ -103,11 +112,12 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
       method: 'PATCH',
       path: `${path}/update_metadata`,
       operationId: 'groups_types_update_metadata_partial_update',
-      summary: 'Name the types of groups',
+      summary: 'Rename group types',
       description:
-        'Sets what users call the groups of some types. Names that are not sent stay as they are. Either all types in the list are changed, or none.',
+        'Changes the display names of group types. Names that are not sent stay unchanged. Either all group types in the list are ' +
+        'changed, or none.',
       body: Type.Array(groupTypeNames, { maxItems: 5, title: 'GroupTypeNamesList' }),
-      responses: { 200: { description: 'All types.', schema: Type.Array(groupType) } },
+      responses: { 200: { description: 'All group types of the project.', schema: Type.Array(groupType) } },
       examples: {
         request: [{ group_type_index: 0, name_singular: 'Company', name_plural: 'Companies' }],
         response: [groupTypeExample],
@@ -120,10 +130,10 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
       method: 'DELETE',
       path: `${path}/:id`,
       operationId: 'groups_types_destroy',
-      summary: 'Not supported: types of groups cannot be deleted',
-      description: 'Events and feature flags refer to a type by its number, so a type stays.',
+      summary: 'Not supported: group types cannot be deleted',
+      description: 'Group types are permanent, because events and feature flags refer to them by their index.',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
-      responses: { 405: { description: 'Always, without a body.' } },
+      responses: { 405: { description: 'Always returned, without a body.' } },
       handler: async () => undefined,
     }),
   ];
@@ -140,12 +150,19 @@ async function nameGroupTypes(
   for (const [at, { group_type_index, detail_dashboard, default_columns, ...sent }] of names.entries()) {
     const refuse = (field: string, detail: string) =>
       new AppError('invalid', detail, { code: 'invalid_input', attr: `${at}__${field}` });
-    if (detail_dashboard) throw refuse('detail_dashboard', 'Dashboards of group types are not supported: send null.');
+    if (detail_dashboard)
+      throw refuse(
+        'detail_dashboard',
+        'Dashboards for group types are not supported. Leave `detail_dashboard` out, or send null.',
+      );
     if (default_columns && default_columns.length > 0) {
-      throw refuse('default_columns', 'Columns of group types are not supported: send null.');
+      throw refuse(
+        'default_columns',
+        'Default columns for group types are not supported. Leave `default_columns` out, or send null.',
+      );
     }
     const before = types.get(group_type_index);
-    if (before === undefined) throw refuse('group_type_index', 'No type of groups in the project has this number.');
+    if (before === undefined) throw refuse('group_type_index', 'The project has no group type with this index.');
     const after = { ...before, ...sent };
     types.set(group_type_index, after);
     await updateGroupType(tx, environmentId, after);
@@ -178,7 +195,7 @@ const groupProperties = Type.Unsafe<Record<string, { name: string; count: number
     items: Type.Object(
       {
         name: Type.String({ description: 'Name of the property.' }),
-        count: Type.Integer({ description: 'How many groups have it.' }),
+        count: Type.Integer({ description: 'Number of groups that have the property.' }),
       },
       { title: 'GroupPropertyCount' },
     ),

@@ -12,13 +12,20 @@ import { type GroupKey, readGroup } from './store.ts';
 import { listGroupTypes } from './type-store.ts';
 
 const howItIsDone =
-  'Sends a `$groupidentify` event through the gateway of `INGEST_URL`. Lists show the change once the event was processed, usually within seconds.';
+  'Sends a `$groupidentify` event to the ingest gateway (`INGEST_URL`). The change is visible as soon as the event has been ' +
+  'processed, usually within seconds.';
 
 const newGroup = Type.Object(
   {
     group_type_index: groupAddress.properties.group_type_index,
-    group_key: Type.String({ minLength: 1, maxLength: 400, description: 'Key of the group within its type.' }),
-    group_properties: Type.Optional(orNull(freeFormObject(), 'Properties of the group. Null: none.')),
+    group_key: Type.String({
+      minLength: 1,
+      maxLength: 400,
+      description: 'Key of the group, unique within its group type.',
+    }),
+    group_properties: Type.Optional(
+      orNull(freeFormObject(), 'Properties of the group. Null is the same as an empty object.'),
+    ),
   },
   { title: 'GroupToCreate' },
 );
@@ -40,7 +47,7 @@ export function groupWriteRoutes(deps: GatewayDeps) {
   ): Promise<string> {
     const type = (await listGroupTypes(sql, environmentId)).find((known) => known.group_type_index === index);
     if (type === undefined) {
-      const detail = 'No type of groups in the project has this number.';
+      const detail = 'The project has no group type with this index.';
       throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'group_type_index' });
     }
     await sendEvent(deps, environmentId, {
@@ -63,7 +70,7 @@ export function groupWriteRoutes(deps: GatewayDeps) {
       summary: 'Create a group',
       description: howItIsDone,
       body: newGroup,
-      responses: { 201: { description: 'The group as it will be.', schema: group } },
+      responses: { 201: { description: 'The group as it will be once the event has been processed.', schema: group } },
       examples: {
         request: { group_type_index: 0, group_key: 'acme', group_properties: groupExample.group_properties },
         response: groupExample,
@@ -88,11 +95,11 @@ export function groupWriteRoutes(deps: GatewayDeps) {
       body: Type.Object(
         {
           key: Type.String({ minLength: 1, maxLength: 400, description: 'Name of the property.' }),
-          value: Type.Unknown({ description: 'Its value.' }),
+          value: Type.Unknown({ description: 'New value of the property.' }),
         },
         { title: 'GroupProperty' },
       ),
-      responses: { 200: { description: 'The group as it will be.', schema: group } },
+      responses: { 200: { description: 'The group as it will be once the event has been processed.', schema: group } },
       examples: { request: { key: 'seats', value: 12 }, response: groupExample },
       handler: async ({ target: { environmentId }, query, body: { key, value } }) => {
         const row = query.group_key.includes('\u0000') ? undefined : await readGroup(sql, environmentId, query);

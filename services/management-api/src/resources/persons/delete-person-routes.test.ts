@@ -124,7 +124,7 @@ describe('several at once', () => {
   test.each([
     [{}, 'ids', 'You need to specify either distinct_ids or ids.'],
     [{ ids: [] }, 'ids', 'You need to specify either distinct_ids or ids.'],
-    [{ ids: [randomUUID(), 'abc'] }, 'ids__1', 'Not the uuid or the number of a person.'],
+    [{ ids: [randomUUID(), 'abc'] }, 'ids__1', 'Must be the UUID or the numeric ID of a person.'],
   ])('%j is refused', async (body, attr, detail) => {
     expect(await removeAll(body)).toMatchObject(VE('invalid_input', attr, detail));
   });

@@ -13,12 +13,15 @@ import { listPersonUuids } from './store.ts';
 const maxPersons = 1000;
 
 const whatGoes =
-  'The person and its distinct ids are gone at once. What else holds data of it is removed in the background: its events with `delete_events`, else what they hold of the person, and warnings that name its ids; the activity of the person shows how far that is. Events that were captured before and still wait are dropped. A distinct id that is seen again later starts a new person.';
+  'The person and its distinct IDs are deleted immediately. Other data about the person is removed in the background: its events if ' +
+  '`delete_events` is true, otherwise the person data in these events, and ingestion warnings that contain its IDs. The activity log ' +
+  'of the person shows the progress. Events that were captured before the deletion but not processed yet are dropped. If a distinct ID ' +
+  'is used again later, a new person is created.';
 
 const deleteEventsQuery = Type.Object({
   delete_events: Type.Boolean({
     default: false,
-    description: 'Whether the events of the persons are deleted as well.',
+    description: 'Whether to delete the events of the persons as well.',
   }),
 });
 
@@ -31,8 +34,8 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
       below: belowEnvironment(sql),
       path: '/persons/bulk_delete',
       operationId: 'persons_bulk_delete',
-      summary: 'Remove several persons',
-      description: `Removes up to ${maxPersons} persons, by id or distinct id; those that do not exist are passed over. ${whatGoes}`,
+      summary: 'Delete several persons',
+      description: `Deletes up to ${maxPersons} persons by ID or distinct ID. IDs that do not exist are ignored. ${whatGoes}`,
       tags: ['persons'],
       scope: 'person:write',
       query: deleteEventsQuery,
@@ -40,22 +43,26 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
       body: Type.Object(
         {
           ids: Type.Optional(
-            Type.Array(Type.String(), { maxItems: maxPersons, description: 'Uuids or numbers of persons.' }),
+            Type.Array(Type.String(), { maxItems: maxPersons, description: 'UUIDs or numeric IDs of persons.' }),
           ),
           distinct_ids: Type.Optional(
-            Type.Array(Type.String(), { maxItems: maxPersons, description: 'Distinct ids of persons.' }),
+            Type.Array(Type.String(), { maxItems: maxPersons, description: 'Distinct IDs of persons.' }),
           ),
-          delete_events: Type.Optional(Type.Boolean({ description: 'As in the query; either suffices.' })),
+          delete_events: Type.Optional(
+            Type.Boolean({ description: 'Same as the query parameter. It is enough to set one of them.' }),
+          ),
         },
         { title: 'PersonSelection' },
       ),
       responses: {
         202: {
-          description: 'They are gone; the rest follows.',
+          description: 'The persons are deleted. Their other data is being removed in the background.',
           schema: Type.Object(
             {
-              persons_found: Type.Integer({ description: 'How many persons the ids led to.' }),
-              persons_deleted: Type.Integer({ description: 'The same: all of them are deleted.' }),
+              persons_found: Type.Integer({ description: 'Number of persons found.' }),
+              persons_deleted: Type.Integer({
+                description: 'Number of persons deleted. Always equal to `persons_found`.',
+              }),
               events_queued_for_deletion: Type.Boolean({ description: 'Whether their events will be deleted.' }),
               deletion_errors: Type.Array(Type.Unknown(), { description: 'Always empty.' }),
             },
@@ -89,13 +96,15 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
       below: belowEnvironment(sql),
       path: '/persons/:id',
       operationId: 'persons_destroy',
-      summary: 'Remove a person',
-      description: `Removes one person, by its uuid, its number or a distinct id; one that may mean two persons is refused. ${whatGoes}`,
+      summary: 'Delete a person',
+      description:
+        'Deletes one person by UUID, numeric ID or distinct ID. The request is rejected if the ID could refer to two persons. ' +
+        `${whatGoes}`,
       tags: ['persons'],
       scope: 'person:write',
       params: personParams,
       query: deleteEventsQuery,
-      responses: { 202: { description: 'It is gone; the rest follows.' } },
+      responses: { 202: { description: 'The person is deleted. Its other data is being removed in the background.' } },
       handler: async ({ caller, target, params: { id }, query: { delete_events: deletesEvents } }) => {
         const { uuid, by } = await findPersonToDelete(sql, target.environmentId, id);
         const wanted = by === 'distinct_id' ? { uuids: [], distinctIds: [id] } : { uuids: [uuid], distinctIds: [] };
@@ -112,7 +121,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
 function checkIds(ids: string[]): void {
   const wrong = ids.findIndex((id) => !/^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{1,18})$/i.test(id));
   if (wrong >= 0) {
-    throw new AppError('invalid', 'Not the uuid or the number of a person.', { attr: `ids__${wrong}` });
+    throw new AppError('invalid', 'Must be the UUID or the numeric ID of a person.', { attr: `ids__${wrong}` });
   }
 }
 

@@ -18,13 +18,17 @@ export function personMergeRoute({ sql, searches, otherStore: store }: EventDeps
     below: belowEnvironment(sql),
     path: '/persons/:id/merges',
     operationId: 'persons_merges_list',
-    summary: 'Show how the ids of a person came together',
+    summary: 'Show how the distinct IDs of a person were merged',
     description:
-      'Merges leave no record of their own. This is what the stored `$identify`, `$create_alias` and `$merge_dangerously` events of the person say, the oldest first, repetitions left out. Ids whose event was deleted, or that came without one, are not explained.',
+      'Reconstructs the merges of a person from its stored `$identify`, `$create_alias` and `$merge_dangerously` events, because ' +
+      'merges themselves are not recorded. The oldest event comes first, and repeated events are left out. An ID is not explained if it ' +
+      'was added without such an event, or if the event has been deleted.',
     tags: ['persons'],
     scope: 'person:read',
     params: personParams,
-    responses: { 200: { description: 'The ids, and what joined them.', schema: merges } },
+    responses: {
+      200: { description: 'The distinct IDs of the person, and the events that merged them.', schema: merges },
+    },
     examples: { response: mergesExample },
     handler: async ({ caller, target, params, request }) => {
       const projectId = target.environmentId;
@@ -96,26 +100,29 @@ const merges = Type.Object(
   {
     distinct_ids: Type.Array(
       Type.Object({
-        distinct_id: Type.String({ description: 'The id.' }),
-        moves: Type.Integer({ description: 'How often it went from one person to another.' }),
+        distinct_id: Type.String({ description: 'The distinct ID.' }),
+        moves: Type.Integer({ description: 'How often the ID was moved from one person to another.' }),
         is_explained: Type.Boolean({
-          description: 'Whether it is the main id, or stored events tell how it came together with it.',
+          description: 'Whether the ID is the main ID, or stored events explain how it was merged with the main ID.',
         }),
       }),
-      { description: `The distinct ids, in the order they came, ${maxDistinctIdsShown} at most.` },
+      {
+        description: `Distinct IDs of the person, in the order in which they were added, at most ${maxDistinctIdsShown}.`,
+      },
     ),
     merges: Type.Array(
       Type.Object({
-        uuid: Type.String({ format: 'uuid', description: 'Id of the event.' }),
+        uuid: Type.String({ format: 'uuid', description: 'ID of the event.' }),
         event: Type.String({ description: '`$identify`, `$create_alias` or `$merge_dangerously`.' }),
-        timestamp: Type.String({ format: 'date-time', description: 'When it happened.' }),
-        distinct_id: Type.String({ description: 'The id it was sent with.' }),
-        other_distinct_id: Type.String({ description: 'The id it names.' }),
+        timestamp: Type.String({ format: 'date-time', description: 'Time of the event.' }),
+        distinct_id: Type.String({ description: 'Distinct ID with which the event was sent.' }),
+        other_distinct_id: Type.String({ description: 'The other distinct ID in the event.' }),
         is_joined: Type.Boolean({
-          description: 'True: it joined the two. False: the other id is not this person’s now.',
+          description:
+            'Whether the event merged the two IDs. False if the other ID does not belong to this person now.',
         }),
       }),
-      { description: 'The events, the oldest first, 1000 at most.' },
+      { description: 'The events, oldest first, at most 1000.' },
     ),
   },
   { title: 'PersonMerges' },

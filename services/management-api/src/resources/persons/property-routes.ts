@@ -13,7 +13,8 @@ import { readPerson } from './store.ts';
 const name = Type.String({ minLength: 1, maxLength: 400, description: 'Name of the property.' });
 
 const howItIsDone =
-  'Sends a `$set` event of the person through the gateway of `INGEST_URL`. The person changes once it was processed, usually within seconds.';
+  'Sends a `$set` event for the person to the ingest gateway (`INGEST_URL`). The person changes as soon as the event has been ' +
+  'processed, usually within seconds.';
 
 export function personPropertyRoutes(deps: GatewayDeps) {
   const { sql } = deps;
@@ -44,8 +45,11 @@ export function personPropertyRoutes(deps: GatewayDeps) {
       summary: 'Set a property of a person',
       description: howItIsDone,
       refusedQuery: { key: 'Send `key` in the body.', value: 'Send `value` in the body.' },
-      body: Type.Object({ key: name, value: Type.Unknown({ description: 'Its value.' }) }, { title: 'PersonProperty' }),
-      responses: { 202: { description: 'The gateway has taken the change.' } },
+      body: Type.Object(
+        { key: name, value: Type.Unknown({ description: 'New value of the property.' }) },
+        { title: 'PersonProperty' },
+      ),
+      responses: { 202: { description: 'The gateway has accepted the change.' } },
       examples: { request: { key: 'plan', value: 'pro' } },
       handler: async ({ target: { environmentId }, params: { id }, body: { key, value } }) => {
         await sendChange(environmentId, id, { $set: { [key]: value } });
@@ -56,13 +60,13 @@ export function personPropertyRoutes(deps: GatewayDeps) {
       ...common,
       path: '/persons/:id/delete_property',
       operationId: 'persons_delete_property_create',
-      summary: 'Remove a property of a person',
+      summary: 'Delete a property of a person',
       description: howItIsDone,
       refusedQuery: { $unset: 'Send `$unset` in the body.' },
       body: Type.Object({ $unset: name }, { title: 'PersonPropertyToRemove' }),
       responses: {
         201: {
-          description: 'The gateway has taken the change.',
+          description: 'The gateway has accepted the change.',
           schema: Type.Object({ success: Type.Boolean({ description: 'Always true.' }) }, { title: 'Success' }),
         },
       },

@@ -36,22 +36,29 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
       operationId: 'persons_list',
       summary: 'List persons',
       description:
-        'The persons of a project, the newest first. Several filters narrow each other. Go on by `next`, or by `offset`: persons that appear while you page by `offset` move the others, so that some come twice.',
+        'Returns the persons of the project, newest first. If you send several filters, only persons that match all of them are ' +
+        'returned. Page with `next` or with `offset`. With `offset`, some persons may be returned twice if new persons are ' +
+        'created while you page.',
       tags: ['persons'],
       scope: 'person:read',
       query: Type.Object({
         ...keysetQuery,
         offset: offsetOfLargeList(Number.MAX_SAFE_INTEGER),
-        distinct_id: Type.Optional(Type.String({ description: 'Only the person this distinct id belongs to.' })),
-        email: Type.Optional(Type.String({ description: 'Only persons whose property email is exactly this.' })),
+        distinct_id: Type.Optional(Type.String({ description: 'Only the person to whom this distinct ID belongs.' })),
+        email: Type.Optional(
+          Type.String({ description: 'Only persons whose `email` property is exactly this value.' }),
+        ),
         search: Type.Optional(
           Type.String({
             maxLength: longestNeedle,
-            description: 'Only persons whose email, name or one of whose distinct ids contains this text, in any case.',
+            description: 'Only persons whose email, name or distinct IDs contain this text, ignoring case.',
           }),
         ),
         is_identified: Type.Optional(
-          Type.Boolean({ description: 'Only persons who were ever identified, or only those who never were.' }),
+          Type.Boolean({
+            description:
+              'Only persons who were ever identified (true), or only persons who were never identified (false).',
+          }),
         ),
         properties: propertiesQuery(owners),
         cohort: Type.Optional(
@@ -59,7 +66,8 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
             minimum: 1,
             maximum: 2_147_483_647,
             description:
-              'Only the persons of the cohort with this number, by uuid. Cannot be combined with other filters or `offset`. Asks for the scope `cohort:read` as well.',
+              'Only persons in the cohort with this ID, ordered by UUID. Cannot be combined with other filters or with `offset`. Also ' +
+              'requires the scope `cohort:read`.',
           }),
         ),
       }),
@@ -116,7 +124,7 @@ async function requireCohort(
     return await foundCohort(sql, target, { id, needed: 'viewer' });
   } catch (error) {
     if (!isAppError(error, 'not_found')) throw error;
-    throw new AppError('invalid', 'No cohort of the project has this number.', { attr: 'cohort' });
+    throw new AppError('invalid', 'The project has no cohort with this ID.', { attr: 'cohort' });
   }
 }
 
@@ -129,7 +137,7 @@ export function personItemRoutes({ sql }: { sql: Sql }) {
       path: '/persons/:id',
       operationId: 'persons_retrieve',
       summary: 'Show a person',
-      description: 'One person as it is now, by its uuid, its number or any of its distinct ids.',
+      description: 'Returns one person, by UUID, numeric ID or any distinct ID.',
       tags: ['persons'],
       scope: 'person:read',
       params: personParams,
@@ -152,19 +160,21 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
     tags: ['persons'] as [string],
     scope: 'person:read',
     query: activityQuery,
-    responses: { 200: { description: 'One page of records.', schema: activityPage } },
+    responses: { 200: { description: 'One page of log entries.', schema: activityPage } },
     examples: { response: activityExample },
     below: belowEnvironment(sql),
   } as const;
   const scopes = ['Person'];
   const description =
-    'Deletions and splits of persons, the latest first. The change of the field `deletion` says how far one is: `status` (`waiting`, `running`, `completed`), `delete_events`, and `events`, how many were deleted or stripped so far. A split (`split_person`) lists the UUIDs of the new persons.';
+    'Returns the deletions and splits of persons, most recent first. For a deletion, the change of the field `deletion` contains the ' +
+    'progress: `status` (`waiting`, `running` or `completed`), `delete_events`, and `events`, the number of events deleted ' +
+    'or stripped of person data so far. For a split (`split_person`), it contains the UUIDs of the new persons.';
   return [
     ...defineRoutes({
       ...common,
       path: '/persons/activity',
       operationId: 'persons_activity',
-      summary: 'Show who deleted or split persons',
+      summary: 'Show the activity log of persons',
       description,
       handler: async ({ target: { environmentId }, query, request }) =>
         readActivity(sql, request, { ...query, scopes, environmentId }),
@@ -173,8 +183,8 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
       ...common,
       path: '/persons/:id/activity',
       operationId: 'persons_activity_of_one',
-      summary: 'Show who deleted or split a person',
-      description: `${description} The person is named by its uuid.`,
+      summary: 'Show the activity log of a person',
+      description: `${description} Use the UUID of the person in the path.`,
       params: personParams,
       handler: async ({ target: { environmentId }, params, query, request }) => {
         const itemId = params.id.toLowerCase();
@@ -189,7 +199,6 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
 
 export const personParams = Type.Object({
   id: Type.String({
-    description:
-      'The uuid, the number or a distinct id of the person, tried in this order; percent-encoded as all parts of an address.',
+    description: 'UUID, numeric ID or distinct ID of the person, tried in this order. Must be percent-encoded.',
   }),
 });

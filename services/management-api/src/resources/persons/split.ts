@@ -18,7 +18,12 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
     path: '/persons/:id/split',
     operationId: 'persons_split_create',
     summary: 'Split a person',
-    description: `Moves distinct IDs of a person to new persons, one for each, when the wrong people were merged. With \`distinct_ids_to_split\` those IDs move. Otherwise all IDs except \`main_distinct_id\` move; this is the main ID of the person if the field is absent. The person keeps its UUID, its properties and its other IDs. The new persons have no properties, and all past and future events of an ID count for its new person. The change applies immediately. One request moves up to ${maxSplits} IDs. Refused if the path may name two persons.`,
+    description:
+      'Moves distinct IDs of a person to new persons, one for each ID. Use this if the wrong people were merged. If you send ' +
+      '`distinct_ids_to_split`, these IDs are moved. Otherwise, all IDs except `main_distinct_id` are moved, which defaults to the ' +
+      'main ID of the person. The person keeps its UUID, its properties and its other IDs. The new persons have no properties, and all ' +
+      'past and future events of an ID belong to its new person. The change takes effect immediately. One request moves up to ' +
+      `${maxSplits} IDs. The request is rejected if the ID in the path could refer to two persons.`,
     tags: ['persons'],
     scope: 'person:write',
     params: personParams,
@@ -26,12 +31,12 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       {
         main_distinct_id: Type.Optional(
           Type.Union([distinctId, Type.Null()], {
-            description: 'The distinct ID that stays. Cannot be combined with `distinct_ids_to_split`.',
+            description: 'The distinct ID that stays with the person. Cannot be combined with `distinct_ids_to_split`.',
           }),
         ),
         distinct_ids_to_split: Type.Optional(
           Type.Union([Type.Array(distinctId, { minItems: 1, maxItems: maxSplits }), Type.Null()], {
-            description: 'The distinct IDs that move. At least one ID must stay.',
+            description: 'The distinct IDs to move. At least one ID must stay with the person.',
           }),
         ),
       },
@@ -40,16 +45,16 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
     ),
     responses: {
       201: {
-        description: 'The IDs have moved.',
+        description: 'The IDs were moved.',
         schema: Type.Object(
           {
             success: Type.Boolean({ description: 'Always true.' }),
             splits: Type.Array(
               Type.Object({
-                distinct_id: Type.String({ description: 'An ID that moved.' }),
-                uuid: Type.String({ format: 'uuid', description: 'UUID of its new person.' }),
+                distinct_id: Type.String({ description: 'Distinct ID that was moved.' }),
+                uuid: Type.String({ format: 'uuid', description: 'UUID of the new person to whom the ID was moved.' }),
               }),
-              { description: 'The new persons; empty if the person has no other ID.' },
+              { description: 'The new persons. Empty if the person has only one ID.' },
             ),
           },
           { title: 'PersonSplitResult' },

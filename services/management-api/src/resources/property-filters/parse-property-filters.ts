@@ -35,7 +35,7 @@ export function parsePropertyFilters(
 ): PropertyFilter[] {
   if (text === undefined || text === '') return [];
   const filters = parseArray(text);
-  if (filters.length > maxFilters) throw invalid([], `There may be ${maxFilters} filters at most.`);
+  if (filters.length > maxFilters) throw invalid([], `There can be at most ${maxFilters} filters.`);
   const now = new Date();
   return filters.map((filter, index) => parseFilter(filter, { position: String(index), owners, now, readPattern }));
 }
@@ -62,18 +62,21 @@ function parseFilter(
     ...reading
   }: { position: string; owners: readonly PropertyOwner[]; now: Date; readPattern: ReadPattern },
 ): PropertyFilter {
-  if (!isObject(filter)) throw invalid([position], 'Expected an object with key, value, operator and type.');
+  if (!isObject(filter)) throw invalid([position], 'Expected an object with `key`, `value`, `operator` and `type`.');
   const { key, value, operator = 'exact', type = owners[0] } = filter;
   const unknown = Object.keys(filter).find((field) => !knownFields.has(field));
   if (unknown !== undefined) {
-    throw invalid([position, unknown.slice(0, 100)], 'A filter has key, value, operator and type, and nothing else.');
+    throw invalid(
+      [position, unknown.slice(0, 100)],
+      'Unknown field. A filter can only have `key`, `value`, `operator` and `type`.',
+    );
   }
   if (typeof key !== 'string' || key === '' || key.length > maxKeyLength || key.includes('\0')) {
-    throw invalid([position, 'key'], `Expected the name of a property, ${maxKeyLength} characters at most.`);
+    throw invalid([position, 'key'], `Expected a property name of at most ${maxKeyLength} characters.`);
   }
   const owner = propertyOwners.find((candidate) => candidate === type);
   if (owner === undefined || !owners.includes(owner)) {
-    throw invalid([position, 'type'], `Expected ${owners.join(' or ')}; other types are not supported here.`);
+    throw invalid([position, 'type'], `Expected ${owners.join(' or ')}. Other types are not supported here.`);
   }
   const known = propertyOperators.find((candidate) => candidate === operator);
   if (known === undefined) throw invalid([position, 'operator'], `Expected one of ${propertyOperators.join(', ')}.`);
@@ -91,7 +94,7 @@ function parseValues(
   const given: unknown[] = isList ? value : [value];
   if (given.length === 0 || given.length > maxValues) throw invalid(path, `Expected 1 to ${maxValues} values.`);
   if (isList && given.length > 1 && kind !== 'text' && kind !== 'part')
-    throw invalid(path, `${operator} compares with one value.`);
+    throw invalid(path, `The operator ${operator} requires a single value.`);
   return given.map((one, index) => {
     const position = isList ? [...path, String(index)] : path;
     const text = toText(one, position);
@@ -100,7 +103,7 @@ function parseValues(
         return text;
       case 'part':
         if (text.length <= longestNeedle) return text;
-        throw invalid(position, `A text to be looked for has at most ${longestNeedle} characters.`);
+        throw invalid(position, `The search text must have at most ${longestNeedle} characters.`);
       case 'number':
         if (/^\s*[-+]?\d{1,30}(\.\d{1,30})?\s*$/.test(text)) return text.trim();
         throw invalid(position, 'A valid number is required.');
@@ -121,7 +124,7 @@ function parseValues(
 function toText(value: unknown, path: string[]): string {
   if (typeof value === 'string' && !/\0|\p{Surrogate}/u.test(value)) return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw invalid(path, 'Expected a text, a number, true or false, or a list of them.');
+  throw invalid(path, 'Expected a string, number or boolean, or a list of these.');
 }
 
 const attrOf = (path: string[]) => ['properties', ...path].join('__');
@@ -140,7 +143,13 @@ function toPostgresPattern(text: string): ReturnType<ReadPattern> {
 export function propertiesQuery(owners: readonly PropertyOwner[]) {
   return Type.Optional(
     Type.String({
-      description: `Only what meets all these filters: a JSON array of \`{"key": "$browser", "value": ["Chrome", "Safari"], "operator": "exact", "type": "${owners[0]}"}\`. \`type\`: ${owners.map((owner) => `\`${owner}\``).join(' or ')} (\`${owners[0]}\` if absent). \`operator\`: ${propertyOperators.map((operator) => `\`${operator}\``).join(', ')} (\`exact\` if absent). Of several values any one will do. Texts to be contained have ${longestNeedle} characters at most. Regular expressions are those of RE2 without flags but a leading \`(?i)\`, 200 characters at most; times are ISO 8601 or relative (\`-7d\`).`,
+      description:
+        'Property filters as a JSON array, such as `[{"key": "$browser", "value": ["Chrome", "Safari"], "operator": "exact", "type": ' +
+        `"${owners[0]}"}]\`. All filters must match. \`type\` is ${owners.map((owner) => `\`${owner}\``).join(' or ')} (default: ` +
+        `\`${owners[0]}\`). \`operator\` is one of ${propertyOperators.map((operator) => `\`${operator}\``).join(', ')} (default: ` +
+        `\`exact\`). If a filter has several values, one of them must match. Search texts can have at most ${longestNeedle} characters. ` +
+        'Regular expressions use RE2 syntax and can have at most 200 characters; the only supported flag is a leading `(?i)`. Times ' +
+        'are ISO 8601 or relative, such as `-7d`.',
     }),
   );
 }

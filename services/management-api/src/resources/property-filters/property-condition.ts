@@ -98,7 +98,7 @@ export async function refuseBadPattern<T>(query: () => Promise<T>): Promise<T> {
     return await query();
   } catch (error) {
     if ((error as { code?: unknown } | null)?.code !== invalidPattern) throw error;
-    throw new AppError('invalid', `A regular expression is not valid: ${(error as Error).message}.`, {
+    throw new AppError('invalid', `Invalid regular expression: ${(error as Error).message}.`, {
       attr: 'properties',
       cause: error,
     });

@@ -13,17 +13,19 @@ const recentMs = 30 * 86_400_000;
 const valuesQuery = {
   key: Type.String({ minLength: 1, maxLength: 400, description: 'Name of the property.' }),
   value: Type.Optional(
-    Type.String({ maxLength: longestNeedle, description: 'Only values that contain this text, in any case.' }),
+    Type.String({ maxLength: longestNeedle, description: 'Only values that contain this text, ignoring case.' }),
   ),
   envelope: Type.Optional(
     Type.Boolean({
       description:
-        'Whether the answer is `{"results": [...], "refreshing": false}`, as in newer versions of PostHog, and not the list alone.',
+        'Whether to return `{"results": [...], "refreshing": false}`, as newer versions of PostHog do, instead of a plain list.',
     }),
   ),
 };
 
-const bounds = `At most ${mostValues} texts, numbers and booleans of ${longestValue} characters, the most frequent first`;
+const bounds =
+  `Returns at most ${mostValues} values, most frequent first. Only strings, numbers and booleans of at most ${longestValue} characters ` +
+  'are included';
 
 export function propertyValueRoutes({ sql, searches, otherStore: store }: EventDeps) {
   const common = {
@@ -37,13 +39,13 @@ export function propertyValueRoutes({ sql, searches, otherStore: store }: EventD
       ...common,
       path: '/events/values',
       operationId: 'events_values',
-      summary: 'List values of a property of events',
-      description: `${bounds}, of the latest ${latestRows} events of the last 30 days.`,
+      summary: 'List values of an event property',
+      description: `${bounds}. The values come from the latest ${latestRows} events of the last 30 days.`,
       tags: ['events'],
       scope: 'event:read',
       query: Type.Object({
         ...valuesQuery,
-        event_name: Type.Optional(Type.String({ description: 'Only values of events of this name.' })),
+        event_name: Type.Optional(Type.String({ description: 'Only values from events with this name.' })),
       }),
       handler: async ({ caller, target, query, request }) => {
         const wanted = { ...query, after: new Date(Date.now() - recentMs) };
@@ -59,8 +61,8 @@ export function propertyValueRoutes({ sql, searches, otherStore: store }: EventD
       ...common,
       path: '/persons/values',
       operationId: 'persons_values',
-      summary: 'List values of a property of persons',
-      description: `${bounds}, of the newest ${latestRows} persons.`,
+      summary: 'List values of a person property',
+      description: `${bounds}. The values come from the newest ${latestRows} persons.`,
       tags: ['persons'],
       scope: 'person:read',
       query: Type.Object(valuesQuery),
@@ -75,12 +77,12 @@ export function propertyValueRoutes({ sql, searches, otherStore: store }: EventD
 }
 
 const values = Type.Array(
-  Type.Object({ name: Type.String({ description: 'The value as a text.' }) }, { title: 'PropertyValue' }),
+  Type.Object({ name: Type.String({ description: 'The value as a string.' }) }, { title: 'PropertyValue' }),
 );
 const enveloped = Type.Object(
   {
     results: values,
-    refreshing: Type.Boolean({ description: 'Always false: values are read when they are requested.' }),
+    refreshing: Type.Boolean({ description: 'Always false, because values are read when they are requested.' }),
   },
   { title: 'PropertyValues' },
 );
