@@ -68,7 +68,7 @@ test('C-032 an event that waits longer than the alarm allows raises it', async (
   await healthOf(tenant);
   const { alarm, visible_after_seconds, lanes } = await healthOf(tenant);
   expect(alarm).toMatchObject({ lag_seconds: visible_after_seconds, threshold_seconds: 300 });
-  expect(alarm.detail).toContain('Nothing is lost');
+  expect(alarm.detail).toContain('No events are lost');
   // The topic of imports was never made: nothing is said of that lane.
   expect(lanes).toMatchObject([
     { lane: 'live', waiting: 1, oldest_seconds: visible_after_seconds, read_at: expect.stringMatching(/^\d{4}-/) },

@@ -15,7 +15,7 @@ import type { DeadLetterLog } from '../dead-letters/letters.ts';
 import { createWaitingCount } from '../dead-letters/waiting.ts';
 import { countConnections, countStored, countWarnings } from './store.ts';
 
-/** As the alarm MillraceLagSeconds has it (docs/operations/alerts.md). */
+/** Same threshold as the alert MillraceLagSeconds (docs/operations/alerts.md). */
 const alarmSeconds = 300;
 const windowSeconds = 60;
 /** Every page of the console asks: what takes longer is known at the next asking. */
@@ -35,12 +35,14 @@ export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
     below: belowEnvironment(sql),
     path: '/health',
     operationId: 'health_retrieve',
-    summary: 'See whether events arrive',
+    summary: 'Show whether events are being ingested',
     description:
-      'How soon an event can be seen, what waits in the log, and what became of the project’s events of the last minute. A part whose source does not answer is null, and `sources` says why.',
+      'Returns how long it takes until an event can be queried, how many records are waiting in the event log, and what happened to the ' +
+      'events of the project in the last minute. If a source does not respond, its part of the response is null and `sources` ' +
+      'contains the reason.',
     tags: ['events'],
     scope: 'event:read',
-    responses: { 200: { description: 'How it stands.', schema: projectHealth() } },
+    responses: { 200: { description: 'The current state of ingestion.', schema: projectHealth() } },
     examples: { response: healthExample() },
     handler: async ({ target: { environmentId } }) => {
       const [lag, stored, warnings, letters, connections] = await Promise.all([
@@ -76,7 +78,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
 }
 
 const withoutLog = () =>
-  new AppError('unavailable', 'No event log is known: EVENT_LOG is not set.', { code: 'no_event_log' });
+  new AppError('unavailable', 'Dead letters are not available because EVENT_LOG is not set.', { code: 'no_event_log' });
 
 /** What a source says. One that is away, or slow, hides its own part alone. */
 async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null; state: string }> {
@@ -84,18 +86,18 @@ async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null
     return { value: await withDeadline(source, patienceMs, 'This'), state: 'ok' };
   } catch (error) {
     if (isAppError(error, 'unavailable')) return { value: null, state: error.message };
-    if (isTransientError(error)) return { value: null, state: 'The database did not answer in time.' };
+    if (isTransientError(error)) return { value: null, state: 'The database did not respond in time.' };
     if (!(error instanceof Error) || error.name !== 'DeadlineError') throw error;
     // Nobody waits for it any more, but it may still fail.
     source.catch(() => {});
-    return { value: null, state: 'It takes longer than usual. Ask again.' };
+    return { value: null, state: 'This is taking longer than usual. Try again in a moment.' };
   }
 }
 
 function alarmOf(lag: number | null) {
   if (lag === null || lag <= alarmSeconds) return null;
   const minutes = Math.round(lag / 60);
-  const detail = `Events are seen ${minutes} minutes after they were sent. Nothing is lost: they wait in the log.`;
+  const detail = `Events appear ${minutes} minutes after they are sent. No events are lost: they are waiting in the event log.`;
   return { lag_seconds: lag, threshold_seconds: alarmSeconds, detail };
 }
 
@@ -123,62 +125,66 @@ function byService(connections: readonly { application: string; count: number }[
 
 function projectHealth() {
   const reason = Type.Object({
-    reason: Type.String({ description: 'Type of the warning (docs/ingestion-rules.md#warnings).' }),
+    reason: Type.String({ description: 'Type of the ingestion warning (docs/ingestion-rules.md#warnings).' }),
     count: Type.Integer(),
   });
   const alarm = Type.Object({
     lag_seconds: Type.Number(),
     threshold_seconds: Type.Integer(),
-    detail: Type.String({ description: 'What it means, for people.' }),
+    detail: Type.String({ description: 'Human-readable explanation.' }),
   });
   const lane = Type.Object({
-    lane: Type.Enum(lanes, { description: 'The lane.' }),
-    waiting: Type.Integer({ description: 'Records that were accepted and are not stored yet.' }),
+    lane: Type.Enum(lanes, { description: 'Topic of the event log.' }),
+    waiting: Type.Integer({ description: 'Number of records that have been accepted but not stored yet.' }),
     oldest_seconds: orNull(
       Type.Number(),
-      'The age of the oldest of them, at most; null where only its existence is known.',
+      'Upper limit for the age of the oldest waiting record, in seconds. Null if its age is not known.',
     ),
     accepted_per_minute: orNull(
       Type.Integer(),
-      'Records that the log took in a minute, by two looks at its ends; null until it was looked at twice.',
+      'Number of records accepted per minute, calculated from two measurements. Null until the second measurement.',
     ),
-    read_at: orNull(Type.String({ format: 'date-time' }), 'When something of the lane was last stored.'),
+    read_at: orNull(Type.String({ format: 'date-time' }), 'When a record of this topic was last stored.'),
   });
   const service = Type.Object({
-    name: Type.Enum(services, { description: 'The service.' }),
+    name: Type.Enum(services, { description: 'Name of the service.' }),
     connections: Type.Integer({
-      description: 'Its connections to PostgreSQL now. None: it does not run, or had nothing to ask for a while.',
+      description:
+        'Number of current connections from the service to PostgreSQL. 0 means that it is not running or has been idle for a while.',
     }),
   });
-  const state = Type.String({ description: '`ok`, or why its part is not known.' });
+  const state = Type.String({ description: '`ok`, or the reason why the source did not respond.' });
   return Type.Object(
     {
-      checked_at: Type.String({ format: 'date-time', description: 'When this was measured.' }),
-      version: Type.String({ description: 'Version of the API that answers.' }),
-      alarm: orNull(alarm, 'Set while events are later than the threshold.'),
+      checked_at: Type.String({ format: 'date-time', description: 'Time of the measurement.' }),
+      version: Type.String({ description: 'Version of the API that sent this response.' }),
+      alarm: orNull(alarm, 'Set while the lag exceeds the threshold. Otherwise null.'),
       visible_after_seconds: orNull(
         Type.Number(),
-        'How far what is stored is behind what was accepted, in seconds, at most; of all projects.',
+        'Ingestion lag across all projects, in seconds: how far stored events are behind accepted events at most.',
       ),
-      lanes: orNull(Type.Array(lane), 'The lanes of the log, of all projects.'),
+      lanes: orNull(Type.Array(lane), 'Topics of the event log, with the records of all projects.'),
       per_minute: Type.Object(
         {
           stored: orNull(
             Type.Integer(),
-            'Events that were stored in the last minute. Late ones and imports are left out.',
+            'Number of events stored in the last minute. Does not include late events and imports.',
           ),
-          dropped: orNull(Type.Array(reason), 'Events that were dropped in the last minute, by reason.'),
+          dropped: orNull(Type.Array(reason), 'Events dropped in the last minute, by reason.'),
         },
-        { description: 'What became of the project’s events of the last minute.' },
+        { description: 'Events of the project in the last minute.' },
       ),
       dead_letters_waiting: orNull(
         Type.Integer(),
-        'Dead letters of the project that wait, at most 10000; counted anew at most every half minute.',
+        'Number of waiting dead-letter records of the project, counted up to 10000. Updated at most every 30 seconds.',
       ),
-      services: orNull(Type.Array(service), 'The services of the installation, as PostgreSQL sees them.'),
+      services: orNull(
+        Type.Array(service),
+        'Services of the installation, according to their connections to PostgreSQL.',
+      ),
       sources: Type.Object(
         { log: state, events: state, warnings: state, dead_letters: state, services: state },
-        { description: 'Whether what is measured could be asked.' },
+        { description: 'State of each source of this response.' },
       ),
     },
     { title: 'ProjectHealth' },

@@ -35,11 +35,11 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
       path: '/ingestion_warnings',
       operationId: 'ingestion_warnings_list',
       summary: 'List ingestion warnings',
-      description: 'What was dropped or changed while events were taken in, and why; the newest first.',
+      description: 'Returns warnings about events that were dropped or changed during ingestion, newest first.',
       tags: ['ingestion warnings'],
       scope: 'ingestion_warning:read',
       query: Type.Object({ ...keysetQuery, ...filterQuery }),
-      responses: { 200: { description: 'One page of warnings.', schema: keysetPageOf(ingestionWarning) } },
+      responses: { 200: { description: 'One page of ingestion warnings.', schema: keysetPageOf(ingestionWarning) } },
       examples: { response: { next: null, results: [ingestionWarningExample] } },
       handler: async ({ caller, target, query, request }) => {
         const projectId = target.environmentId;
@@ -72,12 +72,18 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
       path: '/ingestion_warnings/counts',
       operationId: 'ingestion_warnings_counts',
       summary: 'Count ingestion warnings by type and time',
-      description: `How many events the warnings of each type stand for, in all and by minute or hour of the project's time zone, the most frequent first. The last hour by minute or seven days by hour unless \`after\` says otherwise, at most ${spans.minute.most} or ${spans.hour.most}.`,
+      description:
+        'Returns the number of affected events for each type of warning, in total and by minute or hour in the project time zone, most ' +
+        'frequent first. Without `after`, covers the last hour by minute or the last seven days by hour. Covers at most ' +
+        `${spans.minute.most} or ${spans.hour.most}.`,
       tags: ['ingestion warnings'],
       scope: 'ingestion_warning:read',
       query: Type.Object({
         ...filterQuery,
-        interval: Type.Enum(intervals, { default: 'hour', description: '`minute` or `hour`.' }),
+        interval: Type.Enum(intervals, {
+          default: 'hour',
+          description: 'Length of the intervals: `minute` or `hour`.',
+        }),
       }),
       responses: { 200: { description: 'The counts.', schema: warningCounts } },
       examples: { response: warningCountsExample },
@@ -124,48 +130,50 @@ function byType(rows: readonly WarningsOfInterval[]) {
 }
 
 const kindFields = {
-  type: Type.String({ description: 'What happened, e.g. `missing_distinct_id`.' }),
+  type: Type.String({ description: 'Type of the warning, for example `missing_distinct_id`.' }),
   severity: Type.String({
-    description: '`error`: an event was dropped; `warning`: kept but changed or partly refused; `info`: intended.',
+    description:
+      '`error`: the event was dropped. `warning`: the event was stored, but parts of it were changed or rejected. `info`: the ' +
+      'behavior is intended.',
   }),
   outcome: Type.Enum(outcomes, {
     description:
-      'What became of the event: nothing of it was stored, it was stored otherwise than it was sent, or all of it was.',
+      'What happened to the event: `dropped` (not stored), `changed` (stored in a modified form) or `noted` (stored as sent).',
   }),
-  detail: Type.String({ description: 'What happened and what to do, for people.' }),
-  rule: Type.String({ description: 'Where the documents hold the rule.' }),
+  detail: Type.String({ description: 'Human-readable explanation of what happened and what to do.' }),
+  rule: Type.String({ description: 'Section of the documentation that explains the rule.' }),
 };
 
 const ingestionWarning = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the warning.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the warning.' }),
     ...kindFields,
-    count: Type.Integer({ description: 'How many events the warning stands for.' }),
-    details: freeFormObject({ description: 'Facts to act on.' }),
-    timestamp: Type.String({ format: 'date-time', description: 'When it happened.' }),
+    count: Type.Integer({ description: 'Number of affected events.' }),
+    details: freeFormObject({ description: 'Details such as examples of affected events.' }),
+    timestamp: Type.String({ format: 'date-time', description: 'When the warning occurred.' }),
   },
   { title: 'IngestionWarning' },
 );
 
 const warningCounts = Type.Object(
   {
-    interval: Type.String({ description: 'As requested.' }),
-    timezone: Type.String({ description: 'Time zone of the intervals: that of the project.' }),
+    interval: Type.String({ description: 'The requested interval.' }),
+    timezone: Type.String({ description: 'Project time zone, in which the intervals are counted.' }),
     results: Type.Array(
       Type.Object({
         ...kindFields,
-        count: Type.Integer({ description: 'How many events the warnings stand for.' }),
-        first_at: Type.String({ format: 'date-time', description: 'When it happened first in this time.' }),
-        last_at: Type.String({ format: 'date-time', description: 'When it happened last in this time.' }),
+        count: Type.Integer({ description: 'Number of affected events.' }),
+        first_at: Type.String({ format: 'date-time', description: 'First occurrence in the date range.' }),
+        last_at: Type.String({ format: 'date-time', description: 'Last occurrence in the date range.' }),
         counts: Type.Array(
           Type.Object({
-            start: Type.String({ format: 'date-time', description: 'When the minute or hour begins.' }),
-            count: Type.Integer({ description: 'How many events its warnings stand for.' }),
+            start: Type.String({ format: 'date-time', description: 'Start of the minute or hour.' }),
+            count: Type.Integer({ description: 'Number of affected events in this interval.' }),
           }),
-          { description: 'The minutes or hours in which it happened, the earliest first.' },
+          { description: 'Intervals with at least one occurrence, earliest first.' },
         ),
       }),
-      { description: 'One for each type.' },
+      { description: 'One entry for each type and severity.' },
     ),
   },
   { title: 'IngestionWarningCounts' },
