@@ -85,13 +85,13 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
     const granted = await takeMails(sql, { organizationId, wanted: wanted.length, mailsPerHour });
     const left = wanted.length - granted;
     if (left > 0)
-      logger.info('mails beyond the hourly limit of an organization were not sent', { organizationId, left });
+      logger.info('emails not sent: the organization has reached its hourly limit', { organizationId, left });
     return wanted.slice(0, granted);
   }
 
   function track(work: Promise<void>): Promise<void> {
     const tracked: Promise<void> = work
-      .catch((error: unknown) => void logger.warn('sending an invite mail failed', { error }))
+      .catch((error: unknown) => void logger.warn('sending an invite email failed', { error }))
       .finally(() => underWay.delete(tracked));
     underWay.add(tracked);
     return tracked;
@@ -173,15 +173,16 @@ function inviteMail(letter: InviteLetter): Mail {
       'Hello,',
       `${inviter} invited you to join ${letter.organizationName} on Millrace as ${roleOf(letter.level)}.`,
       ...(letter.message ? ['They wrote:', quoteMessage(letter.message)] : []),
-      `The invitation is valid until ${formatMoment(letter.expiresAt)} and is for you alone:`,
+      `The invitation is only for you and is valid until ${formatMoment(letter.expiresAt)}:`,
       letter.withConsole
         ? page
         : `curl -X POST '${address}/look/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
-      'To accept it as a new user by API and get a personal API key, send:',
+      'To accept it through the API as a new user and receive a personal API key, send:',
       `curl -X POST '${address}/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
-      'If you have a personal API key already, send instead:',
-      `curl -X POST '${letter.publicUrl}/api/invites/${letter.id}/accept/' -H 'Authorization: Bearer <your key>' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
-      'If you do not know the sender, ignore this mail.',
+      'If you already have a personal API key, send this instead:',
+      `curl -X POST '${letter.publicUrl}/api/invites/${letter.id}/accept/' -H 'Authorization: Bearer <your key>' -H 'Content-Type: ` +
+        `application/json' -d '{"token": "${letter.token}"}'`,
+      'If you do not know the sender, you can ignore this email.',
     ].join('\n\n'),
   };
 }
@@ -194,7 +195,7 @@ function joinedMail(
   return {
     to,
     subject: `${user.email} joined ${organization_name} on Millrace`,
-    text: `${user.email} has accepted an invite and is now a member of ${organization_name}.`,
+    text: `${user.email} accepted an invitation and is now a member of ${organization_name}.`,
   };
 }
 

@@ -61,7 +61,8 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       operationId: 'organizations_invites_list',
       summary: 'List the invites of an organization',
       description:
-        'Pending invites, expired ones included, the newest first. Access to projects that are private to others is left out.',
+        'Returns the pending invites, including expired ones, newest first. `private_project_access` leaves out projects that the ' +
+        'caller cannot access.',
       tags: ['invites'],
       scope: 'organization_member:read',
       params: organizationParams,
@@ -82,18 +83,24 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       operationId: 'organizations_invites_create',
       summary: 'Invite a person',
       description:
-        'Invites a person by e-mail address; an earlier invite of the same person is replaced. More than level 1 needs a key with all scopes. Who accepts as a new user gets a key that can do no more than the one that invited, and the invite ends when that one does. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried. Mails count towards what the organization may send in an hour; beyond that the invite is made and not mailed, and the mail goes out when the person is invited again in the next hour. Whoever is signed in also gets the secret of a link to hand over, this once.',
+        'Invites a person by email address. An earlier invite of the same person is replaced. Inviting with a level above 1 requires a ' +
+        'key with all scopes. A person who accepts as a new user receives a key that can do no more than the key that sent the invite, ' +
+        'and the invite expires no later than that key. The invite is emailed if the installation has a mail server; ' +
+        '`emailing_attempt_made` is true if Millrace tried to send the email. Emails count toward the hourly limit of the ' +
+        'organization. Beyond this limit, the invite is created but not emailed; to send the email, invite the person again in the next ' +
+        'hour. If you are signed in with a session, the response also contains the secret of an invite link that you can pass on ' +
+        'yourself. It is returned only once.',
       tags: ['invites'],
       scope: 'organization_member:write',
       isSensitive: true,
       params: organizationParams,
       body: newInvite,
-      responses: { 201: { description: 'The invite.', schema: madeInvite } },
+      responses: { 201: { description: 'The new invite.', schema: madeInvite } },
       examples: { request: { target_email: 'grace@example.com', first_name: 'Grace' }, response: inviteExample },
       target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) => {
         const [created] = await inviteMembers(deps, { caller, membership: target, invites: [body], isBulk: false });
-        if (!created) throw new Error('An invite was created and is not there.');
+        if (!created) throw new Error('The invite could not be read after it was created.');
         return created;
       },
     }),
@@ -103,13 +110,15 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       operationId: 'organizations_invites_bulk_create',
       summary: 'Invite several people',
       description:
-        'Takes a list of up to 20 invites, or one invite. All are created or none; the error of one names it as `<index>__<field>`. Which of them were mailed tells `emailing_attempt_made`, as with a single one.',
+        'Accepts a list of up to 20 invites, or a single invite. Either all invites are created, or none. Errors name the invite and ' +
+        'the field as `<index>__<field>`. As with a single invite, `emailing_attempt_made` is true if Millrace tried to send ' +
+        'the email.',
       tags: ['invites'],
       scope: 'organization_member:write',
       isSensitive: true,
       params: organizationParams,
-      body: Type.Unknown({ description: 'A list of up to 20 invites, or one invite.' }),
-      responses: { 200: { description: 'All were created.', schema: Type.Array(madeInvite), onlyIfPreferred: true } },
+      body: Type.Unknown({ description: 'A list of up to 20 invites, or a single invite.' }),
+      responses: { 200: { description: 'The new invites.', schema: Type.Array(madeInvite), onlyIfPreferred: true } },
       examples: {
         request: [
           { target_email: 'grace@example.com' },
@@ -125,16 +134,16 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       method: 'DELETE',
       path: `${path}/:id`,
       operationId: 'organizations_invites_destroy',
-      summary: 'Withdraw an invite',
-      description: 'Removes the invite; it can no longer be accepted.',
+      summary: 'Revoke an invite',
+      description: 'Deletes the invite, which can then no longer be accepted.',
       tags: ['invites'],
       scope: 'organization_member:write',
       isSensitive: true,
       params: Type.Object({
         ...organizationParams.properties,
-        id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }),
+        id: Type.String({ format: 'uuid', description: 'ID (UUID) of the invite.' }),
       }),
-      responses: { 204: { description: 'Withdrawn.' } },
+      responses: { 204: { description: 'The invite was revoked.' } },
       target: addressedOrganization(sql),
       handler: async ({ caller, target: { organizationId }, params }) => {
         const invite = { inviteId: params.id, organizationId, actor: caller };
@@ -146,7 +155,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
 }
 
 const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
-const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }) });
+const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description: 'ID (UUID) of the invite.' }) });
 
 interface AcceptInviteDeps extends InviteRouteDeps {
   signUpLimit: SignUpLimit;
@@ -190,7 +199,8 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
     if (!wantsSession(body)) return null;
     if (!withSignIn) {
       const attr = body.password === undefined ? 'with_passkey' : 'password';
-      const detail = 'Nobody signs in here. Leave the password out, and you get a personal API key.';
+      const detail =
+        'Sign-in is turned off in this installation. Leave out `password` and `with_passkey` to receive a personal API key instead.';
       throw new AppError('invalid', detail, { code: 'invalid_input', attr });
     }
     requireSessionPlace(request);
@@ -205,9 +215,10 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       method: 'POST',
       path: '/api/signup/:id/look',
       operationId: 'signup_look_create',
-      summary: 'Look at an invite',
+      summary: 'Show an invite',
       description:
-        'Returns the invite that a secret belongs to, without accepting it. The secret is in the body because access logs keep query strings.',
+        'Returns the invite to which the secret belongs, without accepting it. Send the secret in the body, because access logs contain ' +
+        'query strings.',
       tags: ['invites'],
       scope: 'public',
       params: inviteParams,
@@ -237,12 +248,19 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       operationId: 'signup_create',
       summary: 'Accept an invite as a new user',
       description:
-        'Makes an account for the invited address, makes it a member, and gives it a first personal API key, which can do no more than the one that invited. With a `password`, or to register a passkey next, the new user is signed in instead.',
+        'Creates an account for the invited email address, makes it a member of the organization, and returns a personal API key that ' +
+        'can do no more than the key that sent the invite. With `password` or `with_passkey`, the new user is signed in instead and ' +
+        'does not receive a key.',
       tags: ['invites'],
       scope: 'public',
       params: inviteParams,
       body: signUp,
-      responses: { 201: { description: 'The account, with its key.', schema: signedUp } },
+      responses: {
+        201: {
+          description: 'The new account, with its personal API key unless the user was signed in.',
+          schema: signedUp,
+        },
+      },
       examples: {
         request: { token: secretExample },
         response: { ...acceptedInviteExample, personal_api_key: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' },
@@ -287,14 +305,16 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       method: 'POST',
       path: '/api/invites/:id/accept',
       operationId: 'invites_accept_create',
-      summary: 'Accept an invite with your account',
+      summary: 'Accept an invite with an existing account',
       description:
-        'Makes you a member of the organization, if the invite is for your e-mail address. Where nobody has confirmed that address yet, a secret of the invite is needed too: your other sessions end then, and your other keys stay limited to where they work now.',
+        'Makes you a member of the organization if the invite is for your email address. If your email address has not been confirmed ' +
+        'yet, you must also send a secret of the invite. In that case, your other sessions end, and your other keys remain limited to ' +
+        'the organizations and projects that they can access now.',
       tags: ['invites'],
       scope: 'user:write',
       params: inviteParams,
       body: acceptance,
-      responses: { 201: { description: 'The organization joined.', schema: acceptedInvite } },
+      responses: { 201: { description: 'The organization that you joined.', schema: acceptedInvite } },
       examples: {
         request: { token: secretExample },
         response: acceptedInviteExample,

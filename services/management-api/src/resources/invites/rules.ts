@@ -159,7 +159,9 @@ export async function acceptAsUser(
 }
 
 function needsToken(): AppError {
-  const detail = 'Nobody has confirmed the address of your account. Open the link of the invite itself to accept it.';
+  const detail =
+    'The email address of your account is not confirmed. To accept the invite, open the link in the invitation, or send its secret as ' +
+    '`token`.';
   return new AppError('invalid', detail, { code: 'required', attr: 'token' });
 }
 

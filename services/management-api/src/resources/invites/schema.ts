@@ -9,32 +9,45 @@ import type { InviteRow } from './store.ts';
 
 const projectGrants = Type.Union(
   [Type.Array(Type.Object({ id: Type.Integer(), level: Type.Integer() })), Type.Null()],
-  { description: 'Access to private projects, as `{id, level}` with level 1 or 8; null when unset.' },
+  {
+    description:
+      'Access to private projects that the invite grants, as `{id, level}` with level 1 or 8. Null if not set.',
+  },
 );
 
 /** An invitation to an organization, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const invite = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the invite.' }),
-    target_email: Type.String({ description: 'Address of the person who is invited.' }),
-    first_name: Type.String({ description: 'First name of that person, empty when unknown.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the invite.' }),
+    target_email: Type.String({ description: 'Email address of the invited person.' }),
+    first_name: Type.String({ description: 'First name of the invited person. Empty if unknown.' }),
     emailing_attempt_made: Type.Boolean({
       description:
-        'Whether sending the mail was tried, successfully or not. It is not when the organization has sent as many mails as it may in this hour: invite the person again in the next one.',
+        'Whether Millrace tried to send the email, successfully or not. False if the organization has reached its hourly email limit. ' +
+        'In this case, invite the person again in the next hour.',
     }),
-    level: Type.Integer({ description: 'Level the person will have: 1 member, 8 administrator, 15 owner.' }),
-    is_expired: Type.Boolean({ description: 'Whether it can no longer be accepted; it can for three days.' }),
-    created_by: Type.Union([embeddedUser, Type.Null()], { description: 'Who invited; null when that user is gone.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was created.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When it was last changed.' }),
-    message: Type.Union([Type.String(), Type.Null()], { description: 'Words of the inviter in the mail.' }),
+    level: Type.Integer({
+      description: 'Membership level that the person will have: 1 member, 8 administrator, 15 owner.',
+    }),
+    is_expired: Type.Boolean({
+      description: 'Whether the invite has expired. Invites can be accepted for three days.',
+    }),
+    created_by: Type.Union([embeddedUser, Type.Null()], {
+      description: 'User who sent the invite. Null if the user has been deleted.',
+    }),
+    created_at: Type.String({ format: 'date-time', description: 'When the invite was created.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When the invite was last changed.' }),
+    message: Type.Union([Type.String(), Type.Null()], { description: 'Personal message in the email.' }),
     private_project_access: projectGrants,
-    send_email: Type.Boolean({ description: 'Whether a mail was requested.' }),
-    combine_pending_invites: Type.Boolean({ description: 'Whether it took over what earlier invites granted.' }),
+    send_email: Type.Boolean({ description: 'Whether the request asked for an email to be sent.' }),
+    combine_pending_invites: Type.Boolean({
+      description: 'Whether the invite includes what earlier pending invites granted.',
+    }),
     mail_error: Type.Optional(
       Type.String({
         description:
-          'Only when the mail was not taken: the code of the mail server (`550`), or `unreachable`. Invite the person again to send it again.',
+          'Only present if the email could not be sent: the code of the mail server, such as `550`, or `unreachable`. Invite the ' +
+          'person again to send the email again.',
       }),
     ),
   },
@@ -48,7 +61,9 @@ export const madeInvite = Type.Object(
     token: Type.Optional(
       Type.String({
         description:
-          'Only for a session, in this answer and never again: a secret to hand over yourself, as `/console/invite/<id>#<token>`. It is another one than that of the mail, and does not prove the address.',
+          'Only returned to sessions, and only in this response: a secret for an invite link that you can pass on yourself, as ' +
+          '`/console/invite/<id>#<token>`. It differs from the secret in the email, and does not prove that the person owns the email ' +
+          'address.',
       }),
     ),
   },
@@ -61,24 +76,28 @@ export const newInvite = Type.Object(
       format: 'email',
       minLength: 1,
       maxLength: 254,
-      description: 'Address of the person; the part after the @ is put in lower case.',
+      description: 'Email address of the person. The part after the @ is converted to lower case.',
     }),
-    first_name: Type.Optional(Type.String({ maxLength: 30, description: 'First name of that person.' })),
+    first_name: Type.Optional(Type.String({ maxLength: 30, description: 'First name of the person.' })),
     level: Type.Optional(
       Type.Enum(Object.values(membershipLevels), {
-        description: '1 member (the default), 8 administrator, 15 owner; at most your own.',
+        description:
+          'Membership level: 1 member (the default), 8 administrator or 15 owner. Must not exceed your own level.',
       }),
     ),
-    message: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Your words in the mail.' })),
+    message: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: 'Personal message for the email.' }),
+    ),
     // Its own sentences are made by `createInvites`.
     private_project_access: Type.Optional(
-      Type.Unknown({ description: 'Access to private projects, a list of `{id, level}` with level 1 or 8.' }),
+      Type.Unknown({ description: 'Access to private projects, as a list of `{id, level}` with level 1 or 8.' }),
     ),
-    send_email: Type.Optional(Type.Boolean({ description: 'Whether to send a mail; true by default.' })),
+    send_email: Type.Optional(Type.Boolean({ description: 'Whether to send an email. Defaults to true.' })),
     combine_pending_invites: Type.Optional(
       Type.Boolean({
         description:
-          'Whether to take over the highest level and all access of pending invites of the same person; false by default. They are replaced either way.',
+          'Whether to include the highest level and all project access of pending invites of the same person. Defaults to false. ' +
+          'Pending invites are replaced in either case.',
       }),
     ),
   },
@@ -102,23 +121,24 @@ export const inviteExample = {
   combine_pending_invites: false,
 };
 
-const linkSecret = Type.String({ minLength: 1, description: 'The secret of the link.' });
+const linkSecret = Type.String({ minLength: 1, description: 'Secret from the invite link.' });
 
 export const inviteLook = Type.Object({ token: linkSecret }, { title: 'InviteLook' });
 
 /** What somebody who was invited may see of an invite before accepting it. */
 export const invitation = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the invite.' }),
-    target_email: Type.String({ description: 'The address that was invited.' }),
-    first_name: Type.String({ description: 'First name the inviter gave, empty when none.' }),
-    organization_name: Type.String({ description: 'The organization to join.' }),
-    level: Type.Integer({ description: '1 member, 8 administrator, 15 owner.' }),
-    expires_at: Type.String({ format: 'date-time', description: 'Until when it can be accepted.' }),
-    is_expired: Type.Boolean({ description: 'Whether it is too late.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the invite.' }),
+    target_email: Type.String({ description: 'Invited email address.' }),
+    first_name: Type.String({ description: 'First name given in the invite. Empty if not given.' }),
+    organization_name: Type.String({ description: 'Name of the organization.' }),
+    level: Type.Integer({ description: 'Membership level: 1 member, 8 administrator, 15 owner.' }),
+    expires_at: Type.String({ format: 'date-time', description: 'Time until which the invite can be accepted.' }),
+    is_expired: Type.Boolean({ description: 'Whether the invite has expired.' }),
     has_account: Type.Union([Type.Boolean(), Type.Null()], {
       description:
-        'Whether the address has an account already, which accepts with its key. Null unless the secret is the one from the mail.',
+        'Whether an account with this email address exists. Such an account accepts the invite with its own key. Null unless the secret ' +
+        'is the one from the email.',
     }),
   },
   { title: 'Invitation' },
@@ -138,15 +158,15 @@ export const invitationExample = {
 /** What comes of accepting an invite. */
 const accepted = {
   user: embeddedUser,
-  organization_id: Type.String({ format: 'uuid', description: 'The organization joined.' }),
-  organization_name: Type.String({ description: 'Its name.' }),
-  level: Type.Integer({ description: '1 member, 8 administrator, 15 owner.' }),
+  organization_id: Type.String({ format: 'uuid', description: 'ID of the organization that was joined.' }),
+  organization_name: Type.String({ description: 'Name of the organization that was joined.' }),
+  level: Type.Integer({ description: 'Membership level: 1 member, 8 administrator, 15 owner.' }),
 };
 export const acceptance = Type.Object(
   {
     token: Type.Optional(
       Type.String({
-        description: 'A secret of the invite: needed by an account whose address nobody has confirmed yet.',
+        description: 'Secret of the invite. Required if the email address of your account has not been confirmed yet.',
       }),
     ),
   },
@@ -158,7 +178,8 @@ export const signedUp = Type.Object(
     ...accepted,
     personal_api_key: Type.Union([Type.String(), Type.Null()], {
       description:
-        'A key that may do what the key of the inviter may; shown in this answer and never again. Null for who chose a password.',
+        'Personal API key with the same permissions as the key that sent the invite. It is returned only in this response. Null if the ' +
+        'user was signed in instead.',
     }),
   },
   { title: 'SignedUp' },
@@ -168,20 +189,20 @@ export const signUp = Type.Object(
   {
     token: linkSecret,
     first_name: Type.Optional(
-      Type.String({ maxLength: 150, description: 'First name; the one of the invite if absent.' }),
+      Type.String({ maxLength: 150, description: 'First name. Defaults to the first name in the invite.' }),
     ),
     last_name: Type.Optional(Type.String({ maxLength: 150, description: 'Last name.' })),
     password: Type.Optional(
       Type.String({
         minLength: 1,
         format: 'password',
-        description: 'A password, 8 to 256 characters: you are signed in then, and get no key.',
+        description: 'Password of 8 to 256 characters. With a password, you are signed in and do not receive a key.',
       }),
     ),
     with_passkey: Type.Optional(
       Type.Boolean({
         description:
-          'In place of a password: you are signed in to register a passkey next (`/api/webauthn/register/begin`), and get no key.',
+          'Use instead of a password. You are signed in without a key, and must then register a passkey (`/api/webauthn/register/begin`).',
       }),
     ),
   },

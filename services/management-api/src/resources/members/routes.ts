@@ -14,18 +14,24 @@ import { findMember, listMembers, type MemberRow, memberOrders } from './store.t
 
 const memberParams = Type.Object({
   ...organizationParams.properties,
-  user__uuid: Type.String({ description: 'UUID of the user whose membership it is, or `@me`.' }),
+  user__uuid: Type.String({ description: 'UUID of the user, or `@me` for yourself.' }),
 });
 
 const listQuery = Type.Object({
   ...offsetQuery,
-  order: Type.Enum(memberOrders, { default: '-joined_at', description: 'Field to sort by; descending after a `-`.' }),
+  order: Type.Enum(memberOrders, {
+    default: '-joined_at',
+    description: 'Field to sort by, with a leading `-` for descending order.',
+  }),
   updated_after: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only memberships changed later than this time (ISO 8601).' }),
+    Type.String({ format: 'date-time', description: 'Only memberships that were changed after this time (ISO 8601).' }),
   ),
-  email: Type.Optional(Type.String({ description: 'Only the member with this e-mail address.' })),
+  email: Type.Optional(Type.String({ description: 'Only the member with this email address.' })),
   search: Type.Optional(
-    Type.String({ maxLength: longestNeedle, description: 'Part of the name or the e-mail address, in any case.' }),
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Only members whose name or email address contains this text, ignoring case.',
+    }),
   ),
 });
 
@@ -61,7 +67,8 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
       path,
       operationId: 'organizations_members_list',
       summary: 'List the members of an organization',
-      description: 'Active members, the latest first unless another order is asked for.',
+      description:
+        'Returns the active members of the organization. By default, the member who joined last comes first.',
       tags: ['members'],
       scope: 'organization_member:read',
       params: organizationParams,
@@ -89,13 +96,14 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         operationId: method === 'PUT' ? 'organizations_members_update' : 'organizations_members_partial_update',
         summary: "Change a member's level",
         description:
-          'Administrators and owners set the level of others up to their own, of members not above themselves. Nobody changes their own level.',
+          'Changes the membership level of a member. Only administrators and owners can do this. They cannot change members with a ' +
+          'higher level than their own, cannot assign a higher level than their own, and cannot change their own level.',
         tags: ['members'],
         scope: 'organization_member:write',
         isSensitive: true,
         params: memberParams,
         body: memberChanges,
-        responses: { 200: { description: 'The member.', schema: member } },
+        responses: { 200: { description: 'The updated member.', schema: member } },
         examples: { request: { level: membershipLevels.administrator }, response: memberExample },
         target: addressedMember,
         handler: async ({ caller, target, body: { level } }) => {
@@ -116,23 +124,29 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
       operationId: 'organizations_members_destroy',
       summary: 'Remove a member',
       description:
-        'Everybody may leave, and administrators and owners may remove members not above themselves; owners have to be demoted first. The account and its keys stay. Where a domain of the organization lets people join by themselves, `keep_out=true` keeps this one from coming back; an invite lets in again.',
+        'Removes a member from the organization. All members can remove themselves. Administrators and owners can remove members whose ' +
+        'level is not higher than their own. Owners must be demoted before they can be removed. The account and its keys are not ' +
+        'deleted. If people can join the organization through one of its domains, use `keep_out=true` to prevent this person from ' +
+        'joining again. They can still be invited.',
       tags: ['members'],
       scope: 'organization_member:write',
       isSensitive: true,
       params: memberParams,
       query: Type.Object({
         keep_out: Type.Optional(
-          Type.Boolean({ description: 'Whether the address is not to join by a domain of the organization again.' }),
+          Type.Boolean({
+            description:
+              'Whether to prevent this email address from joining through a domain of the organization again. Requires level 8 or above.',
+          }),
         ),
       }),
-      responses: { 204: { description: 'Removed.' } },
+      responses: { 204: { description: 'The member was removed.' } },
       target: addressedMember,
       handler: async ({ caller, target, query }) => {
         const { organizationId, userId } = addressOf(target);
         const removal = { organizationId, userId, actor: caller };
         if (query.keep_out && !isAdministrator(caller, organizationId)) {
-          throw new AppError('forbidden', 'Only administrators and owners keep somebody out.');
+          throw new AppError('forbidden', 'Only administrators and owners can block a user.');
         }
         await hideMissing(() =>
           transaction(async (tx) => {

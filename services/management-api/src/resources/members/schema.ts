@@ -7,25 +7,27 @@ import type { MemberRow } from './store.ts';
 /** A member of an organization, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const member = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the membership.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the membership.' }),
     user: embeddedUser,
-    level: Type.Integer({ description: '1 member, 8 administrator, 15 owner.' }),
-    joined_at: Type.String({ format: 'date-time', description: 'When the user joined.' }),
+    level: Type.Integer({ description: 'Membership level: 1 member, 8 administrator, 15 owner.' }),
+    joined_at: Type.String({ format: 'date-time', description: 'When the user joined the organization.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When the membership was last changed.' }),
-    is_2fa_enabled: Type.Boolean({ description: 'Whether the user signs in with a second factor.' }),
-    has_social_auth: Type.Boolean({ description: 'Whether the user can sign in with an account of another service.' }),
+    is_2fa_enabled: Type.Boolean({ description: 'Whether the user has two-factor authentication enabled.' }),
+    has_social_auth: Type.Boolean({
+      description: 'Whether the user can sign in with an account of an external provider.',
+    }),
     last_login: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the user last signed in; null when never.',
+      description: 'When the user last signed in. Null if never.',
     }),
   },
-  { title: 'Member', description: 'The membership.' },
+  { title: 'Member', description: 'Membership of a user in an organization.' },
 );
 
 export const memberChanges = Type.Object(
   {
     level: Type.Optional(
       Type.Enum(Object.values(membershipLevels), {
-        description: '1 member, 8 administrator, 15 owner; at most your own.',
+        description: 'Membership level: 1 member, 8 administrator or 15 owner. Must not exceed your own level.',
       }),
     ),
   },

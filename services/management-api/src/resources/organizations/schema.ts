@@ -9,18 +9,18 @@ import type { OrganizationRow } from './store.ts';
 /** Environment summary, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 const environmentSummary = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the environment.' }),
+    id: Type.Integer({ description: 'ID of the environment.' }),
     uuid: Type.String({ format: 'uuid', description: 'UUID of the environment.' }),
-    organization: Type.String({ format: 'uuid', description: 'Id of the organization.' }),
-    project_id: Type.Integer({ description: 'Id of its project.' }),
-    api_token: Type.String({ description: 'The project API key SDKs send.' }),
+    organization: Type.String({ format: 'uuid', description: 'ID of the organization.' }),
+    project_id: Type.Integer({ description: 'ID of the project of the environment.' }),
+    api_token: Type.String({ description: 'Project API key, which SDKs send with events.' }),
     name: Type.String({ description: 'Name of the environment.' }),
-    completed_snippet_onboarding: Type.Boolean({ description: 'Whether the snippet was installed once.' }),
-    has_completed_onboarding_for: Type.Unknown({ description: 'Products the onboarding was completed for.' }),
-    ingested_event: Type.Boolean({ description: 'Whether an event was ever stored.' }),
-    is_demo: Type.Boolean({ description: 'Whether the data is made up.' }),
-    timezone: Type.String({ description: 'IANA name of the time zone reports use.' }),
-    access_control: Type.Boolean({ description: 'Whether it is private to some members.' }),
+    completed_snippet_onboarding: Type.Boolean({ description: 'Whether the snippet installation was completed.' }),
+    has_completed_onboarding_for: Type.Unknown({ description: 'Products for which onboarding was completed.' }),
+    ingested_event: Type.Boolean({ description: 'Whether any event has ever been stored.' }),
+    is_demo: Type.Boolean({ description: 'Whether this is a demo with generated data.' }),
+    timezone: Type.String({ description: 'Project time zone, as an IANA name.' }),
+    access_control: Type.Boolean({ description: 'Whether the environment is private to certain members.' }),
   },
   { title: 'EnvironmentSummary' },
 );
@@ -41,49 +41,57 @@ const environmentSummaryExample = {
 };
 
 const secondFactorRule =
-  'Whether members must have a second factor to sign in. API keys are exempt, and sessions that began at an identity provider.';
+  'Whether members must use two-factor authentication to sign in. Does not apply to API keys, or to sign-ins through an identity ' +
+  'provider.';
 
 const nullable = (schema: ReturnType<typeof Type.String> | ReturnType<typeof Type.Boolean>, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
 const flags = {
   members_can_invite: Type.Boolean({
-    description: 'Whether members who are neither administrators nor owners can invite people. True by default.',
+    description: 'Whether members below administrator level can invite people. Defaults to true.',
   }),
   members_can_use_personal_api_keys: Type.Boolean({
     description:
-      'Whether personal API keys of members who are neither administrators nor owners reach the organization. True by default.',
+      'Whether members below administrator level can access the organization with personal API keys. Defaults to true.',
   }),
   allow_publicly_shared_resources: Type.Boolean({
-    description: 'Whether pictures of reports can be loaded without signing in, as Slack does. True by default.',
+    description:
+      'Whether the images in reports can be loaded without signing in, which Slack requires. Defaults to true.',
   }),
   default_anonymize_ips: Type.Boolean({
-    description: 'Whether new projects and environments start with `anonymize_ips`. False by default.',
+    description: 'Whether `anonymize_ips` is turned on in new projects and environments. Defaults to false.',
   }),
 };
 
 /** An organization as one of its members sees it (docs/api/organizations.md). */
 export const organization = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the organization.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the organization.' }),
     name: Type.String({ description: 'Name of the organization.' }),
-    slug: Type.String({ description: 'Its name as a part of addresses; unique.' }),
-    logo_media_id: nullable(Type.String({ format: 'uuid' }), 'Id of its logo; there are none so far.'),
-    created_at: Type.String({ format: 'date-time', description: 'When it was created.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When it was last changed.' }),
-    membership_level: Type.Integer({ description: "The caller's level: 1 member, 8 administrator, 15 owner." }),
-    plugins_access_level: Type.Integer({ description: 'There are no plugins: always 3.' }),
-    teams: Type.Array(environmentSummary, { description: 'Its environments the caller can see, by id.' }),
+    slug: Type.String({ description: 'Unique short form of the name, for use in URLs.' }),
+    logo_media_id: nullable(Type.String({ format: 'uuid' }), 'Always null, because logos are not supported.'),
+    created_at: Type.String({ format: 'date-time', description: 'When the organization was created.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When the organization was last changed.' }),
+    membership_level: Type.Integer({
+      description: 'Membership level of the caller: 1 member, 8 administrator, 15 owner.',
+    }),
+    plugins_access_level: Type.Integer({ description: 'Always 3, because plugins are not supported.' }),
+    teams: Type.Array(environmentSummary, {
+      description: 'Environments of the organization that the caller can access, ordered by ID.',
+    }),
     projects: Type.Array(
       Type.Object({ id: Type.Integer(), organization_id: Type.String({ format: 'uuid' }), name: Type.String() }),
-      { description: 'Its projects the caller can see, by id.' },
+      { description: 'Projects of the organization that the caller can access, ordered by ID.' },
     ),
     available_product_features: Type.Array(Type.Unknown(), {
-      description: 'What the plan includes, as `{key, name}`.',
+      description: 'Features that the plan includes, as `{key, name}`.',
     }),
-    is_member_join_email_enabled: Type.Boolean({ description: 'Whether members get a mail when a person joins.' }),
-    metadata: Type.Object({ instance_tag: Type.String() }, { description: 'About the installation.' }),
-    customer_id: nullable(Type.String(), 'There is no billing: always null.'),
+    is_member_join_email_enabled: Type.Boolean({
+      description: 'Whether administrators and owners receive an email when a person joins.',
+    }),
+    metadata: Type.Object({ instance_tag: Type.String() }, { description: 'Information about the installation.' }),
+    customer_id: nullable(Type.String(), 'Always null, because billing is not supported.'),
     enforce_2fa: nullable(Type.Boolean(), secondFactorRule),
     ...flags,
     member_count: Type.Integer({ description: 'Number of active members.' }),
@@ -94,10 +102,12 @@ export const organization = Type.Object(
 const name = Type.String({ minLength: 1, maxLength: 64, description: 'Name of the organization.' });
 const settings = {
   logo_media_id: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], { description: 'There are no logos so far: only null is accepted.' }),
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'Not supported: any value other than null is rejected with 400.',
+    }),
   ),
   is_member_join_email_enabled: Type.Optional(
-    Type.Boolean({ description: 'Whether members get a mail when a person joins.' }),
+    Type.Boolean({ description: 'Whether administrators and owners receive an email when a person joins.' }),
   ),
   enforce_2fa: Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: secondFactorRule })),
   members_can_invite: Type.Optional(flags.members_can_invite),

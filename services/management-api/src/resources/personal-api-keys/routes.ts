@@ -24,7 +24,9 @@ import {
 
 const path = '/api/personal_api_keys';
 const tags: [string] = ['personal API keys'];
-const keyParams = Type.Object({ id: Type.String({ description: 'Id of the key, or `@current` for the one used.' }) });
+const keyParams = Type.Object({
+  id: Type.String({ description: 'ID of the key, or `@current` for the key of this request.' }),
+});
 const madeExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
 
 /**
@@ -52,7 +54,8 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'personal_api_keys_list',
       summary: 'List your personal API keys',
       description:
-        'The keys of the user, the newest first, without their values; with a key for some organizations or projects only those that reach no further. Not paginated.',
+        'Returns all personal API keys of the user, newest first, without their values. A key that is limited to certain organizations ' +
+        'or environments only returns keys with the same or narrower limits. The list is not paginated.',
       tags,
       scope: 'user:read',
       responses: { 200: { description: 'The keys.', schema: Type.Array(personalApiKey) } },
@@ -68,12 +71,13 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'personal_api_keys_create',
       summary: 'Create a personal API key',
       description:
-        'Makes a key that can do at most what the key of this request can, or what you can when you are signed in. Its value is shown in this answer and never again. A user has ten keys at most.',
+        'Creates a personal API key. It can do at most what the key of this request can, or what you can if you are signed in. The ' +
+        'value of the key is returned only in this response. A user can have at most ten keys.',
       tags,
       scope: 'user:write',
       isSensitive: true,
       body: newPersonalApiKey,
-      responses: { 201: { description: 'The key, with its value.', schema: personalApiKey } },
+      responses: { 201: { description: 'The new key, with its value.', schema: personalApiKey } },
       examples: { request: { label: 'Terraform', scopes: ['project:write'] }, response: madeExample },
       handler: async ({ caller, body }) =>
         transaction(async (tx) => {
@@ -97,9 +101,10 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       method: 'GET',
       path: `${path}/:id`,
       operationId: 'personal_api_keys_retrieve',
-      summary: 'Read a personal API key',
+      summary: 'Show a personal API key',
       description:
-        'One key of the user that reaches no further than the key of this request, without its value. `@current` is the key of this request.',
+        'Returns one key of the user, without its value. If the key of this request is limited to certain organizations or ' +
+        'environments, the key must have the same or narrower limits.',
       tags,
       scope: 'user:read',
       params: keyParams,
@@ -115,9 +120,10 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       method: 'PATCH',
       path: `${path}/:id`,
       operationId: 'personal_api_keys_partial_update',
-      summary: 'Change a personal API key',
+      summary: 'Update a personal API key',
       description:
-        'Changes the given fields. Before and after, the key can do at most what the key of this request can.',
+        'Changes the fields that are sent and leaves all others unchanged. Neither before nor after the change can the key do more than ' +
+        'the key of this request.',
       tags,
       scope: 'user:write',
       isSensitive: true,
@@ -149,8 +155,9 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       method: 'POST',
       path: `${path}/:id/roll`,
       operationId: 'personal_api_keys_roll',
-      summary: 'Give a personal API key a new value',
-      description: 'The old value stops working at once; the new one is shown in this answer and never again.',
+      summary: 'Roll a personal API key',
+      description:
+        'Gives the key a new value, which is returned only in this response. The old value stops working immediately.',
       tags,
       scope: 'user:write',
       isSensitive: true,
@@ -167,12 +174,12 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       path: `${path}/:id`,
       operationId: 'personal_api_keys_destroy',
       summary: 'Revoke a personal API key',
-      description: 'Removes the key; it stops working with the next request.',
+      description: 'Deletes the key. It stops working immediately.',
       tags,
       scope: 'user:write',
       isSensitive: true,
       params: keyParams,
-      responses: { 204: { description: 'Revoked.' } },
+      responses: { 204: { description: 'The key was revoked.' } },
       handler: async ({ caller, params }) =>
         change({ caller, params }, async (tx, choice) => {
           await revokePersonalApiKey(tx, { ...choice, actor: caller });

@@ -47,7 +47,7 @@ export function isWithinReach(own: KeyReach, other: KeyReach): boolean {
 function tooGreat(): AppError {
   return new AppError(
     'forbidden',
-    'The API key of this request has fewer scopes, reaches less or expires sooner than the key concerned.',
+    'This API key cannot manage a key that has more scopes, can access more, or expires later than itself.',
   );
 }
 

@@ -10,40 +10,49 @@ const moment = (description: string) =>
 /** A personal API key (docs/api/personal-api-keys.md). */
 export const personalApiKey = Type.Object(
   {
-    id: Type.String({ description: 'Id of the key.' }),
-    label: Type.String({ description: 'What it is for.' }),
+    id: Type.String({ description: 'ID of the key.' }),
+    label: Type.String({ description: 'Label that describes what the key is used for.' }),
     value: Type.Union([Type.String(), Type.Null()], {
-      description: 'The key itself: only in the answer that made it, null ever after.',
+      description: 'The key itself. Only returned when the key is created or rolled, otherwise null.',
     }),
-    mask_value: Type.String({ description: 'Beginning and end of the key, to recognize it.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was created.' }),
-    last_used_at: moment('When it was last used, to the hour; null when never.'),
-    last_rolled_at: moment('When it last got a new value; null when never.'),
-    expires_at: moment('When it stops working; null when never.'),
-    user_id: Type.Integer({ description: 'The user it belongs to.' }),
+    mask_value: Type.String({ description: 'Beginning and end of the key, so that you can recognize it.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the key was created.' }),
+    last_used_at: moment('When the key was last used, to the hour. Null if never.'),
+    last_rolled_at: moment('When the key was last rolled. Null if never.'),
+    expires_at: moment('When the key expires. Null if it does not expire.'),
+    user_id: Type.Integer({ description: 'ID of the user to whom the key belongs.' }),
     scopes: Type.Array(Type.String(), {
-      description: 'What it may do, as `object:read` or `object:write`; `*` is all.',
+      description: 'Scopes of the key, as `object:read` or `object:write`. `*` means all scopes.',
     }),
-    scoped_teams: Type.Array(Type.Integer(), { description: 'Environments it is limited to; empty for no limit.' }),
+    scoped_teams: Type.Array(Type.Integer(), {
+      description: 'IDs of the environments to which the key is limited. Empty if not limited.',
+    }),
     scoped_organizations: Type.Array(Type.String({ format: 'uuid' }), {
-      description: 'Organizations it is limited to; empty for no limit.',
+      description: 'IDs of the organizations to which the key is limited. Empty if not limited.',
     }),
   },
   { title: 'PersonalApiKey' },
 );
 
-const label = Type.String({ minLength: 1, maxLength: 40, description: 'What the key is for.' });
+const label = Type.String({
+  minLength: 1,
+  maxLength: 40,
+  description: 'Label that describes what the key is used for.',
+});
 const scopes = Type.Array(Type.String(), {
-  description: 'At least one scope, none that the key of this request lacks.',
+  description:
+    'Scopes of the key. At least one is required. Must not contain scopes that the key of this request does not have.',
 });
 const reach = {
-  scoped_teams: Type.Optional(Type.Array(Type.Integer(), { description: 'Environments to limit it to.' })),
+  scoped_teams: Type.Optional(
+    Type.Array(Type.Integer(), { description: 'IDs of the environments to which to limit the key.' }),
+  ),
   scoped_organizations: Type.Optional(
-    Type.Array(Type.String(), { description: 'Ids of the organizations to limit it to.' }),
+    Type.Array(Type.String(), { description: 'IDs of the organizations to which to limit the key.' }),
   ),
   expires_at: Type.Optional(
     Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When it shall stop working; never when null or left out.',
+      description: 'When the key expires. By default, or with null, it does not expire.',
     }),
   ),
 };

@@ -41,7 +41,8 @@ const tags: [string] = ['projects'];
 const creation = {
   summary: 'Create a project',
   description:
-    'Makes a project and its first environment, with one id and a project API key; it becomes the current one of the caller. Needs level 8, or any for `is_demo`.',
+    'Creates a project and its first environment, which share the same ID, with a new project API key. The project becomes the current ' +
+    'project of the caller. Requires membership level 8. Members of any level can create a demo project (`is_demo`).',
   tags,
   scope: 'project:write',
   body: projectChanges,
@@ -112,7 +113,8 @@ export function projectRoutes(deps: ItemDeps) {
       path: '/api/projects',
       operationId: 'projects_list',
       summary: 'List all projects',
-      description: 'The projects of all organizations the caller belongs to and the key may use, by id.',
+      description:
+        'Returns the projects of all organizations that the caller belongs to and the API key can access, ordered by ID.',
       tags,
       scope: 'project:read',
       query: Type.Object(offsetQuery),
@@ -129,7 +131,7 @@ export function projectRoutes(deps: ItemDeps) {
       path: '/api/organizations/:organization_id/projects',
       operationId: 'organizations_projects_list',
       summary: 'List the projects of an organization',
-      description: 'The projects of one organization, by id.',
+      description: 'Returns the projects of one organization, ordered by ID.',
       tags,
       scope: 'project:read',
       params: organizationParams,

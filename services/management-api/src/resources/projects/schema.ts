@@ -18,7 +18,7 @@ import {
 import type { EnvironmentRow } from '../environments/store.ts';
 
 const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()], {
-  description: 'What the product does.',
+  description: 'Description of your product.',
 });
 
 const isProjectField = ({ isEnvironmentOnly }: SettingField) => isEnvironmentOnly !== true;
@@ -57,17 +57,17 @@ export const projectFullExample = {
 /** Project summary, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const projectSummary = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the project; its first environment has the same.' }),
+    id: Type.Integer({ description: 'ID of the project, which is also the ID of its first environment.' }),
     uuid: Type.String({ format: 'uuid', description: 'UUID of the first environment.' }),
-    organization: Type.String({ format: 'uuid', description: 'Id of the organization.' }),
-    api_token: Type.String({ description: 'The project API key SDKs send.' }),
+    organization: Type.String({ format: 'uuid', description: 'ID of the organization.' }),
+    api_token: Type.String({ description: 'Project API key, which SDKs send with events.' }),
     name: Type.String({ description: 'Name of the project.' }),
-    completed_snippet_onboarding: Type.Boolean({ description: 'Whether the snippet was installed once.' }),
-    has_completed_onboarding_for: Type.Unknown({ description: 'Products the onboarding was completed for.' }),
-    ingested_event: Type.Boolean({ description: 'Whether an event was ever stored.' }),
-    is_demo: Type.Boolean({ description: 'Whether the data is made up.' }),
-    timezone: Type.String({ description: 'IANA name of the time zone reports use.' }),
-    access_control: Type.Boolean({ description: 'Whether the project is private to some members.' }),
+    completed_snippet_onboarding: Type.Boolean({ description: 'Whether the snippet installation was completed.' }),
+    has_completed_onboarding_for: Type.Unknown({ description: 'Products for which onboarding was completed.' }),
+    ingested_event: Type.Boolean({ description: 'Whether any event has ever been stored.' }),
+    is_demo: Type.Boolean({ description: 'Whether this is a demo with generated data.' }),
+    timezone: Type.String({ description: 'Project time zone, as an IANA name.' }),
+    access_control: Type.Boolean({ description: 'Whether the project is private to certain members.' }),
   },
   { title: 'ProjectSummary' },
 );
