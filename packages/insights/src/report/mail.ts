@@ -81,16 +81,18 @@ const cidOf = ({ id }: { id: number }) => `insight-${id}@millrace`;
 /** What stands around the numbers: before and behind them. */
 function sentences({ summary, nextAt, invite, end, content }: Message): { before: string[]; behind: string[] } {
   const next =
-    nextAt === null || end !== null ? '' : ` The next one comes on ${weekdayText(nextAt, content?.timezone ?? 'UTC')}.`;
+    nextAt === null || end !== null
+      ? ''
+      : ` The next report will be sent on ${weekdayText(nextAt, content?.timezone ?? 'UTC')}.`;
   const by = invite === null ? null : `${invite.by ?? 'A member of the project'} subscribed you to this report.`;
   const before = [by, invite?.message ? quoteMessage(invite.message) : null, end];
   const more =
     content === null || content.total <= content.insights.length
       ? null
-      : `${content.insights.length} of ${content.total} insights of this dashboard.`;
+      : `This report contains ${content.insights.length} of the ${content.total} insights on this dashboard.`;
   const none =
     content !== null && content.kind === 'dashboard' && content.total === 0
-      ? 'There is no insight on this dashboard.'
+      ? 'This dashboard does not contain any insights.'
       : null;
   return {
     before: before.filter((one) => one !== null),
@@ -123,11 +125,11 @@ function insightText(insight: ReportedInsight, isAlone: boolean): string {
   return [head, ...lines, ...leftOutLines(insight), ...tableLines(insight)].filter((part) => part !== '').join('\n');
 }
 
-const noNumbers = (error: string) => `There are no numbers: ${error}`;
+const noNumbers = (error: string) => `No results: ${error}`;
 const againstText = (figure: Figure) =>
   figure.before === null
     ? ''
-    : ` (${changeText(figure)} against ${valueText({ ...figure, value: figure.before })} before)`;
+    : ` (${changeText(figure)} vs. ${valueText({ ...figure, value: figure.before })} in the previous period)`;
 
 function leftOutLines({ left_out: { figures } }: ReportedInsight): string[] {
   return figures === 0 ? [] : [`… and ${numberText(figures)} more`];
@@ -228,7 +230,7 @@ function insightHtml(message: Message, insight: ReportedInsight, pictured: Reado
 function figuresHtml({ figures, left_out: leftOut }: ReportedInsight): string {
   if (figures.length === 0) return '';
   const isCompared = figures.some(({ before }) => before !== null);
-  const head = ['', 'Now', ...(isCompared ? ['Before', 'Change'] : [])];
+  const head = ['', 'Current', ...(isCompared ? ['Previous period', 'Change'] : [])];
   const rows = figures.map((figure) => [
     figure.label,
     valueText(figure),

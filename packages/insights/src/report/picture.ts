@@ -61,7 +61,7 @@ export function drawInsight({ name, figures, chart, ...range }: Pictured): strin
 
 function headline(figure: Figure, y: number): Drawing {
   const change = changeOf(figure);
-  const shown = figure.unit === 'percent' ? `${numberText(figure.value)} %` : numberText(figure.value);
+  const shown = figure.unit === 'percent' ? `${numberText(figure.value)}%` : numberText(figure.value);
   const colour = change !== null && change < 0 ? colours.bad : colours.good;
   return {
     svg:
@@ -180,7 +180,7 @@ function drawRows({ rows }: Extract<Chart, { shape: 'rows' }>, top: number): Dra
     const y = top + at * 40;
     const length = (Math.abs(value) / most) * (width - 2 * padding);
     const isStep = /^\d+\. /.test(label) && at > 0 && first !== undefined && first.value > 0;
-    const share = isStep ? ` · ${numberText((value / first.value) * 100)} %` : '';
+    const share = isStep ? ` · ${numberText((value / first.value) * 100)}%` : '';
     return (
       write(padding, y + 12, cut(label, 60), { size: 12 }) +
       write(width - padding, y + 12, numberText(value) + share, { size: 12, isBold: true, anchor: 'end' }) +
@@ -203,7 +203,7 @@ function drawHeat({ columns, rows }: Extract<Chart, { shape: 'heat' }>, top: num
       const shade = `<rect x="${round(x + 1)}" y="${y + 1}" width="${round(room - 2)}" height="22" rx="2" fill="${tones[0]}" opacity="${round(0.06 + share * 0.5)}"/>`;
       return size === 0
         ? ''
-        : shade + write(x + room / 2, y + 16, `${Math.round(share * 100)} %`, { size: 11, anchor: 'middle' });
+        : shade + write(x + room / 2, y + 16, `${Math.round(share * 100)}%`, { size: 11, anchor: 'middle' });
     });
     return (
       write(padding, y + 16, label, { size: 11 }) +
@@ -302,6 +302,6 @@ async function prepare(): Promise<Uint8Array[]> {
 function fontFolder(): string {
   const folders = ['./fonts', '../fonts', '../../fonts'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const found = folders.find((folder) => existsSync(folder));
-  if (found === undefined) throw new Error(`The fonts of reports are in none of ${folders.join(', ')}.`);
+  if (found === undefined) throw new Error(`The fonts for reports were not found in ${folders.join(', ')}.`);
   return found;
 }

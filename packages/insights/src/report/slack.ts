@@ -18,7 +18,9 @@ export function slackBlocks(
   const insights = content?.insights ?? [];
   const said = [invite?.message ?? null, end].filter((one) => one !== null);
   const more =
-    content !== null && content.total > insights.length ? ` ${insights.length} of ${content.total} insights.` : '';
+    content !== null && content.total > insights.length
+      ? ` It contains ${insights.length} of the ${content.total} insights on this dashboard.`
+      : '';
   return {
     text: escaped(textOf(message)),
     blocks: [
@@ -43,8 +45,7 @@ function insightBlocks(message: Message, insight: ReportedInsight, picture: stri
   const link = message.linkOf(insight);
   const title = link === null ? `*${escaped(name)}*` : `*<${link}|${escaped(name)}>*`;
   const range = rangeText(insight);
-  const lines =
-    error !== null ? [`There are no numbers: ${escaped(error)}`] : figures.slice(0, mostFiguresShown).map(figureLine);
+  const lines = error !== null ? [`No results: ${escaped(error)}`] : figures.slice(0, mostFiguresShown).map(figureLine);
   const more = figures.length + leftOut.figures - mostFiguresShown;
   const text = [title, ...(range === '' ? [] : [range]), ...lines, ...(more > 0 ? [`… and ${more} more`] : [])];
   return [

@@ -113,9 +113,9 @@ test('a mail shows the number of its range, the change, the picture, and a link'
   expect(body).toBe(
     [
       'Orders',
-      '2 November 2026 to 8 November 2026\norder: 21 (+250 % against 6 before)',
+      '2 November 2026 to 8 November 2026\norder: 21 (+250% vs. 6 in the previous period)',
       `https://millrace.example.com/console/projects/${tenant.environmentId}/insights?insight=report${made}`,
-      'This report is sent every week. The next one comes on Monday, 16 November 2026.',
+      'This report is sent every week. The next report will be sent on Monday, 16 November 2026.',
       `Unsubscribe: ${wayOut}`,
       '',
     ]
@@ -125,7 +125,7 @@ test('a mail shows the number of its range, the change, the picture, and a link'
   expect(html).toContain('What is bought.');
   expect(html).toContain(`<img src="cid:insight-${id}@millrace"`);
   expect(html).toContain('alt="Orders, 2 November 2026 to 8 November 2026"');
-  expect(html).toMatch(/order<\/td>.*21<\/td>.*6<\/td>.*\+250 %<\/td>/);
+  expect(html).toMatch(/order<\/td>.*21<\/td>.*6<\/td>.*\+250%<\/td>/);
   expect(html).not.toMatch(/src="http|<script|url\(/);
   expect(attachments).toEqual([{ cid: `insight-${id}@millrace`, type: 'image/png', content: expect.any(Buffer) }]);
   const png = attachments[0]?.content ?? Buffer.alloc(0);
@@ -156,20 +156,24 @@ test.each<[string, object, string]>([
   [
     'persons, who are not summed up over days',
     trends({ series: [{ kind: 'EventsNode', event: 'order', math: 'dau' }] }),
-    'order: 1 on average (+16.7 % against 0.86 on average before)',
+    'order: 1 on average (+16.7% vs. 0.86 on average in the previous period)',
   ],
   [
     'a total, of which the first day begins at the time of day of the report',
     trends({ trendsFilter: { display: 'BoldNumber' } }),
-    'order: 19 (+280 % against 5 before)',
+    'order: 19 (+280% vs. 5 in the previous period)',
   ],
   [
     'two series',
     trends({ series: ['order', 'nothing'].map((event) => ({ kind: 'EventsNode', event })) }),
-    'order: 21 (+250 % against 6 before)\nnothing: 0 (– against 0 before)',
+    'order: 21 (+250% vs. 6 in the previous period)\nnothing: 0 (– vs. 0 in the previous period)',
   ],
   ['all time, which has no time before', trends({ dateRange: { date_from: 'all', date_to: '-1d' } }), 'order: 27'],
-  ['a query as clients wrap it', { kind: 'InsightVizNode', source: trends() }, 'order: 21 (+250 % against 6 before)'],
+  [
+    'a query as clients wrap it',
+    { kind: 'InsightVizNode', source: trends() },
+    'order: 21 (+250% vs. 6 in the previous period)',
+  ],
   [
     'a funnel',
     {
@@ -177,7 +181,7 @@ test.each<[string, object, string]>([
       series: ['order', 'order'].map((event) => ({ kind: 'EventsNode', event })),
       dateRange: { date_from: '-7d', date_to: '-1d' },
     },
-    'Conversion: 100 % (0 points against 100 % before)',
+    'Conversion: 100% (0 points vs. 100% in the previous period)',
   ],
   [
     'a funnel that nobody was in before',
@@ -186,7 +190,7 @@ test.each<[string, object, string]>([
       series: ['order', 'order'].map((event) => ({ kind: 'EventsNode', event })),
       dateRange: { date_from: '2026-10-26', date_to: '2026-10-31' },
     },
-    'Conversion: 100 %\n',
+    'Conversion: 100%\n',
   ],
   [
     'who comes back, by days without a time',
@@ -219,7 +223,7 @@ test('Q-290: of a dashboard with eight insights come six, in the order of its la
   await send();
   const { body, attachments } = mail();
   expect([...body.matchAll(/Insight at \d/g)].map(String)).toEqual([0, 1, 2, 3, 4, 5].map((y) => `Insight at ${y}`));
-  expect(body).toContain('6 of 8 insights of this dashboard.');
+  expect(body).toContain('This report contains 6 of the 8 insights on this dashboard.');
   expect(attachments).toHaveLength(6);
 });
 
@@ -242,10 +246,10 @@ test('Q-292: one that fails says so in its place, and the others are there', asy
   await subscribe({ dashboard: id });
   await send();
   const { body, html } = mail();
-  expect(body).toContain('Broken\nThere are no numbers: series.0.math_property');
+  expect(body).toContain('Broken\nNo results: series.0.math_property');
   expect(body).toContain('order: 21');
-  expect(body).toContain('Empty\nThere are no numbers: This insight has no query.');
-  expect(html).toContain('There are no numbers: This insight has no query.');
+  expect(body).toContain('Empty\nNo results: This insight has no query.');
+  expect(html).toContain('No results: This insight has no query.');
 });
 
 test('Q-293: the numbers are those of the moment it was due, whenever it is sent', async () => {
@@ -276,7 +280,7 @@ test('Q-294: the first one says who has it sent, what they say, and when the nex
   );
   await send();
   expect(mail().body).toMatch(/^grace@example\.com subscribed you to this report\.\n\n> Have a look\.\n\nOrders/);
-  expect(mail().body).toContain('The next one comes on Monday, 16 November 2026.');
+  expect(mail().body).toContain('The next report will be sent on Monday, 16 November 2026.');
 });
 
 it('shows names and titles as one line without links', async () => {
@@ -323,7 +327,7 @@ test('a report that has taken its worker down every time is sent without numbers
   );
   await makeReports();
   await oneRound((slots) => deliverDue(deps, slots));
-  expect(mail().body).toContain('There are no numbers: Every attempt to compute them was interrupted.');
+  expect(mail().body).toContain('No results: Every attempt to compute them was interrupted.');
 });
 
 test('Q-296: filters of the dashboard hold for its insights, and those of a tile in their place', async () => {
@@ -341,7 +345,7 @@ test('Q-296: filters of the dashboard hold for its insights, and those of a tile
 test('Q-297: a dashboard without insights says so', async () => {
   await subscribe({ dashboard: await dashboard('Nothing on it') });
   await send();
-  expect(mail().body).toContain('There is no insight on this dashboard.');
+  expect(mail().body).toContain('This dashboard does not contain any insights.');
   expect(mail().attachments).toEqual([]);
 });
 
@@ -389,7 +393,7 @@ test('Slack gets blocks with the numbers, a picture it can load, and text for pr
     'actions',
     'context',
   ]);
-  expect(blocks[1].text.text).toMatch(/^\*<https:.*\|Orders &lt;!channel&gt;>\*\n.*\norder: \*21\* \(\+250 %\)$/);
+  expect(blocks[1].text.text).toMatch(/^\*<https:.*\|Orders &lt;!channel&gt;>\*\n.*\norder: \*21\* \(\+250%\)$/);
   expect(blocks[2].image_url).toMatch(/\/api\/report_pictures\//);
 });
 

@@ -47,7 +47,7 @@ test('a preview has the numbers of now, and stores nothing', async () => {
     200,
     {
       subject: 'Orders <today>',
-      text: expect.stringContaining('order: 1 (– against 0 before)'),
+      text: expect.stringContaining('order: 1 (– vs. 0 in the previous period)'),
       total_insights: 1,
       insights: [
         expect.objectContaining({
