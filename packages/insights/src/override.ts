@@ -25,7 +25,7 @@ export function changeSource(
  */
 export function withFilters(query: unknown, filters: unknown): unknown {
   if (filters === undefined || filters === null || !isRecord(query)) return query;
-  if (!isRecord(filters)) throw queryError('filters_override', 'Expected an object.');
+  if (!isRecord(filters)) throw queryError('filters_override', 'Expected a JSON object.');
   return changeSource(query, (source) => underFilters(source, filters));
 }
 

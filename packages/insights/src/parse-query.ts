@@ -30,7 +30,7 @@ interface Strictness {
 
 function readQuery(sent: unknown, strictness: Strictness): Query {
   const query = withoutNulls(unwrap(sent));
-  if (!isRecord(query)) throw queryError('', 'Expected an object with a kind.');
+  if (!isRecord(query)) throw queryError('', 'Expected an object with a `kind`.');
   refuseUnstorable(query, []);
   const kind = String(query.kind);
   if (!Object.hasOwn(queryKinds, kind)) {
@@ -50,10 +50,17 @@ function unwrap(sent: unknown): unknown {
 /** Engines refuse such texts, or read others in their place. */
 function refuseUnstorable(value: unknown, path: string[]): void {
   if (typeof value === 'string' && unstorable.test(value))
-    throw queryError(path.join('.'), 'The text has characters that no stored text has.');
+    throw queryError(
+      path.join('.'),
+      'The string contains characters that cannot be stored (null characters or unpaired surrogates).',
+    );
   if (typeof value !== 'object' || value === null) return;
   for (const [name, part] of Object.entries(value)) {
-    if (unstorable.test(name)) throw queryError(path.join('.'), 'A name has characters that no stored text has.');
+    if (unstorable.test(name))
+      throw queryError(
+        path.join('.'),
+        'A field name contains characters that cannot be stored (null characters or unpaired surrogates).',
+      );
     refuseUnstorable(part, [...path, name]);
   }
 }
@@ -90,7 +97,7 @@ function requireKnown(
   }
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name));
   if (refusesUnknown && unknown !== undefined)
-    throw queryError([...path, unknown.slice(0, 100)].join('.'), 'There is no such field.');
+    throw queryError([...path, unknown.slice(0, 100)].join('.'), 'Unknown field.');
   // What is below a field that is not known is `boolean`, and that there is such a field is `additionalProperties`. Some clients leave out the
   // kind of a node.
   const isOfUnknown = ({ keyword, params }: Failure) => {
@@ -121,7 +128,7 @@ function sentenceOf({ keyword, params, message }: Failure): string {
   const { allowedValue, allowedValues } = params as { allowedValue?: unknown; allowedValues?: unknown[] };
   switch (keyword) {
     case 'boolean':
-      return 'There is no such field.';
+      return 'Unknown field.';
     case 'required':
       return 'This field is required.';
     case 'const':
@@ -129,6 +136,6 @@ function sentenceOf({ keyword, params, message }: Failure): string {
     case 'enum':
       return `Choose one of: ${(allowedValues ?? []).join(', ')}.`;
     default:
-      return `It ${message}.`;
+      return `This field ${message}.`;
   }
 }

@@ -1,8 +1,8 @@
 import { patternProblem } from './patterns.ts';
 
 const unsupported = expect.stringMatching(/^The escape \\. is not supported in regular expressions\.$/);
-const nul = 'No text contains the character NUL.';
-const empty = 'Brackets in a regular expression may not be empty.';
+const nul = 'A regular expression cannot contain null characters.';
+const empty = 'Brackets in a regular expression must not be empty.';
 
 describe('patternProblem', () => {
   it.each([
@@ -35,14 +35,14 @@ describe('patternProblem', () => {
     ['\\Qa\\E', unsupported],
     ['\\z', unsupported],
     ['\\x4', 'The escape \\x4 is not supported in regular expressions.'],
-    ['[\\b]', 'The escapes \\b and \\B are not supported in brackets of a regular expression.'],
+    ['[\\b]', 'The escapes \\b and \\B are not supported inside brackets of a regular expression.'],
     ['[]', empty],
     ['[^]', empty],
     ['[]a]', empty],
-    ['a{256}', 'A repetition may not be above 255.'],
-    ['a{2,300}', 'A repetition may not be above 255.'],
-    ['(a{100}){20}', 'Repetitions may not make more than 1000 copies of anything.'],
-    ['(a)\\1', 'Back references are not supported in regular expressions.'],
+    ['a{256}', 'A repetition in a regular expression must not exceed 255.'],
+    ['a{2,300}', 'A repetition in a regular expression must not exceed 255.'],
+    ['(a{100}){20}', 'Nested repetitions in a regular expression must not exceed 1000 in total.'],
+    ['(a)\\1', 'Backreferences are not supported in regular expressions.'],
   ])('refuses %j', (pattern, problem) => {
     expect(patternProblem(pattern)).toEqual(problem);
   });

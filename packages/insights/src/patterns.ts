@@ -5,7 +5,7 @@ const maxLength = 200;
 /** Repetitions are unrolled when a pattern is compiled; nested ones multiply. PostgreSQL takes at most 255 for one of them. */
 const maxRepetitions = 1000;
 const maxRepetition = 255;
-const noNul = 'No text contains the character NUL.';
+const noNul = 'A regular expression cannot contain null characters.';
 /** Escapes that PostgreSQL, RE2 and JavaScript all know; `\b` and `\B` outside of brackets only. */
 const commonEscape = /^\\(?:[dDwWsSbBfnrtv]|x[0-9A-Fa-f]{2}|[^A-Za-z0-9])$/;
 
@@ -14,31 +14,34 @@ const commonEscape = /^\\(?:[dDwWsSbBfnrtv]|x[0-9A-Fa-f]{2}|[^A-Za-z0-9])$/;
  * pattern costs time in proportion to the text; bounded repetitions bound what compiling it costs.
  */
 export function patternProblem(text: string): string | null {
-  if (text === '') return 'A regular expression may not be empty.';
-  if (text.length > maxLength) return `A regular expression has at most ${maxLength} characters.`;
+  if (text === '') return 'A regular expression must not be empty.';
+  if (text.length > maxLength) return `A regular expression can have at most ${maxLength} characters.`;
   if (text.includes('\0')) return noNul;
   const source = text.replace(/^\(\?i\)/, '');
   // Literal characters, escaped ones and what stands in brackets mean no operator.
   const bare = source.replace(/\\[\s\S]/g, '').replace(/\[\^?\]?[^\]]*\]/g, 'x');
-  if (/\\[1-9]/.test(source.replaceAll('\\\\', ''))) return 'Back references are not supported in regular expressions.';
+  if (/\\[1-9]/.test(source.replaceAll('\\\\', ''))) return 'Backreferences are not supported in regular expressions.';
   for (const [one] of source.matchAll(/\\(?:x[0-9A-Fa-f]{0,2}|[\s\S])/g)) {
     if (one === '\\0' || one === '\\x00') return noNul;
     if (!commonEscape.test(one)) return `The escape ${one} is not supported in regular expressions.`;
   }
   for (const [bracket] of source.replace(/\\[^bB]/gs, 'x').matchAll(/\[\^?\]?[^\]]*\]?/g)) {
-    if (/^\[\^?\]/.test(bracket)) return 'Brackets in a regular expression may not be empty.';
-    if (/\\[bB]/.test(bracket)) return 'The escapes \\b and \\B are not supported in brackets of a regular expression.';
+    if (/^\[\^?\]/.test(bracket)) return 'Brackets in a regular expression must not be empty.';
+    if (/\\[bB]/.test(bracket))
+      return 'The escapes \\b and \\B are not supported inside brackets of a regular expression.';
   }
   if (/\(\?(?!:)/.test(bare)) {
-    return 'Of groups that begin with (? only (?: is supported, and (?i) at the very beginning.';
+    return 'Regular expressions only support the special groups (?:…), and (?i) at the very beginning.';
   }
-  if (/\[[.=:]/.test(bare)) return 'The regular expression has an unfinished bracket.';
+  if (/\[[.=:]/.test(bare)) return 'The regular expression contains an unclosed bracket.';
   const counts = [...bare.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, least = '', most]) =>
     Math.max(1, Number(most ?? '') || Number(least)),
   );
-  if (counts.some((count) => count > maxRepetition)) return `A repetition may not be above ${maxRepetition}.`;
+  if (counts.some((count) => count > maxRepetition))
+    return `A repetition in a regular expression must not exceed ${maxRepetition}.`;
   const repetitions = counts.reduce((product, count) => product * count, 1);
-  if (repetitions > maxRepetitions) return `Repetitions may not make more than ${maxRepetitions} copies of anything.`;
+  if (repetitions > maxRepetitions)
+    return `Nested repetitions in a regular expression must not exceed ${maxRepetitions} in total.`;
   try {
     new RegExp(source, 'u');
     return null;

@@ -33,9 +33,9 @@ export type Math = (typeof counting)[number] | Aggregate | (typeof perActor)[num
 const filter = Type.Object(
   {
     key: text('Name of the property.'),
-    value: Type.Optional(Type.Unknown({ description: 'What it is compared with: a value, or a list of them.' })),
-    operator: text('`exact` if absent.'),
-    type: text('`event` if absent; `person`, `group`, `cohort`, `element` or `event_metadata`.'),
+    value: Type.Optional(Type.Unknown({ description: 'Value, or list of values, to compare the property with.' })),
+    operator: text('Defaults to `exact`.'),
+    type: text('`event` (default), `person`, `group`, `cohort`, `element` or `event_metadata`.'),
     group_type_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 4 })),
   },
   { title: 'InsightPropertyFilter' },
@@ -46,28 +46,26 @@ const filterGroup = Type.Object(
 );
 const filters = Type.Optional(
   Type.Union([Type.Array(filter), filterGroup], {
-    description: 'A list of filters that all hold, or a group of filters and groups joined by `AND` or `OR`.',
+    description: 'A list of filters that must all match, or a group of filters and groups combined with `AND` or `OR`.',
   }),
 );
 
-const groupIndex = Type.Optional(Type.Integer({ minimum: 0, maximum: 4, description: 'Index of a type of groups.' }));
+const groupIndex = Type.Optional(Type.Integer({ minimum: 0, maximum: 4, description: 'Index of a group type.' }));
 
 const dateRange = Type.Optional(
   object('InsightDateRange', {
-    date_from: text('ISO 8601, relative (`-7d`, `-1mStart`, `wStart`, `qStart`) or `all`; `-7d` if absent.'),
-    date_to: text('ISO 8601 or relative; now if absent.'),
-    explicitDate: flag('Takes both ends literally.'),
+    date_from: text('ISO 8601, relative (`-7d`, `-1mStart`, `wStart`, `qStart`) or `all`. Defaults to `-7d`.'),
+    date_to: text('ISO 8601 or relative. Defaults to now.'),
+    explicitDate: flag('Whether to use the exact times of the range, without rounding.'),
   }),
 );
 
-/** What every query may have beside what it asks. */
+/** Fields that every query can have and that do not affect its result. */
 const marks = drawing('version', 'tags', 'name', 'response', 'dataColorTheme');
 const modifiers = Type.Optional(
   Type.Object(
     {
-      personsOnEventsMode: text(
-        'Which properties of persons are looked at: those of now, or those stored with the event.',
-      ),
+      personsOnEventsMode: text('Whether to use current person properties, or those stored with the event.'),
     },
     { title: 'InsightModifiers' },
   ),
@@ -75,51 +73,51 @@ const modifiers = Type.Optional(
 
 export const eventsNode = object('InsightEventsNode', {
   kind: Type.Literal('EventsNode'),
-  event: text('Name of the event; every event if absent or null.'),
-  name: text('Shown by clients.'),
-  custom_name: text('Comes back in the answer.'),
+  event: text('Name of the event. Absent or null means all events.'),
+  name: text('Name displayed by clients.'),
+  custom_name: text('Custom name, returned in the result.'),
   math: Type.Optional(
-    Type.Enum([...counting, ...aggregates, ...perActor] as Math[], { description: '`total` if absent.' }),
+    Type.Enum([...counting, ...aggregates, ...perActor] as Math[], { description: 'Defaults to `total`.' }),
   ),
-  math_property: text('Property of which `sum`, `avg`, `median` … are taken.'),
+  math_property: text('Property to aggregate with `sum`, `avg`, `median` and so on.'),
   math_property_type: choice(
     ['event_properties', 'person_properties', 'session_properties'],
-    'Whose property it is; of sessions `$session_duration` only.',
+    'Type of the property. For sessions, only `$session_duration` is supported.',
   ),
   math_group_type_index: groupIndex,
-  math_multiplier: Type.Optional(Type.Number({ description: 'Each value is multiplied by it.' })),
+  math_multiplier: Type.Optional(Type.Number({ description: 'Factor by which each value is multiplied.' })),
   properties: filters,
   fixedProperties: filters,
-  optionalInFunnel: flag('A step that may be left out.'),
+  optionalInFunnel: flag('Whether this funnel step is optional.'),
   ...drawing('response', 'version', 'limit', 'orderBy'),
 });
 export type EventsNode = Static<typeof eventsNode>;
 
 const breakdownTypes = ['event', 'person', 'group'] as const;
 const binCount = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 100, description: 'Number of buckets of numbers.' }),
+  Type.Integer({ minimum: 1, maximum: 100, description: 'Number of bins for a numeric breakdown.' }),
 );
 const breakdownFilter = Type.Optional(
   object('InsightBreakdownFilter', {
     breakdown: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 3 })])),
-    breakdown_type: choice(breakdownTypes, '`event` if absent.'),
+    breakdown_type: choice(breakdownTypes, 'Defaults to `event`.'),
     breakdown_group_type_index: groupIndex,
     breakdowns: Type.Optional(
       Type.Array(
         object('InsightBreakdown', {
           property: Type.String(),
-          type: choice(breakdownTypes, '`event` if absent.'),
+          type: choice(breakdownTypes, 'Defaults to `event`.'),
           group_type_index: groupIndex,
-          normalize_url: flag('Leaves out `/`, `?` and `#` at the end.'),
+          normalize_url: flag('Whether to strip trailing `/`, `?` and `#`.'),
           histogram_bin_count: binCount,
         }),
         { maxItems: 3 },
       ),
     ),
-    breakdown_limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '25 if absent.' })),
-    breakdown_normalize_url: flag('Leaves out `/`, `?` and `#` at the end.'),
+    breakdown_limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Defaults to 25.' })),
+    breakdown_normalize_url: flag('Whether to strip trailing `/`, `?` and `#`.'),
     breakdown_histogram_bin_count: binCount,
-    breakdown_hide_other_aggregation: flag('Leaves out what is beyond the limit.'),
+    breakdown_hide_other_aggregation: flag('Whether to leave out values beyond the limit.'),
   }),
 );
 export type BreakdownFilter = Static<typeof breakdownFilter>;
@@ -127,20 +125,20 @@ export type BreakdownFilter = Static<typeof breakdownFilter>;
 const common = {
   dateRange,
   properties: filters,
-  filterTestAccounts: flag("Adds the project's `test_account_filters`."),
+  filterTestAccounts: flag("Whether to apply the project's `test_account_filters`."),
   samplingFactor: Type.Optional(
-    Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Accepted; the answer is always of all events.' }),
+    Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Accepted, but has no effect. All events are used.' }),
   ),
   modifiers,
   ...marks,
 };
 const series = (maxItems: number) => Type.Array(eventsNode, { minItems: 1, maxItems });
-const interval = choice(intervals, '`day` if absent.');
+const interval = choice(intervals, 'Defaults to `day`.');
 
 const compareFilter = Type.Optional(
   object('InsightCompareFilter', {
-    compare: flag('Adds the period before.'),
-    compare_to: text('How far back it lies, `-1w`; by default right before.'),
+    compare: flag('Whether to compare with the previous period.'),
+    compare_to: text('How far back the compared period is, such as `-1w`. Defaults to the period directly before.'),
   }),
 );
 
@@ -162,13 +160,15 @@ export const trendsQuery = object('TrendsQuery', {
   aggregation_group_type_index: groupIndex,
   trendsFilter: Type.Optional(
     object('InsightTrendsFilter', {
-      display: choice([...displays.series, ...displays.total], '`ActionsLineGraph` if absent.'),
-      formula: text('Of the series `A`, `B` …: `A / B`.'),
+      display: choice([...displays.series, ...displays.total], 'Defaults to `ActionsLineGraph`.'),
+      formula: text('Formula of the series `A`, `B` and so on, such as `A / B`.'),
       formulas: Type.Optional(Type.Array(Type.String())),
       formulaNodes: Type.Optional(
-        Type.Array(object('InsightFormula', { formula: Type.String(), custom_name: text('Label of its series.') })),
+        Type.Array(object('InsightFormula', { formula: Type.String(), custom_name: text('Label of the series.') })),
       ),
-      smoothingIntervals: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Moving average.' })),
+      smoothingIntervals: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 1000, description: 'Number of intervals in the moving average.' }),
+      ),
       ...drawing('aggregationAxisFormat', 'aggregationAxisPrefix', 'aggregationAxisPostfix', 'decimalPlaces'),
       ...drawing('minDecimalPlaces', 'showLegend', 'showValuesOnSeries', 'showLabelsOnSeries', 'showPercentStackView'),
       ...drawing('yAxisScaleType', 'showMultipleYAxes', 'hiddenLegendIndexes', 'goalLines', 'resultCustomizations'),
@@ -204,15 +204,20 @@ export const funnelsQuery = object('FunnelsQuery', {
   aggregation_group_type_index: groupIndex,
   funnelsFilter: Type.Optional(
     object('InsightFunnelsFilter', {
-      funnelVizType: choice(['steps', 'time_to_convert', 'trends'], '`steps` if absent.'),
-      funnelOrderType: choice(['ordered', 'strict', 'unordered'], '`ordered` if absent.'),
-      funnelWindowInterval: Type.Optional(Type.Integer({ description: 'Time to convert in, 14 if absent.' })),
-      funnelWindowIntervalUnit: choice(['second', 'minute', 'hour', 'day', 'week', 'month'], '`day` if absent.'),
+      funnelVizType: choice(['steps', 'time_to_convert', 'trends'], 'Defaults to `steps`.'),
+      funnelOrderType: choice(['ordered', 'strict', 'unordered'], 'Defaults to `ordered`.'),
+      funnelWindowInterval: Type.Optional(
+        Type.Integer({ description: 'Length of the conversion window. Defaults to 14.' }),
+      ),
+      funnelWindowIntervalUnit: choice(['second', 'minute', 'hour', 'day', 'week', 'month'], 'Defaults to `day`.'),
       funnelFromStep: step,
       funnelToStep: step,
       binCount: Type.Optional(Type.Integer({ minimum: 1, maximum: 90 })),
       exclusions: Type.Optional(Type.Array(funnelExclusion, { maxItems: 32 })),
-      breakdownAttributionType: choice(['first_touch', 'last_touch', 'all_events', 'step'], '`first_touch` if absent.'),
+      breakdownAttributionType: choice(
+        ['first_touch', 'last_touch', 'all_events', 'step'],
+        'Defaults to `first_touch`.',
+      ),
       breakdownAttributionValue: step,
       funnelAggregateByHogQL: Type.Optional(Type.Enum(['person_id'])),
       ...drawing('funnelStepReference', 'layout', 'hiddenLegendBreakdowns', 'resultCustomizations', 'goalLines'),
@@ -225,7 +230,7 @@ export type FunnelsQuery = Static<typeof funnelsQuery>;
 
 const retentionEntity = Type.Optional(
   object('InsightRetentionEntity', {
-    id: text('Name of the event; every event if null.'),
+    id: text('Name of the event. Null means all events.'),
     type: Type.Optional(Type.Enum(['events'])),
     kind: Type.Optional(Type.Enum(['EventsNode'])),
     properties: filters,
@@ -242,28 +247,33 @@ export const retentionQuery = object('RetentionQuery', {
     object('InsightRetentionFilter', {
       retentionType: choice(
         ['retention_recurring', 'retention_first_time', 'retention_first_ever_occurrence'],
-        '`retention_recurring` if absent.',
+        'Defaults to `retention_recurring`.',
       ),
-      period: choice(['Hour', 'Day', 'Week', 'Month'], '`Day` if absent.'),
-      totalIntervals: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: '7 if absent.' })),
+      period: choice(['Hour', 'Day', 'Week', 'Month'], 'Defaults to `Day`.'),
+      totalIntervals: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Defaults to 7.' })),
       targetEntity: retentionEntity,
       returningEntity: retentionEntity,
-      cumulative: flag('Counts whoever returns then or later.'),
+      cumulative: flag('Whether to also count actors who return in a later interval.'),
       minimumOccurrences: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
       timeWindowMode: choice(
         ['strict_calendar_dates', '24_hour_windows'],
-        '`strict_calendar_dates` if absent; windows begin with the first target event of the interval.',
+        'Defaults to `strict_calendar_dates`. A 24-hour window starts with the first target event in the interval.',
       ),
       retentionCustomBrackets: Type.Optional(
         Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
           minItems: 1,
           maxItems: 100,
-          description: 'How many intervals each later column covers.',
+          description: 'Number of intervals in each later column.',
         }),
       ),
-      aggregationType: choice(['count', 'sum', 'avg'], '`count` if absent: of units; else of a property.'),
-      aggregationProperty: text('Whose numbers are summed up: of target events, and later of returning ones.'),
-      aggregationPropertyType: choice(['event', 'person'], '`event` if absent.'),
+      aggregationType: choice(
+        ['count', 'sum', 'avg'],
+        '`count` (default) counts actors. The others aggregate a property.',
+      ),
+      aggregationProperty: text(
+        'Property to aggregate: of target events in the first column, of returning events in later ones.',
+      ),
+      aggregationPropertyType: choice(['event', 'person'], 'Defaults to `event`.'),
       ...drawing('retentionReference', 'meanRetentionCalculation', 'display', 'dashboardDisplay', 'showTrendLines'),
       ...drawing(
         'selectedInterval',
@@ -296,7 +306,7 @@ export type LifecycleQuery = Static<typeof lifecycleQuery>;
 const page = {
   select: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 100 })),
   orderBy: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 10 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50_000, description: '100 if absent.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50_000, description: 'Defaults to 100.' })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
 };
 
@@ -304,44 +314,46 @@ const insight = Type.Union([trendsQuery, retentionQuery, lifecycleQuery]);
 const insightActors = object('InsightActorsQuery', {
   kind: Type.Literal('InsightActorsQuery'),
   source: insight,
-  day: Type.Optional(Type.Union([Type.String(), Type.Number()], { description: 'Beginning of the bucket.' })),
-  status: choice(['new', 'returning', 'resurrecting', 'dormant'], 'Of a lifecycle.'),
-  interval: Type.Optional(Type.Integer({ minimum: 0, description: 'Row of a retention.' })),
-  series: Type.Optional(Type.Integer({ minimum: 0, description: 'Index of the series.' })),
+  day: Type.Optional(Type.Union([Type.String(), Type.Number()], { description: 'Start of the interval.' })),
+  status: choice(['new', 'returning', 'resurrecting', 'dormant'], 'Status in a lifecycle query.'),
+  interval: Type.Optional(Type.Integer({ minimum: 0, description: 'Row of a retention query.' })),
+  series: Type.Optional(Type.Integer({ minimum: 0, description: 'Index of the series, starting at 0.' })),
   breakdown: Type.Optional(
     Type.Union([Type.String(), Type.Number(), Type.Array(Type.Union([Type.String(), Type.Number()]))]),
   ),
-  compare: choice(['current', 'previous'], 'Which period.'),
+  compare: choice(['current', 'previous'], 'Period to which the point belongs.'),
   ...drawing('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
 });
 const funnelsActors = object('FunnelsActorsQuery', {
   kind: Type.Literal('FunnelsActorsQuery'),
   source: funnelsQuery,
   funnelStep: Type.Optional(
-    Type.Integer({ description: 'Who reached step k; with `-k` who reached the one before only.' }),
+    Type.Integer({ description: 'With k, actors who reached step k. With -k, actors who dropped off before step k.' }),
   ),
-  funnelCustomSteps: Type.Optional(Type.Array(Type.Integer(), { description: 'Whose furthest step is one of these.' })),
+  funnelCustomSteps: Type.Optional(
+    Type.Array(Type.Integer(), { description: 'Actors whose furthest step is one of these.' }),
+  ),
   funnelStepBreakdown: Type.Optional(
     Type.Union([Type.String(), Type.Number(), Type.Array(Type.Union([Type.String(), Type.Number()]))]),
   ),
-  funnelTrendsDropOff: flag('Who did not convert.'),
-  funnelTrendsEntrancePeriodStart: text('Beginning of the bucket in which they entered.'),
+  funnelTrendsDropOff: flag('Whether to return actors who did not convert.'),
+  funnelTrendsEntrancePeriodStart: text('Start of the interval in which the actors entered the funnel.'),
   ...drawing('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
 });
 export const eventsQuery = object('EventsQuery', {
   kind: Type.Literal('EventsQuery'),
   ...page,
-  event: text('Only events of this name.'),
+  event: text('Only events with this name.'),
   events: Type.Optional(
-    Type.Array(Type.String(), { maxItems: 200, description: 'Only events of these names; all if empty.' }),
+    Type.Array(Type.String(), { maxItems: 200, description: 'Only events with these names. Empty means all events.' }),
   ),
-  where: Type.Optional(Type.Unknown({ description: 'SQL, which is not supported: an empty list.' })),
+  where: Type.Optional(Type.Unknown({ description: 'SQL is not supported. Only an empty list is accepted.' })),
   properties: filters,
   fixedProperties: filters,
   filterTestAccounts: common.filterTestAccounts,
   personId: Type.Optional(Type.String({ format: 'uuid', description: 'Only events of this person.' })),
-  after: text('Later than this; `-24h` if absent, `all` for no bound.'),
-  before: text('Earlier than this; now if absent.'),
+  after: text('Only events after this time. Defaults to `-24h`. `all` means no limit.'),
+  before: text('Only events before this time. Defaults to now.'),
   source: Type.Optional(insightActors),
   modifiers,
   ...marks,

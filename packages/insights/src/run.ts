@@ -76,15 +76,17 @@ export async function runQuery(
   return { ...answer, timezone: settings.timezone };
 }
 
-/** What makes a query quicker, behind "Narrow it with". */
-export const narrowing = 'a shorter range, filters or no breakdown';
+/** Completes a sentence such as "To make it faster, use …". */
+export const narrowing = 'a shorter date range, filters or no breakdown';
 
-/** What a query over its budget is told: its own fault, so that nobody repeats it unchanged. */
+/** The error of a query over its budget. It is the fault of the query, so clients must not retry it unchanged. */
 export function budgetProblem(error: OverBudget, maxMs: number): AppError {
   const isTime = error.limit === 'time';
   const seconds = Math.max(1, Math.round(maxMs / 1000));
-  const limit = isTime ? `${seconds} ${seconds === 1 ? 'second' : 'seconds'}` : 'the memory there is for one query';
-  return new AppError('invalid', `The query takes more than ${limit}. Narrow it with ${narrowing}.`, {
+  const problem = isTime
+    ? `The query takes more than ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`
+    : 'The query needs more memory than a single query can use.';
+  return new AppError('invalid', `${problem} Use ${narrowing}.`, {
     code: isTime ? 'query_timeout' : 'query_too_large',
     attr: 'query',
     cause: error,

@@ -124,12 +124,12 @@ describe.each(engines)('on $name', (engine) => {
     [
       'Q-123: a cohort made of behaviour',
       () => ({ type: 'cohort', key: 'id', value: cohorts.get('active') }),
-      /^properties\.0\.value: Cohorts that are made of what persons did/,
+      /^properties\.0\.value: Cohorts with behavioral filters/,
     ],
     [
       'Q-123: no such cohort',
       () => ({ type: 'cohort', key: 'id', value: 999_999 }),
-      /^properties\.0\.value: There is no cohort 999999/,
+      /^properties\.0\.value: Cohort 999999 does not exist/,
     ],
     ['Q-123: SQL', () => ({ type: 'hogql', key: '1 = 1' }), /^properties\.0\.type: /],
     ['a group without its type', () => ({ type: 'group', key: 'a', value: 1 }), /^properties\.0\.group_type_index: /],

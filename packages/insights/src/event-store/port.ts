@@ -58,7 +58,7 @@ export class OverBudget extends Error {
   readonly limit: 'time' | 'memory' | 'bytes';
 
   constructor(limit: 'time' | 'memory' | 'bytes', options?: ErrorOptions) {
-    super(`The question is over its budget: ${limit}.`, options);
+    super(`The query exceeded its limit (${limit}).`, options);
     this.name = 'OverBudget';
     this.limit = limit;
   }

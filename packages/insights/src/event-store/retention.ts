@@ -122,7 +122,7 @@ function active(dialect: Dialect, question: RetentionQuestion): Fragment {
   const { columns, list, names } = labels(dialect, breakdowns);
   const [isTarget, isReturn] = [target, returning].map((step) => isStep(dialect, step, select.projectId));
   if (isTarget === undefined || isReturn === undefined)
-    throw new Error('A retention has a target and a returning event.');
+    throw new Error('A retention query has no target event or no returning event.');
   const conditions = [select.where, target.where, returning.where];
   const from = fromEvents(dialect, {
     projectId: select.projectId,

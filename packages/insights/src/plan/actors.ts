@@ -69,10 +69,10 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
     if (!knownColumns.has(column))
       throw queryError(
         `select.${at}`,
-        `"${column.slice(0, 100)}" is not supported. Choose from: ${[...knownColumns].join(', ')}.`,
+        `"${column.slice(0, 100)}" is not supported. Choose one of: ${[...knownColumns].join(', ')}.`,
       );
     if (column === 'event_count' && source === undefined)
-      throw queryError(`select.${at}`, 'Only actors of a source have events to count.');
+      throw queryError(`select.${at}`, '`event_count` requires a `source`.');
   });
   const order = orderBy.map((text, at) => orderOf(text, `orderBy.${at}`));
   const usualOrder: UnitsOrder = {
@@ -85,10 +85,10 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
     const page = { limit: limit + 1, offset };
     return { ...found, behind: { funnel: false, question: { units, unit, projectId, order: inOrder, ...page } } };
   }
-  if (funnel === null) throw new Error('Actors are of a funnel or of something else.');
+  if (funnel === null) throw new Error('The plan of an actors query has neither a funnel nor another source.');
   const ofRecords = order.findIndex(({ by }) => by === 'created_at' || by === 'name');
   if (ofRecords >= 0)
-    throw queryError(`orderBy.${ofRecords}`, 'Actors of a funnel are ordered by id and event_count only.');
+    throw queryError(`orderBy.${ofRecords}`, 'Actors of a funnel can only be ordered by id or event_count.');
   return { ...found, behind: { funnel: true, ...funnel, order } };
 }
 
@@ -101,7 +101,10 @@ function orderOf(text: string, path: string): UnitsOrder {
   const [, name = '', direction = 'ASC'] = /^(.*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
   const by = Object.hasOwn(orderColumns, name) ? orderColumns[name] : undefined;
   if (by === undefined)
-    throw queryError(path, `Actors are ordered by one of: ${Object.keys(orderColumns).join(', ')}, with ASC or DESC.`);
+    throw queryError(
+      path,
+      `Actors can be ordered by ${Object.keys(orderColumns).join(', ')}, followed by ASC or DESC.`,
+    );
   return { by, isDescending: direction.toUpperCase() === 'DESC' };
 }
 
@@ -113,7 +116,7 @@ function unitOf(units: UnitsBehind): Unit {
 /** The persons whose events are read. @throws AppError where the source counts something else */
 export function planPersons(source: InsightActorsQuery, context: PlanContext): UnitsBehind {
   const units = planPoint(source, { all: [] }, context);
-  if (unitOf(units).of === 'group') throw queryError('source', 'Events are read of persons, not of groups.');
+  if (unitOf(units).of === 'group') throw queryError('source', 'The source must return persons, not groups.');
   return units;
 }
 
@@ -142,16 +145,19 @@ function planPoint(query: InsightActorsQuery, where: Condition, context: PlanCon
       return planTrendsPoint(query, source, { where, context });
     case 'RetentionQuery': {
       const { question } = planRetention(source, context);
-      if (query.interval === undefined) throw queryError('source.interval', 'This field is required for a retention.');
-      if (query.interval >= question.rows) throw queryError('source.interval', `There is no row ${query.interval}.`);
+      if (query.interval === undefined)
+        throw queryError('source.interval', 'This field is required for a retention query.');
+      if (query.interval >= question.rows)
+        throw queryError('source.interval', `The retention query has no row ${query.interval}.`);
       const select = { ...question.select, where: both(question.select.where, where) };
       return { behind: 'retention', question: { ...question, select }, row: query.interval };
     }
     case 'LifecycleQuery': {
       const { question, period } = planLifecycle(source, context);
-      if (query.status === undefined) throw queryError('source.status', 'This field is required for a lifecycle.');
+      if (query.status === undefined)
+        throw queryError('source.status', 'This field is required for a lifecycle query.');
       const bucket = period.edges.indexOf(dayOf(query, context));
-      if (bucket < 0) throw queryError('source.day', 'No bucket of the query begins there.');
+      if (bucket < 0) throw queryError('source.day', 'No interval of the query starts at this time.');
       const select = { ...question.select, where: both(question.select.where, where) };
       return {
         behind: 'lifecycle',
@@ -168,7 +174,7 @@ function planPoint(query: InsightActorsQuery, where: Condition, context: PlanCon
 function dayOf({ day }: InsightActorsQuery, { clock }: PlanContext): number {
   if (day === undefined) throw queryError('source.day', 'This field is required.');
   const moment = typeof day === 'number' ? null : readMoment(day, clock);
-  if (moment === null || moment.unit !== null) throw queryError('source.day', 'Expected the beginning of a bucket.');
+  if (moment === null || moment.unit !== null) throw queryError('source.day', 'Expected the start of an interval.');
   return moment.instant;
 }
 
@@ -185,7 +191,7 @@ function planTrendsPoint(
   const question = asked?.questions[at];
   if (asked === undefined || current === undefined)
     throw queryError('source.compare', 'The query has no previous period.');
-  if (question === undefined) throw queryError('source.series', `There is no series ${at}.`);
+  if (question === undefined) throw queryError('source.series', `The query has no series ${at}.`);
   const { measure } = question;
   const unit: Unit = measure.of === 'units' && measure.unit.of === 'group' ? measure.unit : { of: 'person' };
   const { from, to } = pointRange();
@@ -203,7 +209,8 @@ function planTrendsPoint(
 
   function pointRange(): { from: number; to: number } {
     if (plan.isTotal) {
-      if (query.day !== undefined) throw queryError('source.day', 'A total has no days.');
+      if (query.day !== undefined)
+        throw queryError('source.day', 'Not supported for a query that returns a total value. Leave `day` out.');
       return { from: question?.select.from ?? 0, to: question?.select.to ?? 0 };
     }
     const { clock } = context;
@@ -245,7 +252,7 @@ function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPl
     const [low, high] = bounds ?? [];
     if (bounds?.length === 2 && low === '' && high === '') return { all: [] };
     if (bounds?.length !== 2 || typeof low !== 'number' || typeof high !== 'number') {
-      throw queryError('source.breakdown', 'Expected a bucket of numbers: [0,20].');
+      throw queryError('source.breakdown', 'Expected the bounds of a bin, such as [0,20].');
     }
     return {
       all: [
@@ -282,8 +289,7 @@ function planFunnelPoint(
   if (plan.shows !== 'trends') return { plan, point: { reached: reachedOf(query), values: all, entrance: null } };
   const start = query.funnelTrendsEntrancePeriodStart;
   const moment = start === undefined ? null : readMoment(start, context.clock);
-  if (moment === null)
-    throw queryError('source.funnelTrendsEntrancePeriodStart', 'Expected the beginning of a bucket.');
+  if (moment === null) throw queryError('source.funnelTrendsEntrancePeriodStart', 'Expected the start of an interval.');
   const bucket = plan.period.edges.indexOf(moment.instant);
   const isConverted = query.funnelTrendsDropOff !== true;
   return { plan, point: { reached: { furthest: [] }, values: all, entrance: { bucket, isConverted } } };
@@ -293,6 +299,9 @@ function reachedOf({ funnelStep: step, funnelCustomSteps: steps }: FunnelsActors
   if (steps !== undefined && steps.length > 0) return { furthest: steps };
   if (step === undefined) throw queryError('source.funnelStep', 'This field is required.');
   if (step === 0 || step === -1)
-    throw queryError('source.funnelStep', 'Expected a step from 1 on, or -2 and below for those who dropped off.');
+    throw queryError(
+      'source.funnelStep',
+      'Expected a step number of 1 or above, or of -2 or below for actors who dropped off.',
+    );
   return step > 0 ? { step, butNot: null } : { step: -step - 1, butNot: -step };
 }

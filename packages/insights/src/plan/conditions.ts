@@ -71,14 +71,14 @@ function readNode(node: unknown, place: Place): Condition {
     return readList(values, type === 'AND' ? 'all' : 'any', { path: `${path}.values`, reading });
   }
   reading.left -= 1;
-  if (reading.left < 0) throw queryError(path, `There may be ${mostFilters} filters at most.`);
+  if (reading.left < 0) throw queryError(path, `There can be at most ${mostFilters} filters.`);
   return readLeaf(node, place);
 }
 
 function refuseOthers(others: Record<string, unknown>, { path, reading }: Place): void {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined && !reading.allowsUnknown)
-    throw queryError(`${path}.${unknown.slice(0, 100)}`, 'There is no such field.');
+    throw queryError(`${path}.${unknown.slice(0, 100)}`, 'Unknown field.');
 }
 
 /** What clients send along to show a filter. */
@@ -95,7 +95,7 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
   const isEmpty = key === undefined && value === undefined && operator === undefined;
   if (isEmpty && (filter.type === undefined || type === 'empty')) return everything;
   if (reading.isOfPersons && !ofPersons.has(type))
-    throw queryError(`${path}.type`, 'Actors are filtered by properties of persons only.');
+    throw queryError(`${path}.type`, 'Actors can only be filtered by person properties and cohorts.');
   if (cohortFilterTypes.has(type)) return readCohort(filter, { path, reading });
   switch (type) {
     case 'event':
@@ -107,9 +107,9 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
     default:
       throw queryError(`${path}.type`, `Filters of the type "${String(type).slice(0, 100)}" are not supported.`);
   }
-  if (negation !== undefined) throw queryError(`${path}.negation`, 'Only filters by cohort are negated this way.');
+  if (negation !== undefined) throw queryError(`${path}.negation`, 'Only cohort filters support `negation`.');
   if (typeof key !== 'string' || key === '' || key.length > longestKey) {
-    throw queryError(`${path}.key`, `Expected the name of a property, ${longestKey} characters at most.`);
+    throw queryError(`${path}.key`, `Expected a property name of at most ${longestKey} characters.`);
   }
   if (type === 'element') return readElement({ key, value, operator }, { path, reading });
   const property = propertyOf({ type, key, index }, { path, reading });
@@ -134,7 +134,7 @@ export function propertyOf(
 ): Property {
   if (type === 'group') {
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > 4) {
-      throw queryError(`${path}.group_type_index`, 'Expected the index of a type of groups, 0 to 4.');
+      throw queryError(`${path}.group_type_index`, 'Expected the index of a group type, 0 to 4.');
     }
     return { of: 'group', index, key };
   }
@@ -172,7 +172,7 @@ const aliases: Record<string, string> = {
 function readTest(property: Property, { operator = 'exact', value }: Asked, place: Place): Condition {
   const asked = String(operator);
   if (property.of === 'column' && property.key === 'timestamp' && !/^is_date_/.test(asked))
-    throw queryError(`${place.path}.operator`, 'A time is compared by is_date_before, is_date_after or is_date_exact.');
+    throw queryError(`${place.path}.operator`, 'Compare a time with is_date_before, is_date_after or is_date_exact.');
   const positive = readPositive(
     property,
     { operator: Object.hasOwn(aliases, asked) ? String(aliases[asked]) : asked, value },
@@ -220,7 +220,7 @@ function readPositive(
     default:
       if (/^semver_(eq|neq|gte?|lte?|tilde|caret|wildcard)$/.test(operator))
         return readVersion(property, { operator, value }, path);
-      throw queryError(`${path}.operator`, `There is no operator "${operator.slice(0, 100)}" here.`);
+      throw queryError(`${path}.operator`, `The operator "${operator.slice(0, 100)}" is not supported here.`);
   }
 }
 
@@ -233,7 +233,7 @@ function readBetween(
 ): Condition {
   const [least, most, ...more] = valuesOf(value, path).map(([one, at]) => numberOf(one, at));
   if (least === undefined || most === undefined || more.length > 0 || least > most) {
-    throw queryError(`${path}.value`, 'Expected two numbers, the smaller one first.');
+    throw queryError(`${path}.value`, 'Expected two numbers, smallest first.');
   }
   const number = (than: '>' | '>=' | '<' | '<=', bound: number): Condition => ({
     property,
@@ -251,7 +251,7 @@ function readVersion(
   path: string,
 ): Condition {
   const rule = typeof value === 'string' || typeof value === 'number' ? versionRule(operator, value) : null;
-  if (rule === null) throw queryError(`${path}.value`, 'Expected a version such as 1.2.3, and for a wildcard 1.2.*.');
+  if (rule === null) throw queryError(`${path}.value`, 'Expected a version such as 1.2.3, or 1.2.* for a wildcard.');
   const version = (than: Extract<Test, { is: 'version' }>['than'], key: string): Condition => ({
     property,
     test: { is: 'version', than, key },
@@ -276,7 +276,7 @@ function readDate(property: Property, { operator, value }: Asked, { path, readin
   const [first, ...more] = valuesOf(value, path);
   const text = first === undefined ? '' : textOf(first[0], first[1], 100);
   const moment = more.length > 0 ? null : readMoment(text, clock);
-  if (moment === null) throw queryError(`${path}.value`, 'Expected a time in ISO 8601, or a relative one such as -7d.');
+  if (moment === null) throw queryError(`${path}.value`, 'Expected an ISO 8601 time, or a relative time such as -7d.');
   const time = (than: '>' | '>=' | '<' | '<=', at: number): Condition => ({
     property,
     test: { is: 'time', than, value: at, zone: clock.zoneName },
@@ -299,7 +299,7 @@ function valuesOf(value: unknown, path: string): [unknown, string][] {
 function textOf(value: unknown, path: string, longest: number): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (isRecord(value) || Array.isArray(value)) return JSON.stringify(value);
-  if (typeof value !== 'string') throw queryError(path, 'Expected a text, a number, true or false.');
+  if (typeof value !== 'string') throw queryError(path, 'Expected a string, number or boolean.');
   if (value.length > longest) throw queryError(path, `Ensure this field has no more than ${longest} characters.`);
   return value;
 }
@@ -323,7 +323,7 @@ function readCohort({ type, value, operator, negation }: Record<string, unknown>
   const id = namedCohort({ type, value });
   const cohort = id === undefined ? undefined : reading.cohorts.get(id);
   if (id === undefined || cohort === undefined || reading.inside.includes(id))
-    throw queryError(`${path}.value`, `There is no cohort ${String(value).slice(0, 20)}.`);
+    throw queryError(`${path}.value`, `Cohort ${String(value).slice(0, 20)} does not exist.`);
   const isNegated = (operator === 'not_in' || operator === 'is_not') !== (negation === true);
   if (operator !== undefined && !['in', 'not_in', 'exact', 'is_not'].includes(String(operator))) {
     throw queryError(`${path}.operator`, 'Expected in or not_in.');
@@ -350,7 +350,7 @@ function readCohortNode(node: Record<string, unknown>, place: Place): Condition 
     return node.type === 'OR' ? { any: conditions } : { all: conditions };
   }
   if (node.type === 'behavioral') {
-    throw queryError(`${path}.value`, 'Cohorts that are made of what persons did are not supported in queries.');
+    throw queryError(`${path}.value`, 'Cohorts with behavioral filters are not supported in queries.');
   }
   const { negation, ...leaf } = node;
   const condition = readLeaf(node.type === 'cohort' ? node : leaf, place);
@@ -375,10 +375,11 @@ function readElement({ key, value, operator = 'exact' }: { key: string } & Asked
   const selectorOf = (text: string) => {
     const pattern = selectorPattern(text);
     if (pattern !== null) return pattern;
-    throw queryError(`${path}.value`, 'Selectors are made of tag, .class, #id, [attribute="value"] and > only.');
+    throw queryError(`${path}.value`, 'Selectors can only contain tag names, .class, #id, [attribute="value"] and >.');
   };
   if (key === 'tag_name' || key === 'selector') {
-    if (operation !== 'exact') throw queryError(`${path}.operator`, `A ${key} is compared by exact or is_not only.`);
+    if (operation !== 'exact')
+      throw queryError(`${path}.operator`, `A ${key} can only be compared with exact or is_not.`);
     return matching(texts().map((text) => (key === 'tag_name' ? tagPattern(text) : selectorOf(text))));
   }
   if (key !== 'text') throw queryError(`${path}.key`, 'Expected tag_name, text, href or selector.');
@@ -392,7 +393,7 @@ function readElement({ key, value, operator = 'exact' }: { key: string } & Asked
     default:
       throw queryError(
         `${path}.operator`,
-        'A text is compared by exact, is_not, icontains, not_icontains, is_set or is_not_set only.',
+        'An element text can only be compared with exact, is_not, icontains, not_icontains, is_set or is_not_set.',
       );
   }
 }

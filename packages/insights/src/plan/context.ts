@@ -148,7 +148,7 @@ export function breakdownsOf(
   }
   if (filter?.breakdown === undefined) return plan;
   if (Array.isArray(filter.breakdown) && !allowsNames)
-    throw queryError('breakdownFilter.breakdown', 'Expected the name of one property.');
+    throw queryError('breakdownFilter.breakdown', 'Expected the name of a single property.');
   for (const property of [filter.breakdown].flat()) {
     const { breakdown_type: type, breakdown_group_type_index: index } = filter;
     const asked = { property, ...(type && { type }), ...(index !== undefined && { group_type_index: index }) };

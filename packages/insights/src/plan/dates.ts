@@ -210,7 +210,10 @@ export function bucketsOf(range: { from: number; to: number }, interval: Interva
   let edge = isReal ? from - (clock.zone.toWallTime(from) - wall) : clock.zone.toInstant(wall);
   while (edge < to) {
     if (edges.length === mostBuckets)
-      throw queryError('dateRange', `There may be ${mostBuckets} points at most. Choose a longer interval.`);
+      throw queryError(
+        'dateRange',
+        `A date range can have at most ${mostBuckets} intervals. Choose a longer interval or a shorter date range.`,
+      );
     edges.push(edge);
     edge = later(interval, edge, 1, clock);
   }
@@ -285,7 +288,11 @@ function beginning({ instant, unit }: Moment, interval: Interval, { zone }: Cloc
 function require(text: string, path: string, clock: Clock): Moment {
   const moment = readMoment(text, clock);
   if (moment === null)
-    throw queryError(path, `"${text.slice(0, 100)}" is no time. Use ISO 8601, or a relative time such as -7d.`);
+    throw queryError(
+      path,
+      `"${text.slice(0, 100)}" is not a valid time. Use an ISO 8601 time between 1970 and 2199, or ` +
+        'a relative time such as -7d.',
+    );
   return moment;
 }
 

@@ -31,9 +31,9 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
   const { limit = usualLimit, offset = 0, orderBy = [], personId } = query;
   const { where: code, events } = query;
   if (code !== undefined && !(Array.isArray(code) && code.length === 0))
-    throw queryError('where', 'SQL is not supported. Use properties.');
+    throw queryError('where', 'SQL is not supported. Use `properties` instead.');
   if (events !== undefined && events.length > 0 && query.event !== undefined)
-    throw queryError('events', 'Choose event or events.');
+    throw queryError('events', '`events` cannot be combined with `event`.');
   const select = query.select === undefined || query.select.length === 0 ? ['*'] : query.select;
   const columns = select.map((text, at) => columnOf(text, `select.${at}`, context));
   const needed = [...new Map(columns.flatMap(({ needs }) => needs).map((one) => [JSON.stringify(one), one])).values()];
@@ -76,7 +76,11 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
   /** The first moment behind. */
   function after(text: string, path: string): number {
     const moment = readMoment(text, clock);
-    if (moment === null) throw queryError(path, `"${text.slice(0, 100)}" is no time.`);
+    if (moment === null)
+      throw queryError(
+        path,
+        `"${text.slice(0, 100)}" is not a valid time. Use an ISO 8601 time between 1970 and 2199, or a relative time such as -7d.`,
+      );
     return moment.instant + 1;
   }
 }
@@ -92,14 +96,18 @@ function orderOf(texts: string[], selected: PageColumn[], context: PlanContext):
   const known = new Set([...selected, 'count'].map((column) => JSON.stringify(column)));
   const unknown = order.findIndex(({ column }) => !known.has(JSON.stringify(column)));
   if (isCounted && unknown >= 0)
-    throw queryError(`orderBy.${unknown}`, 'Counts are ordered by themselves, or by a column that is selected.');
+    throw queryError(
+      `orderBy.${unknown}`,
+      'With `count()`, results can only be ordered by `count()` or by a selected column.',
+    );
   return order;
 }
 
 function orderedBy(text: string, path: string, context: PlanContext): PageQuestion['order'][number] {
   const [, name = '', direction = 'ASC'] = /^(.*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
   const [column] = columnOf(name, path, context).needs;
-  if (column === undefined || name === '*' || name === 'person') throw queryError(path, 'Nothing is ordered by it.');
+  if (column === undefined || name === '*' || name === 'person')
+    throw queryError(path, 'Results cannot be ordered by this column.');
   return { column, isDescending: direction.toUpperCase() === 'DESC' };
 }
 
@@ -129,7 +137,8 @@ function columnOf(given: string, path: string, { personsAsStored }: PlanContext)
   if (property === '' || property.length > 400 || /[()]/.test(property)) {
     throw queryError(
       path,
-      `"${name.slice(0, 100)}" is not supported. Choose from: ${Object.keys(plain).join(', ')}, properties.NAME, person.properties.NAME.`,
+      `"${name.slice(0, 100)}" is not supported. Choose one of: ${Object.keys(plain).join(', ')}, properties.NAME, ` +
+        'person.properties.NAME.',
     );
   }
   const of = owner === undefined ? 'event' : personsAsStored ? 'stored person' : 'person';

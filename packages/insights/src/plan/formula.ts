@@ -51,7 +51,7 @@ export function readFormula(text: string, seriesCount: number, path: string): Fo
     at += 1;
     if (token === '(') {
       const inner = sum();
-      if (next() !== ')') throw wrong('A parenthesis is not closed.');
+      if (next() !== ')') throw wrong('A closing parenthesis is missing.');
       at += 1;
       return inner;
     }
@@ -60,17 +60,17 @@ export function readFormula(text: string, seriesCount: number, path: string): Fo
       return () => number;
     }
     if (token === undefined || !/^[A-Za-z]$/.test(token))
-      throw wrong(token === undefined ? 'It ends too early.' : `"${token}" is not expected there.`);
+      throw wrong(token === undefined ? 'It is incomplete.' : `Unexpected "${token}".`);
     const index = token.toUpperCase().charCodeAt(0) - 65;
     if (index >= seriesCount) throw wrong(`There is no series ${token.toUpperCase()}.`);
     return (numbers) => numbers[index] ?? 0;
   }
   function wrong(detail: string) {
-    return queryError(path, `The formula cannot be read. ${detail}`);
+    return queryError(path, `The formula is not valid. ${detail}`);
   }
 
   const formula = sum();
-  if (at < tokens.length) throw wrong(`"${next()}" is not expected there.`);
+  if (at < tokens.length) throw wrong(`Unexpected "${next()}".`);
   return (numbers) => finite(formula(numbers));
 }
 
@@ -81,7 +81,7 @@ function tokensOf(text: string, path: string): string[] {
     const start = token.lastIndex;
     const found = token.exec(text)?.[1];
     if (found === undefined || tokens.length === mostTokens) {
-      throw queryError(path, `The formula cannot be read at "${text.slice(start, start + 20)}".`);
+      throw queryError(path, `The formula is not valid at "${text.slice(start, start + 20)}".`);
     }
     tokens.push(found);
   }

@@ -46,7 +46,7 @@ export function planFunnel(query: FunnelsQuery, context: PlanContext): FunnelPla
   refuse(filter, series);
   const breakdown = breakdownsOf(query.breakdownFilter, context, { allowsNames: true });
   if (breakdown.bins.some((count) => count !== null))
-    throw queryError('breakdownFilter', 'Funnels have no buckets of numbers.');
+    throw queryError('breakdownFilter', 'Funnels do not support bins for a numeric breakdown.');
   const count = filter.funnelWindowInterval ?? 0;
   return {
     kind: 'FunnelsQuery',
@@ -137,7 +137,7 @@ function attributionOf(
 ): FunnelPlan['attribution'] {
   if (by !== 'step') return { by };
   if (step < 0 || step >= series.length)
-    throw queryError('funnelsFilter.breakdownAttributionValue', 'There is no such step.');
+    throw queryError('funnelsFilter.breakdownAttributionValue', 'The funnel has no step with this index.');
   return { by, step };
 }
 
@@ -167,7 +167,7 @@ function refuse(filter: FunnelsFilter, series: EventsNode[]): void {
       throw bad("Exclusion steps cannot contain an event that's part of funnel steps.");
     }
     if (exclusion.optionalInFunnel)
-      throw queryError(`funnelsFilter.exclusions.${at}.optionalInFunnel`, 'Only steps can be optional.');
+      throw queryError(`funnelsFilter.exclusions.${at}.optionalInFunnel`, 'Exclusions cannot be optional.');
   });
   refuseOptional(filter, series);
   if (order !== 'unordered') return;
@@ -193,12 +193,12 @@ function refuseOptional(
     if (!step.optionalInFunnel) return;
     const bad = (detail: string) =>
       queryError(`series.${at}.optionalInFunnel`, detail, 'funnel_optional_steps_invalid');
-    if (order === 'unordered') throw bad('Optional steps need an order; an unordered funnel has none.');
-    if (shows !== 'steps') throw bad(`Optional steps are shown by steps only, not as ${shows}.`);
+    if (order === 'unordered') throw bad('Optional steps are not supported in unordered funnels.');
+    if (shows !== 'steps') throw bad(`Optional steps are only supported if funnelVizType is steps, not ${shows}.`);
     if (at === 0) throw bad('The first step of a funnel cannot be optional.');
     const next = series.slice(at + 1).find(({ optionalInFunnel }) => !optionalInFunnel);
     if (next !== undefined && whatItIs(next) === whatItIs(step))
-      throw bad('An optional step cannot be the same as the next required one.');
+      throw bad('An optional step cannot be the same as the next required step.');
   });
 }
 

@@ -21,7 +21,7 @@ export interface LifecyclePlan {
 export function planLifecycle(query: LifecycleQuery, context: PlanContext): LifecyclePlan {
   const { interval = 'day' } = query;
   const [node] = query.series;
-  if (node === undefined) throw new Error('The schema asks for one series.');
+  if (node === undefined) throw new Error('A lifecycle query has no series.');
   const period = bucketsOf(rangeOfQuery(query, interval, context), interval, context.clock);
   const { edges, end, from } = period;
   const before = later(interval, edges[0] ?? from, -1, context.clock);

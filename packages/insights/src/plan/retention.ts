@@ -60,7 +60,7 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
   const returning = step(returningEntity, 'returningEntity');
   const breakdown = breakdownsOf(query.breakdownFilter, context);
   if (breakdown.bins.some((count) => count !== null))
-    throw queryError('breakdownFilter', 'Retention has no buckets of numbers.');
+    throw queryError('breakdownFilter', 'Retention does not support bins for a numeric breakdown.');
   const { projectId } = context.settings;
   const events =
     target.event === null || returning.event === null ? null : [...new Set([target.event, returning.event])];
@@ -98,9 +98,9 @@ function columnsOf(period: string, ends: number[]): string[] {
 function refuse({ cumulative, timeWindowMode, aggregationType = 'count', aggregationProperty }: RetentionFilter): void {
   const no = (field: string, detail: string) => queryError(`retentionFilter.${field}`, detail);
   if (timeWindowMode === '24_hour_windows' && cumulative)
-    throw no('cumulative', 'Windows of 24 hours are not cumulative.');
+    throw no('cumulative', '24-hour windows cannot be cumulative.');
   if (aggregationType === 'count') return;
-  if (cumulative) throw no('cumulative', 'Only units are counted cumulatively, not properties.');
+  if (cumulative) throw no('cumulative', 'Cumulative retention is only supported if aggregationType is count.');
   if (aggregationProperty === undefined || aggregationProperty === '')
     throw no('aggregationProperty', `This field is required for ${aggregationType}.`);
 }
@@ -130,7 +130,11 @@ function rowsOf(
   const { zone } = clock;
   const moment = (text: string, name: string): number => {
     const read = text === 'all' ? { instant: earliest ?? clock.now } : readMoment(text, clock);
-    if (read === null) throw queryError(`dateRange.${name}`, `"${text.slice(0, 100)}" is no time.`);
+    if (read === null)
+      throw queryError(
+        `dateRange.${name}`,
+        `"${text.slice(0, 100)}" is not a valid time. Use an ISO 8601 time between 1970 and 2199, or a relative time such as -7d.`,
+      );
     return read.instant;
   };
   const beginning = (instant: number) => {
@@ -147,7 +151,10 @@ function rowsOf(
   const edges: number[] = [];
   for (let edge = first; edge < to; edge = later(interval, edge, 1, clock)) {
     if (edges.length === mostRows)
-      throw queryError('dateRange', `There may be ${mostRows} intervals at most. Choose a longer period.`);
+      throw queryError(
+        'dateRange',
+        `A date range can have at most ${mostRows} intervals. Choose a longer period or a shorter date range.`,
+      );
     edges.push(edge);
   }
   return { edges, to };

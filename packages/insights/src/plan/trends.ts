@@ -191,7 +191,7 @@ function propertyMeasure(
   if (key === undefined || key === '') throw queryError(`${path}.math_property`, `This field is required for ${math}.`);
   if (key === '$session_duration') return { of: 'sessions', times } as const;
   if (type === 'session_properties')
-    throw queryError(`${path}.math_property`, 'Of sessions there is only $session_duration.');
+    throw queryError(`${path}.math_property`, 'The only session property is $session_duration.');
   if (key === '$time') return { of: 'property', property: { of: 'column', key: 'timestamp' }, times } as const;
   const of = type === 'person_properties' ? (context.personsAsStored ? 'stored person' : 'person') : 'event';
   return { of: 'property', property: { of, key }, times } as const;
@@ -203,7 +203,7 @@ function aggregationOf(name: Aggregate): Aggregation {
   const percentile = shares[name];
   if (percentile !== undefined) return { percentile };
   if (!aggregates.includes(name) || name === 'median' || name.startsWith('p'))
-    throw new Error(`There is no aggregate ${name}.`);
+    throw new Error(`Unknown aggregation: ${name}.`);
   return name as 'sum' | 'avg' | 'min' | 'max';
 }
 
@@ -223,7 +223,8 @@ function lookingBack(
   const { interval, edges, end, to } = period;
   if (isTotal) return { ...question, select: { ...question.select, from: later('day', endOfDay(to), -days, clock) } };
   if (interval === 'month' || (interval === 'week' && days === 7)) return question;
-  if (interval === 'minute') throw queryError(`${path}.math`, 'It has no points by minute.');
+  if (interval === 'minute')
+    throw queryError(`${path}.math`, 'This aggregation does not support the interval `minute`.');
   const windows = edges.map((edge, at) => windowOf(edge, edges[at + 1] ?? end));
   const fine = [...new Set(windows.flatMap(({ from, until }) => [from, until]))].sort((a, b) => a - b);
   const places = new Map(fine.map((edge, at) => [edge, at]));

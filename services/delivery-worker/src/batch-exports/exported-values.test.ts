@@ -130,7 +130,7 @@ describe('filters', () => {
     await exportAll();
     expect(await runOf(id)).toMatchObject({
       status: 'Failed',
-      latest_error: expect.stringContaining('There is no cohort 123456'),
+      latest_error: expect.stringContaining('Cohort 123456 does not exist'),
     });
   });
 });

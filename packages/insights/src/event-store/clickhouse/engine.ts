@@ -98,10 +98,10 @@ export function clickhouseEngine(client: ClickHouseClient): Engine {
   };
 }
 
-/** For whoever asked: nothing of the question is wrong. */
+/** The query itself is valid, so the client can retry it. */
 function notAnswered(cause: unknown): AppError {
-  const why = cause instanceof ClickHouseError ? `could not answer (code ${cause.code})` : 'does not answer';
-  return new AppError('unavailable', `ClickHouse ${why}. Please try again.`, {
+  const why = cause instanceof ClickHouseError ? `could not run the query (code ${cause.code})` : 'does not respond';
+  return new AppError('unavailable', `ClickHouse ${why}. Try again in a few seconds.`, {
     code: 'event_store_unavailable',
     retryAfterSeconds: 5,
     cause,

@@ -730,7 +730,7 @@ describe('filters, time zone and offsets', () => {
       { filters: [filters[0], { type: 'event', key: 'a', operator: 'eqals', value: 1 }] },
       'filters.1.operator',
     ],
-    ['filters', { filters: [{ type: 'cohort', key: 'id', value: 999_999 }] }, 'There is no cohort 999999'],
+    ['filters', { filters: [{ type: 'cohort', key: 'id', value: 999_999 }] }, 'Cohort 999999 does not exist'],
     ['filters', { filters: { data_interval_start: 1 } }, 'Expected'],
     ['filters', { filters, model: 'persons' }, 'exports of persons have none'],
     ['timezone', { timezone: 'Mars/Base' }, 'is not a time zone'],

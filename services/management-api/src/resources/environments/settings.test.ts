@@ -155,7 +155,7 @@ const refused: [string, object, object][] = [
   [
     'test_account_filters, a cohort that does not exist',
     { test_account_filters: [{ type: 'cohort', key: 'id', value: 987_654 }] },
-    invalid('test_account_filters', 'test_account_filters.0.value: There is no cohort 987654.', 'invalid_input'),
+    invalid('test_account_filters', 'test_account_filters.0.value: Cohort 987654 does not exist.', 'invalid_input'),
   ],
   [
     'survey_config',

@@ -12,28 +12,39 @@ import { isOnDashboard, kindOfQuery, lastViewedAt } from './store.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 const time = (of: string, end: string) =>
-  text(`Only those ${of} ${end} this time: ISO 8601, or a time ago such as \`-7d\`.`);
+  text(`Only insights ${of} ${end} this time: an ISO 8601 time, or a relative time such as \`-7d\`.`);
 
 /** What a list of insights can be narrowed by. Values that make no sense narrow nothing, but for times. */
 const insightFilters = {
-  short_id: text('Only the one with this short id.'),
-  saved: Type.Optional(Type.Boolean({ description: 'Whether it was saved or is on a dashboard.' })),
-  favorited: Type.Optional(Type.Boolean({ description: 'Whether it is a favourite.' })),
-  user: text('With any value: only those the caller made.'),
-  created_by: text('Numbers of users who made them: `1,2` or `[1, 2]`.'),
-  insight: text('`TRENDS`, `FUNNELS`, `RETENTION`, `LIFECYCLE`, `STICKINESS`, `PATHS`, or `JSON` for tables.'),
-  search: Type.Optional(
-    Type.String({ maxLength: longestNeedle, description: 'Part of a name, the description or a tag, in any case.' }),
+  short_id: text('Only the insight with this short ID.'),
+  saved: Type.Optional(
+    Type.Boolean({
+      description: 'Only insights that were saved or are on a dashboard (true), or only the others (false).',
+    }),
   ),
-  tags: text('JSON list: only those with one of these tags.'),
-  dashboards: text('JSON list of numbers: only those that are on all of these dashboards.'),
-  events: text('JSON list: only those whose query names one of these events.'),
-  date_from: time('whose name, description or query changed', 'after'),
-  date_to: time('whose name, description or query changed', 'before'),
-  created_date_from: time('made', 'after'),
-  created_date_to: time('made', 'before'),
-  last_viewed_date_from: time('last opened', 'after'),
-  last_viewed_date_to: time('last opened', 'before'),
+  favorited: Type.Optional(
+    Type.Boolean({ description: 'Only favorites (true), or only insights that are not favorites (false).' }),
+  ),
+  user: text('With any value: only insights that were created by the caller.'),
+  created_by: text('Only insights created by these users: user IDs as `1,2` or `[1, 2]`.'),
+  insight: text(
+    'Only insights of this type: `TRENDS`, `FUNNELS`, `RETENTION`, `LIFECYCLE`, `STICKINESS`, `PATHS`, or `JSON` for tables.',
+  ),
+  search: Type.Optional(
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Only insights whose name, description or tags contain this text, ignoring case.',
+    }),
+  ),
+  tags: text('Only insights with at least one of these tags, as a JSON array.'),
+  dashboards: text('Only insights that are on all of these dashboards: dashboard IDs as a JSON array.'),
+  events: text('Only insights whose query contains at least one of these events, as a JSON array.'),
+  date_from: time('whose name, description or query was changed', 'after'),
+  date_to: time('whose name, description or query was changed', 'before'),
+  created_date_from: time('created', 'after'),
+  created_date_to: time('created', 'before'),
+  last_viewed_date_from: time('last viewed', 'after'),
+  last_viewed_date_to: time('last viewed', 'before'),
 };
 type InsightFilterValues = { [Name in keyof typeof insightFilters]?: string | boolean };
 
@@ -41,9 +52,11 @@ export const listInsightsQuery = Type.Object({
   ...offsetQuery,
   ...insightFilters,
   order: text(
-    'Name of a field, with `-` in front for the other way round; by `order`, then the newest first, without it.',
+    'Field to sort by, with a leading `-` for descending order. By default, sorted by `order`, then newest first.',
   ),
-  basic: Type.Optional(Type.Boolean({ description: 'Whether to leave out results and what goes with them.' })),
+  basic: Type.Optional(
+    Type.Boolean({ description: 'Whether to leave out the results and the fields that belong to them.' }),
+  ),
 });
 
 /** Insights of an environment that the caller may see and that are not deleted, narrowed by what a request asks for. @throws AppError `invalid`. */

@@ -58,7 +58,9 @@ interface InsightQuestion {
 /** Whether results are computed for a request that shows insights. */
 export const refreshQuery = Type.Optional(
   Type.String({
-    description: `When results are computed: \`${refreshModes.join('`, `')}\`, or \`true\` for \`force_blocking\`. Without it, and for anything else, what is kept is shown.`,
+    description:
+      `When to compute results: \`${refreshModes.join('`, `')}\`. \`true\` is the same as \`force_blocking\`. By default, and for any ` +
+      'other value, returns the cached result.',
   }),
 );
 
@@ -77,7 +79,10 @@ export function readFilters(text: string | undefined): Record<string, unknown> |
   } catch {
     // Told below.
   }
-  throw new AppError('invalid', 'Expected a JSON object.', { code: 'invalid_input', attr: 'filters_override' });
+  throw new AppError('invalid', '`filters_override` must be a JSON object.', {
+    code: 'invalid_input',
+    attr: 'filters_override',
+  });
 }
 
 /** The insight as its query stands under these filters. */

@@ -203,28 +203,32 @@ test.each<[string, object, object]>([
   [
     'Q-244: an unknown kind',
     { query: { kind: 'NoQuery' } },
-    VE('invalid_choice', 'query__kind', `Queries of this kind are not supported. Supported are ${kinds}.`),
+    VE('invalid_choice', 'query__kind', `This kind of query is not supported. Choose one of: ${kinds}.`),
   ],
   [
     'Q-244: SQL',
     { query: { kind: 'HogQLQuery', query: 'SELECT 1' } },
-    VE('invalid_choice', 'query__kind', `Queries of this kind are not supported. Supported are ${kinds}.`),
+    VE('invalid_choice', 'query__kind', `This kind of query is not supported. Choose one of: ${kinds}.`),
   ],
   [
     'Q-244: an unknown kind inside',
     inner({ kind: 'HogQLQuery' }),
-    VE('invalid_choice', 'query__source__kind', `Queries of this kind are not supported. Supported are ${charts}.`),
+    VE('invalid_choice', 'query__source__kind', `This kind of query is not supported. Choose one of: ${charts}.`),
   ],
-  ['no kind', { query: {} }, VE('required', 'query__kind', `This field is required. It is one of ${kinds}.`)],
+  ['no kind', { query: {} }, VE('required', 'query__kind', `This field is required. Choose one of: ${kinds}.`)],
   [
     'no kind inside',
     inner({}),
-    VE('required', 'query__source__kind', `This field is required. It is one of ${charts}.`),
+    VE('required', 'query__source__kind', `This field is required. Choose one of: ${charts}.`),
   ],
   [
     'no source',
     inner(null),
-    VE('invalid_input', 'query__source', "A query of kind 'InsightVizNode' needs a source: the query to run."),
+    VE(
+      'invalid_input',
+      'query__source',
+      "`query.source` is required if `query.kind` is 'InsightVizNode'. It contains the query to run.",
+    ),
   ],
   [
     'a text',
@@ -234,12 +238,16 @@ test.each<[string, object, object]>([
   [
     'a query that is too long',
     { query: { kind: 'TrendsQuery', text: 'x'.repeat(128 * 1024) } },
-    VE('max_length', 'query', 'A query has at most 128 KiB.'),
+    VE('max_length', 'query', '`query` can have at most 128 KiB.'),
   ],
   [
     'filters of old',
     { filters: { insight: 'TRENDS' } },
-    VE('invalid_input', 'filters', 'Insights with filters are of a former form. Send a query instead.'),
+    VE(
+      'invalid_input',
+      'filters',
+      '`filters` is the older form of insights and is not supported. Send `query` instead.',
+    ),
   ],
   [
     'Q-264: a name that is too long',
@@ -516,7 +524,7 @@ test('every change leaves a record, a change of nothing leaves none', async () =
 test('former questions are refused in words', async () => {
   const refused = {
     status: 400,
-    body: { code: 'invalid_input', detail: expect.stringContaining('no longer supported') },
+    body: { code: 'invalid_input', detail: expect.stringContaining('not supported') },
   };
   for (const kind of ['trend', 'funnel', 'retention', 'path']) expect(await read(kind)).toMatchObject(refused);
 });

@@ -28,25 +28,29 @@ import { type InsightRow, listInsights, readTileFilters } from './store.ts';
 import { viewedRoutes } from './viewed.ts';
 import { changeInsight, createInsight, foundInsight } from './write.ts';
 
-/** Insights: stored questions (docs/api/insights.md). */
+/** Insights: stored queries (docs/api/insights.md). */
 export function insightRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions }) {
   // What ends in a word comes before what ends in an id.
   return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];
 }
 
-/** Questions of former clients, which stood in the address. */
+/** Older clients sent these names in place of an ID, with the query in the URL. */
 const formerQuestions = new Set(['trend', 'funnel', 'retention', 'path']);
 
 /** How one insight is shown. */
 const shownQuery = Type.Object({
-  format: Type.Optional(Type.String({ description: '`csv` for the result as a file; else JSON.' })),
+  format: Type.Optional(
+    Type.String({ description: '`csv` returns the result as a CSV file. Any other value returns JSON.' }),
+  ),
   refresh: refreshQuery,
   from_dashboard: Type.Optional(
-    Type.String({ description: 'Number of a dashboard it is on, whose filters are applied.' }),
+    Type.String({
+      description: 'ID of a dashboard that contains the insight. The filters of the dashboard are applied.',
+    }),
   ),
   filters_override: Type.Optional(
     Type.String({
-      description: 'JSON object of filters as dashboards have them, in place of those of `from_dashboard`.',
+      description: 'Dashboard filters as a JSON object, which replace the filters of `from_dashboard`.',
     }),
   ),
 });
@@ -60,7 +64,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       path: insightsPath,
       operationId: 'insights_list',
       summary: 'List insights',
-      description: 'The insights of a project, without the deleted ones.',
+      description: 'Returns the insights of the project. Deleted insights are left out.',
       tags,
       scope: 'insight:read',
       query: listInsightsQuery,
@@ -81,16 +85,21 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       below,
       path: `${insightsPath}/cancel`,
       operationId: 'insights_cancel',
-      summary: 'End a query in the former way',
+      summary: 'Cancel a query (legacy endpoint)',
       description:
-        'Ends the query of this name, in the database too, as `DELETE query/:id/` does. One that is not there is fine.',
+        'Cancels a query like `DELETE query/:id/`, in the database as well. Succeeds even if the query does not exist.',
       body: Type.Object(
-        { client_query_id: Type.String({ maxLength: 128, description: 'The name under which it was asked.' }) },
+        {
+          client_query_id: Type.String({
+            maxLength: 128,
+            description: 'The `client_query_id` with which the query was sent.',
+          }),
+        },
         { title: 'CancelledQuery' },
       ),
       tags,
       scope: 'insight:read',
-      responses: { 201: { description: 'It is ended.' } },
+      responses: { 201: { description: 'The query is cancelled, or did not exist.' } },
       examples: { request: { client_query_id: 'my-query' } },
       handler: async ({ target, body: { client_query_id: id } }) => {
         await questions.cancel(target, id);
@@ -104,7 +113,9 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       operationId: 'insights_retrieve',
       summary: 'Show an insight',
       description:
-        'One insight with the result that is kept of it, or with `refresh` one that is computed now or behind the request (`GET query/:id/` tells how far it is). A deleted one is not there. `from_dashboard` also needs `dashboard:read`.',
+        'Returns one insight with its cached result. Use `refresh` to compute the result, either within this request or in the ' +
+        'background (`GET query/:id/` returns the status). Deleted insights return 404. `from_dashboard` also requires the scope ' +
+        '`dashboard:read`.',
       tags,
       scope: 'insight:read',
       params: insightParams,
@@ -115,7 +126,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         if (formerQuestions.has(id)) {
           throw new AppError(
             'invalid',
-            'This form of questions is no longer supported. Store an insight with a query.',
+            'This legacy endpoint is not supported. Send the query to `query/`, or store it in an insight.',
           );
         }
         const row = await foundInsight(sql, target, { name: id, needed: 'viewer' });
@@ -168,7 +179,9 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
       path: insightsPath,
       operationId: 'insights_create',
       summary: 'Create an insight',
-      description: 'Stores a query. Nothing is computed. Also needs `dashboard:write` if it is put on dashboards.',
+      description:
+        'Stores a query as an insight. The query is not run. Also requires the scope `dashboard:write` if you add the insight to ' +
+        'dashboards.',
       tags,
       scope: 'insight:write',
       body: insightChanges,
@@ -185,14 +198,16 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
         below,
         path: `${insightsPath}/:id`,
         operationId: `insights_${method === 'PUT' ? 'update' : 'partial_update'}`,
-        summary: method === 'PUT' ? 'Replace an insight' : 'Change or delete an insight',
+        summary: method === 'PUT' ? 'Update an insight' : 'Update, delete or restore an insight',
         description:
-          'What is not sent stays as it is. `dashboards` replaces the whole list, and also needs `dashboard:write` if that changes it. `deleted: true` is the only way to remove an insight, and takes it off its dashboards; `false` brings it back.',
+          'Changes the fields that are sent and leaves all others unchanged. `dashboards` replaces the entire list, and requires the ' +
+          'scope `dashboard:write` if the list changes. To delete an insight, send `deleted: true`, which also removes it from its ' +
+          'dashboards; to restore it, send `deleted: false`.',
         tags,
         scope: 'insight:write',
         params: insightParams,
         body: insightChanges,
-        responses: { 200: { description: 'The insight as it is now.', schema: insight } },
+        responses: { 200: { description: 'The updated insight.', schema: insight } },
         examples: {
           request: method === 'PUT' ? newInsightExample : { favorited: true, dashboards: [3] },
           response: insightExample,
@@ -208,12 +223,12 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
       below,
       path: `${insightsPath}/:id`,
       operationId: 'insights_destroy',
-      summary: 'Not supported: set `deleted: true` with PATCH',
-      description: 'An insight is not removed for good. Send a PATCH with `deleted: true` instead.',
+      summary: 'Not supported: send PATCH with `deleted: true`',
+      description: 'Insights cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'insight:write',
-      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
-      responses: { 405: { description: 'Always, without a body.' } },
+      params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
+      responses: { 405: { description: 'Always returned, without a body.' } },
       handler: async () => undefined,
     }),
   ];
@@ -228,7 +243,7 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
     tags,
     scope: 'activity_log:read',
     query: activityQuery,
-    responses: { 200: { description: 'One page of records.', schema: activityPage } },
+    responses: { 200: { description: 'One page of log entries.', schema: activityPage } },
     examples: { response: activityExample },
     below: belowEnvironment(sql),
   } as const;
@@ -237,8 +252,8 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
       ...common,
       path: `${insightsPath}/activity`,
       operationId: 'insights_activity',
-      summary: 'Show who changed insights',
-      description: 'What was done to the insights of a project, the latest first.',
+      summary: 'Show the activity log of insights',
+      description: 'Returns the changes made to the insights of the project, most recent first.',
       handler: async ({ target: { environmentId, rights }, query, request }) =>
         readActivity(sql, request, {
           ...query,
@@ -251,8 +266,8 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
       ...common,
       path: `${insightsPath}/:id/activity`,
       operationId: 'insights_activity_of_one',
-      summary: 'Show who changed an insight',
-      description: 'What was done to one insight, the latest first.',
+      summary: 'Show the activity log of an insight',
+      description: 'Returns the changes made to one insight, most recent first.',
       params: insightParams,
       handler: async ({ target, params, query, request }) => {
         const { environmentId } = target;

@@ -23,8 +23,7 @@ export function fieldsOfNew(body: InsightChanges): InsightFields {
     favorited: false,
     saved: false,
   };
-  if (body.query === undefined)
-    throw refusal('query', 'This field is required: the query that the insight shows.', 'required');
+  if (body.query === undefined) throw refusal('query', '`query` is required.', 'required');
   return withChanges(defaults, { saved: false, ...body });
 }
 
@@ -37,9 +36,9 @@ export function withChanges(
   { filters, dashboards: _, ...changes }: InsightChanges,
 ): InsightFields {
   if (filters !== undefined && filters !== null && !(isObject(filters) && Object.keys(filters).length === 0)) {
-    throw refusal('filters', 'Insights with filters are of a former form. Send a query instead.');
+    throw refusal('filters', '`filters` is the older form of insights and is not supported. Send `query` instead.');
   }
-  if (changes.query === null) throw refusal('query', 'An insight needs a query.', 'null');
+  if (changes.query === null) throw refusal('query', '`query` must not be null.', 'null');
   if (changes.query !== undefined) requireKnownKind(changes.query);
   return { ...fields, saved: true, ...changes };
 }
@@ -78,14 +77,17 @@ export function requireSmall(value: unknown, attr: string, what: string): void {
 
 /** @throws AppError `invalid` for a query that is too large or of a kind that is not known. */
 function requireKnownKind(query: Record<string, unknown>): void {
-  requireSmall(query, 'query', 'A query has');
+  requireSmall(query, 'query', '`query` can have');
   const inner = wrappers.get(query.kind);
   if (inner === undefined) {
     requireKind(query, { attr: 'query', kinds: queryKinds });
     return;
   }
   if (!isObject(query.source)) {
-    throw refusal('query__source', `A query of kind '${query.kind}' needs a source: the query to run.`);
+    throw refusal(
+      'query__source',
+      `\`query.source\` is required if \`query.kind\` is '${query.kind}'. It contains the query to run.`,
+    );
   }
   requireKind(query.source, { attr: 'query__source', kinds: inner });
 }
@@ -109,8 +111,8 @@ function requireKind(
   if (typeof kind === 'string' && kinds.includes(kind)) return;
   const known = kinds.join(', ');
   throw kind === undefined || kind === null
-    ? refusal(`${attr}__kind`, `This field is required. It is one of ${known}.`, 'required')
-    : refusal(`${attr}__kind`, `Queries of this kind are not supported. Supported are ${known}.`, 'invalid_choice');
+    ? refusal(`${attr}__kind`, `This field is required. Choose one of: ${known}.`, 'required')
+    : refusal(`${attr}__kind`, `This kind of query is not supported. Choose one of: ${known}.`, 'invalid_choice');
 }
 
 export function refusal(attr: string, detail: string, code = 'invalid_input'): AppError {

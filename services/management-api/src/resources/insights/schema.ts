@@ -11,82 +11,83 @@ const ids = (description: string) => Type.Array(Type.Integer({ minimum: 1, maxim
 /** Free labels, as insights and dashboards have them. */
 export const tagList = Type.Array(Type.String({ maxLength: 255 }), {
   maxItems: 100,
-  description: 'Free labels, in the order they were sent.',
+  description: 'Tags, in the order in which they were sent.',
 });
 
 const fields = {
   name: orNull(text, 'Name of the insight.'),
-  derived_name: orNull(text, 'A name that the client made of the query; never made here.'),
-  description: orNull(text, 'What it is for.'),
+  derived_name: orNull(text, 'Name that a client generated from the query. Millrace does not generate it.'),
+  description: orNull(text, 'Description of the insight.'),
   query: orNull(
     freeFormObject({}),
-    'The question: a query, or an `InsightVizNode` or a `DataTableNode` with one as its `source`. Kept exactly as it was sent.',
+    'The query, or an `InsightVizNode` or `DataTableNode` that contains the query as its `source`. Stored exactly as it was sent.',
   ),
-  order: orNull(Type.Integer({ minimum: -largest, maximum: largest }), 'Its place in lists.'),
-  deleted: Type.Boolean({ description: 'Whether it is deleted; `false` restores it.' }),
-  dashboards: ids('The dashboards it is on. A change replaces the whole list.'),
-  favorited: Type.Boolean({ description: 'Whether it is a favourite.' }),
+  order: orNull(Type.Integer({ minimum: -largest, maximum: largest }), 'Position of the insight in lists.'),
+  deleted: Type.Boolean({ description: 'Whether the insight is deleted. Set it to false to restore the insight.' }),
+  dashboards: ids('IDs of the dashboards that contain the insight. In an update, replaces the entire list.'),
+  favorited: Type.Boolean({ description: 'Whether the insight is marked as a favorite.' }),
   saved: Type.Boolean({
-    description: 'Whether it was saved on purpose: true after a change that does not say otherwise.',
+    description:
+      'Whether the insight was saved explicitly. Every update sets this to true, unless the request contains another value.',
   }),
 };
 
-const nothingYet = 'Null while there is no result.';
+const nothingYet = 'Null if no result is cached.';
 
 /** `basic=true` leaves out the optional ones. */
 export const insight = Type.Object(
   {
-    id: Type.Integer({ description: 'Number of the insight.' }),
-    short_id: Type.String({ description: 'Eight letters and digits; unique in the project.' }),
+    id: Type.Integer({ description: 'ID of the insight.' }),
+    short_id: Type.String({ description: 'Short ID of eight letters and digits, unique within the project.' }),
     name: fields.name,
     derived_name: fields.derived_name,
     description: fields.description,
     query: fields.query,
-    filters: freeFormObject({ description: 'Always empty: the form before `query`.' }),
+    filters: freeFormObject({ description: 'Always empty. Older insights stored filters here instead of a `query`.' }),
     order: fields.order,
     deleted: fields.deleted,
-    dashboards: ids('The dashboards it is on.'),
+    dashboards: ids('IDs of the dashboards that contain the insight.'),
     dashboard_tiles: Type.Array(
       Type.Object({
-        id: Type.Integer({ description: 'Number of the tile.' }),
-        dashboard_id: Type.Integer({ description: 'Number of the dashboard.' }),
+        id: Type.Integer({ description: 'ID of the tile.' }),
+        dashboard_id: Type.Integer({ description: 'ID of the dashboard.' }),
         deleted: Type.Boolean({ description: 'Always false.' }),
       }),
-      { description: 'Its tiles on these dashboards.' },
+      { description: 'Tiles of the insight on these dashboards.' },
     ),
     tags: tagList,
     favorited: fields.favorited,
     saved: fields.saved,
-    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
-    created_by: orNull(embeddedUser, 'Who made it; null when the user was deleted.'),
-    updated_at: Type.String({ format: 'date-time', description: 'When anything of it changed last.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the insight was created.' }),
+    created_by: orNull(embeddedUser, 'User who created the insight. Null if the user has been deleted.'),
+    updated_at: Type.String({ format: 'date-time', description: 'When any field of the insight was last changed.' }),
     last_modified_at: Type.String({
       format: 'date-time',
-      description: 'When name, description or query changed last.',
+      description: 'When the name, description or query was last changed.',
     }),
-    last_modified_by: orNull(embeddedUser, 'Who changed these last.'),
-    last_viewed_at: orNull(time, 'When anybody opened it last.'),
+    last_modified_by: orNull(embeddedUser, 'User who last changed the name, description or query.'),
+    last_viewed_at: orNull(time, 'When the insight was last viewed by any user.'),
     is_sample: Type.Boolean({ description: 'Always false.' }),
     effective_restriction_level: Type.Optional(
-      Type.Integer({ description: '37 where it is on a dashboard that not everybody may change, otherwise 21.' }),
+      Type.Integer({ description: '37 if the insight is on a dashboard with restricted editing, otherwise 21.' }),
     ),
     effective_privilege_level: Type.Optional(
-      Type.Integer({ description: 'What the caller may do: 21 look at it, 37 change it.' }),
+      Type.Integer({ description: 'What the caller can do: 21 view the insight, 37 edit it.' }),
     ),
-    user_access_level: Type.String({ description: '`editor` or `viewer`.' }),
-    timezone: Type.Optional(orNull(Type.String(), 'Time zone of the result.')),
-    result: Type.Optional(Type.Unknown({ description: `The result that is kept. ${nothingYet}` })),
-    hasMore: Type.Optional(orNull(Type.Boolean(), `Whether there is more than the result shows. ${nothingYet}`)),
-    columns: Type.Unknown({ description: `Columns of a result that is a table. ${nothingYet}` }),
-    types: Type.Unknown({ description: `Types of these columns. ${nothingYet}` }),
+    user_access_level: Type.String({ description: 'Access level of the caller: `editor` or `viewer`.' }),
+    timezone: Type.Optional(orNull(Type.String(), 'Time zone of the result. Null if no result is cached.')),
+    result: Type.Optional(Type.Unknown({ description: `The cached or computed result. ${nothingYet}` })),
+    hasMore: Type.Optional(orNull(Type.Boolean(), `Whether the result was truncated. ${nothingYet}`)),
+    columns: Type.Unknown({ description: `Column names, if the result is a table. ${nothingYet}` }),
+    types: Type.Unknown({ description: `Types of the columns. ${nothingYet}` }),
     hogql: Type.Null({ description: 'Always null.' }),
-    query_status: Type.Unknown({ description: 'How far a run in the background is; null where there is none.' }),
-    resolved_date_range: Type.Unknown({ description: `First and last moment of the result. ${nothingYet}` }),
-    is_cached: Type.Boolean({ description: 'Whether the result was kept from an earlier request.' }),
+    query_status: Type.Unknown({ description: 'Status of the query, if it runs in the background. Otherwise null.' }),
+    resolved_date_range: Type.Unknown({ description: `Start and end of the date range of the result. ${nothingYet}` }),
+    is_cached: Type.Boolean({ description: 'Whether this is a cached result.' }),
     last_refresh: orNull(time, `When the result was computed. ${nothingYet}`),
-    cache_target_age: Type.Optional(orNull(time, `Until when it counts as fresh. ${nothingYet}`)),
-    next_allowed_client_refresh: orNull(time, `When clients should ask for a newer one at the earliest. ${nothingYet}`),
-    filters_hash: orNull(Type.String(), `Under what the result is kept. ${nothingYet}`),
+    cache_target_age: Type.Optional(orNull(time, `Time until which the result counts as fresh. ${nothingYet}`)),
+    next_allowed_client_refresh: orNull(time, `Time from which clients should request a newer result. ${nothingYet}`),
+    filters_hash: orNull(Type.String(), `Key of the cached result. ${nothingYet}`),
     refreshing: Type.Null({ description: 'Always null.' }),
     alerts: Type.Optional(Type.Array(Type.Unknown(), { description: 'Always empty.' })),
   },
@@ -100,10 +101,17 @@ export const insightChanges = Type.Object(
     derived_name: Type.Optional(fields.derived_name),
     description: Type.Optional(fields.description),
     query: Type.Optional(fields.query),
-    filters: Type.Optional(Type.Unknown({ description: 'The form before `query`: refused unless empty.' })),
+    filters: Type.Optional(
+      Type.Unknown({ description: 'Older form of the query. Rejected unless empty; use `query` instead.' }),
+    ),
     order: Type.Optional(fields.order),
     deleted: Type.Optional(fields.deleted),
-    dashboards: Type.Optional(orNull(fields.dashboards, 'The dashboards it is on. A change replaces the whole list.')),
+    dashboards: Type.Optional(
+      orNull(
+        fields.dashboards,
+        'IDs of the dashboards that contain the insight. In an update, replaces the entire list.',
+      ),
+    ),
     tags: Type.Optional(tagList),
     favorited: Type.Optional(fields.favorited),
     saved: Type.Optional(fields.saved),
@@ -159,5 +167,5 @@ export const insightsPath = '/insights';
 export const insightTags: [string] = ['insights'];
 
 export const insightParams = Type.Object({
-  id: Type.String({ description: 'Number of the insight, or its `short_id`.' }),
+  id: Type.String({ description: 'ID or `short_id` of the insight.' }),
 });

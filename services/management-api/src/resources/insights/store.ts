@@ -136,7 +136,7 @@ export async function insertInsight(
     [environmentId, shortId, userId, ...valuesOf(fields)],
   );
   const [row] = rows;
-  if (!row) throw new Error('An insight was inserted without an id.');
+  if (!row) throw new Error('The inserted insight has no ID.');
   return row.id;
 }
 

@@ -18,7 +18,7 @@ const viewedInsights = Type.Object(
   {
     insight_ids: Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), {
       maxItems: 2500,
-      description: 'Numbers of insights. Unknown ones, and those that are closed to the caller, are left out.',
+      description: 'IDs of insights. Insights that do not exist, or that the caller cannot access, are ignored.',
     }),
   },
   { title: 'ViewedInsights' },
@@ -30,7 +30,9 @@ const mostViewers = 10;
 const trendingInsight = Type.Object(
   {
     ...insight.properties,
-    viewers: Type.Array(embeddedUser, { description: `Who opened it, the latest first; ${mostViewers} at most.` }),
+    viewers: Type.Array(embeddedUser, {
+      description: `Users who viewed the insight, most recent first, at most ${mostViewers}.`,
+    }),
   },
   { title: 'TrendingInsight' },
 );
@@ -44,8 +46,8 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       below,
       path: `${insightsPath}/my_last_viewed`,
       operationId: 'insights_my_last_viewed',
-      summary: 'List the insights the caller opened last',
-      description: 'The five insights that the caller opened last, the latest first.',
+      summary: 'List the insights that you viewed last',
+      description: 'Returns the five insights that the caller viewed last, most recent first.',
       tags,
       scope: 'insight:read',
       responses: { 200: { description: 'The insights.', schema: Type.Array(insight) } },
@@ -62,19 +64,20 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       below,
       path: `${insightsPath}/trending`,
       operationId: 'insights_trending',
-      summary: 'List the insights that most people opened',
-      description: 'Of the last days, those that most people opened come first.',
+      summary: 'List trending insights',
+      description:
+        'Returns the insights that were viewed by the most users in the last `days` days, most viewed first.',
       tags,
       scope: 'insight:read',
       query: Type.Object({
         days: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 365, description: 'So many days back; 7 by default.' }),
+          Type.Integer({ minimum: 1, maximum: 365, description: 'Number of days to look back. Defaults to 7.' }),
         ),
         limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 100, description: 'At most so many; 10 by default.' }),
+          Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of insights. Defaults to 10.' }),
         ),
       }),
-      responses: { 200: { description: 'The insights.', schema: Type.Array(trendingInsight) } },
+      responses: { 200: { description: 'The trending insights.', schema: Type.Array(trendingInsight) } },
       examples: { response: [{ ...insightExample, viewers: [embeddedUserExample] }] },
       handler: async ({ caller: { userId }, target, query: { days = 7, limit = 10 } }) => {
         const where = insightConditions(target, { userId }, {});
@@ -88,12 +91,12 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       below,
       path: `${insightsPath}/viewed`,
       operationId: 'insights_viewed',
-      summary: 'Note that insights were opened',
-      description: 'Notes that the caller has opened these insights just now.',
+      summary: 'Mark insights as viewed',
+      description: 'Records that the caller has just viewed these insights.',
       tags,
       scope: 'insight:read',
       body: viewedInsights,
-      responses: { 201: { description: 'It is noted.' } },
+      responses: { 201: { description: 'The view was recorded.' } },
       examples: { request: { insight_ids: [7] } },
       handler: async ({ caller: { userId }, target: { environmentId, rights }, body }) => {
         const isSeen = await sightOf(sql, rights, { environmentId, kind: 'insight' });
@@ -107,12 +110,12 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       below,
       path: `${insightsPath}/:id/viewed`,
       operationId: 'insights_viewed_one',
-      summary: 'Note that an insight was opened',
-      description: 'Notes that the caller has opened this insight just now.',
+      summary: 'Mark an insight as viewed',
+      description: 'Records that the caller has just viewed this insight.',
       tags,
       scope: 'insight:read',
       params: insightParams,
-      responses: { 201: { description: 'It is noted.' } },
+      responses: { 201: { description: 'The view was recorded.' } },
       handler: async ({ caller: { userId }, target, params: { id } }) => {
         const row = await foundInsight(sql, target, { name: id, needed: 'viewer' });
         if (row.deleted) throw new AppError('not_found', 'Not found.');

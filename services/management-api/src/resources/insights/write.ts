@@ -92,7 +92,7 @@ export async function foundInsight(
 
 async function writtenInsight(tx: Transaction, environmentId: number, id: number): Promise<InsightRow> {
   const row = await findInsight(tx, environmentId, String(id));
-  if (!row) throw new Error('An insight was written and is not there.');
+  if (!row) throw new Error('The insight could not be read after it was written.');
   return row;
 }
 
@@ -182,10 +182,14 @@ function requireMayChange(dashboard: Restricted & { dashboard_id: number }, edit
 /** @throws AppError `invalid`. */
 export function requireSpace({ id, tiles }: { id: number; tiles: number }, more = 1): void {
   if (tiles + more <= mostTiles) return;
-  throw new AppError('invalid', `A dashboard has at most ${mostTiles} tiles. Dashboard ${id} is full.`, {
-    code: 'limit_exceeded',
-    attr: 'dashboards',
-  });
+  throw new AppError(
+    'invalid',
+    `Dashboard ${id} already has ${mostTiles} tiles, which is the maximum. Remove tiles, or use another dashboard.`,
+    {
+      code: 'limit_exceeded',
+      attr: 'dashboards',
+    },
+  );
 }
 
 type FoundDashboard = Restricted & { id: number; tiles: number };

@@ -175,7 +175,7 @@ test('Q-235: a query over its time is told so and runs no more, and the next one
   await lock.release();
   expect(late).toMatchObject({
     ...{ kind: 'invalid', code: 'query_timeout', attr: 'query' },
-    message: expect.stringMatching(/^The query takes more than 1 second\. Narrow it with a shorter range/),
+    message: expect.stringMatching(/^The query takes more than 1 second\. Use a shorter date range/),
   });
   expect((await hasty.ask(asker, { query, refresh: 'blocking', signal })).answer).toMatchObject({ is_cached: false });
 });
