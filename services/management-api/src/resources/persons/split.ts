@@ -20,7 +20,7 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
     summary: 'Split a person',
     description:
       'Moves distinct IDs of a person to new persons, one for each ID. Use this if the wrong people were merged. If you send ' +
-      '`distinct_ids_to_split`, these IDs are moved. Otherwise, all IDs except `main_distinct_id` are moved, which defaults to the ' +
+      '`distinct_ids_to_split`, these IDs are moved. Otherwise, all IDs except `main_distinct_id` are moved. This defaults to the ' +
       'main ID of the person. The person keeps its UUID, its properties and its other IDs. The new persons have no properties, and all ' +
       'past and future events of an ID belong to its new person. The change takes effect immediately. One request moves up to ' +
       `${maxSplits} IDs. The request is rejected if the ID in the path could refer to two persons.`,
