@@ -8,8 +8,8 @@ export const maxPage = 1_000_000;
 
 /** Pages of this list have numbers, unlike all others (docs/api/activity.md). A bad number is 400. */
 export const activityQuery = Type.Object({
-  limit: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'Number of records per page.' }),
-  page: Type.Integer({ default: 1, minimum: 1, maximum: maxPage, description: 'Number of the page, from 1.' }),
+  limit: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'Number of entries per page.' }),
+  page: Type.Integer({ default: 1, minimum: 1, maximum: maxPage, description: 'Page number, starting at 1.' }),
 });
 
 export const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
@@ -20,22 +20,26 @@ export const activityItem = Type.Object(
       {
         first_name: Type.String({
           description:
-            'First name; `System` for the system itself, `Command line` for its operator, `SCIM` for a provider.',
+            'First name of the user. `System` for changes made by Millrace, `Command line` for changes made by an operator, ' +
+            'and `SCIM` for changes made by an identity provider.',
         }),
-        email: nullableText('E-mail address.'),
-        is_system: Type.Optional(Type.Boolean({ description: 'Present and true for the system itself.' })),
+        email: nullableText('Email address of the user.'),
+        is_system: Type.Optional(
+          Type.Boolean({ description: 'True if the change was not made by a user; otherwise absent.' }),
+        ),
       },
-      { description: 'Who did it.' },
+      { description: 'User who made the change.' },
     ),
     activity: Type.String({
       description:
-        '`created`, `updated`, `deleted` or `restored`; of persons also `split_person`; of users also `logged_in`, `logged_out`, `second_factor_refused`.',
+        'Type of change: `created`, `updated`, `deleted` or `restored`; for persons also `split_person`; for users also ' +
+        '`logged_in`, `logged_out` and `second_factor_refused`.',
     }),
-    scope: Type.String({ description: 'Kind of the record; an environment is a `Team`.' }),
-    item_id: Type.String({ description: 'Id of the record.' }),
+    scope: Type.String({ description: 'Type of the record. The type of an environment is `Team`.' }),
+    item_id: Type.String({ description: 'ID of the record.' }),
     detail: Type.Object(
       {
-        name: nullableText('What the record is called.'),
+        name: nullableText('Name of the record.'),
         short_id: Type.Null({ description: 'Always null.' }),
         type: Type.Null({ description: 'Always null.' }),
         trigger: Type.Union(
@@ -43,47 +47,50 @@ export const activityItem = Type.Object(
             Type.Object({
               job_type: Type.String({
                 description:
-                  '`command_line`: an operator did it with `millrace`; `scim`: the provider of a domain did it.',
+                  '`command_line` if an operator made the change with `millrace`, or `scim` if the identity provider of a domain made it.',
               }),
-              job_id: Type.String({ description: 'The command, or the domain.' }),
+              job_id: Type.String({
+                description: 'Command that the operator ran, or domain that the identity provider belongs to.',
+              }),
               payload: Type.Object({}, { description: 'Always empty.' }),
             }),
             Type.Null(),
           ],
-          { description: 'What did it, when it was no user; null otherwise.' },
+          { description: 'Operator or identity provider that made the change; null if a user or Millrace made it.' },
         ),
         changes: Type.Union(
           [
             Type.Array(
               Type.Object({
-                type: Type.String({ description: 'Kind of the record.' }),
-                action: Type.String({ description: '`created`, `changed` or `deleted`.' }),
-                field: Type.String({ description: 'The field.' }),
-                before: Type.Unknown({ description: 'Its value before.' }),
-                after: Type.Unknown({ description: 'Its value after.' }),
+                type: Type.String({ description: 'Type of the record.' }),
+                action: Type.String({ description: 'Type of change to the field: `created`, `changed` or `deleted`.' }),
+                field: Type.String({ description: 'Name of the field.' }),
+                before: Type.Unknown({ description: 'Value before the change.' }),
+                after: Type.Unknown({ description: 'Value after the change.' }),
               }),
             ),
             Type.Null(),
           ],
           {
             description:
-              'What changed; null when the record was made or removed, and behind the first 2 MiB of changes on a page.',
+              'The changed fields. Null if the record was created or deleted, and for the remaining entries of a page once its ' +
+              'changes exceed 2 MiB.',
           },
         ),
       },
-      { description: 'What happened.' },
+      { description: 'Details of the change.' },
     ),
-    created_at: Type.String({ format: 'date-time', description: 'When.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the change was made.' }),
   },
   { title: 'Activity' },
 );
 
 export const activityPage = Type.Object(
   {
-    results: Type.Array(activityItem, { description: 'The records of this page, the latest first.' }),
-    next: nullableText('Address of the next page.'),
-    previous: nullableText('Address of the previous page.'),
-    total_count: Type.Integer({ description: 'Number of records on all pages together.' }),
+    results: Type.Array(activityItem, { description: 'The log entries on this page, most recent first.' }),
+    next: nullableText('URL of the next page, or null on the last page.'),
+    previous: nullableText('URL of the previous page, or null on the first page.'),
+    total_count: Type.Integer({ description: 'Number of entries on all pages.' }),
   },
   { title: 'ActivityPage' },
 );

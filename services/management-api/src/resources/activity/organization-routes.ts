@@ -35,21 +35,26 @@ export function organizationActivityRoute({
     method: 'GET',
     path: '/api/organizations/:organization_id/activity',
     operationId: 'organizations_activity',
-    summary: 'Show what happened in an organization',
+    summary: 'Show the activity log of an organization',
     description:
-      'Who changed what in the organization and in all of its projects, the latest first. Several filters narrow each other.',
+      'Returns the changes made in the organization and in all of its projects, most recent first. If you send several ' +
+      'filters, only entries that match all of them are returned.',
     tags: ['organizations'],
     scope: 'activity_log:read',
     level: membershipLevels.administrator,
     params: organizationParams,
     query: Type.Object({
       ...keysetQuery,
-      scope: Type.Optional(Type.String({ description: 'Only records of this kind, e.g. `FeatureFlag` or `Team`.' })),
-      item_id: Type.Optional(Type.String({ description: 'Only about the record with this id.' })),
-      user: Type.Optional(Type.String({ format: 'uuid', description: 'Only what the user with this uuid did.' })),
+      scope: Type.Optional(
+        Type.String({ description: 'Only entries about records of this type, such as `FeatureFlag` or `Team`.' }),
+      ),
+      item_id: Type.Optional(Type.String({ description: 'Only entries about the record with this ID.' })),
+      user: Type.Optional(
+        Type.String({ format: 'uuid', description: 'Only changes that the user with this UUID made.' }),
+      ),
       ...timeRangeQuery,
     }),
-    responses: { 200: { description: 'One page of records.', schema: organizationActivity } },
+    responses: { 200: { description: 'One page of log entries.', schema: organizationActivity } },
     examples: { response: { next: null, results: activityExample.results } },
     target: addressedOrganization(sql),
     handler: async ({ caller, target, query, request }) => {
@@ -67,7 +72,7 @@ export function organizationActivityRoute({
         limit,
         findKeys(window) {
           const find = (on: Sql) => findActivityKeys(on, organizationId, filter, window);
-          return isSearch ? searches.run({ caller, target }, 'after and before', find) : find(sql);
+          return isSearch ? searches.run({ caller, target }, '`after` and `before`', find) : find(sql);
         },
         async read(keys, maxBytes) {
           const { rows, used } = await readOrganizationActivity(sql, organizationId, { keys, maxBytes });

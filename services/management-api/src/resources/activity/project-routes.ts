@@ -13,35 +13,41 @@ import { type ActivityFilter, type ActivityRow, listActivity } from './activity-
 
 const logEntry = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the record.' }),
-    organization_id: nullableText('Id of the organization.'),
+    id: Type.String({ format: 'uuid', description: 'ID of the log entry.' }),
+    organization_id: nullableText('ID of the organization.'),
     ...activityItem.properties,
-    is_system: Type.Boolean({ description: 'Whether it was not a user who did it.' }),
-    was_impersonated: Type.Boolean({ description: 'Always false: users cannot act as other users.' }),
-    unread: Type.Boolean({ description: 'Always false: what a user has read is not stored.' }),
+    is_system: Type.Boolean({ description: 'Whether the change was made by something other than a user.' }),
+    was_impersonated: Type.Boolean({ description: 'Always false: users cannot impersonate other users.' }),
+    unread: Type.Boolean({ description: 'Always false: Millrace does not store which entries a user has read.' }),
   },
   { title: 'ActivityLogEntry' },
 );
 
 const logPage = Type.Object(
   {
-    count: Type.Integer({ description: 'Number of records on all pages together.' }),
-    next: nullableText('Address of the next page.'),
-    previous: nullableText('Address of the previous page.'),
-    results: Type.Array(logEntry, { description: 'The records of this page, the latest first.' }),
+    count: Type.Integer({ description: 'Number of entries on all pages.' }),
+    next: nullableText('URL of the next page, or null on the last page.'),
+    previous: nullableText('URL of the previous page, or null on the first page.'),
+    results: Type.Array(logEntry, { description: 'The log entries on this page, most recent first.' }),
   },
   { title: 'ActivityLogPage' },
 );
 
 const query = Type.Object({
-  page: Type.Integer({ default: 1, minimum: 1, maximum: maxPage, description: 'Number of the page, from 1.' }),
-  page_size: Type.Integer({ default: 100, minimum: 1, maximum: 1000, description: 'Number of records per page.' }),
-  user: Type.Optional(Type.String({ format: 'uuid', description: 'Only what the user with this UUID did.' })),
-  scope: Type.Optional(Type.String({ description: 'Only records of this kind, such as `FeatureFlag` or `Team`.' })),
-  scopes: Type.Optional(
-    Type.String({ description: 'Only records of these kinds. Separate them by commas or repeat the parameter.' }),
+  page: Type.Integer({ default: 1, minimum: 1, maximum: maxPage, description: 'Page number, starting at 1.' }),
+  page_size: Type.Integer({ default: 100, minimum: 1, maximum: 1000, description: 'Number of entries per page.' }),
+  user: Type.Optional(Type.String({ format: 'uuid', description: 'Only changes made by the user with this UUID.' })),
+  scope: Type.Optional(
+    Type.String({ description: 'Only entries about records of this type, for example `FeatureFlag` or `Team`.' }),
   ),
-  item_id: Type.Optional(Type.String({ description: 'Only the record with this ID. IDs are unique within a kind.' })),
+  scopes: Type.Optional(
+    Type.String({
+      description: 'Only entries about records of these types. Separate them with commas, or repeat the parameter.',
+    }),
+  ),
+  item_id: Type.Optional(
+    Type.String({ description: 'Only entries about the record with this ID. IDs are unique within a type.' }),
+  ),
 });
 
 /**
@@ -62,13 +68,16 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
     below: belowEnvironment(sql),
     path: '/activity_log',
     operationId: 'activity_log_list',
-    summary: 'Show what happened in a project',
+    summary: 'Show the activity log of a project',
     description:
-      'Returns who changed what in the project, the latest first. Several filters narrow each other. Records that access rules close to you are left out. If any rule applies to you, annotations, batch exports and subscriptions are left out as well. Dead letters are only shown to administrators.',
+      'Returns the changes made in the project, most recent first. If you send several filters, only entries that ' +
+      'match all of them are returned. Entries about records that you cannot access are left out. If any access rule ' +
+      'applies to you, entries about annotations, batch exports and subscriptions are left out as well. Only ' +
+      'administrators see entries about dead letters and ingestion restrictions.',
     tags: ['projects'],
     scope: 'activity_log:read',
     query,
-    responses: { 200: { description: 'One page of records.', schema: logPage } },
+    responses: { 200: { description: 'One page of log entries.', schema: logPage } },
     examples: {
       response: { count: 1, next: null, previous: null, results: activityExample.results.map(exampleEntry) },
     },
@@ -83,7 +92,7 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
         ...((scope ?? scopes) !== undefined && { scopes: scopesOf(scope, request.query.getAll('scopes')) }),
       };
       const offset = (page - 1) * limit;
-      const { count, rows } = await searches.run({ caller, target }, 'page', (on) =>
+      const { count, rows } = await searches.run({ caller, target }, 'a lower `page`', (on) =>
         listActivity(on, filter, { limit, offset }),
       );
       if (page > 1 && rows.length === 0) throw new AppError('not_found', 'Invalid page.');

@@ -111,7 +111,7 @@ it('AN-03 shows annotations of the organization in its other projects, where the
   });
   expect(await send('PATCH', `${elsewhere}${id}/`, { content: 'mine' })).toMatchObject({
     status: 403,
-    body: { detail: 'This annotation belongs to another project. Change it there.' },
+    body: { detail: 'This annotation belongs to another project. Change it in that project.' },
   });
 });
 

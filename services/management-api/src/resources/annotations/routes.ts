@@ -36,7 +36,8 @@ export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 't
       operationId: 'annotations_list',
       summary: 'List annotations',
       description:
-        'Returns the annotations of the project and those of the whole organization, the latest mark first. Deleted annotations are left out, and so are annotations about a deleted insight or dashboard.',
+        'Returns the annotations of the project and those of the whole organization, ordered by the time they mark, ' +
+        'latest first. Deleted annotations and annotations on deleted insights or dashboards are left out.',
       tags,
       scope: 'annotation:read',
       query: annotationListQuery,
@@ -64,7 +65,9 @@ export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 't
       path: annotationsPath,
       operationId: 'annotations_create',
       summary: 'Create an annotation',
-      description: 'Creates an annotation. Naming an insight or a dashboard requires the scope to read it.',
+      description:
+        'Creates an annotation. To attach it to an insight or a dashboard, you need the scope to read that insight or ' +
+        'dashboard.',
       tags,
       scope: 'annotation:write',
       body: annotationChanges,
@@ -99,7 +102,8 @@ export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 't
         operationId: `annotations_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace an annotation' : 'Change or delete an annotation',
         description:
-          'Changes the fields that are sent. `deleted: true` deletes the annotation, and `false` restores it. An annotation of the whole organization can only be changed in its own project.',
+          'Changes the fields that are sent. `deleted: true` deletes the annotation, and `deleted: false` restores it. An ' +
+          'organization-wide annotation can only be changed in the project where it was created.',
         tags,
         scope: 'annotation:write',
         params: annotationParams,
@@ -120,12 +124,12 @@ export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 't
       below,
       path: `${annotationsPath}/:id`,
       operationId: 'annotations_destroy',
-      summary: 'Not supported: set `deleted: true` with PATCH',
-      description: 'Annotations are not deleted for good. Send a PATCH request with `deleted: true` instead.',
+      summary: 'Not supported: send PATCH with `deleted: true`',
+      description: 'Annotations cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'annotation:write',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
-      responses: { 405: { description: 'Always, without a body.' } },
+      responses: { 405: { description: 'Always returned, without a body.' } },
       handler: async () => undefined,
     }),
   ];

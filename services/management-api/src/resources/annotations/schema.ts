@@ -14,17 +14,19 @@ const scope = (description: string) =>
 
 const fields = {
   content: orNull(Type.String({ maxLength: 8192 }), 'Text of the annotation, at most 8,192 characters.'),
-  date_marker: orNull(Type.String({ format: 'date-time' }), 'Point in time that the annotation marks.'),
+  date_marker: orNull(Type.String({ format: 'date-time' }), 'The point in time that the annotation marks.'),
   creation_type: Type.Unsafe<'USR' | 'GIT'>({
     type: 'string',
     enum: ['USR', 'GIT'],
-    description: '`USR` for a person, `GIT` for a deployment.',
+    description: '`USR` if a user created the annotation, `GIT` if a deployment did.',
   }),
-  emoji: orNull(Type.String({ maxLength: 16 }), 'Emoji shown at the annotation. An empty text becomes null.'),
-  hidden_in_user_interface: orNull(Type.Boolean(), 'Whether charts leave the annotation out.'),
-  deleted: Type.Boolean({ description: 'Whether the annotation is deleted. Set it back to false to restore it.' }),
-  dashboard_item: orNull(recordId, 'ID of the insight that the annotation is about.'),
-  dashboard_id: orNull(recordId, 'ID of the dashboard that the annotation is about.'),
+  emoji: orNull(Type.String({ maxLength: 16 }), 'Emoji shown with the annotation. An empty string is stored as null.'),
+  hidden_in_user_interface: orNull(Type.Boolean(), 'Whether the annotation is hidden in charts.'),
+  deleted: Type.Boolean({
+    description: 'Whether the annotation is deleted. Set it to false to restore the annotation.',
+  }),
+  dashboard_item: orNull(recordId, 'ID of the insight that the annotation is attached to.'),
+  dashboard_id: orNull(recordId, 'ID of the dashboard that the annotation is attached to.'),
 };
 
 export const annotation = Type.Object(
@@ -32,16 +34,16 @@ export const annotation = Type.Object(
     id: Type.Integer({ description: 'ID of the annotation.' }),
     ...fields,
     scope: scope(
-      'Where the annotation is shown: at one insight, on one dashboard, in the project, or in all projects of the organization.',
+      'Where the annotation is shown: on one insight, on one dashboard, in the project, or in all projects of the organization.',
     ),
-    insight_short_id: orNull(Type.String(), 'Short ID of the insight. Null without the scope `insight:read`.'),
-    insight_name: orNull(Type.String(), 'Name of the insight. Null without the scope `insight:read`.'),
+    insight_short_id: orNull(Type.String(), 'Short ID of the insight. Null unless you have the scope `insight:read`.'),
+    insight_name: orNull(Type.String(), 'Name of the insight. Null unless you have the scope `insight:read`.'),
     insight_derived_name: orNull(
       Type.String(),
-      'Name that was derived from the query of the insight. Null without the scope `insight:read`.',
+      'Name generated from the query of the insight. Null unless you have the scope `insight:read`.',
     ),
-    dashboard_name: orNull(Type.String(), 'Name of the dashboard. Null without the scope `dashboard:read`.'),
-    created_by: orNull(embeddedUser, 'User who created the annotation; null when that user was deleted.'),
+    dashboard_name: orNull(Type.String(), 'Name of the dashboard. Null unless you have the scope `dashboard:read`.'),
+    created_by: orNull(embeddedUser, 'User who created the annotation, or null if that user was deleted.'),
     created_at: Type.String({ format: 'date-time', description: 'When the annotation was created.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When the annotation was last changed.' }),
   },
@@ -55,7 +57,7 @@ export const annotationChanges = Type.Object(
     // Checked by `parseScope`, which knows PostHog's former scope too.
     scope: Type.Optional(
       Type.String({
-        description: `One of ${annotationScopes.map((name) => `\`${name}\``).join(', ')}. The default is \`dashboard_item\`.`,
+        description: `One of ${annotationScopes.map((name) => `\`${name}\``).join(', ')}. Defaults to \`dashboard_item\`.`,
       }),
     ),
     dashboard_item: Type.Optional(fields.dashboard_item),
@@ -79,24 +81,31 @@ export const annotationListQuery = Type.Object({
     minimum: 1,
     maximum: 10_000,
     'x-lenient': true,
-    description: 'Number of annotations per page, at most 10000 and by default 1000.',
+    description: 'Number of annotations per page. Defaults to 1000; the maximum is 10000.',
   }),
   scope: Type.Optional(
     Type.Unsafe<AnnotationScope | 'insight'>({
       type: 'string',
       enum: [...annotationScopes, 'insight'],
-      description: 'Only annotations with this scope. `insight` means `dashboard_item`.',
+      description: 'Only annotations with this scope. `insight` is accepted as another name for `dashboard_item`.',
     }),
   ),
-  search: Type.Optional(Type.String({ maxLength: longestNeedle, description: 'Part of the text, in any case.' })),
+  search: Type.Optional(
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Only annotations whose text contains this string, ignoring case.',
+    }),
+  ),
   date_from: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only annotations that mark this time or a later one.' }),
+    Type.String({ format: 'date-time', description: 'Only annotations that mark this time or later.' }),
   ),
   date_to: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only annotations that mark this time or an earlier one.' }),
+    Type.String({ format: 'date-time', description: 'Only annotations that mark this time or earlier.' }),
   ),
   hidden_in_user_interface: Type.Optional(
-    Type.Boolean({ description: 'Only annotations that charts leave out, or only those that they show.' }),
+    Type.Boolean({
+      description: 'True: only annotations that are hidden in charts. False: only annotations that charts show.',
+    }),
   ),
 });
 

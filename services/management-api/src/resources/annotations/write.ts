@@ -62,7 +62,7 @@ export async function changeAnnotation(
   const isOwn = await lockAnnotation(tx, place.environmentId, id);
   const before = await foundAnnotation(tx, place, id);
   if (!isOwn) {
-    throw new AppError('forbidden', 'This annotation belongs to another project. Change it there.');
+    throw new AppError('forbidden', 'This annotation belongs to another project. Change it in that project.');
   }
   await checkParents(tx, author, changes);
   await updateAnnotation(tx, id, withChanges(before, changes));
