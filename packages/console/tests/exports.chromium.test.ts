@@ -93,7 +93,7 @@ test('C-007, C-038: nothing yet says what each destination needs; made by the fo
   await page.getByRole('button', { name: 'Create export' }).click();
   const port = field(page, 'Port');
   await eventually(async () => expect(await port.getAttribute('aria-invalid')).toBe('true'));
-  await page.getByText("'port' must be a port between 1 and 65535.").waitFor();
+  await page.getByText("'port' must be between 1 and 65535.").waitFor();
   expect(await field(page, 'Password').inputValue()).toBe(secret);
   await port.fill('5433');
   await page.getByRole('button', { name: 'Create export' }).click();
@@ -236,7 +236,7 @@ test('C-033: what is changed keeps its secrets; another server asks for them at 
   await field(page, 'Host').fill('elsewhere.example.com');
   await page.getByRole('button', { name: 'Save' }).click();
   await eventually(async () => expect(await field(page, 'Host').getAttribute('aria-invalid')).toBe('true'));
-  await page.getByText('They would go to another server.').waitFor();
+  await page.getByText('Otherwise the stored secrets would be sent to a different server.').waitFor();
   await field(page, 'Host').fill('warehouse.example.com');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('table shop_events in database analytics').waitFor();

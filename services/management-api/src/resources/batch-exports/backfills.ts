@@ -32,7 +32,9 @@ export async function startBackfill(
   const exportId = exported.id;
   const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
   if ((await countOtherRunning(tx, { exportId, id })) >= maxRunning) {
-    throw refusal(`Only ${maxRunning} backfills of an export run at a time. Wait for one, or cancel it.`);
+    throw refusal(
+      `At most ${maxRunning} backfills of an export can run at the same time. Wait until one ends, or cancel one.`,
+    );
   }
   return { id, hasBegun: await upsertBackfill(tx, { id, exportId, ...range, byStoredTime }) };
 }
@@ -68,7 +70,8 @@ export function spansOfRange(range: Range, rhythm: ExportRhythm): TimeSpan[] {
   for (const span of exportSpans(range, rhythm)) {
     if (spans.push(span) <= maxBackfillRuns) continue;
     throw refusal(
-      `A backfill makes at most ${maxBackfillRuns} runs, and from ${formatDateTime(range.start)} to ${formatDateTime(range.end)} the interval '${rhythm.interval}' makes more. Ask for it in parts.`,
+      `A backfill can have at most ${maxBackfillRuns} runs. The range from ${formatDateTime(range.start)} to ` +
+        `${formatDateTime(range.end)} needs more with the interval '${rhythm.interval}'. Split it into several backfills.`,
     );
   }
   return spans;

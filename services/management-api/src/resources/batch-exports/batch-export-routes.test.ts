@@ -336,7 +336,7 @@ describe('secrets stay where they are', () => {
     VE(
       'invalid_input',
       'destination',
-      `With another '${what}' these have to be sent again: ${names}. They would go to another server.`,
+      `'${what}' changed, so you must also send ${names} again. Otherwise the stored secrets would be sent to a different server.`,
     );
 
   test('another server is not told the secrets of the one before', async () => {
@@ -425,7 +425,7 @@ describe('what nobody here can do is refused, not accepted', () => {
         VE(
           'invalid_choice',
           'destination__type',
-          `"${type}" is not supported here. Supported destinations: S3, Postgres.`,
+          `"${type}" is not a supported destination type. Supported types: S3, Postgres.`,
         ),
       ],
     ),
@@ -442,25 +442,21 @@ describe('what nobody here can do is refused, not accepted', () => {
       withConfig('Postgres', { ...pg, port: '5432' }),
       refuses("Configuration has invalid type for 'port': expected 'int'"),
     ],
-    [
-      'a port that is none',
-      withConfig('Postgres', { ...pg, port: 0 }),
-      refuses("'port' must be a port between 1 and 65535."),
-    ],
+    ['a port that is none', withConfig('Postgres', { ...pg, port: 0 }), refuses("'port' must be between 1 and 65535.")],
     [
       'Parquet',
       withConfig('S3', { ...s3.config, file_format: 'Parquet' }),
-      refuses("'file_format' must be one of: JSONLines. Anything else is not supported here."),
+      refuses("'file_format' must be one of: JSONLines. Other values are not supported."),
     ],
     [
       'brotli',
       withConfig('S3', { ...s3.config, compression: 'brotli' }),
-      refuses("'compression' must be one of: gzip. Anything else is not supported here."),
+      refuses("'compression' must be one of: gzip. Other values are not supported."),
     ],
     [
       'an endpoint that is none',
       withConfig('S3', { ...s3.config, endpoint_url: 'file:///etc' }),
-      refuses("'endpoint_url' must be an http(s) address."),
+      refuses("'endpoint_url' must be an http or https URL without a username or password."),
     ],
     [
       'sessions',
@@ -549,7 +545,7 @@ describe('backfills', () => {
       'too many runs',
       '2019-01-01T00:00:00Z',
       '2021-01-01T00:00:00Z',
-      "interval 'hour' makes more. Ask for it in parts.",
+      "needs more with the interval 'hour'. Split it into several backfills.",
     ],
     ['X31 equal', '2021-01-01T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
     ['X31 reversed', '2021-01-02T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
@@ -585,7 +581,7 @@ describe('backfills', () => {
     const refusal = VE(
       'invalid_input',
       null,
-      'Only 10 backfills of an export run at a time. Wait for one, or cancel it.',
+      'At most 10 backfills of an export can run at the same time. Wait until one ends, or cancel one.',
     );
     expect(await post(`${id}/backfill`, range(day(20), day(21)))).toMatchObject(refusal);
     expect(await post(`${id}/backfill`, range(day(1), day(2)))).toMatchObject(ok);
@@ -732,12 +728,12 @@ describe('filters, time zone and offsets', () => {
     ],
     ['filters', { filters: [{ type: 'cohort', key: 'id', value: 999_999 }] }, 'Cohort 999999 does not exist'],
     ['filters', { filters: { data_interval_start: 1 } }, 'Expected'],
-    ['filters', { filters, model: 'persons' }, 'exports of persons have none'],
-    ['timezone', { timezone: 'Mars/Base' }, 'is not a time zone'],
+    ['filters', { filters, model: 'persons' }, "can only be set when 'model' is 'events'"],
+    ['timezone', { timezone: 'Mars/Base' }, 'is not a known time zone'],
     ['offset_day', { offset_day: 7, interval: 'week' }, '6'],
-    ['offset_day', { offset_day: 1, interval: 'day' }, "only possible with the interval 'week'"],
+    ['offset_day', { offset_day: 1, interval: 'day' }, "can only be set when 'interval' is 'week'"],
     ['offset_hour', { offset_hour: 24, interval: 'day' }, '23'],
-    ['offset_hour', { offset_hour: 1 }, "only possible with the intervals 'day' and 'week'"],
+    ['offset_hour', { offset_hour: 1 }, "can only be set when 'interval' is 'day' or 'week'"],
   ])('are refused with the name of the field: %s %j', async (attr, body, detail) => {
     const answer = await create(body);
     expect(answer).toMatchObject({ status: 400, body: { attr, detail: expect.stringContaining(detail) } });

@@ -45,10 +45,14 @@ export function changeDestination(stored: Destination | null, changes: Destinati
 function checkType(type: string): ExportDestinationType {
   if (isExportDestinationType(type)) return type;
   const known = Object.keys(exportDestinations).join(', ');
-  throw new AppError('invalid', `"${type.slice(0, 100)}" is not supported here. Supported destinations: ${known}.`, {
-    code: 'invalid_choice',
-    attr: 'destination__type',
-  });
+  throw new AppError(
+    'invalid',
+    `"${type.slice(0, 100)}" is not a supported destination type. Supported types: ${known}.`,
+    {
+      code: 'invalid_choice',
+      attr: 'destination__type',
+    },
+  );
 }
 
 function checkSettings(type: ExportDestinationType, settings: Record<string, unknown>): void {
@@ -81,7 +85,10 @@ function checkSecretsStay(stored: Destination, settings: Record<string, unknown>
   const kept = Object.keys(stored.secrets).filter((name) => name in settings && !Object.hasOwn(sent, name));
   if (kept.length === 0) return;
   const names = kept.map((name) => `'${name}'`).join(', ');
-  throw refusal(`With another '${moved}' these have to be sent again: ${names}. They would go to another server.`);
+  throw refusal(
+    `'${moved}' changed, so you must also send ${names} again. Otherwise the stored secrets would be sent to a ` +
+      'different server.',
+  );
 }
 
 const typeNames = { string: 'str', integer: 'int', boolean: 'bool', strings: 'list' };
@@ -98,20 +105,20 @@ function checkValue(name: string, field: DestinationField, value: unknown): void
     throw refusal(`Configuration missing required field: '${name}'`);
   }
   if (field.choices && !field.choices.includes(String(value))) {
-    throw refusal(`'${name}' must be one of: ${field.choices.join(', ')}. Anything else is not supported here.`);
+    throw refusal(`'${name}' must be one of: ${field.choices.join(', ')}. Other values are not supported.`);
   }
 }
 
 function checkMeaning(type: ExportDestinationType, settings: Record<string, unknown>): void {
   const { endpoint_url: endpoint, port } = settings;
   if (type === 'S3' && endpoint !== undefined && !isWebAddress(String(endpoint))) {
-    throw refusal("'endpoint_url' must be an http(s) address.");
+    throw refusal("'endpoint_url' must be an http or https URL without a username or password.");
   }
   if (type === 'S3' && !/^[a-z0-9-]{1,63}$/i.test(String(settings.region))) {
-    throw refusal("'region' must consist of letters, digits and hyphens.");
+    throw refusal("'region' may only contain letters, digits and hyphens, and must have 1 to 63 characters.");
   }
   if (type === 'Postgres' && typeof port === 'number' && (port < 1 || port > 65_535)) {
-    throw refusal("'port' must be a port between 1 and 65535.");
+    throw refusal("'port' must be between 1 and 65535.");
   }
 }
 
@@ -144,7 +151,7 @@ export function createDestinationSecrets(box: SecretBox, { mayBePlain }: { mayBe
       if (mayBePlain) return secrets;
       throw new AppError(
         'invalid',
-        'This installation cannot keep the secrets of a batch export: its operator has to set SECRETS_KEY.',
+        'This installation cannot store the secrets of a batch export. Ask the operator to set SECRETS_KEY.',
         { code: 'secrets_key_missing', attr: 'destination' },
       );
     },

@@ -88,11 +88,13 @@ function readRoutes(below: Exports, { sql }: BatchExportDeps) {
       path,
       operationId: 'batch_exports_list',
       summary: 'List batch exports',
-      description: 'The newest first. Below an organization: those of all its environments.',
+      description:
+        'Returns the batch exports, newest first. Below an organization, returns the exports of all environments of the ' +
+        'organization that you have access to.',
       tags,
       scope: 'batch_export:read',
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of exports.', schema: offsetPageOf(batchExport) } },
+      responses: { 200: { description: 'One page of batch exports.', schema: offsetPageOf(batchExport) } },
       examples: { response: { count: 1, next: null, previous: null, results: [batchExportExample] } },
       handler: async ({ target: address, query, request }) =>
         offsetPage(request, query, async (window) => {
@@ -108,11 +110,11 @@ function readRoutes(below: Exports, { sql }: BatchExportDeps) {
       path: `${path}/:id`,
       operationId: 'batch_exports_retrieve',
       summary: 'Show a batch export',
-      description: 'One export with its last ten runs, without its secrets.',
+      description: 'Returns one batch export with its last ten runs. The secrets of its destination are left out.',
       tags,
       scope: 'batch_export:read',
       params,
-      responses: { 200: { description: 'The export.', schema: batchExport } },
+      responses: { 200: { description: 'The batch export.', schema: batchExport } },
       examples: { response: batchExportExample },
       handler: async ({ target: address, params: { id } }) => {
         const row = await findBatchExport(sql, address, id);
@@ -136,7 +138,7 @@ function createRoutes(
     tags,
     scope: 'batch_export:write',
     body: newBatchExport,
-    responses: { 201: { description: 'The new export.', schema: batchExport } },
+    responses: { 201: { description: 'The new batch export.', schema: batchExport } },
     examples: { request: newBatchExportExample, response: { ...batchExportExample, latest_runs: [] } },
   } as const;
   return [
@@ -144,7 +146,8 @@ function createRoutes(
       ...creation,
       below: ofEnvironment,
       description:
-        'Creates an export. Its first run comes when the interval that is running now has ended. Also needs `event:read` for events, and `person:read`, unless it is paused.',
+        'Creates a batch export. The first run starts when the current interval ends. Unless the export is created ' +
+        'paused, this also requires the scopes `person:read` and, to export events, `event:read`.',
       handler: async ({ target: address, body }) =>
         transaction(async (tx) => {
           const after = await createBatchExport(tx, address, { body, now: new Date(), destinationSecrets });
@@ -155,9 +158,10 @@ function createRoutes(
     ...defineRoutes({
       ...creation,
       below: ofOrganization,
-      description: 'Always refused: an export belongs to one environment, so make it below a project.',
+      description: 'Always returns an error: a batch export belongs to one environment, so create it below a project.',
       handler: async () => {
-        const detail = 'An export belongs to one environment: create it below /api/projects/:project_id/batch_exports.';
+        const detail =
+          'A batch export belongs to one environment. Create it with POST /api/projects/:project_id/batch_exports.';
         throw new AppError('invalid', detail, { code: 'invalid_input' });
       },
     }),
@@ -175,12 +179,15 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: 
         operationId: `batch_exports_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a batch export' : 'Change a batch export',
         description:
-          'What is not sent stays as it is, single settings and secrets of the destination too. Secrets go only where they were meant to go: with another `host`, `port` or `endpoint_url` they have to be sent again. Also needs `event:read` for events, and `person:read`, unless the export is paused.',
+          'Changes the fields that are sent, and leaves all others unchanged, including individual settings and secrets of ' +
+          'the destination. If you change `host`, `port` or `endpoint_url`, you must send the secrets again, because stored ' +
+          'secrets are never sent to a different server. Unless the export is paused, this also requires the scopes ' +
+          '`person:read` and, to export events, `event:read`.',
         tags,
         scope: 'batch_export:write',
         params,
         body: method === 'PUT' ? batchExportReplacement : batchExportChanges,
-        responses: { 200: { description: 'The export as it is now.', schema: batchExport } },
+        responses: { 200: { description: 'The changed batch export.', schema: batchExport } },
         examples: {
           request: method === 'PUT' ? newBatchExportExample : { interval: 'day' },
           response: batchExportExample,
@@ -205,7 +212,9 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: 
       path: `${path}/:id`,
       operationId: 'batch_exports_destroy',
       summary: 'Delete a batch export',
-      description: 'Removes the export and ends its backfills and the runs in progress. What was exported stays.',
+      description:
+        'Deletes the export, and cancels its backfills and its runs that are in progress. Data that was already exported ' +
+        'is not deleted.',
       tags,
       scope: 'batch_export:write',
       params,
@@ -231,12 +240,12 @@ function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchE
       path: `${path}/:id/pause`,
       operationId: 'batch_exports_pause_create',
       summary: 'Pause a batch export',
-      description: 'No run is triggered until it is unpaused. Pausing a paused one changes nothing.',
+      description: 'Stops triggering runs until the export is unpaused. Pausing a paused export changes nothing.',
       tags,
       scope: 'batch_export:write',
       params,
       body: pauseRequest,
-      responses: { 200: { description: 'It is paused.', schema: pausedState, onlyIfPreferred: true } },
+      responses: { 200: { description: 'The export is paused.', schema: pausedState, onlyIfPreferred: true } },
       examples: { request: newBatchExportExample, response: { paused: true } },
       handler: async ({ target: address, params: { id } }) =>
         transaction(async (tx) => {
@@ -252,12 +261,14 @@ function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchE
       operationId: 'batch_exports_unpause_create',
       summary: 'Unpause a batch export',
       description:
-        'Runs are triggered again from the running interval on. `backfill: true` also exports the intervals that were missed, beginning with the one in which it was paused. Also needs `event:read` for events, and `person:read`.',
+        'Resumes the export, starting with the current interval. `backfill: true` also exports the missed intervals, ' +
+        'starting with the one in which the export was paused. Also requires the scopes `person:read` and, to export ' +
+        'events, `event:read`.',
       tags,
       scope: 'batch_export:write',
       params,
       body: unpauseRequest,
-      responses: { 200: { description: 'It is not paused.', schema: pausedState, onlyIfPreferred: true } },
+      responses: { 200: { description: 'The export is unpaused.', schema: pausedState, onlyIfPreferred: true } },
       examples: { request: { backfill: true }, response: { paused: false } },
       handler: async ({ target: address, params: { id }, body }) =>
         transaction(async (tx) => {

@@ -207,14 +207,14 @@ async function checkFields(
   if (!isTimeZone(timezone))
     throw refusal(
       'timezone',
-      `"${timezone.slice(0, 100)}" is not a time zone of the IANA database, such as Europe/Berlin.`,
+      `"${timezone.slice(0, 100)}" is not a known time zone. Use an IANA time zone name such as Europe/Berlin.`,
     );
   if (offset_day !== null && interval !== 'week')
-    throw refusal('offset_day', "'offset_day' is only possible with the interval 'week'.");
+    throw refusal('offset_day', "'offset_day' can only be set when 'interval' is 'week'.");
   if (offset_hour !== null && !hasDays(interval))
-    throw refusal('offset_hour', "'offset_hour' is only possible with the intervals 'day' and 'week'.");
+    throw refusal('offset_hour', "'offset_hour' can only be set when 'interval' is 'day' or 'week'.");
   if (filters === null || filters.length === 0) return;
-  if (model === 'persons') throw refusal('filters', "'filters' are filters of events: exports of persons have none.");
+  if (model === 'persons') throw refusal('filters', "'filters' can only be set when 'model' is 'events'.");
   try {
     await readEventFilters(tx, { projectId, filters, now: now.getTime() });
   } catch (error) {
@@ -224,7 +224,7 @@ async function checkFields(
 
 function checkQuery({ hogql_query }: Changes): void {
   if (!hogql_query) return;
-  throw refusal('hogql_query', 'Queries are not supported here: leave hogql_query out to export whole records.');
+  throw refusal('hogql_query', "'hogql_query' is not supported. Leave it out to export all fields of each record.");
 }
 
 function refusal(attr: string, detail: string): AppError {

@@ -41,9 +41,9 @@ import {
 
 const runsPage = Type.Object(
   {
-    next: Type.Union([Type.String(), Type.Null()], { description: 'Address of the next page, null on the last.' }),
-    previous: Type.Null({ description: 'Always null: pages are read forwards.' }),
-    results: Type.Array(run, { description: 'The results of this page.' }),
+    next: Type.Union([Type.String(), Type.Null()], { description: 'URL of the next page, or null on the last page.' }),
+    previous: Type.Null({ description: 'Always null: these pages can only be read forward.' }),
+    results: Type.Array(run, { description: 'The runs on this page.' }),
   },
   { title: 'BatchExportRunPage' },
 );
@@ -51,50 +51,63 @@ const runsQuery = Type.Object({
   ...keysetQuery,
   after: Type.Optional(
     Type.String({
-      description: 'Only runs triggered later: a time, or a time ago, `-14d`, `-6h`; `-7d` unless given.',
+      description:
+        'Only runs triggered after this time: an ISO 8601 time, or a relative time such as `-14d` or `-6h`. Defaults to `-7d`.',
     }),
   ),
-  before: Type.Optional(Type.String({ description: 'Only runs triggered earlier: a time, or a time ago.' })),
+  before: Type.Optional(
+    Type.String({
+      description:
+        'Only runs triggered before this time: an ISO 8601 time, or a relative time such as `-14d` or `-6h`.',
+    }),
+  ),
   ordering: Type.Enum(runOrders, {
     default: '-created_at',
-    description: 'The time by which runs are sorted. A leading `-` means the latest first.',
+    description: 'Time by which the runs are sorted. A leading `-` sorts the latest first.',
   }),
 });
 const backfillsQuery = Type.Object({
   ...offsetQuery,
   ordering: Type.Enum(backfillOrders, {
     default: '-created_at',
-    description: 'The time by which backfills are sorted. A leading `-` means the latest first.',
+    description: 'Time by which the backfills are sorted. A leading `-` sorts the latest first.',
   }),
 });
 const backfillRequest = Type.Object(
   {
-    start_at: Type.Optional(Type.Unknown({ description: 'Where to begin, ISO 8601 with an offset.' })),
-    end_at: Type.Optional(Type.Unknown({ description: 'Where to end, exclusive, ISO 8601 with an offset.' })),
+    start_at: Type.Optional(
+      Type.Unknown({ description: 'Start of the range to export, in ISO 8601 with a UTC offset.' }),
+    ),
+    end_at: Type.Optional(
+      Type.Unknown({ description: 'End of the range to export (exclusive), in ISO 8601 with a UTC offset.' }),
+    ),
   },
   { title: 'BatchExportBackfillToCreate' },
 );
 /** What a backfill exports is decided by its export. Clients that send the export as they read it do not say more. */
 const refusedOfBackfill = {
   filters: {
-    detail: 'A backfill has the filters of its export. Change `filters` of the export, and leave them out here.',
+    detail:
+      'A backfill uses the filters of its export. Change `filters` on the export, and leave `filters` out of this request.',
     unless: [null, []],
   },
   hogql_query: {
-    detail: 'Queries are not supported here: leave `hogql_query` out to export whole records.',
+    detail: '`hogql_query` is not supported. Leave it out to export all fields of each record.',
     unless: [null, ''],
   },
   model: {
-    detail: 'A backfill has the model of its export. Leave `model` out.',
+    detail: 'A backfill uses the model of its export. Leave `model` out of this request.',
     unless: [null, ''],
   },
 };
 const previewQuery = Type.Object({
-  start_at: Type.Optional(Type.String({ description: 'Where it would begin, ISO 8601 with an offset.' })),
-  end_at: Type.Optional(Type.String({ description: 'Where it would end, exclusive, ISO 8601 with an offset.' })),
+  start_at: Type.Optional(Type.String({ description: 'Start of the range to export, in ISO 8601 with a UTC offset.' })),
+  end_at: Type.Optional(
+    Type.String({ description: 'End of the range to export (exclusive), in ISO 8601 with a UTC offset.' }),
+  ),
 });
 const backfillAnswer = Type.Object(
-  { backfill_id: Type.String({ description: 'Id of the backfill.' }) },
+  { backfill_id: Type.String({ description: 'ID of the backfill.' }) },
   { title: 'BatchExportBackfillId' },
 );
 const cancelledAnswer = Type.Object(
@@ -103,15 +116,15 @@ const cancelledAnswer = Type.Object(
 );
 const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-02T00:00:00Z' };
 const ends = {
-  start_at: Type.String({ format: 'date-time', description: 'Where it begins.' }),
-  end_at: Type.String({ format: 'date-time', description: 'Where it ends, exclusive.' }),
+  start_at: Type.String({ format: 'date-time', description: 'Start of the range.' }),
+  end_at: Type.String({ format: 'date-time', description: 'End of the range (exclusive).' }),
 };
 const preview = Type.Object(
   {
     ...ends,
-    total_runs: Type.Integer({ description: 'How many runs it would make.' }),
-    first_run: Type.Object(ends, { description: 'What the first of them would cover.' }),
-    last_run: Type.Object(ends, { description: 'What the last of them would cover.' }),
+    total_runs: Type.Integer({ description: 'Number of runs that the backfill would trigger.' }),
+    first_run: Type.Object(ends, { description: 'Range that the first run would export.' }),
+    last_run: Type.Object(ends, { description: 'Range that the last run would export.' }),
   },
   { title: 'BatchExportBackfillPreview' },
 );
@@ -130,11 +143,11 @@ export function runRoutes(
   const params = Type.Object({ id: exportId });
   const runParams = Type.Object({
     id: exportId,
-    run_id: Type.String({ format: 'uuid', description: 'Id of the run.' }),
+    run_id: Type.String({ format: 'uuid', description: 'ID of the run.' }),
   });
   const backfillParams = Type.Object({
     id: exportId,
-    backfill_id: Type.String({ description: 'Id of the backfill.' }),
+    backfill_id: Type.String({ description: 'ID of the backfill.' }),
   });
   const common = { tags: ['batch_exports'] as [string], below };
   const read = { ...common, scope: 'batch_export:read' as const };
@@ -147,7 +160,7 @@ export function runRoutes(
       operationId: 'batch_exports_runs_list',
       summary: 'List the runs of a batch export',
       description:
-        'Returns the runs of the last seven days, or those from `after` to `before`, the newest first by default.',
+        'Returns the runs triggered in the last seven days, or between `after` and `before`. By default, the newest run comes first.',
       params,
       query: runsQuery,
       responses: { 200: { description: 'One page of runs.', schema: runsPage } },
@@ -173,7 +186,7 @@ export function runRoutes(
       path: `${path}/:id/runs/:run_id`,
       operationId: 'batch_exports_runs_retrieve',
       summary: 'Show a run of a batch export',
-      description: 'Its interval and its outcome.',
+      description: 'Returns one run with its interval and its outcome.',
       params: runParams,
       responses: { 200: { description: 'The run.', schema: run } },
       examples: { response: runExample },
@@ -189,11 +202,15 @@ export function runRoutes(
       method: 'POST',
       path: `${path}/:id/runs/:run_id/retry`,
       operationId: 'batch_exports_runs_retry_create',
-      summary: 'Repeat a run of a batch export',
+      summary: 'Retry a run of a batch export',
       description:
-        'Exports the interval of the run again, as a backfill, and takes events by the same time as the run did. Also needs `event:read` for events, and `person:read`.',
+        'Exports the interval of the run again, as a backfill. Events are selected in the same way as in the original ' +
+        'run: by the time they were stored, or by their own timestamp. Also requires the scopes `person:read` and, to ' +
+        'export events, `event:read`.',
       params: runParams,
-      responses: { 200: { description: 'It will be repeated.', schema: backfillAnswer } },
+      responses: {
+        200: { description: 'The run will be repeated by the backfill with this ID.', schema: backfillAnswer },
+      },
       examples: { response: { backfill_id: backfillExample.id } },
       handler: async ({ target: address, params: { id, run_id } }) =>
         transaction(async (tx) => {
@@ -209,9 +226,9 @@ export function runRoutes(
       path: `${path}/:id/runs/:run_id/cancel`,
       operationId: 'batch_exports_runs_cancel_create',
       summary: 'Cancel a run of a batch export',
-      description: 'Ends a run that has not ended yet. Its interval is not exported.',
+      description: 'Cancels a run that has not finished yet. Its interval is not exported.',
       params: runParams,
-      responses: { 200: { description: 'It is cancelled.', schema: cancelledAnswer } },
+      responses: { 200: { description: 'The run was cancelled.', schema: cancelledAnswer } },
       examples: { response: { cancelled: true } },
       handler: async ({ target: address, params: { id, run_id } }) =>
         transaction(async (tx) => {
@@ -229,17 +246,18 @@ export function runRoutes(
       path: `${path}/:id/backfill`,
       operationId: 'batch_exports_backfill_retrieve',
       summary: 'Preview a backfill',
-      description: 'How many runs a range of the past would make, and what the first and the last of them would cover.',
+      description:
+        'Returns how many runs a backfill of this range would trigger, and what the first and the last run would export.',
       params,
       query: previewQuery,
-      responses: { 200: { description: 'What it would do; nothing is done.', schema: preview } },
+      responses: { 200: { description: 'The preview. No run is started.', schema: preview } },
       examples: { response: previewExample },
       handler: async ({ target: address, params: { id }, query }) => {
         const row = await requireExport(sql, address, id);
         const range = parseRange(query, row, new Date());
         const spans = spansOfRange(range, row).map(({ start, end }) => written(start, end));
         const [first, last] = [spans[0], spans.at(-1)];
-        if (!first || !last) throw new Error('A range has an inside, and so a run.');
+        if (!first || !last) throw new Error('A backfill range must contain at least one run.');
         return { ...written(range.start, range.end), total_runs: spans.length, first_run: first, last_run: last };
       },
     }),
@@ -248,13 +266,14 @@ export function runRoutes(
       method: 'POST',
       path: `${path}/:id/backfill`,
       operationId: 'batch_exports_backfill_create',
-      summary: 'Export a range of the past',
+      summary: 'Start a backfill',
       description:
-        'One run for each interval. Asking for the same range again while it is running changes nothing. Also needs `event:read` for events, and `person:read`.',
+        'Exports a range of the past, with one run for each interval. If you request a range that is already running, ' +
+        'nothing changes. Also requires the scopes `person:read` and, to export events, `event:read`.',
       params,
       body: backfillRequest,
       refusedBody: refusedOfBackfill,
-      responses: { 200: { description: 'It has begun.', schema: backfillAnswer } },
+      responses: { 200: { description: 'The backfill has started.', schema: backfillAnswer } },
       examples: { request: range, response: { backfill_id: backfillExample.id } },
       handler: async ({ target: address, params: { id }, body }) =>
         transaction(async (tx) => {
@@ -268,10 +287,13 @@ export function runRoutes(
       path: `${path}/:id/backfills`,
       operationId: 'batch_exports_backfills_list',
       summary: 'List the backfills of a batch export',
-      description: 'Returns the backfills with their progress, the newest first by default.',
+      description: 'Returns the backfills with their progress. By default, the newest backfill comes first.',
       params,
       query: backfillsQuery,
-      refusedQuery: { cursor: 'Backfills are paged by `limit` and `offset`. Follow `next` in place of `cursor`.' },
+      refusedQuery: {
+        cursor:
+          'This list is paginated with `limit` and `offset`. Follow the URL in `next` instead of sending `cursor`.',
+      },
       responses: { 200: { description: 'One page of backfills.', schema: offsetPageOf(backfill) } },
       examples: { response: { count: 1, next: null, previous: null, results: [backfillExample] } },
       handler: async ({ target: address, params: { id }, query, request }) => {
@@ -289,9 +311,9 @@ export function runRoutes(
       path: `${path}/:id/backfills/:backfill_id/cancel`,
       operationId: 'batch_exports_backfills_cancel_create',
       summary: 'Cancel a backfill',
-      description: 'Ends a backfill and its runs that have not ended yet.',
+      description: 'Cancels a backfill and all of its runs that have not finished yet.',
       params: backfillParams,
-      responses: { 200: { description: 'It is cancelled.', schema: cancelledAnswer } },
+      responses: { 200: { description: 'The backfill was cancelled.', schema: cancelledAnswer } },
       examples: { response: { cancelled: true } },
       handler: async ({ target: address, params: { id, backfill_id } }) =>
         transaction(async (tx) => {

@@ -8,35 +8,44 @@ import type { BackfillRow } from './backfills.ts';
 import type { BatchExportRow, RunRow } from './store.ts';
 
 /** In a path. */
-export const exportId = Type.String({ format: 'uuid', description: 'Id of the export.' });
+export const exportId = Type.String({ format: 'uuid', description: 'ID of the batch export.' });
 
 const time = Type.String({ format: 'date-time' });
 
 /** One interval of one export and what came of it (docs/api/batch-exports.md#runs-and-backfills). */
 export const run = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the run.' }),
-    batch_export: Type.String({ format: 'uuid', description: 'Id of the export.' }),
-    backfill: Type.Union([Type.String(), Type.Null()], { description: 'Id of the backfill it belongs to.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the run.' }),
+    batch_export: Type.String({ format: 'uuid', description: 'ID of the batch export.' }),
+    backfill: Type.Union([Type.String(), Type.Null()], {
+      description: 'ID of the backfill that the run belongs to; null if it is not part of a backfill.',
+    }),
     status: Type.String({
       description:
-        '`Starting`, `Running`, `Completed`, `Failed` (given up), `FailedRetryable` (tried again) or `Cancelled`.',
+        '`Starting`, `Running`, `Completed`, `Failed` (all attempts failed), `FailedRetryable` (failed, and will be ' +
+        'retried) or `Cancelled`.',
     }),
-    records_completed: Type.Union([Type.Integer(), Type.Null()], { description: 'How many records were exported.' }),
+    records_completed: Type.Union([Type.Integer(), Type.Null()], { description: 'Number of records exported.' }),
     records_total_count: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'How many records there were; null before it is completed.',
+      description: 'Number of records in the interval; null until the run is completed.',
     }),
     bytes_exported: Type.Union([Type.Integer(), Type.Null()], {
       description:
-        'How much was sent: the object as it is stored, or the values of the rows; null before it is completed.',
+        'Number of bytes exported: the size of the object as stored, or of the row values; null until the run is completed.',
     }),
-    latest_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed.' }),
-    data_interval_start: Type.String({ format: 'date-time', description: 'Where its interval begins.' }),
-    data_interval_end: Type.String({ format: 'date-time', description: 'Where its interval ends, exclusive.' }),
+    latest_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the most recent attempt failed.' }),
+    data_interval_start: Type.String({
+      format: 'date-time',
+      description: 'Start of the interval that the run exports.',
+    }),
+    data_interval_end: Type.String({
+      format: 'date-time',
+      description: 'End of the interval that the run exports (exclusive).',
+    }),
     cursor: Type.Null({ description: 'Always null.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was triggered.' }),
-    finished_at: Type.Union([time, Type.Null()], { description: 'When it ended.' }),
-    last_updated_at: Type.String({ format: 'date-time', description: 'When it last changed.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the run was triggered.' }),
+    finished_at: Type.Union([time, Type.Null()], { description: 'When the run ended.' }),
+    last_updated_at: Type.String({ format: 'date-time', description: 'When the run last changed.' }),
   },
   { title: 'BatchExportRun' },
 );
@@ -61,22 +70,24 @@ export const runExample = {
 /** The past, exported afterwards: one run for each interval of a range. */
 export const backfill = Type.Object(
   {
-    id: Type.String({ description: 'Id of the backfill.' }),
-    batch_export: Type.String({ format: 'uuid', description: 'Id of the export.' }),
-    team: Type.Integer({ description: 'Number of the environment.' }),
-    start_at: Type.String({ format: 'date-time', description: 'Where it begins.' }),
-    end_at: Type.String({ format: 'date-time', description: 'Where it ends, exclusive.' }),
-    status: Type.String({ description: '`Running`, `Completed`, `Failed` (some runs were given up) or `Cancelled`.' }),
+    id: Type.String({ description: 'ID of the backfill.' }),
+    batch_export: Type.String({ format: 'uuid', description: 'ID of the batch export.' }),
+    team: Type.Integer({ description: 'ID of the environment.' }),
+    start_at: Type.String({ format: 'date-time', description: 'Start of the range.' }),
+    end_at: Type.String({ format: 'date-time', description: 'End of the range (exclusive).' }),
+    status: Type.String({
+      description: '`Running`, `Completed`, `Failed` (some runs failed in all attempts) or `Cancelled`.',
+    }),
     progress: Type.Object(
       {
-        total_runs: Type.Integer({ description: 'Runs triggered so far.' }),
-        finished_runs: Type.Integer({ description: 'Runs that have ended.' }),
+        total_runs: Type.Integer({ description: 'Number of runs triggered so far.' }),
+        finished_runs: Type.Integer({ description: 'Number of runs that have ended.' }),
       },
-      { description: 'How far it is.' },
+      { description: 'Progress of the backfill.' },
     ),
-    created_at: Type.String({ format: 'date-time', description: 'When it was requested.' }),
-    finished_at: Type.Union([time, Type.Null()], { description: 'When it ended.' }),
-    last_updated_at: Type.String({ format: 'date-time', description: 'When it last changed.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the backfill was requested.' }),
+    finished_at: Type.Union([time, Type.Null()], { description: 'When the backfill ended.' }),
+    last_updated_at: Type.String({ format: 'date-time', description: 'When the backfill last changed.' }),
   },
   { title: 'BatchExportBackfill' },
 );
@@ -95,93 +106,104 @@ export const backfillExample = {
 };
 
 const destinationTypes = Object.keys(exportDestinations);
-const typeDescription = `Kind of destination: ${destinationTypes.join(', ')}. No other kind is supported here.`;
+const typeDescription = `Type of the destination: ${destinationTypes.join(', ')}. Other types are not supported.`;
 const configDescription =
-  'Settings of the destination. S3: `bucket_name`, `region`, `prefix`, `aws_access_key_id`, `aws_secret_access_key`, and ' +
-  'optionally `endpoint_url`, `compression` (gzip), `encryption`, `kms_key_id`, `file_format` (JSONLines). Postgres: ' +
-  '`host`, `database`, `user`, `password`, and optionally `port`, `schema`, `table_name`, `has_self_signed_cert`. Both: ' +
-  '`include_events`, `exclude_events`. Keys and passwords are never shown again.';
+  'Settings of the destination. S3: `bucket_name`, `region`, `prefix`, `aws_access_key_id`, ' +
+  '`aws_secret_access_key`, and optionally `endpoint_url`, `compression` (gzip), `encryption`, `kms_key_id`, ' +
+  '`file_format` (JSONLines). Postgres: `host`, `database`, `user`, `password`, and optionally `port`, `schema`, ' +
+  '`table_name`, `has_self_signed_cert`. Both: `include_events`, `exclude_events`. Keys and passwords are never ' +
+  'returned.';
 
 const destination = Type.Object(
   {
     type: Type.String({ description: typeDescription }),
     config: freeFormObject({ description: configDescription }),
   },
-  { description: 'Where to export to, without its secrets.' },
+  { description: 'Where the data is exported to. Secrets are left out.' },
 );
 
 const filtersDescription =
-  'Filters that an event must match to be exported, as queries have them: by properties of the event (`event`) and of its person as ' +
-  'stored with the event (`person`), and by the name of the event (`event_metadata` with the key `event`). Null: every event.';
-const timezoneDescription = 'IANA name of the time zone in which days and weeks begin.';
-const offsetDayDescription = 'The day on which weeks begin, from 0 for Sunday to 6 for Saturday. Null: Monday.';
-const offsetHourDescription = 'The hour at which days and weeks begin, from 0 to 23. Null: midnight.';
+  'Filters that an event must match to be exported, in the same format as in queries: properties of the event ' +
+  '(`event`), properties of its person as stored with the event (`person`), and the event name (`event_metadata` ' +
+  'with the key `event`). Null exports all events.';
+const timezoneDescription = 'IANA time zone in which days and weeks begin, for example `Europe/Berlin`.';
+const offsetDayDescription = 'Day on which weeks begin, from 0 (Sunday) to 6 (Saturday). Null means Monday.';
+const offsetHourDescription = 'Hour at which days and weeks begin, from 0 to 23. Null means midnight.';
 
 /** A batch export (docs/api/batch-exports.md). */
 export const batchExport = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the export.' }),
-    team_id: Type.Integer({ description: 'Number of the environment whose data are exported.' }),
-    name: Type.String({ description: 'Name for people.' }),
-    model: Type.String({ description: 'What is exported: `events` or `persons`.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the batch export.' }),
+    team_id: Type.Integer({ description: 'ID of the environment whose data is exported.' }),
+    name: Type.String({ description: 'Name of the batch export.' }),
+    model: Type.String({ description: 'Data that is exported: `events` or `persons`.' }),
     destination,
     filters: orNull(Type.Array(freeFormObject()), filtersDescription),
-    interval: Type.String({ description: 'How often it runs, and how much each run covers.' }),
+    interval: Type.String({ description: 'How often the export runs, and how much time each run covers.' }),
     timezone: Type.String({ description: timezoneDescription }),
     offset_day: orNull(Type.Integer(), offsetDayDescription),
     offset_hour: orNull(Type.Integer(), offsetHourDescription),
-    paused: Type.Boolean({ description: 'Whether it is paused.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
-    last_updated_at: Type.String({ format: 'date-time', description: 'When it was last changed.' }),
+    paused: Type.Boolean({ description: 'Whether the export is paused.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the export was created.' }),
+    last_updated_at: Type.String({ format: 'date-time', description: 'When the export was last changed.' }),
     last_paused_at: orNull(time, 'When it was last paused.'),
     start_at: orNull(time, 'No run is triggered before this time.'),
     end_at: orNull(time, 'No run is triggered after this time.'),
-    latest_runs: Type.Array(run, { description: 'Its last ten runs, the newest first.' }),
-    schema: Type.Null({ description: 'Always null: whole events or persons are exported.' }),
+    latest_runs: Type.Array(run, { description: 'The last ten runs, newest first.' }),
+    schema: Type.Null({ description: 'Always null: all fields of the events or persons are exported.' }),
   },
   { title: 'BatchExport' },
 );
 
 const model = orNull(
   Type.Unsafe<'events' | 'persons' | ''>({ type: 'string', enum: [...exportModels, ''] }),
-  'What is exported; `events` by default.',
+  'Data to export. Defaults to `events`.',
 );
 const interval = Type.Unsafe<(typeof exportIntervals)[number]>({
   type: 'string',
   enum: [...exportIntervals],
   description:
-    'How often it runs. Days and weeks begin at midnight of `timezone`, weeks on Monday, unless `offset_hour` and `offset_day` are set.',
+    'How often the export runs. Days and weeks begin at midnight in `timezone`, and weeks begin on Monday, unless ' +
+    '`offset_hour` and `offset_day` are set.',
 });
-const name = Type.String({ minLength: 1, maxLength: 400, description: 'Name for people.' });
+const name = Type.String({ minLength: 1, maxLength: 400, description: 'Name of the batch export.' });
 const config = Type.Optional(freeFormObject({ description: configDescription }));
 const newDestination = Type.Object(
   { type: Type.String({ description: typeDescription }), config },
-  { description: 'Where to export to.' },
+  { description: 'Where to export the data to.' },
 );
 const destinationChanges = Type.Object(
   { type: Type.Optional(Type.String({ description: typeDescription })), config },
-  { description: 'Settings that are not sent stay as they are, secrets too. Another `type` begins with none.' },
+  {
+    description:
+      'Settings and secrets that are not sent stay unchanged. If you change `type`, all previous settings are discarded.',
+  },
 );
 const optional = {
   model: Type.Optional(model),
   filters: Type.Optional(
-    orNull(Type.Array(freeFormObject()), `${filtersDescription} Exports of persons have no filters.`),
+    orNull(Type.Array(freeFormObject()), `${filtersDescription} Exports of persons cannot have filters.`),
   ),
-  timezone: Type.Optional(orNull(Type.String(), `${timezoneDescription} Null: that of the project at this moment.`)),
+  timezone: Type.Optional(
+    orNull(Type.String(), `${timezoneDescription} Null uses the current time zone of the project.`),
+  ),
   offset_day: Type.Optional(
-    orNull(Type.Integer({ minimum: 0, maximum: 6 }), `${offsetDayDescription} For the interval \`week\` only.`),
+    orNull(
+      Type.Integer({ minimum: 0, maximum: 6 }),
+      `${offsetDayDescription} Only allowed with the interval \`week\`.`,
+    ),
   ),
   offset_hour: Type.Optional(
     orNull(
       Type.Integer({ minimum: 0, maximum: 23 }),
-      `${offsetHourDescription} For the intervals \`day\` and \`week\` only.`,
+      `${offsetHourDescription} Only allowed with the intervals \`day\` and \`week\`.`,
     ),
   ),
-  paused: Type.Optional(Type.Boolean({ description: 'Whether it is paused.' })),
+  paused: Type.Optional(Type.Boolean({ description: 'Whether the export is paused.' })),
   start_at: Type.Optional(orNull(time, 'No run is triggered before this time.')),
   end_at: Type.Optional(orNull(time, 'No run is triggered after this time.')),
   hogql_query: Type.Optional(
-    orNull(Type.String(), 'Not supported here: anything but null or an empty text is refused with 400.'),
+    orNull(Type.String(), 'Not supported: any value other than null or an empty string is rejected with 400.'),
   ),
 };
 
@@ -230,15 +252,15 @@ export const batchExportChanges = Type.Object(
 
 const ignored = (description: string) => Type.Optional(Type.Unknown({ description: `${description} Ignored here.` }));
 const ignoredFields = {
-  name: ignored('Name for people.'),
-  model: ignored('What is exported.'),
-  destination: ignored('Where to export to.'),
-  filters: ignored('Filters of events.'),
-  interval: ignored('How often it runs.'),
+  name: ignored('Name of the batch export.'),
+  model: ignored('Data that is exported.'),
+  destination: ignored('Where the data is exported to.'),
+  filters: ignored('Event filters.'),
+  interval: ignored('How often the export runs.'),
   timezone: ignored('Time zone in which days and weeks begin.'),
   offset_day: ignored('Day on which weeks begin.'),
   offset_hour: ignored('Hour at which days and weeks begin.'),
-  paused: ignored('Whether it is paused.'),
+  paused: ignored('Whether the export is paused.'),
   last_paused_at: ignored('When it was last paused.'),
   start_at: ignored('No run is triggered before this time.'),
   end_at: ignored('No run is triggered after this time.'),
@@ -255,14 +277,14 @@ export const unpauseRequest = Type.Object(
     backfill: Type.Optional(
       Type.Boolean({
         description:
-          'Whether to also export the intervals that were missed, beginning with the one in which it was paused.',
+          'Whether to also export the intervals that were missed, starting with the one in which the export was paused.',
       }),
     ),
   },
   { title: 'BatchExportUnpause' },
 );
 export const pausedState = Type.Object(
-  { paused: Type.Boolean({ description: 'Whether it is paused now.' }) },
+  { paused: Type.Boolean({ description: 'Whether the export is now paused.' }) },
   { title: 'BatchExportPaused' },
 );
 
@@ -275,7 +297,7 @@ export const newBatchExportExample = {
       host: 'warehouse.example.com',
       database: 'analytics',
       user: 'millrace',
-      password: 'not shown again',
+      password: 'example-password',
       table_name: 'events',
     },
   },
