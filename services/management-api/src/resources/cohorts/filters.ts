@@ -18,17 +18,20 @@ export function parseCohortFilters(sent: Record<string, unknown>): CohortFilters
   let leaves = 0;
 
   function parseNode(node: unknown, path: string): CohortGroup | CohortLeaf {
-    if (!isObject(node)) throw filtersError('Every filter must be a dictionary.');
+    if (!isObject(node)) throw filtersError('Every filter must be an object.');
     if (Object.hasOwn(node, 'values')) return parseGroup(node, path);
     leaves += 1;
-    if (leaves > mostLeaves) throw filtersError(`A cohort has at most ${mostLeaves} filters.`);
+    if (leaves > mostLeaves) throw filtersError(`A cohort can have at most ${mostLeaves} filters.`);
     return parseLeaf(node, path);
   }
   function parseGroup({ type, values, ...others }: Record<string, unknown>, path: string): CohortGroup {
     const [unknownKey] = Object.keys(others);
-    if (unknownKey !== undefined) throw filtersError(`A group of filters has no key '${unknownKey.slice(0, 100)}'.`);
-    if (type !== 'AND' && type !== 'OR') throw filtersError("The type of a group of filters must be 'AND' or 'OR'.");
-    if (!Array.isArray(values)) throw filtersError('The values of a group of filters must be a list.');
+    if (unknownKey !== undefined)
+      throw filtersError(
+        `'${unknownKey.slice(0, 100)}' is not allowed in a group of filters. Use 'type' and 'values'.`,
+      );
+    if (type !== 'AND' && type !== 'OR') throw filtersError("The 'type' of a group of filters must be 'AND' or 'OR'.");
+    if (!Array.isArray(values)) throw filtersError("The 'values' of a group of filters must be a list.");
     return { type, values: values.map((node, at) => parseNode(node, `${path}.values.${at}`)) };
   }
   return { properties: parseGroup(properties, 'properties') };
@@ -52,9 +55,9 @@ function parseLeaf(leaf: Record<string, unknown>, path: string): CohortLeaf {
     case 'person':
       return parsePersonLeaf(leaf);
     case 'behavioral':
-      throw leafError(`${path}: Behavioral filters are not supported. Use filters of the types 'person' and 'cohort'.`);
+      throw leafError(`${path}: Behavioral filters are not supported. Use filters of type 'person' or 'cohort'.`);
     default:
-      throw leafError("The type of a filter must be 'person' or 'cohort'.");
+      throw leafError("The 'type' of a filter must be 'person' or 'cohort'.");
   }
 }
 
@@ -62,15 +65,16 @@ function parsePersonLeaf(leaf: Record<string, unknown>): CohortLeaf {
   requireKeys('person', leaf, ['key', 'operator']);
   const operator = operatorAliases[String(leaf.operator)] ?? leaf.operator;
   if (!withoutValue.has(String(operator))) requireKeys('person', leaf, ['value']);
-  if (typeof leaf.key !== 'string' || leaf.key === '') throw leafError('The key of a person filter must be a text.');
+  if (typeof leaf.key !== 'string' || leaf.key === '')
+    throw leafError("The 'key' of a person filter must be a non-empty string.");
   if (!(propertyOperators as unknown[]).includes(operator)) {
-    throw leafError(`A person filter has no operator '${String(leaf.operator).slice(0, 100)}'.`);
+    throw leafError(`'${String(leaf.operator).slice(0, 100)}' is not a valid operator for a person filter.`);
   }
-  if (isObject(leaf.value)) throw leafError('The value of a person filter may not be a dictionary.');
+  if (isObject(leaf.value)) throw leafError("The 'value' of a person filter must not be an object.");
   const isTooLong = [leaf.value].flat().some((value) => typeof value === 'string' && value.length > longestNeedle);
   if (isTooLong && !comparesWhole.has(String(operator))) {
     throw leafError(
-      `The value of a person filter with the operator '${operator}' has at most ${longestNeedle} characters.`,
+      `The 'value' of a person filter with the operator '${operator}' can have at most ${longestNeedle} characters.`,
     );
   }
   return { ...leaf, type: 'person', operator, ...negationOf(leaf) };
@@ -84,7 +88,9 @@ function parseCohortLeaf(leaf: Record<string, unknown>): CohortLeaf {
   const { operator = 'in' } = leaf;
   const normal = operator === 'exact' || operator === null ? 'in' : operator;
   if (normal !== 'in' && normal !== 'not_in') {
-    throw leafError(`A cohort filter has no operator '${String(operator).slice(0, 100)}'.`);
+    throw leafError(
+      `'${String(operator).slice(0, 100)}' is not a valid operator for a cohort filter. Use 'in' or 'not_in'.`,
+    );
   }
   const usual = leaf.operator === undefined ? {} : { operator: normal };
   return { ...leaf, type: 'cohort', value, ...usual, ...negationOf(leaf) };
@@ -92,7 +98,7 @@ function parseCohortLeaf(leaf: Record<string, unknown>): CohortLeaf {
 
 function negationOf({ negation }: Record<string, unknown>): { negation?: boolean } {
   if (negation === undefined || negation === null) return {};
-  if (typeof negation !== 'boolean') throw leafError('The negation of a filter must be a boolean.');
+  if (typeof negation !== 'boolean') throw leafError("The 'negation' of a filter must be a boolean.");
   return { negation };
 }
 
@@ -119,7 +125,7 @@ export function treeOfGroups(groups: unknown): CohortFilters | null {
 
 function leavesOfGroup(group: Record<string, unknown>, at: number): Record<string, unknown>[] {
   if ((group.action_id ?? group.event_id ?? null) !== null) {
-    const detail = `groups.${at}: Groups by an event or an action are not supported. Use filters of persons.`;
+    const detail = `groups.${at}: Groups defined by an event or an action are not supported. Use filters on person properties.`;
     throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'groups' });
   }
   return propertiesOf(group.properties).map((property) => ({ type: 'person', operator: 'exact', ...property }));

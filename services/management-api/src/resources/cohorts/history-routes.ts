@@ -16,11 +16,14 @@ const nullable = <S extends ReturnType<typeof Type.String> | ReturnType<typeof T
 
 const calculation = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the calculation.' }),
-    started_at: Type.String({ format: 'date-time', description: 'When it began.' }),
-    finished_at: nullable(Type.String({ format: 'date-time' }), 'When it ended; null while it runs.'),
-    count: nullable(Type.Integer(), 'How many persons were found.'),
-    error: nullable(Type.String(), 'Why it failed.'),
+    id: Type.String({ format: 'uuid', description: 'ID of the calculation.' }),
+    started_at: Type.String({ format: 'date-time', description: 'When the calculation started.' }),
+    finished_at: nullable(
+      Type.String({ format: 'date-time' }),
+      'When the calculation ended; null while it is running.',
+    ),
+    count: nullable(Type.Integer(), 'Number of persons found.'),
+    error: nullable(Type.String(), 'Why the calculation failed; null if it did not fail.'),
   },
   { title: 'CohortCalculation' },
 );
@@ -33,7 +36,7 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
     tags,
     scope: 'cohort:read',
     query: activityQuery,
-    responses: { 200: { description: 'One page of records.', schema: activityPage } },
+    responses: { 200: { description: 'One page of log entries.', schema: activityPage } },
     examples: { response: activityExample },
     below,
   } as const;
@@ -43,8 +46,8 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       ...activity,
       path: `${cohortsPath}/activity`,
       operationId: 'cohorts_activity',
-      summary: 'Show who changed cohorts',
-      description: 'What was done to the cohorts of a project, the latest first.',
+      summary: 'Show the activity log of all cohorts',
+      description: 'Returns the changes made to the cohorts of the project, most recent first.',
       handler: async ({ target: { environmentId, rights }, query, request }) =>
         readActivity(sql, request, {
           ...query,
@@ -57,8 +60,8 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       ...activity,
       path: `${cohortsPath}/:id/activity`,
       operationId: 'cohorts_activity_of_one',
-      summary: 'Show who changed a cohort',
-      description: 'What was done to one cohort, the latest first.',
+      summary: 'Show the activity log of a cohort',
+      description: 'Returns the changes made to one cohort, most recent first.',
       params: cohortParams,
       handler: async ({ target, params: { id }, query, request }) => {
         const { environmentId } = target;
@@ -71,8 +74,9 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       below,
       path: `${cohortsPath}/:id/calculation_history`,
       operationId: 'cohorts_calculation_history',
-      summary: 'Show when a cohort was counted',
-      description: 'When the persons of a cohort were counted, how many they were, and why counting failed.',
+      summary: 'Show the calculation history of a cohort',
+      description:
+        'Returns when the persons in the cohort were counted, how many there were, and why a calculation failed.',
       tags,
       scope: 'cohort:read',
       params: cohortParams,

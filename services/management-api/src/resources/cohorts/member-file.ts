@@ -22,7 +22,11 @@ const columns: readonly [header: string, by: MembersToAdd['by']][] = [
 /** A list of members for a static cohort. */
 export const memberFile: FileField<MembersToAdd> = {
   name: 'csv',
-  description: `Members of a static cohort: a CSV file in UTF-8 of at most 10 MiB and ${mostRows} rows. One column holds distinct ids, or what its header says; of several columns the first of \`person_id\`, \`distinct_id\`, \`distinct-id\`, \`email\`, \`e-mail\` counts. Who is not known is passed over.`,
+  description:
+    `Members of a static cohort, as a CSV file in UTF-8 with at most 10 MiB and ${mostRows} rows. If the file has ` +
+    'several columns, the first of the columns `person_id`, `distinct_id`, `distinct-id`, `email` and ' +
+    '`e-mail` that exists is used. A single column without one of these headers is read as distinct IDs. Unknown ' +
+    'persons are skipped.',
   maxBytes: 10 * 1024 * 1024,
   read: readMemberFile,
 };
@@ -61,10 +65,10 @@ function createMemberList() {
     /** @returns why the file is refused. */
     add(record: string[]): AppError | undefined {
       count += 1;
-      if (count > mostRows) return fileError(`The file has more than ${mostRows} rows.`);
+      if (count > mostRows) return fileError(`The file has more than ${mostRows} rows. Split it into several files.`);
       const isHeader = column === undefined && hasHeader(record);
       column ??= columnOf(record);
-      if (column === undefined) return fileError('None of the columns is called person_id, distinct_id or email.');
+      if (column === undefined) return fileError('The file has no column named person_id, distinct_id or email.');
       const value = record[column.index];
       if (!isHeader && value && value.length <= maxValueLength && !value.includes('\0')) values.add(value);
       return undefined;
@@ -72,7 +76,7 @@ function createMemberList() {
     /** @throws AppError `invalid`. */
     members(): MembersToAdd {
       if (column === undefined) throw fileError('The file is empty.');
-      if (values.size === 0) throw fileError('The file holds no ids.');
+      if (values.size === 0) throw fileError('The file contains no IDs.');
       return { by: column.by, values: [...values] };
     },
   };

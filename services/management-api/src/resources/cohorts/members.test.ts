@@ -98,12 +98,16 @@ describe('a file of members', () => {
   test.each<[string, () => string | Buffer, string]>([
     ['empty', () => '', 'The file is empty.'],
     ['blank', () => '\n\n\n', 'The file is empty.'],
-    ['a header alone', () => 'distinct_id\n', 'The file holds no ids.'],
-    ['no known column', () => 'name,age\nAda,36\n', 'None of the columns is called person_id, distinct_id or email.'],
+    ['a header alone', () => 'distinct_id\n', 'The file contains no IDs.'],
+    ['no known column', () => 'name,age\nAda,36\n', 'The file has no column named person_id, distinct_id or email.'],
     ['not UTF-8', () => Buffer.from([0x61, 0xff, 0xfe, 0x0a]), 'The file is not valid UTF-8.'],
     ['a quote without an end', () => `"${'x\n'.repeat(100_000)}`, 'The file could not be read as CSV.'],
     ['a line without an end', () => 'x'.repeat(3_000_000), 'The file could not be read as CSV.'],
-    ['a million rows', () => 'a\n'.repeat(1_000_000), 'The file has more than 250000 rows.'],
+    [
+      'a million rows',
+      () => 'a\n'.repeat(1_000_000),
+      'The file has more than 250000 rows. Split it into several files.',
+    ],
   ])('refused: %s', async (_name, file, detail) => {
     expect(await upload(file())).toMatchObject(VE('invalid_input', 'csv', detail));
     expect((await api.get(path, acme.M.key)).body.count).toBe(0);
@@ -132,7 +136,11 @@ describe('a file of members', () => {
 
   test('is for static cohorts only', async () => {
     const filters = JSON.stringify(paying.filters);
-    const refused = VE('invalid_input', 'csv', 'Only a static cohort has a list of members. Set is_static to true.');
+    const refused = VE(
+      'invalid_input',
+      'csv',
+      'Only static cohorts can have a list of members. Set `is_static` to true, or leave the file out.',
+    );
     expect(await sendForm('POST', path, { name: 'x', filters }, 'ada')).toMatchObject(refused);
     const id = await made(paying);
     expect(await sendForm('PATCH', `${path}${id}/`, { name: 'other' }, 'ada')).toMatchObject(refused);

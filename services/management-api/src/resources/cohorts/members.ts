@@ -12,7 +12,7 @@ import { type CohortAuthor, foundCohort, recordMemberActivity } from './write.ts
 
 const done = {
   200: {
-    description: 'It is done.',
+    description: 'The members were updated.',
     schema: Type.Object({ success: Type.Boolean({ description: 'Always true.' }) }, { title: 'Success' }),
   },
 };
@@ -37,14 +37,15 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       operationId: 'cohorts_add_persons',
       summary: 'Add persons to a static cohort',
       description:
-        'Adds persons by their uuids, or by their distinct ids. Those who are not known, or are in it already, are passed over.',
+        'Adds persons by UUID or by distinct ID. Unknown persons and persons who are already in the cohort are skipped. ' +
+        'If `distinct_ids` is sent, `person_ids` is ignored.',
       tags,
       scope: 'cohort:write',
       params: cohortParams,
       body: Type.Object(
         {
-          person_ids: Type.Optional(ids('Uuids of persons.')),
-          distinct_ids: Type.Optional(ids('Distinct ids of persons, in place of their uuids.')),
+          person_ids: Type.Optional(ids('UUIDs of the persons to add.')),
+          distinct_ids: Type.Optional(ids('Distinct IDs of the persons to add, instead of their UUIDs.')),
         },
         { title: 'CohortMembersToAdd' },
       ),
@@ -72,12 +73,12 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       path: `${cohortsPath}/:id/remove_person_from_static_cohort`,
       operationId: 'cohorts_remove_person',
       summary: 'Remove a person from a static cohort',
-      description: 'Removes one person by its uuid.',
+      description: 'Removes one person from the cohort.',
       tags,
       scope: 'cohort:write',
       params: cohortParams,
       body: Type.Object(
-        { person_id: Type.String({ minLength: 1, description: 'Uuid of the person.' }) },
+        { person_id: Type.String({ minLength: 1, description: 'UUID of the person.' }) },
         { title: 'CohortMemberToRemove' },
       ),
       responses: done,

@@ -18,12 +18,13 @@ export function personCohortsRoute({ sql, searches }: { sql: Sql; searches: Sear
     operationId: 'persons_cohorts_retrieve',
     summary: 'List the cohorts of a person',
     description:
-      'Returns the cohorts that a person belongs to now, the newest first, without the deleted ones. Also needs the scope `cohort:read`.',
+      'Returns the cohorts that a person currently belongs to, newest first. Deleted cohorts are left out. Also ' +
+      'requires the scope `cohort:read`.',
     tags: ['persons'],
     scope: 'person:read',
     query: Type.Object({
       ...offsetQuery,
-      person_id: Type.String({ minLength: 1, description: 'UUID, number or distinct ID of the person.' }),
+      person_id: Type.String({ minLength: 1, description: 'UUID, numeric ID or distinct ID of the person.' }),
     }),
     responses: { 200: { description: 'One page of cohorts.', schema: offsetPageOf(cohort) } },
     examples: { response: { count: 1, next: null, previous: null, results: [cohortExample] } },

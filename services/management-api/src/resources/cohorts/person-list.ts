@@ -36,21 +36,25 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
     operationId: 'cohorts_persons',
     summary: 'List the persons of a cohort',
     description:
-      'Who belongs to it now, by uuid. The persons of a dynamic cohort are found one by one, so that a page may take long. Asks for the scope `person:read` as well. With `format=csv` the page is a CSV file, and the next one is named in the header `Link`.',
+      'Returns the persons who currently belong to the cohort, ordered by UUID. For a dynamic cohort, persons are ' +
+      'checked one by one, so a page can take a long time. Also requires the scope `person:read`. With `format=csv`, ' +
+      'the page is a CSV file and the `Link` header contains the URL of the next page.',
     tags,
     scope: 'cohort:read',
     params: cohortParams,
     query: Type.Object({
       ...keysetQuery,
-      format: Type.Optional(Type.String({ description: '`csv`; else JSON.' })),
+      format: Type.Optional(
+        Type.String({ description: '`csv` returns a CSV file. Any other value, or none, returns JSON.' }),
+      ),
     }),
     responses: {
       200: {
         description: 'One page of persons.',
         schema: Type.Object(
           {
-            results: Type.Array(person, { description: 'The persons of this page.' }),
-            next: nullableText('Address of the next page, null on the last.'),
+            results: Type.Array(person, { description: 'The persons on this page.' }),
+            next: nullableText('URL of the next page, or null on the last page.'),
             previous: nullableText('Always null.'),
           },
           { title: 'CohortPersonPage' },
@@ -97,7 +101,7 @@ function memberPortions({ sql, searches }: Deps, { cohort, caller, target, query
   const place = { projectId: target.environmentId, cohortId: cohort.id, isStatic: cohort.is_static };
   return portionsOf({ after, limit: query.limit }, (window) => {
     const find = (on: Sql) => findMembers(on, place, window);
-    return cohort.is_static ? find(sql) : searches.run({ caller, target }, 'a smaller limit', find);
+    return cohort.is_static ? find(sql) : searches.run({ caller, target }, 'a smaller `limit`', find);
   });
 }
 

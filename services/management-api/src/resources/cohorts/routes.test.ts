@@ -152,9 +152,13 @@ test.each<[string, unknown, object]>([
   [
     'another type of group',
     { properties: { type: 'XOR', values: [] } },
-    wrong("The type of a group of filters must be 'AND' or 'OR'."),
+    wrong("The 'type' of a group of filters must be 'AND' or 'OR'."),
   ],
-  ['a key too many', { properties: { type: 'AND', values: [], x: 1 } }, wrong("A group of filters has no key 'x'.")],
+  [
+    'a key too many',
+    { properties: { type: 'AND', values: [], x: 1 } },
+    wrong("'x' is not allowed in a group of filters. Use 'type' and 'values'."),
+  ],
   [
     'a person filter without a value',
     tree({ type: 'person', key: 'a', operator: 'exact' }),
@@ -174,25 +178,25 @@ test.each<[string, unknown, object]>([
     'a behavioral filter',
     tree(plan, behavior),
     wrong(
-      "properties.values.0.values.1: Behavioral filters are not supported. Use filters of the types 'person' and 'cohort'.",
+      "properties.values.0.values.1: Behavioral filters are not supported. Use filters of type 'person' or 'cohort'.",
     ),
   ],
   [
     'an operator nobody knows',
     tree({ ...plan, operator: 'sounds_like' }),
-    wrong("A person filter has no operator 'sounds_like'."),
+    wrong("'sounds_like' is not a valid operator for a person filter."),
   ],
   [
     'a type nobody knows',
     tree({ ...plan, type: 'group' }),
-    wrong("The type of a filter must be 'person' or 'cohort'."),
+    wrong("The 'type' of a filter must be 'person' or 'cohort'."),
   ],
   [
     'a text that is too long',
     tree({ ...plan, operator: 'icontains', value: 'x'.repeat(1001) }),
-    wrong("The value of a person filter with the operator 'icontains' has at most 1000 characters."),
+    wrong("The 'value' of a person filter with the operator 'icontains' can have at most 1000 characters."),
   ],
-  ['no object', tree(7), wrong('Every filter must be a dictionary.')],
+  ['no object', tree(7), wrong('Every filter must be an object.')],
   ['an unknown cohort', tree(within(2_000_000_000)), wrong('Invalid Cohort ID in filter')],
   ['a cohort by name', tree({ type: 'cohort', key: 'id', value: 'vip' }), wrong('Invalid Cohort ID in filter')],
   [
@@ -200,7 +204,7 @@ test.each<[string, unknown, object]>([
     'plan',
     VE('not_a_dict', 'filters', 'Expected a dictionary of items but got type "str". Send a JSON object.'),
   ],
-  ['too many', tree(...Array.from({ length: 1001 }, () => plan)), wrong('A cohort has at most 1000 filters.')],
+  ['too many', tree(...Array.from({ length: 1001 }, () => plan)), wrong('A cohort can have at most 1000 filters.')],
 ])('filters that are refused: %s', async (_name, filters, expected) => {
   expect(await create({ filters })).toMatchObject(expected);
 });
@@ -215,12 +219,12 @@ test.each<[string, object, object]>([
   [
     'query and filters',
     { is_static: true, query: { a: 1 }, filters: tree(plan) },
-    VE('invalid_input', 'query', 'Cohorts that are defined by a query are not supported. Use filters.'),
+    VE('invalid_input', 'query', 'Cohorts defined by a query are not supported. Use `filters` instead of `query`.'),
   ],
   [
     'query of a dynamic one',
     { query: { a: 1 } },
-    VE('invalid_input', 'query', 'Cohorts that are defined by a query are not supported. Use filters.'),
+    VE('invalid_input', 'query', 'Cohorts defined by a query are not supported. Use `filters` instead of `query`.'),
   ],
 ])('fields that are refused: %s', async (_name, body, expected) => {
   expect(await create(body)).toMatchObject(expected);
@@ -270,7 +274,7 @@ test.each([
 ])('returns 400 for a group by %s', async (_kind, group) => {
   expect(await create({ groups: [{ properties: { plan: 'pro' } }, group] })).toMatchObject({
     status: 400,
-    body: { attr: 'groups', detail: expect.stringMatching(/^groups\.1: Groups by an event or an action/) },
+    body: { attr: 'groups', detail: expect.stringMatching(/^groups\.1: Groups defined by an event or an action/) },
   });
 });
 

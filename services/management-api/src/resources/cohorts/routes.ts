@@ -27,11 +27,16 @@ import { type CohortAuthor, changeCohort, createCohort, duplicateAsStatic, found
 
 const listQuery = Type.Object({
   ...offsetQuery,
-  type: Type.Optional(Type.String({ description: '`static` or `dynamic`.' })),
+  type: Type.Optional(Type.String({ description: 'Only cohorts of this type: `static` or `dynamic`.' })),
   created_by_id: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the user who made them.' }),
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Only cohorts created by the user with this ID.' }),
   ),
-  search: Type.Optional(Type.String({ maxLength: longestNeedle, description: 'Part of the name, in any case.' })),
+  search: Type.Optional(
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Only cohorts whose name contains this text, ignoring case.',
+    }),
+  ),
 });
 
 /** Cohorts: persons who have something in common, or are listed one by one. */
@@ -55,7 +60,7 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       path: cohortsPath,
       operationId: 'cohorts_list',
       summary: 'List cohorts',
-      description: 'The cohorts of a project, the newest first, without the deleted ones.',
+      description: 'Returns the cohorts of the project, newest first. Deleted cohorts are left out.',
       tags,
       scope: 'cohort:read',
       query: listQuery,
@@ -73,7 +78,7 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       path: `${cohortsPath}/:id`,
       operationId: 'cohorts_retrieve',
       summary: 'Show a cohort',
-      description: 'One cohort, also when it is deleted.',
+      description: 'Returns one cohort. Deleted cohorts can be read as well.',
       tags,
       scope: 'cohort:read',
       params: cohortParams,
@@ -111,7 +116,8 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       operationId: 'cohorts_create',
       summary: 'Create a cohort',
       description:
-        'Makes a cohort. The persons of a dynamic one are counted in the background; the members of a static one come as a file, or by their uuids, with the request.',
+        'Creates a cohort. The persons in a dynamic cohort are counted in the background. To create a static cohort with ' +
+        'members, send a file, or the UUIDs of the persons.',
       tags,
       scope: 'cohort:write',
       body: cohortChanges,
@@ -133,13 +139,14 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         operationId: `cohorts_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a cohort' : 'Change or delete a cohort',
         description:
-          'What is not sent stays as it is. Members that are sent are added. `deleted: true` is the only way to remove a cohort, `false` brings it back.',
+          'Changes the fields that are sent and leaves all others unchanged. Members in the request are added to those ' +
+          'that the cohort already has. To delete a cohort, send `deleted: true`; to restore it, send `deleted: false`.',
         tags,
         scope: 'cohort:write',
         params: cohortParams,
         body: cohortChanges,
         file: memberFile,
-        responses: { 200: { description: 'The cohort as it is now.', schema: cohort } },
+        responses: { 200: { description: 'The changed cohort.', schema: cohort } },
         examples: {
           request: method === 'PUT' ? newCohortExample : { deleted: true },
           response: method === 'PUT' ? cohortExample : { ...cohortExample, deleted: true },
@@ -160,12 +167,12 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       below,
       path: `${cohortsPath}/:id`,
       operationId: 'cohorts_destroy',
-      summary: 'Not supported: set `deleted: true` with PATCH',
-      description: 'A cohort is not removed for good. Send a PATCH with `deleted: true` instead.',
+      summary: 'Not supported: send PATCH with `deleted: true`',
+      description: 'Cohorts cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'cohort:write',
-      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
-      responses: { 405: { description: 'Always, without a body.' } },
+      params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
+      responses: { 405: { description: 'Always returned, without a body.' } },
       handler: async () => undefined,
     }),
     ...defineRoutes({
@@ -174,9 +181,10 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       below,
       path: `${cohortsPath}/:id/duplicate_as_static_cohort`,
       operationId: 'cohorts_duplicate_as_static_cohort',
-      summary: 'Copy a dynamic cohort as a static one',
+      summary: 'Copy a dynamic cohort to a static cohort',
       description:
-        'Makes a static cohort of those who belong to a dynamic one now. They are added in the background: `is_calculating` is true until all are.',
+        'Creates a static cohort with the persons who currently belong to a dynamic cohort. They are added in the ' +
+        'background, and `is_calculating` is true until all of them have been added.',
       tags,
       scope: 'cohort:write',
       params: cohortParams,
@@ -205,8 +213,12 @@ function byUuid(values: string[]): MembersToAdd {
 
 function requireStaticForFile(isStatic: boolean, file: MembersToAdd | undefined): void {
   if (isStatic || file === undefined) return;
-  throw new AppError('invalid', 'Only a static cohort has a list of members. Set is_static to true.', {
-    code: 'invalid_input',
-    attr: 'csv',
-  });
+  throw new AppError(
+    'invalid',
+    'Only static cohorts can have a list of members. Set `is_static` to true, or leave the file out.',
+    {
+      code: 'invalid_input',
+      attr: 'csv',
+    },
+  );
 }

@@ -39,7 +39,7 @@ function filtersOf(before: CohortFields, { filters, groups }: CohortChanges): Co
 
 function checkQuery({ query }: CohortChanges): void {
   if (query === undefined || query === null) return;
-  throw new AppError('invalid', 'Cohorts that are defined by a query are not supported. Use filters.', {
+  throw new AppError('invalid', 'Cohorts defined by a query are not supported. Use `filters` instead of `query`.', {
     code: 'invalid_input',
     attr: 'query',
   });
@@ -84,7 +84,8 @@ export async function refuseDeletionInUse(
   const named = `${keys.slice(0, mostNamed).join(', ')}${keys.length > mostNamed ? ', …' : ''}`;
   throw new AppError(
     'invalid',
-    `This cohort is used in ${keys.length} active feature flag(s): ${named}. Please remove the cohort from these feature flags before deleting it.`,
+    `This cohort is used in ${keys.length} active feature flag(s): ${named}. Please remove the cohort from these ` +
+      'feature flags before deleting it.',
     { code: 'invalid_input' },
   );
 }

@@ -9,31 +9,36 @@ export const cohortTypes = ['static', 'person_property', 'behavioral', 'analytic
 
 const fields = {
   name: orNull(Type.String({ maxLength: 400 }), 'Name of the cohort.'),
-  description: Type.String({ maxLength: 1000, description: 'What it is for.' }),
-  groups: Type.Array(Type.Unknown(), { description: 'The former form of `filters`, read where there are none.' }),
-  deleted: Type.Boolean({ description: 'Whether it is deleted.' }),
+  description: Type.String({ maxLength: 1000, description: 'Description of the cohort.' }),
+  groups: Type.Array(Type.Unknown(), { description: 'Older form of `filters`. Used only if `filters` is not sent.' }),
+  deleted: Type.Boolean({ description: 'Whether the cohort is deleted.' }),
   filters: orNull(
     freeFormObject({}),
-    'Who belongs to it: `{"properties": {"type": "AND" or "OR", "values": [groups or filters]}}`. Filters are of type `person` (`key`, `operator`, `value`, `negation`) or `cohort` (`value` is its id). Behavioral filters are refused with 400.',
+    'Conditions that decide which persons belong to the cohort: `{"properties": {"type": "AND" or "OR", "values": ' +
+      '[groups or filters]}}`. A filter has the type `person` (with `key`, `operator`, `value`, `negation`) or ' +
+      '`cohort` (`value` is the ID of the cohort). Behavioral filters are rejected with 400.',
   ),
-  query: orNull(freeFormObject({}), 'Not supported: anything but null is refused with 400.'),
-  is_static: Type.Boolean({ description: 'Whether its members are listed one by one.' }),
+  query: orNull(freeFormObject({}), 'Not supported: any value other than null is rejected with 400.'),
+  is_static: Type.Boolean({ description: 'Whether the cohort has a fixed list of members.' }),
 };
 
 export const cohort = Type.Object(
   {
-    id: Type.Integer({ description: 'Number of the cohort.' }),
+    id: Type.Integer({ description: 'ID of the cohort.' }),
     ...fields,
     cohort_type: orNull(
       Type.Unsafe<string>({ type: 'string', enum: [...cohortTypes] }),
-      'What decides who belongs to it.',
+      'How the members of the cohort are determined.',
     ),
-    is_calculating: Type.Boolean({ description: 'Whether its persons are still to be counted.' }),
-    created_by: orNull(embeddedUser, 'Who made it; null when the user was deleted.'),
-    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
-    last_calculation: orNull(time, 'When its persons were counted last.'),
-    errors_calculating: Type.Integer({ description: 'How often in a row counting failed.' }),
-    count: orNull(Type.Integer(), 'How many persons belonged to it when they were counted; null before.'),
+    is_calculating: Type.Boolean({ description: 'Whether the persons in the cohort are still being counted.' }),
+    created_by: orNull(embeddedUser, 'User who created the cohort, or null if that user was deleted.'),
+    created_at: Type.String({ format: 'date-time', description: 'When the cohort was created.' }),
+    last_calculation: orNull(time, 'When the persons in the cohort were last counted.'),
+    errors_calculating: Type.Integer({ description: 'Number of consecutive times that counting has failed.' }),
+    count: orNull(
+      Type.Integer(),
+      'Number of persons in the cohort when it was last counted; null if it has not been counted yet.',
+    ),
     experiment_set: Type.Array(Type.Integer(), { description: 'Always empty.' }),
   },
   { title: 'Cohort', description: 'A cohort.' },
@@ -52,7 +57,7 @@ export const cohortChanges = Type.Object(
     _create_static_person_ids: Type.Optional(
       Type.Array(Type.String({ maxLength: 200 }), {
         maxItems: 10_000,
-        description: 'Uuids of persons to add to a static cohort; unknown ones are passed over.',
+        description: 'UUIDs of persons to add to a static cohort. Unknown persons are skipped.',
       }),
     ),
   },
@@ -94,7 +99,7 @@ export const cohortsPath = '/cohorts';
 export const cohortTags: [string] = ['cohorts'];
 
 export const cohortParams = Type.Object({
-  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the cohort.' }),
+  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the cohort.' }),
 });
 
 /** A row as the API shows it. Cohorts of old have groups and no filters. */

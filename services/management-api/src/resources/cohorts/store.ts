@@ -134,7 +134,7 @@ export async function insertCohort(
     ],
   );
   const [row] = rows;
-  if (!row) throw new Error('A cohort was inserted without an id.');
+  if (!row) throw new Error('The inserted cohort has no ID.');
   return row.id;
 }
 

@@ -85,7 +85,7 @@ export async function foundCohort(
 
 async function writtenCohort(tx: Transaction, environmentId: number, id: number): Promise<CohortRow> {
   const row = await findCohort(tx, environmentId, id);
-  if (!row) throw new Error('A cohort was written and is not there.');
+  if (!row) throw new Error('The cohort was written but could not be read back.');
   return row;
 }
 

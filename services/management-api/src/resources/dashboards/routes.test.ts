@@ -246,7 +246,11 @@ test.each<[string, object, object]>([
   [
     'a tile of nothing',
     { tiles: [place(0, 0)] },
-    VE('required', 'tiles__0__id', 'Only texts can be added here. An insight is added by its own dashboards.'),
+    VE(
+      'required',
+      'tiles__0__id',
+      'Only text tiles can be added here. To add an insight, set `dashboards` on the insight.',
+    ),
   ],
   [
     'an unknown tile',
@@ -338,7 +342,7 @@ test('Q-273: a tile moves with its layout', async () => {
   const [again] = await tilesOf(id);
   expect(await send('PATCH', `dashboards/${id}/move_tile`, { ...move, tile: { id: again?.id } })).toMatchObject({
     status: 400,
-    body: { detail: 'The insight is on this dashboard already.' },
+    body: { detail: 'The insight is already on this dashboard.' },
   });
   const foreign = await theirs();
   for (const toDashboard of [foreign.id, 2_000_000_000]) {

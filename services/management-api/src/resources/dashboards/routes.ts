@@ -40,12 +40,23 @@ import {
 const listQuery = Type.Object({
   ...offsetQuery,
   search: Type.Optional(
-    Type.String({ maxLength: longestNeedle, description: 'Part of the name or the description, in any case.' }),
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Only dashboards whose name or description contains this text, ignoring case.',
+    }),
   ),
-  pinned: Type.Optional(Type.Boolean({ description: 'Whether it stands first in lists.' })),
-  tags: Type.Optional(Type.String({ description: 'JSON list: only those with one of these tags.' })),
-  creation_mode: Type.Optional(Type.String({ description: '`default` or `duplicate`.' })),
-  exclude_generated: Type.Optional(Type.Boolean({ description: 'Without effect: none are generated.' })),
+  pinned: Type.Optional(
+    Type.Boolean({ description: 'True: only pinned dashboards. False: only dashboards that are not pinned.' }),
+  ),
+  tags: Type.Optional(
+    Type.String({ description: 'Only dashboards with at least one of these tags, as a JSON array.' }),
+  ),
+  creation_mode: Type.Optional(
+    Type.String({ description: 'Only dashboards created in this way: `default` or `duplicate`.' }),
+  ),
+  exclude_generated: Type.Optional(
+    Type.Boolean({ description: 'Has no effect: Millrace does not generate dashboards.' }),
+  ),
 });
 
 /** Dashboards: insights and texts, laid out (docs/api/dashboards.md). */
@@ -61,7 +72,9 @@ function viewerOf({ userId }: Pick<Caller, 'userId'>, { environmentId, level, ri
 const shownQuery = Type.Object({
   refresh: refreshQuery,
   filters_override: Type.Optional(
-    Type.String({ description: 'JSON object of filters, in place of those of the dashboard for this request.' }),
+    Type.String({
+      description: 'JSON object with filters that replace the filters of the dashboard for this request.',
+    }),
   ),
 });
 
@@ -78,7 +91,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       operationId: 'dashboards_list',
       summary: 'List dashboards',
       description:
-        'The dashboards of a project, pinned ones first, then by name, without their tiles and without the deleted ones.',
+        'Returns the dashboards of the project, pinned dashboards first, then ordered by name. Tiles and deleted dashboards are left out.',
       tags,
       scope: 'dashboard:read',
       query: listQuery,
@@ -97,7 +110,9 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       operationId: 'dashboards_retrieve',
       summary: 'Show a dashboard',
       description:
-        'One dashboard with its tiles, under its filters, with the results that are kept of their insights, or with `refresh` those that are computed now or behind the request. A tile whose insight cannot be answered says why in `query_status`. A deleted dashboard is not there.',
+        'Returns one dashboard with its tiles. The filters of the dashboard apply to all insights. By default, the tiles ' +
+        'show cached results; with `refresh`, results are calculated during the request or in the background. If the ' +
+        'query of a tile fails, its `query_status` contains the reason. A deleted dashboard returns 404.',
       tags,
       scope: 'dashboard:read',
       params: dashboardParams,
@@ -130,7 +145,8 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
       operationId: 'dashboards_create',
       summary: 'Create a dashboard',
       description:
-        'Creates a dashboard: an empty one, or a copy of another (`use_dashboard`). `duplicate_tiles` also needs `insight:write`.',
+        'Creates an empty dashboard, or a copy of another dashboard (`use_dashboard`). `duplicate_tiles` also requires ' +
+        'the scope `insight:write`.',
       tags,
       scope: 'dashboard:write',
       body: newDashboard,
@@ -151,13 +167,15 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
         operationId: `dashboards_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a dashboard' : 'Change or delete a dashboard',
         description:
-          'What is not sent stays as it is, also tiles. `deleted: true` is the only way to remove a dashboard; `false` brings it back with its tiles. Also needs `insight:write` if insights are deleted (`delete_insights`) or restored with it.',
+          'Changes the fields that are sent and leaves all others unchanged, including tiles that are not listed. To ' +
+          'delete a dashboard, send `deleted: true`; to restore it with its tiles, send `deleted: false`. Also requires ' +
+          'the scope `insight:write` if insights are deleted with it (`delete_insights`) or restored.',
         tags,
         scope: 'dashboard:write',
         params: dashboardParams,
         body: dashboardChanges,
         refusedBody: refusedOfChange,
-        responses: { 200: { description: 'The dashboard as it is now.', schema: dashboard } },
+        responses: { 200: { description: 'The changed dashboard.', schema: dashboard } },
         examples: {
           request: method === 'PUT' ? newDashboardExample : { tiles: [{ text: { body: 'Hello' } }] },
           response: dashboardExample,
@@ -174,12 +192,12 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
       below,
       path: `${dashboardsPath}/:id`,
       operationId: 'dashboards_destroy',
-      summary: 'Not supported: set `deleted: true` with PATCH',
-      description: 'A dashboard is not removed for good. Send a PATCH with `deleted: true` instead.',
+      summary: 'Not supported: send PATCH with `deleted: true`',
+      description: 'Dashboards cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'dashboard:write',
-      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
-      responses: { 405: { description: 'Always, without a body.' } },
+      params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
+      responses: { 405: { description: 'Always returned, without a body.' } },
       handler: async () => undefined,
     }),
   ];
@@ -192,7 +210,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
     tags,
     scope: 'dashboard:write',
     params: dashboardParams,
-    responses: { 200: { description: 'The dashboard as it is now.', schema: dashboard } },
+    responses: { 200: { description: 'The changed dashboard.', schema: dashboard } },
   } as const;
 
   /** Runs a change of the dashboards a request names, and shows the one its path addresses. */
@@ -215,7 +233,9 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       path: `${dashboardsPath}/:id/move_tile`,
       operationId: 'dashboards_move_tile',
       summary: 'Move a tile to another dashboard',
-      description: 'The tile keeps its layout. Answers with the dashboard it was on.',
+      description:
+        'Moves a tile to the dashboard `toDashboard`. The tile keeps its layout. Returns the dashboard that the tile was ' +
+        'moved from.',
       body: Type.Object(
         { tile: Type.Object({ id: numberOf('tile') }), toDashboard: numberOf('dashboard') },
         { title: 'MovedTile' },
@@ -237,7 +257,8 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       path: `${dashboardsPath}/:id/copy_tile`,
       operationId: 'dashboards_copy_tile',
       summary: 'Copy a tile from another dashboard',
-      description: 'The insight is then on both dashboards; a text is copied.',
+      description:
+        'Copies a tile from another dashboard. An insight is then shown on both dashboards, while a text is duplicated.',
       body: Type.Object({ fromDashboardId: numberOf('dashboard'), tileId: numberOf('tile') }, { title: 'CopiedTile' }),
       examples: { request: { fromDashboardId: 4, tileId: 12 }, response: dashboardExample },
       handler: async ({ caller, target, params: { id }, body: { fromDashboardId, tileId } }) => {
@@ -253,11 +274,17 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       method: 'POST',
       path: `${dashboardsPath}/:id/reorder_tiles`,
       operationId: 'dashboards_reorder_tiles',
-      summary: 'Lay tiles out in an order',
+      summary: 'Reorder the tiles of a dashboard',
       description:
-        'Lays all tiles out anew: the named ones first, in this order, then the others in theirs. Tiles keep their size, 6 by 5 if they have none, and do not overlap.',
+        'Lays out all tiles again without overlaps: first the listed tiles in this order, then the other tiles in their ' +
+        'current order. Tiles keep their size. A tile without a size gets 6 columns and 5 rows.',
       body: Type.Object(
-        { tile_order: Type.Array(numberOf('tile'), { maxItems: 400, description: 'Numbers of the tiles.' }) },
+        {
+          tile_order: Type.Array(numberOf('tile'), {
+            maxItems: 400,
+            description: 'IDs of the tiles, in the new order.',
+          }),
+        },
         { title: 'TileOrder' },
       ),
       examples: { request: { tile_order: [12] }, response: dashboardExample },

@@ -128,7 +128,7 @@ export async function insertDashboard(
     [environmentId, userId, ...valuesOf(fields)],
   );
   const [row] = rows;
-  if (!row) throw new Error('A dashboard was inserted without an id.');
+  if (!row) throw new Error('The inserted dashboard has no ID.');
   return row.id;
 }
 

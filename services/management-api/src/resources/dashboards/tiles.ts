@@ -48,7 +48,7 @@ export async function changeTiles(tx: Transaction, place: Place, changes: readon
       if (body === undefined) {
         throw refusal(
           `${attr}__id`,
-          'Only texts can be added here. An insight is added by its own dashboards.',
+          'Only text tiles can be added here. To add an insight, set `dashboards` on the insight.',
           'required',
         );
       }
@@ -60,7 +60,7 @@ export async function changeTiles(tx: Transaction, place: Place, changes: readon
       throw refusal(`${attr}__id`, `Invalid pk "${change.id}" - object does not exist.`, 'does_not_exist');
     }
     if (tile.insight_id !== null && body !== undefined) {
-      throw refusal(`${attr}__text`, 'This tile shows an insight. It has no text.');
+      throw refusal(`${attr}__text`, 'This tile shows an insight, so it cannot have a text.');
     }
     const userId = body === undefined || body === tile.body ? null : place.userId;
     await updateTile(tx, { id: tile.id, userId }, withChanges(tile, change, body));
@@ -144,7 +144,7 @@ async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: numb
   requireSpace({ id: dashboardId, tiles: inOrderOfLayout(there).length });
   const same = there.find(({ insight_id }) => insight_id !== null && insight_id === tile.insight_id);
   if (same && !same.deleted) {
-    throw new AppError('invalid', 'The insight is on this dashboard already.', { code: 'invalid_input' });
+    throw new AppError('invalid', 'The insight is already on this dashboard.', { code: 'invalid_input' });
   }
   return same;
 }
@@ -160,7 +160,7 @@ const usualSize = { w: 6, h: 5 };
  * @throws AppError `invalid` naming the list, `not_found` for a tile of another dashboard.
  */
 export async function reorderTiles(tx: Transaction, dashboardId: number, order: readonly number[]): Promise<void> {
-  if (new Set(order).size < order.length) throw refusal('tile_order', 'Every tile may be named once.');
+  if (new Set(order).size < order.length) throw refusal('tile_order', 'Each tile can be listed only once.');
   const tiles = inOrderOfLayout(await listTiles(tx, dashboardId));
   const byId = new Map(tiles.map((tile) => [tile.id, tile]));
   const named = order.flatMap((id) => byId.get(id) ?? []);

@@ -233,7 +233,7 @@ async function foundDashboard(
 
 async function writtenDashboard(tx: Transaction, environmentId: number, id: number): Promise<DashboardRow> {
   const row = await findDashboard(tx, environmentId, id);
-  if (!row) throw new Error('A dashboard was written and is not there.');
+  if (!row) throw new Error('The dashboard was written but could not be read back.');
   return row;
 }
 
