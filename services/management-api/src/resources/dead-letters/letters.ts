@@ -61,7 +61,7 @@ export async function readLetters(
     },
   });
   if (signal.aborted) {
-    const detail = 'The log took too long to hand over its dead letters. Try again later.';
+    const detail = 'Reading the dead letters from the event log took too long. Try again later.';
     throw new AppError('unavailable', detail, { code: 'query_timeout', retryAfterSeconds: 2 });
   }
   return latest(letters);
@@ -125,24 +125,25 @@ export function wordsOf(reason: string): { detail: string; advice: string } {
   return { detail, advice };
 }
 
-const look = 'Look for it in the log of the event consumer. Replay it when the cause is gone.';
+const look = 'Find the error in the log of the event consumer. Replay the record once the cause is fixed.';
 const ofProgram =
-  'Replay it after an upgrade that mends this; report it if there is none. It changes nothing meanwhile.';
-const hopeless = 'Another try ends the same way. Look at who sends it, then discard it.';
+  'Upgrade to a version that fixes the bug, then replay the record. If no version fixes it yet, report the bug. ' +
+  'Until then, leave the record as it is.';
+const hopeless = 'Replaying the record would fail again. Find the client that sent it, then discard the record.';
 
 const reasons: Record<string, [detail: string, advice: string]> = {
-  failed_parse_message: ['The record is no JSON that can be read.', hopeless],
-  empty_uuid: ['The event has no uuid.', hopeless],
-  invalid_uuid: ['The uuid of the event is none.', hopeless],
-  token_missing: ['The record names no project API key.', hopeless],
+  failed_parse_message: ['The record is not valid JSON.', hopeless],
+  empty_uuid: ['The event has no UUID.', hopeless],
+  invalid_uuid: ['The UUID of the event is invalid.', hopeless],
+  token_missing: ['The record has no project API key.', hopeless],
   event_name_missing: ['The event has no name.', hopeless],
-  distinct_id_missing: ['The event has no distinct id.', hopeless],
-  timestamp_out_of_range: ['No table of events can hold its time.', hopeless],
-  processing_error: ['The rules failed on it: a mistake of the program.', ofProgram],
-  refused_by_database: ['PostgreSQL refused one of its values.', ofProgram],
-  ledger_conflict: ['What is stored about its ids contradicts itself.', ofProgram],
+  distinct_id_missing: ['The event has no distinct ID.', hopeless],
+  timestamp_out_of_range: ['The timestamp of the event is outside the range that the database can store.', hopeless],
+  processing_error: ['Processing the event failed because of a bug in Millrace.', ofProgram],
+  refused_by_database: ['PostgreSQL rejected one of the values in the event.', ofProgram],
+  ledger_conflict: ['The stored data about the IDs in this event is inconsistent.', ofProgram],
   timed_out: [
-    'Storing it took longer than a statement may, again and again.',
-    'Look at the load of PostgreSQL, then replay it.',
+    'Storing the event repeatedly took longer than the statement timeout.',
+    'Check the load on PostgreSQL, then replay the record.',
   ],
 };

@@ -74,8 +74,13 @@ test('a letter says what happened to which event, and shows what was captured; t
   const theirs = await letter({ of: other });
   const id = await letter();
   const shown = {
-    ...{ id, lane: 'live', reason: 'refused_by_database', detail: 'PostgreSQL refused one of its values.' },
-    advice: expect.stringContaining('Replay it'),
+    ...{
+      id,
+      lane: 'live',
+      reason: 'refused_by_database',
+      detail: 'PostgreSQL rejected one of the values in the event.',
+    },
+    advice: expect.stringContaining('replay the record'),
     ...{ captured_at: '2026-11-20T09:00:00.000Z', dead_at: '2026-11-20T10:00:00Z', event: 'buy', distinct_id: 'ada' },
     ...{ bytes: expect.any(Number), state: 'waiting' },
   };
@@ -88,7 +93,7 @@ test('a letter says what happened to which event, and shows what was captured; t
     expect([unknown, (await ask(`/${unknown}`)).status]).toEqual([unknown, 404]);
   }
   expect(await send('replay', { ids: [theirs] })).toMatchObject({
-    body: { replayed: 0, skipped: [{ id: theirs, why: 'There is no such dead letter.' }] },
+    body: { replayed: 0, skipped: [{ id: theirs, why: 'Dead letter not found.' }] },
   });
   expect((await send('discard', { ids: [theirs] })).body).toEqual({ discarded: 0 });
 });
@@ -125,7 +130,7 @@ test('C-030: a replayed record is in its lane as it was; only what waits is deci
   expect((await replayedRecords())[0]?.headers).not.toHaveProperty('dlq_reason');
   expect((await send('replay', { ids: [first] })).body).toEqual({
     replayed: 0,
-    skipped: [{ id: first, why: 'It was replayed before.' }],
+    skipped: [{ id: first, why: 'The dead letter was already replayed.' }],
   });
   expect((await send('discard', { ids: [first, third] })).body).toEqual({ discarded: 1 });
   expect(await replayedRecords()).toHaveLength(2);

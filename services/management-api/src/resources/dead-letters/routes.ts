@@ -67,7 +67,9 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
 
   function requireLog(): DeadLetterLog {
     if (deadLetters !== null) return deadLetters;
-    throw new AppError('unavailable', 'No event log is known: EVENT_LOG is not set.', { code: 'no_event_log' });
+    throw new AppError('unavailable', 'Dead letters are not available because EVENT_LOG is not set.', {
+      code: 'no_event_log',
+    });
   }
 
   /** Notes what was decided and who did it. */
@@ -91,13 +93,16 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
       path: '/dead_letters',
       operationId: 'dead_letters_list',
       summary: 'List dead letters',
-      description: `Events of the project that could not be processed, the latest ${mostLetters}, those given up last first. The log is read from its start for each page, which takes seconds. Letters that tell no project are seen only with \`millrace dead-letters list\`.`,
+      description:
+        'Returns the events of the project that could not be processed, most recent first, up to the latest ' +
+        `${mostLetters}. The event log is read from its start for every page, which takes seconds. Dead letters that ` +
+        'cannot be assigned to a project are only shown by `millrace dead-letters list`.',
       scope: 'event:read',
       query: Type.Object({
         ...keysetQuery,
-        reason: Type.Optional(Type.String({ description: 'Only those given up for this reason.' })),
-        lane: Type.Optional(Type.Enum(lanes, { description: 'Only those of this lane.' })),
-        state: Type.Optional(Type.Enum(states, { description: 'Only those in this state.' })),
+        reason: Type.Optional(Type.String({ description: 'Only dead letters with this reason.' })),
+        lane: Type.Optional(Type.Enum(lanes, { description: 'Only dead letters from this topic.' })),
+        state: Type.Optional(Type.Enum(states, { description: 'Only dead letters in this state.' })),
         ...timeRangeQuery,
       }),
       responses: { 200: { description: 'One page of dead letters.', schema: keysetPageOf(deadLetter) } },
@@ -128,10 +133,12 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
       operationId: 'dead_letters_replay',
       summary: 'Replay dead letters',
       description:
-        'Sends the records of dead letters through their lanes again, at most 100 and 16 MiB at once. An event that is stored by now stays as it is, so nothing is stored twice. What fails again is another dead letter.',
+        'Sends the records of dead letters to their original topics again, at most 100 records and 16 MiB per request. ' +
+        'Events that have been stored in the meantime are not changed, so nothing is stored twice. A record that fails ' +
+        'again becomes a new dead letter.',
       scope: 'event:write',
       body: letterIds,
-      responses: { 200: { description: 'What was done.', schema: replayed } },
+      responses: { 200: { description: 'How many records were replayed, and which were skipped.', schema: replayed } },
       examples: { request: { ids: ['live-3-1042'] }, response: { replayed: 1, skipped: [] } },
       handler: async ({ caller, target, body }) => {
         const ids = [...new Set(body.ids)];
@@ -162,10 +169,11 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
       path: '/dead_letters/discard',
       operationId: 'dead_letters_discard',
       summary: 'Discard dead letters',
-      description: 'Marks dead letters that wait as discarded. Their records stay in the log until its retention ends.',
+      description:
+        'Marks waiting dead letters as discarded. Their records stay in the event log until its retention period ends.',
       scope: 'event:write',
       body: letterIds,
-      responses: { 200: { description: 'What was done.', schema: discarded } },
+      responses: { 200: { description: 'How many dead letters were discarded.', schema: discarded } },
       examples: { request: { ids: ['live-3-1042'] }, response: { discarded: 1 } },
       handler: async ({ caller, target, body }) => {
         const { letters } = await find({ caller, target });
@@ -180,9 +188,9 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
       path: '/dead_letters/:id',
       operationId: 'dead_letters_retrieve',
       summary: 'Show a dead letter',
-      description: 'One dead letter with the record as it was captured.',
+      description: 'Returns one dead letter, including the record as it was captured.',
       scope: 'event:read',
-      params: Type.Object({ id: Type.String({ description: 'Id of the dead letter.' }) }),
+      params: Type.Object({ id: Type.String({ description: 'ID of the dead letter.' }) }),
       responses: { 200: { description: 'The dead letter.', schema: wholeDeadLetter } },
       examples: {
         response: { ...deadLetterExample, record: { kind: 'event', event: 'checkout', distinct_id: 'user-42' } },
@@ -206,14 +214,17 @@ function stateOf({ letter }: ProjectLetter, decisions: ReadonlyMap<string, Decid
   return decisionOn(letter, decisions) ?? 'waiting';
 }
 
-const notFound = 'There is no such dead letter.';
+const notFound = 'Dead letter not found.';
 
 /** Null for a letter that can be sent again, beside others of so many bytes. */
 function whyNotReplayed(found: DecidedLetter | undefined, bytesBefore: number): string | null {
   if (found === undefined) return notFound;
-  if (found.state !== 'waiting') return `It was ${found.state} before.`;
-  if (!found.letter.hasValue) return 'It was too large to be kept with its letter.';
-  return bytesBefore + found.bytes > maxReplayedBytes && bytesBefore > 0 ? 'Too much at once: send it again.' : null;
+  if (found.state !== 'waiting') return `The dead letter was already ${found.state}.`;
+  if (!found.letter.hasValue)
+    return 'The record was too large to be stored with its dead letter, so it cannot be replayed.';
+  return bytesBefore + found.bytes > maxReplayedBytes && bytesBefore > 0
+    ? 'The records in this request exceed the size limit. Replay this one in another request.'
+    : null;
 }
 
 function toShown({ id, lane, letter, capturedAt, event, distinctId, bytes, state }: DecidedLetter) {

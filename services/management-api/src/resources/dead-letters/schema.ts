@@ -7,17 +7,19 @@ export const states = ['waiting', 'replayed', 'discarded'] as const;
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 const letterFields = {
-  id: Type.String({ description: 'Lane, partition and offset of the record that was given up.' }),
-  lane: Type.Enum(lanes, { description: 'The lane it came from.' }),
-  reason: Type.String({ description: 'Why it was given up, e.g. `refused_by_database`.' }),
-  detail: Type.String({ description: 'The same in words.' }),
-  advice: Type.String({ description: 'What to do, for people.' }),
-  captured_at: nullable('When the gateway took it, where the record tells.'),
-  dead_at: Type.String({ format: 'date-time', description: 'When it was given up.' }),
-  event: nullable('Name of the event, cut to 200 characters, where the record tells.'),
-  distinct_id: nullable('Who did it, cut to 200 characters, where the record tells.'),
-  bytes: Type.Integer({ description: 'Size of the record.' }),
-  state: Type.Enum(states, { description: '`waiting` until somebody decides: `replayed` or `discarded`.' }),
+  id: Type.String({ description: 'Topic, partition and offset of the failed record.' }),
+  lane: Type.Enum(lanes, { description: 'Topic that the record came from.' }),
+  reason: Type.String({ description: 'Why processing failed, for example `refused_by_database`.' }),
+  detail: Type.String({ description: 'The reason as a sentence.' }),
+  advice: Type.String({ description: 'Recommended action.' }),
+  captured_at: nullable('When the gateway received the record; null if the record does not say.'),
+  dead_at: Type.String({ format: 'date-time', description: 'When processing was given up.' }),
+  event: nullable('Event name, cut to 200 characters; null if the record does not have one.'),
+  distinct_id: nullable('Distinct ID, cut to 200 characters; null if the record does not have one.'),
+  bytes: Type.Integer({ description: 'Size of the record in bytes.' }),
+  state: Type.Enum(states, {
+    description: '`waiting` until an administrator decides about the dead letter, then `replayed` or `discarded`.',
+  }),
 };
 
 export const deadLetter = Type.Object(letterFields, { title: 'DeadLetter' });
@@ -28,7 +30,7 @@ export const wholeDeadLetter = Type.Object(
     ...letterFields,
     record: Type.Unknown({
       description:
-        'What was captured, as a text where it is no JSON; null when it was too large to be kept with its letter.',
+        'The captured record: as a string if it is not valid JSON, or null if it was too large to be stored with its dead letter.',
     }),
   },
   { title: 'WholeDeadLetter' },
@@ -39,7 +41,7 @@ export const letterIds = Type.Object(
     ids: Type.Array(Type.String({ pattern: idPattern }), {
       minItems: 1,
       maxItems: 100,
-      description: 'Ids of dead letters.',
+      description: 'IDs of dead letters.',
     }),
   },
   { title: 'DeadLetterIds' },
@@ -47,14 +49,20 @@ export const letterIds = Type.Object(
 
 export const replayed = Type.Object(
   {
-    replayed: Type.Integer({ description: 'How many were sent through their lane again.' }),
-    skipped: Type.Array(Type.Object({ id: Type.String(), why: Type.String() }), { description: 'The others.' }),
+    replayed: Type.Integer({ description: 'Number of records sent to their topics again.' }),
+    skipped: Type.Array(Type.Object({ id: Type.String(), why: Type.String() }), {
+      description: 'Dead letters that were not replayed, and why.',
+    }),
   },
   { title: 'ReplayedDeadLetters' },
 );
 
 export const discarded = Type.Object(
-  { discarded: Type.Integer({ description: 'How many were discarded: those that waited.' }) },
+  {
+    discarded: Type.Integer({
+      description: 'Number of dead letters discarded. Only waiting dead letters can be discarded.',
+    }),
+  },
   { title: 'DiscardedDeadLetters' },
 );
 

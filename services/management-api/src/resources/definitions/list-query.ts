@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 
 export const definitionParams = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'Id of the definition.' }),
+  id: Type.String({ format: 'uuid', description: 'ID of the definition.' }),
 });
 
 export const definitionListQuery = {
@@ -14,18 +14,25 @@ export const definitionListQuery = {
   search: Type.Optional(
     Type.String({
       maxLength: longestNeedle,
-      description: 'Only names that contain every word of this text somewhere, in any case.',
+      description: 'Only definitions whose names contain every word of this text, in any order, ignoring case.',
     }),
   ),
   volumes: Type.Optional(
     Type.Boolean({
-      description: 'Whether to count events and insights of the last 30 days. Takes as long as a search.',
+      description:
+        'Whether to count the events and insights of the last 30 days. The request takes as long as a search.',
     }),
   ),
-  excluded_properties: Type.Optional(Type.String({ description: 'Names to leave out, as a JSON array.' })),
+  excluded_properties: Type.Optional(
+    Type.String({ description: 'Names of definitions to leave out, as a JSON array.' }),
+  ),
   exclude_hidden: Type.Optional(Type.Boolean({ description: 'Whether to leave out hidden definitions.' })),
-  verified: Type.Optional(Type.Boolean({ description: 'Only verified definitions, or only others.' })),
-  tags: Type.Optional(Type.String({ description: 'Only definitions with one of these tags, as a JSON array.' })),
+  verified: Type.Optional(
+    Type.Boolean({ description: 'True: only verified definitions. False: only definitions that are not verified.' }),
+  ),
+  tags: Type.Optional(
+    Type.String({ description: 'Only definitions with at least one of these tags, as a JSON array.' }),
+  ),
 };
 
 interface DefinitionQuery {

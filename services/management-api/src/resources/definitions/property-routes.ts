@@ -38,32 +38,39 @@ const listQuery = Type.Object({
     type: 'string',
     enum: ['event', 'person', 'group'],
     default: 'event',
-    description: 'What the properties belong to.',
+    description: 'Lists the properties of events (`event`), persons (`person`) or groups (`group`).',
   }),
   group_type_index: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 4,
-      description: 'With `type=group`, and needed there: the type of the groups.',
+      description: 'Index of the group type. Required with `type=group`, and only allowed there.',
     }),
   ),
-  properties: Type.Optional(Type.String({ description: 'Only these names, separated by commas.' })),
+  properties: Type.Optional(Type.String({ description: 'Only properties with these names, separated by commas.' })),
   is_numerical: Type.Optional(
-    Type.Boolean({ description: 'Whether to list only numeric properties, or only the others.' }),
+    Type.Boolean({ description: 'True: only numeric properties. False: only properties that are not numeric.' }),
   ),
   event_names: Type.Optional(
     Type.String({
-      description: `Names of events as a JSON array, at most ${mostEventNames}, or a single name. \`is_seen_on_filtered_events\` then says whether one of the latest ${latestOfName} events of each name has the property. Takes as long as a search.`,
+      description:
+        `Event names as a JSON array with at most ${mostEventNames} names, or a single name. ` +
+        `\`is_seen_on_filtered_events\` then says whether the property occurs in the latest ${latestOfName} events of ` +
+        'any of these names. The request takes as long as a search.',
     }),
   ),
   filter_by_event_names: Type.Optional(
-    Type.Boolean({ description: 'Whether to list only the properties that events of `event_names` have.' }),
+    Type.Boolean({ description: 'Whether to return only the properties that occur in events of `event_names`.' }),
   ),
   exclude_core_properties: Type.Optional(
-    Type.Boolean({ description: 'Whether to leave out names that begin with `$` or `utm_`, which SDKs set.' }),
+    Type.Boolean({
+      description: 'Whether to leave out properties whose names begin with `$` or `utm_`, which SDKs set.',
+    }),
   ),
   is_feature_flag: Type.Optional(
-    Type.Boolean({ description: 'Only properties that begin with `$feature/`, or only others.' }),
+    Type.Boolean({
+      description: 'True: only properties whose names begin with `$feature/`. False: only other properties.',
+    }),
   ),
 });
 
@@ -81,9 +88,12 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
       operationId: 'property_definitions_list',
       summary: 'List property definitions',
       description:
-        'The properties that were noticed in a project, by name; those of events unless `type` says otherwise.',
+        'Returns the definitions of the properties that the project has received, ordered by name. By default, these are ' +
+        'event properties; use `type` for others.',
       query: listQuery,
-      responses: { 200: { description: 'One page of definitions.', schema: offsetPageOf(propertyDefinition) } },
+      responses: {
+        200: { description: 'One page of property definitions.', schema: offsetPageOf(propertyDefinition) },
+      },
       examples: { response: { count: 1, next: null, previous: null, results: [propertyDefinitionExample] } },
       handler: async ({ caller, target, query, request }) => {
         const { environmentId } = target;
@@ -112,7 +122,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
         };
         const isSearch = query.search || query.volumes || eventNames !== undefined;
         return offsetPage(request, query, (window) =>
-          isSearch ? searches.run({ caller, target }, 'properties', (on) => list(on, window)) : list(sql, window),
+          isSearch ? searches.run({ caller, target }, '`properties`', (on) => list(on, window)) : list(sql, window),
         );
       },
     }),
@@ -121,9 +131,9 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
       path: `${path}/:id`,
       operationId: 'property_definitions_retrieve',
       summary: 'Show a property definition',
-      description: 'Returns one definition by its ID.',
+      description: 'Returns the property definition with this ID.',
       params: definitionParams,
-      responses: { 200: { description: 'The definition.', schema: propertyDefinition } },
+      responses: { 200: { description: 'The property definition.', schema: propertyDefinition } },
       examples: { response: propertyDefinitionExample },
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const { rows } = await listPropertyDefinitions(sql, environmentId, { id }, { limit: 1, offset: 0 });
@@ -148,9 +158,9 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
         method,
         operationId: `property_definitions_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a property definition' : 'Change a property definition',
-        description: 'Changes the fields that are sent. Events that arrive later leave them as they are.',
+        description: 'Changes the fields that are sent. New events do not overwrite these changes.',
         body: propertyDefinitionChanges,
-        responses: { 200: { description: 'The changed definition.', schema: propertyDefinition } },
+        responses: { 200: { description: 'The changed property definition.', schema: propertyDefinition } },
         examples: { request: propertyDefinitionChangesExample, response: propertyDefinitionExample },
         handler: async ({ caller, target: place, params: { id }, body: changes }) =>
           toPropertyDefinition(await transaction((tx) => changeProperty(tx, { caller, place }, { id, changes }))),
@@ -162,8 +172,9 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
       operationId: 'property_definitions_destroy',
       summary: 'Delete a property definition',
       description:
-        'Deletes the definition, but no values. If the property arrives again, it gets a new definition without the changes of users, within an hour.',
-      responses: { 204: { description: 'The definition was deleted.' } },
+        'Deletes the definition, but not the values. If the property arrives again, Millrace creates a new definition ' +
+        'within an hour, without the changes that users made.',
+      responses: { 204: { description: 'The property definition was deleted.' } },
       handler: async ({ caller, target: place, params: { id } }) => {
         await transaction((tx) => removeProperty(tx, { caller, place }, id));
         return undefined;
@@ -177,7 +188,9 @@ function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
   const { type, group_type_index, properties, is_numerical, is_feature_flag } = query;
   const isOfGroups = type === 'group';
   if (isOfGroups !== (group_type_index !== undefined)) {
-    const detail = isOfGroups ? 'This field is required with type=group.' : 'This field goes with type=group only.';
+    const detail = isOfGroups
+      ? 'This field is required when `type` is `group`.'
+      : 'This field is only allowed when `type` is `group`.';
     throw new AppError('invalid', detail, {
       code: isOfGroups ? 'required' : 'invalid_input',
       attr: 'group_type_index',
@@ -203,10 +216,14 @@ function toEventNames(query: Static<typeof listQuery>): string[] | undefined {
   const refuse = (attr: string, detail: string) => new AppError('invalid', detail, { attr });
   if (names === undefined || names.length === 0) {
     if (!query.filter_by_event_names) return undefined;
-    throw refuse('filter_by_event_names', 'Send `event_names` as well, a JSON array with at least one name.');
+    throw refuse(
+      'filter_by_event_names',
+      '`filter_by_event_names` requires `event_names`: a JSON array with at least one name.',
+    );
   }
-  if (names.length > mostEventNames) throw refuse('event_names', `Send at most ${mostEventNames} names of events.`);
-  if (query.type !== 'event') throw refuse('event_names', 'This parameter goes with `type=event` only.');
+  if (names.length > mostEventNames)
+    throw refuse('event_names', `\`event_names\` can have at most ${mostEventNames} names.`);
+  if (query.type !== 'event') throw refuse('event_names', '`event_names` is only allowed when `type` is `event`.');
   return names;
 }
 

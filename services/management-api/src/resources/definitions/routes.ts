@@ -38,9 +38,10 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
       path,
       operationId: 'event_definitions_list',
       summary: 'List event definitions',
-      description: 'Returns the names of events that were noticed in a project or defined by users, by name.',
+      description:
+        'Returns the definitions of the events that the project has received or that users have defined, ordered by name.',
       query: Type.Object(definitionListQuery),
-      responses: { 200: { description: 'One page of definitions.', schema: offsetPageOf(eventDefinition) } },
+      responses: { 200: { description: 'One page of event definitions.', schema: offsetPageOf(eventDefinition) } },
       examples: { response: { count: 1, next: null, previous: null, results: [eventDefinitionExample] } },
       handler: async ({ caller, target, query, request }) => {
         const { environmentId } = target;
@@ -65,7 +66,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
       summary: 'Show an event definition by name',
       description: 'Returns the definition of the event with exactly this name.',
       query: Type.Object({ name: Type.String({ minLength: 1, description: 'Name of the event.' }) }),
-      responses: { 200: { description: 'The definition.', schema: eventDefinition } },
+      responses: { 200: { description: 'The event definition.', schema: eventDefinition } },
       examples: { response: eventDefinitionExample },
       handler: async ({ target: { environmentId }, query: { name } }) => {
         const { rows } = await listEventDefinitions(sql, environmentId, { names: [name] }, { limit: 1, offset: 0 });
@@ -78,9 +79,9 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
       path: `${path}/:id`,
       operationId: 'event_definitions_retrieve',
       summary: 'Show an event definition',
-      description: 'Returns one definition by its ID.',
+      description: 'Returns the event definition with this ID.',
       params: definitionParams,
-      responses: { 200: { description: 'The definition.', schema: eventDefinition } },
+      responses: { 200: { description: 'The event definition.', schema: eventDefinition } },
       examples: { response: eventDefinitionExample },
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const { rows } = await listEventDefinitions(sql, environmentId, { id }, { limit: 1, offset: 0 });
@@ -99,10 +100,12 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
       path,
       operationId: 'event_definitions_create',
       summary: 'Create an event definition',
-      description: 'Describes an event before the first one arrives. Its times are null until then.',
+      description:
+        'Creates the definition of an event that has not arrived yet. Its first-seen and last-seen times are null until ' +
+        'the first event arrives.',
       body: newEventDefinition,
       refusedBody: refusedEventFields,
-      responses: { 201: { description: 'The new definition.', schema: eventDefinition } },
+      responses: { 201: { description: 'The new event definition.', schema: eventDefinition } },
       examples: {
         request: newEventDefinitionExample,
         response: { ...eventDefinitionExample, created_at: null, last_seen_at: null, last_updated_at: null },
@@ -117,11 +120,11 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
         path: `${path}/:id`,
         operationId: `event_definitions_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace an event definition' : 'Change an event definition',
-        description: 'Changes the fields that are sent. Events that arrive later leave them as they are.',
+        description: 'Changes the fields that are sent. New events do not overwrite these changes.',
         params: definitionParams,
         body: eventDefinitionChanges,
         refusedBody: refusedEventFields,
-        responses: { 200: { description: 'The changed definition.', schema: eventDefinition } },
+        responses: { 200: { description: 'The changed event definition.', schema: eventDefinition } },
         examples: { request: eventDefinitionChangesExample, response: eventDefinitionExample },
         handler: async ({ caller, target: place, params: { id }, body: changes }) =>
           toEventDefinition(await transaction((tx) => changeEvent(tx, { caller, place }, { id, changes }))),
@@ -134,9 +137,10 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
       operationId: 'event_definitions_destroy',
       summary: 'Delete an event definition',
       description:
-        'Deletes the definition, but no events. If the event arrives again, it gets a new definition without the changes of users, within an hour.',
+        'Deletes the definition, but not the events. If the event arrives again, Millrace creates a new definition ' +
+        'within an hour, without the changes that users made.',
       params: definitionParams,
-      responses: { 204: { description: 'The definition was deleted.' } },
+      responses: { 204: { description: 'The event definition was deleted.' } },
       handler: async ({ caller, target: place, params: { id } }) => {
         await transaction((tx) => removeEvent(tx, { caller, place }, id));
         return undefined;

@@ -9,29 +9,33 @@ const time = Type.String({ format: 'date-time' });
 const volume = {
   volume_30_day: orNull(
     Type.Integer(),
-    'Events with it in the last 30 days, with `volumes=true`; null otherwise, and for persons and groups.',
+    'Number of events with this name or property in the last 30 days, if `volumes=true`. Otherwise null, and always ' +
+      'null for properties of persons and groups.',
   ),
   volume_is_estimated: Type.Boolean({
     description:
-      'Whether that is no count: a property was looked for in the latest 50,000 events, which stand for all.',
+      'True if `volume_30_day` is an estimate: the property was searched for only in a sample of the latest 50,000 events.',
   }),
   query_usage_30_day: orNull(
     Type.Integer(),
-    'Insights that name it and were opened or changed in the last 30 days, with `volumes=true`; null otherwise.',
+    'Number of insights that use this name and were opened or changed in the last 30 days, if `volumes=true`. Otherwise null.',
   ),
 };
 const noVolume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
 /** What users decide about a definition, as it is shown. */
 const shownEdits = {
-  description: Type.String({ description: 'What the name stands for.' }),
+  description: Type.String({ description: 'Description of the event or property.' }),
   tags: tagList,
-  verified: Type.Boolean({ description: 'Whether a user has verified it.' }),
-  verified_at: orNull(time, 'When it was verified; null while it is not.'),
-  verified_by: orNull(embeddedUser, 'User who verified it; null when that user was deleted.'),
-  hidden: Type.Boolean({ description: 'Whether lists with `exclude_hidden=true` leave it out.' }),
-  updated_at: Type.String({ format: 'date-time', description: 'When it was created, or last changed by a user.' }),
-  updated_by: orNull(embeddedUser, 'User who last changed it; null when it was never changed.'),
+  verified: Type.Boolean({ description: 'Whether a user has marked the definition as verified.' }),
+  verified_at: orNull(time, 'When the definition was verified; null if it is not verified.'),
+  verified_by: orNull(embeddedUser, 'User who verified the definition, or null if that user was deleted.'),
+  hidden: Type.Boolean({ description: 'Whether lists with `exclude_hidden=true` leave out this definition.' }),
+  updated_at: Type.String({
+    format: 'date-time',
+    description: 'When the definition was created, or last changed by a user.',
+  }),
+  updated_by: orNull(embeddedUser, 'User who last changed the definition; null if it was never changed.'),
 };
 const editsExample = { description: 'A customer paid for an order.', tags: ['sales'], verified: true };
 const shownEditsExample = {
@@ -46,12 +50,15 @@ const shownEditsExample = {
 /** Fields that are always the same are there for generated clients, which require them. */
 export const eventDefinition = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the definition, made of the project and the name.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the definition, derived from the project and the name.' }),
     name: Type.String({ description: 'Name of the event.' }),
-    owner: orNull(embeddedUser, 'User who is responsible for the event.'),
+    owner: orNull(embeddedUser, 'User responsible for the event.'),
     ...shownEdits,
-    created_at: orNull(time, 'When an event of this name was first noticed; null before.'),
-    last_seen_at: orNull(time, 'When one was last noticed, exact to the hour; null before the first.'),
+    created_at: orNull(time, 'When an event with this name was first received; null if none has been received yet.'),
+    last_seen_at: orNull(
+      time,
+      'When an event with this name was last received, accurate to the hour; null if none has been received yet.',
+    ),
     last_updated_at: orNull(time, 'The same as `last_seen_at`.'),
     is_action: Type.Boolean({ description: 'Always false.' }),
     action_id: Type.Null({ description: 'Always null.' }),
@@ -67,7 +74,7 @@ export const eventDefinition = Type.Object(
 );
 
 const unsupported = (name: string, only: string, ...unless: unknown[]) => ({
-  [name]: { detail: `\`${name}\` is not supported: leave it out, or send ${only}.`, unless },
+  [name]: { detail: `\`${name}\` is not supported. Leave it out, or send ${only}.`, unless },
 });
 
 /** Fields that PostHog has and that would have no effect here. */
@@ -81,14 +88,16 @@ export const refusedEventFields = {
 /** What users send. Null means the default, as in PostHog. */
 const edits = {
   description: Type.Optional(
-    orNull(Type.String({ maxLength: 10_000 }), 'What the name stands for, at most 10,000 characters.'),
+    orNull(Type.String({ maxLength: 10_000 }), 'Description of the event or property, at most 10,000 characters.'),
   ),
   tags: Type.Optional(tagList),
-  verified: Type.Optional(Type.Boolean({ description: 'Whether it is verified. Setting it to true clears `hidden`.' })),
+  verified: Type.Optional(
+    Type.Boolean({ description: 'Whether the definition is verified. Setting it to true sets `hidden` to false.' }),
+  ),
   hidden: Type.Optional(
     orNull(
       Type.Boolean(),
-      'Whether lists with `exclude_hidden=true` leave it out. Setting it to true clears `verified`.',
+      'Whether lists with `exclude_hidden=true` leave out this definition. Setting it to true sets `verified` to false.',
     ),
   ),
 };
@@ -98,7 +107,7 @@ const eventEdits = {
   owner: Type.Optional(
     orNull(
       Type.Integer({ 'x-reference': true }),
-      'Number of the user who is responsible for the event, a member of the organization.',
+      'ID of the user responsible for the event, who must be a member of the organization.',
     ),
   ),
 };
@@ -113,7 +122,9 @@ export const newEventDefinition = Type.Object(
 
 export const eventDefinitionChanges = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: 'Cannot be changed: another name is refused with 400.' })),
+    name: Type.Optional(
+      Type.String({ description: 'The name cannot be changed: a different name is rejected with 400.' }),
+    ),
     ...eventEdits,
   },
   { title: 'EventDefinitionChanges' },
@@ -147,18 +158,19 @@ export const propertyDefinition = Type.Object(
   {
     id: Type.String({
       format: 'uuid',
-      description: 'Id of the definition, made of the project, the type and the name.',
+      description: 'ID of the definition, derived from the project, the type and the name.',
     }),
     name: Type.String({ description: 'Name of the property.' }),
     ...shownEdits,
-    is_numerical: Type.Boolean({ description: 'Whether its values are numbers.' }),
+    is_numerical: Type.Boolean({ description: 'Whether the values of the property are numbers.' }),
     property_type: orNull(
       Type.String(),
-      '`String`, `Numeric`, `Boolean` or `DateTime`, as its first telling value was, or what a user has set; null while unknown.',
+      '`String`, `Numeric`, `Boolean` or `DateTime`: the type that a user has set, or else the type inferred from the ' +
+        'first value whose type could be determined. Null if not yet known.',
     ),
     is_seen_on_filtered_events: orNull(
       Type.Boolean(),
-      'Whether events of `event_names` have it; null without `event_names`.',
+      'Whether the property occurs in events of `event_names`; null without `event_names`.',
     ),
     ...volume,
   },
@@ -172,7 +184,8 @@ export const propertyDefinitionChanges = Type.Object(
     property_type: Type.Optional(
       orNull(
         Type.Unsafe<(typeof propertyTypes)[number]>({ type: 'string', enum: [...propertyTypes] }),
-        'Type of its values. It stays until it is set to null: the next value that tells the type decides then.',
+        'Type of the values. New events do not change a type that you set. Null lets the next value whose type can be ' +
+          'determined set it again.',
       ),
     ),
   },

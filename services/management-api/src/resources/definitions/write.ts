@@ -55,7 +55,7 @@ export async function createEvent(
 ): Promise<EventDefinitionRow> {
   const { environmentId } = author.place;
   if (Buffer.byteLength(name) > maxDefinedNameBytes) {
-    const detail = `Ensure this field has no more than ${maxDefinedNameBytes} bytes. Longer names have no definition.`;
+    const detail = `Ensure this field has no more than ${maxDefinedNameBytes} bytes. Events with longer names have no definition.`;
     throw refusal('name', detail, 'max_length');
   }
   const edits = await eventEdits(tx, author, { before: { ...unedited, owner: null }, changes: fields });
@@ -159,7 +159,7 @@ function withChanges(
 /** Clients send the whole record back, so the former name is accepted. */
 function refuseRename(before: { name: string }, { name }: { name?: string }): void {
   if (name === undefined || name === before.name.trim()) return;
-  throw refusal('name', 'The name of a definition cannot be changed.');
+  throw refusal('name', 'The name of a definition cannot be changed. Leave `name` out.');
 }
 
 async function lockedEvent(tx: Transaction, environmentId: number, id: string): Promise<EventDefinitionRow> {
