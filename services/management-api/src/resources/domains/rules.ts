@@ -56,8 +56,8 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
 export function refuseScimChange(wanted: boolean | null | undefined, isOn: boolean): void {
   if (wanted === undefined || wanted === null || wanted === isOn) return;
   const detail = wanted
-    ? '`scim_enabled` cannot be set here. Turn SCIM on with POST /api/organizations/:organization_id/domains/:id/scim/.'
-    : '`scim_enabled` cannot be cleared here. Turn SCIM off with POST /api/organizations/:organization_id/domains/:id/scim/disable/.';
+    ? '`scim_enabled` cannot be changed here. To turn SCIM on, send POST /api/organizations/:organization_id/domains/:id/scim/.'
+    : '`scim_enabled` cannot be changed here. To turn SCIM off, send POST /api/organizations/:organization_id/domains/:id/scim/disable/.';
   throw new AppError('invalid', detail, { code: 'unsupported_field', attr: 'scim_enabled' });
 }
 
@@ -66,10 +66,14 @@ function checkIssuer(issuer: string): void {
   const url = URL.canParse(issuer) ? new URL(issuer) : null;
   const isPlain = url && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
   if (isPlain && url.protocol === 'https:') return;
-  throw new AppError('invalid', 'Enter an https address without a query, e.g. https://login.example.com.', {
-    code: 'invalid_input',
-    attr: 'oidc_issuer',
-  });
+  throw new AppError(
+    'invalid',
+    'Enter an https URL without a query, fragment or credentials, such as https://login.example.com.',
+    {
+      code: 'invalid_input',
+      attr: 'oidc_issuer',
+    },
+  );
 }
 
 /**
@@ -133,7 +137,7 @@ export async function requireOwnerOf(
   if (level >= membershipLevels.owner || !(await hasOwnerAddress(sql, { organizationId, domains }))) return;
   throw new AppError(
     'forbidden',
-    'Only an owner can change how people sign in to this domain, because an owner has an address in it.',
+    'Only an owner can change how users sign in with this domain, because an owner has an email address in it.',
   );
 }
 

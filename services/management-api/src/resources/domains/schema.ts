@@ -11,41 +11,49 @@ const nullableText = (description: string, options: { maxLength?: number } = {})
   Type.Union([Type.String(options), Type.Null()], { description });
 
 const samlFields = {
-  saml_entity_id: nullableText('Entity id of the SAML identity provider.', { maxLength: 512 }),
-  saml_acs_url: nullableText('Address of the identity provider that takes sign-in requests.', { maxLength: 512 }),
+  saml_entity_id: nullableText('Entity ID of the SAML identity provider.', { maxLength: 512 }),
+  saml_acs_url: nullableText('Sign-on URL of the SAML identity provider.', { maxLength: 512 }),
   saml_x509_cert: nullableText(
-    'Certificates of the identity provider (PEM or its base64 part). At most five, each of them once.',
+    'Certificates of the identity provider, in PEM format or as the Base64 part of it. At most five, without duplicates.',
   ),
 };
 
 const openIdFields = {
-  oidc_issuer: nullableText('Issuer of the OpenID provider: the address below which its configuration lies.', {
-    maxLength: 512,
-  }),
-  oidc_client_id: nullableText('Client id that the provider knows this installation by.', { maxLength: 512 }),
+  oidc_issuer: nullableText(
+    'Issuer URL of the OpenID Connect provider, below which its configuration document is found.',
+    {
+      maxLength: 512,
+    },
+  ),
+  oidc_client_id: nullableText('Client ID of this installation at the OpenID Connect provider.', { maxLength: 512 }),
 };
 const ownerException =
-  'Whether owners with a second factor may use their password although a provider is enforced. Each use is mailed and recorded.';
+  'Whether owners with a second factor can still sign in with their password while a provider is enforced. Each ' +
+  'use is reported by email and recorded in the activity log.';
 
 /** A domain of an organization, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const domain = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the domain.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the domain.' }),
     domain: Type.String({
-      description: 'The domain name, lower case; verified by at most one organization of the installation.',
+      description:
+        'Domain name in lower case. Only one organization of the installation can have a verified domain with this name.',
     }),
-    is_verified: Type.Boolean({ description: 'Whether the organization has proved that the domain is its own.' }),
+    is_verified: Type.Boolean({ description: 'Whether the organization has proved that it controls the domain.' }),
     verified_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When it was proved; null before.',
+      description: 'When the domain was verified; null if it has not been verified.',
     }),
     verification_challenge: Type.String({
-      description: 'What a TXT record named `_millrace-challenge.<domain>` must hold for `verify` to succeed.',
+      description: 'Value that the TXT record `_millrace-challenge.<domain>` must have for `verify` to succeed.',
     }),
-    jit_provisioning_enabled: Type.Boolean({ description: 'Whether people with such an address join by themselves.' }),
+    jit_provisioning_enabled: Type.Boolean({
+      description:
+        'Whether users with an address in this domain automatically become members of the organization when they sign in.',
+    }),
     sso_enforcement: Type.String({
-      description: 'Sign-in method people with such an address must use; empty for any.',
+      description: 'Sign-in method that users with an address in this domain must use; empty if they can use any.',
     }),
-    has_saml: Type.Boolean({ description: 'Whether all three `saml_*` fields are filled.' }),
+    has_saml: Type.Boolean({ description: 'Whether all three `saml_*` fields are set.' }),
     ...samlFields,
   },
   { title: 'Domain' },
@@ -54,38 +62,44 @@ export const domain = Type.Object(
 /** Path parameters of everything below `/api/organizations/:organization_id/domains/:id`. */
 export const domainParams = Type.Object({
   ...organizationParams.properties,
-  id: Type.String({ format: 'uuid', description: 'Id (UUID) of the domain.' }),
+  id: Type.String({ format: 'uuid', description: 'ID (UUID) of the domain.' }),
 });
 
 /** How people with an address of a domain sign in: beside the domain, whose fields are those of PostHog's API. */
 export const signOn = Type.Object(
   {
     saml_allow_unsolicited: Type.Boolean({
-      description: 'Whether people may begin at the identity provider’s own page. They are asked once more here.',
+      description:
+        'Whether users can start signing in on the page of the identity provider. Millrace then asks them to confirm the ' +
+        'sign-in.',
     }),
     saml_problem: nullableText(
-      'What is wrong with the `saml_*` fields, so that nobody can sign in by them; null for nothing.',
+      'Error in the `saml_*` fields that prevents users from signing in; null if no error was found.',
     ),
     saml_certificate_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the last of the certificates ends; null where there is none.',
+      description: 'When the last of the SAML certificates expires; null if no certificate is set.',
     }),
     ...openIdFields,
-    has_oidc: Type.Boolean({ description: 'Whether the three `oidc_*` fields are filled. The secret is never shown.' }),
+    has_oidc: Type.Boolean({
+      description: 'Whether all three `oidc_*` fields are set. The client secret is never returned.',
+    }),
     sso_owner_exception: Type.Boolean({ description: ownerException }),
     sso_enforcement_state: Type.Enum(['off', 'no effect', 'waiting', 'active'], {
       description:
-        'Whether `sso_enforcement` is in force: `waiting` until an administrator of the organization has signed in by that provider.',
+        'Whether `sso_enforcement` is in effect. `waiting`: it takes effect once an administrator of the organization ' +
+        'has signed in through that provider.',
     }),
     sso_enforcement_reason: Type.Union(
       [
         Type.Enum(['unknown_provider', 'feature_not_available', 'provider_not_configured', 'proof_missing']),
         Type.Null(),
       ],
-      { description: 'Why it has no effect; null otherwise.' },
+      { description: 'Why `sso_enforcement` has no effect. Null in all other states.' },
     ),
     proof_missing_since: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description:
-        'Since when the daily check does not find the TXT record; null while it is there. After seven days the domain counts as not verified until the record is found again.',
+        'Since when the daily check has not found the TXT record; null if the record is in place. After seven days, the ' +
+        'domain counts as not verified until the record is found again.',
     }),
   },
   { title: 'DomainSignOn' },
@@ -94,13 +108,18 @@ export const signOn = Type.Object(
 /** In the order of the answer: the first wrong field is the one reported. */
 const writableSettings = {
   jit_provisioning_enabled: Type.Optional(
-    Type.Boolean({ description: 'Needs a verified domain and the plan feature `automatic_provisioning`.' }),
+    Type.Boolean({
+      description:
+        'Whether users with an address in this domain automatically become members. Requires a verified domain and the ' +
+        'plan feature `automatic_provisioning`.',
+    }),
   ),
   sso_enforcement: Type.Optional(
     Type.String({
       maxLength: 28,
       description:
-        'Needs a verified domain. `google-oauth2`, `github`, `gitlab`, `saml`, `oidc`, or empty for any method.',
+        'Sign-in method that users must use: `google-oauth2`, `github`, `gitlab`, `saml` or `oidc`; empty allows any ' +
+        'method. Requires a verified domain.',
     }),
   ),
   saml_entity_id: Type.Optional(samlFields.saml_entity_id),
@@ -109,14 +128,15 @@ const writableSettings = {
   scim_enabled: Type.Optional(
     Type.Union([Type.Boolean(), Type.Null()], {
       description:
-        'Whether SCIM is on. Cannot be changed here: anything but the present state is refused with 400. Routes below `/scim` turn it on and off.',
+        'Whether SCIM is on. SCIM can only be turned on and off with the routes below `/scim`. A value that differs from ' +
+        'the current state is rejected with 400.',
     }),
   ),
 };
 const domainName = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: 'A domain or subdomain in lower case, e.g. `example.com`.',
+  description: 'Domain or subdomain in lower case, for example `example.com`.',
 });
 
 export const newDomain = Type.Object({ domain: domainName, ...writableSettings }, { title: 'DomainToCreate' });
@@ -128,12 +148,18 @@ export const domainChanges = Type.Object(
 export const signOnChanges = Type.Object(
   {
     saml_allow_unsolicited: Type.Optional(
-      Type.Boolean({ description: 'Whether people may begin at the identity provider’s own page. Default false.' }),
+      Type.Boolean({
+        description: 'Whether users can start signing in on the page of the identity provider. Defaults to false.',
+      }),
     ),
     oidc_issuer: Type.Optional(openIdFields.oidc_issuer),
     oidc_client_id: Type.Optional(openIdFields.oidc_client_id),
     oidc_client_secret: Type.Optional(
-      nullableText('Client secret; encrypted with SECRETS_KEY, and never shown again.', { maxLength: 1024 }),
+      nullableText(
+        'Client secret of this installation at the OpenID Connect provider. It is encrypted with SECRETS_KEY and never ' +
+          'returned.',
+        { maxLength: 1024 },
+      ),
     ),
     sso_owner_exception: Type.Optional(Type.Boolean({ description: ownerException })),
   },
@@ -174,14 +200,15 @@ export const checkedDomain = Type.Object(
     check: Type.Object(
       {
         outcome: Type.Enum(['shown', 'not shown', 'no answer'], {
-          description: 'Whether the challenge was found, was not there, or no name server said.',
+          description:
+            '`shown` if the challenge was found, `not shown` if it was not, and `no answer` if no name server answered.',
         }),
-        name: Type.String({ description: 'The name whose TXT records were asked for.' }),
-        servers: Type.Array(Type.String(), { description: 'The name servers that were asked.' }),
-        found: Type.Array(Type.String(), { description: 'The records that came back, at most 20.' }),
-        error: nullableText('Why none came back, as the resolver says it, e.g. `ENOTFOUND`.'),
+        name: Type.String({ description: 'Name whose TXT records were queried.' }),
+        servers: Type.Array(Type.String(), { description: 'Name servers that were queried.' }),
+        found: Type.Array(Type.String(), { description: 'TXT records found, at most 20.' }),
+        error: nullableText('Error code of the resolver if no records were returned, for example `ENOTFOUND`.'),
       },
-      { description: 'What was asked, of whom, and what came back.' },
+      { description: 'The DNS query and its result.' },
     ),
   },
   { title: 'CheckedDomain' },

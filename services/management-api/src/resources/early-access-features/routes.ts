@@ -23,7 +23,7 @@ import { changeFeature, createFeature, type FeatureWriter, foundFeature, removeF
 const path = '/early_access_feature';
 const tags: [string] = ['early access features'];
 const params = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'Id of the feature.' }),
+  id: Type.String({ format: 'uuid', description: 'ID of the early access feature.' }),
 });
 
 /** Features that persons turn on for themselves before everybody has them. */
@@ -41,11 +41,13 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       path,
       operationId: 'early_access_feature_list',
       summary: 'List early access features',
-      description: 'The features of a project, the newest first.',
+      description: 'Returns the early access features of the project, newest first.',
       tags,
       scope: 'early_access_feature:read',
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of features.', schema: offsetPageOf(earlyAccessFeature) } },
+      responses: {
+        200: { description: 'One page of early access features.', schema: offsetPageOf(earlyAccessFeature) },
+      },
       examples: { response: { count: 1, next: null, previous: null, results: [featureExample] } },
       handler: async ({ target, query, request }) =>
         offsetPage(request, query, async (window) => {
@@ -61,11 +63,12 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       operationId: 'early_access_feature_create',
       summary: 'Create an early access feature',
       description:
-        'Creates a feature for a flag, or with a new flag that is on only for those who have enrolled. Also needs `feature_flag:write`.',
+        'Creates an early access feature for an existing flag, or together with a new flag that is on only for users who ' +
+        'enroll. Also requires the scope `feature_flag:write` if a flag is created or changed.',
       tags,
       scope: 'early_access_feature:write',
       body: newFeature,
-      responses: { 201: { description: 'The new feature.', schema: earlyAccessFeature } },
+      responses: { 201: { description: 'The new early access feature.', schema: earlyAccessFeature } },
       examples: { request: newFeatureExample, response: featureExample },
       handler: async ({ caller, target: place, body }) => {
         const { feature, flag } = await transaction((tx) => createFeature(tx, writerOf(caller, place), body));
@@ -78,11 +81,11 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       path: `${path}/:id`,
       operationId: 'early_access_feature_retrieve',
       summary: 'Show an early access feature',
-      description: 'One feature with its flag.',
+      description: 'Returns one early access feature with its flag.',
       tags,
       scope: 'early_access_feature:read',
       params,
-      responses: { 200: { description: 'The feature.', schema: earlyAccessFeature } },
+      responses: { 200: { description: 'The early access feature.', schema: earlyAccessFeature } },
       examples: { response: featureExample },
       handler: async ({ target, params: { id } }) => {
         const row = await foundFeature(sql, target, { id, needed: 'viewer' });
@@ -101,12 +104,13 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
         operationId: `early_access_feature_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace an early access feature' : 'Change an early access feature',
         description:
-          'What is not sent stays as it is. The flag follows the stage: persons enrol in it, or do not any more. Also needs `feature_flag:write` if the flag changes.',
+          'Changes the fields that are sent and leaves all others unchanged. The stage decides whether users can enroll, ' +
+          'and the flag is changed to match. Also requires the scope `feature_flag:write` if the flag changes.',
         tags,
         scope: 'early_access_feature:write',
         params,
         body: method === 'PUT' ? replacedFeature : featureChanges,
-        responses: { 200: { description: 'The feature as it is now.', schema: earlyAccessFeature } },
+        responses: { 200: { description: 'The changed early access feature.', schema: earlyAccessFeature } },
         examples: {
           request: method === 'PUT' ? newFeatureExample : { stage: 'archived' },
           response: method === 'PUT' ? featureExample : { ...featureExample, stage: 'archived' },
@@ -124,11 +128,12 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       operationId: 'early_access_feature_destroy',
       summary: 'Delete an early access feature',
       description:
-        'Removes the feature for good. Its flag stays, and what persons chose counts no more. Also needs `feature_flag:write` if the flag changes.',
+        'Deletes the feature permanently. Its flag is not deleted, but the choices that users made no longer have an ' +
+        'effect. Also requires the scope `feature_flag:write` if the flag changes.',
       tags,
       scope: 'early_access_feature:write',
       params,
-      responses: { 204: { description: 'It is gone.' } },
+      responses: { 204: { description: 'The early access feature was deleted.' } },
       handler: async ({ caller, target: place, params: { id } }) => {
         await transaction((tx) => removeFeature(tx, writerOf(caller, place), id));
         return undefined;

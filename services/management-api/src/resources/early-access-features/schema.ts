@@ -5,28 +5,30 @@ import { stages } from './rules.ts';
 
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the feature.' }),
-  description: Type.String({ maxLength: 10_000, description: 'What it does.' }),
+  description: Type.String({ maxLength: 10_000, description: 'Description of the feature.' }),
   stage: Type.Unsafe<(typeof stages)[number]>({
     type: 'string',
     enum: [...stages],
     description:
-      'Stage of the feature. From `alpha` to `general-availability` people turn it on and off for themselves. In `concept` they only join a waiting list, which turns nothing on. Otherwise the conditions of the flag decide.',
+      'Stage of the feature. In `alpha`, `beta` and `general-availability`, users can turn the feature on and off for ' +
+      'themselves. In `concept`, they can only join a waiting list, which does not turn the feature on. In all other ' +
+      'stages, the release conditions of the flag decide.',
   }),
   documentation_url: Type.String({
     maxLength: 800,
-    description: 'http(s) address of what is written about it, or empty.',
+    description: 'http or https URL of the documentation of the feature, or an empty string.',
   }),
   payload: freeFormObject({
-    description: 'JSON object that SDKs get with the feature from `/api/early_access_features/`. At most 32 KiB.',
+    description: 'JSON object that SDKs receive with the feature from `/api/early_access_features/`. At most 32 KiB.',
   }),
 };
 
 export const earlyAccessFeature = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the feature.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the early access feature.' }),
     feature_flag: minimalFlag,
     ...fields,
-    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the feature was created.' }),
   },
   { title: 'EarlyAccessFeature' },
 );
@@ -34,7 +36,9 @@ export const earlyAccessFeature = Type.Object(
 const optional = {
   description: Type.Optional(fields.description),
   documentation_url: Type.Optional(fields.documentation_url),
-  payload: Type.Optional(orNull(fields.payload, 'JSON object that SDKs get with the feature. Null: empty.')),
+  payload: Type.Optional(
+    orNull(fields.payload, 'JSON object that SDKs receive with the feature. Null is stored as an empty object.'),
+  ),
 };
 
 export const newFeature = Type.Object(
@@ -45,7 +49,8 @@ export const newFeature = Type.Object(
     feature_flag_id: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), Type.Null()], {
         description:
-          'Number of the flag it turns on; without it one is made, with the name as its key, that is on only for those who enrol.',
+          'ID of the flag that turns the feature on. Without it, a flag is created whose key is made from the name, and ' +
+          'which is on only for users who enroll.',
       }),
     ),
   },

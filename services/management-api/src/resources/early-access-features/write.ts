@@ -125,7 +125,9 @@ async function makeFlag(tx: Transaction, writer: FeatureWriter, name: string): P
   requireScope(writer, 'feature_flag:write');
   const key = slug(name);
   if (key === '') {
-    const detail = 'No key of a flag can be made of this name. Name a flag by feature_flag_id.';
+    const detail =
+      'The name must contain an ASCII letter or digit, because the flag key is made from it. Change the name, or set ' +
+      '`feature_flag_id`.';
     throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'name' });
   }
   return createFlag(tx, writer, {
@@ -160,7 +162,7 @@ const mostPayloadBytes = 32 * 1024;
 
 function checkPayload({ payload }: FeatureFields): void {
   if (Buffer.byteLength(JSON.stringify(payload)) <= mostPayloadBytes) return;
-  throw new AppError('invalid', 'A payload has at most 32 KiB.', { code: 'max_length', attr: 'payload' });
+  throw new AppError('invalid', 'The payload can have at most 32 KiB.', { code: 'max_length', attr: 'payload' });
 }
 
 /** A feature that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
@@ -174,7 +176,7 @@ export async function foundFeature(
 
 async function writtenFeature(tx: Transaction, environmentId: number, id: string): Promise<FeatureRow> {
   const row = await findFeature(tx, environmentId, id);
-  if (!row) throw new Error('A feature was written and is not there.');
+  if (!row) throw new Error('The early access feature was written but could not be read back.');
   return row;
 }
 

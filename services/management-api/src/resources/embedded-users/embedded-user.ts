@@ -5,15 +5,15 @@ import { Type } from 'typebox';
 /** A user inside another record, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const embeddedUser = Type.Object(
   {
-    id: Type.Integer({ description: 'Number of the user.' }),
-    uuid: Type.String({ format: 'uuid', description: 'Id of the user.' }),
-    distinct_id: Type.String({ description: 'Id under which the product itself may track the user.' }),
+    id: Type.Integer({ description: 'Numeric ID of the user.' }),
+    uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }),
+    distinct_id: Type.String({ description: 'Distinct ID of the user for product analytics of Millrace itself.' }),
     first_name: Type.String({ description: 'First name.' }),
     last_name: Type.String({ description: 'Last name.' }),
-    email: Type.String({ description: 'E-mail address.' }),
-    is_email_verified: Type.Boolean({ description: 'Whether the address was confirmed.' }),
-    hedgehog_config: freeFormObject({ description: 'Free-form settings, empty when unset.' }),
-    role_at_organization: Type.String({ description: 'What the user does for a living, empty when unknown.' }),
+    email: Type.String({ description: 'Email address.' }),
+    is_email_verified: Type.Boolean({ description: 'Whether the email address has been verified.' }),
+    hedgehog_config: freeFormObject({ description: 'Free-form settings; empty if not set.' }),
+    role_at_organization: Type.String({ description: 'Job role of the user; empty if not known.' }),
   },
   { title: 'User', description: 'A user.' },
 );

@@ -17,15 +17,24 @@ const nullableId = (description: string) => Type.Union([Type.String({ format: 'u
 export const accessRule = Type.Object(
   {
     access_level: nullableText(
-      'Of a project `none`, `member`, `admin`; of records `none`, `viewer`, `editor`, `manager`; null for a rule that was removed.',
+      'Access level that the rule grants: `none`, `member` or `admin` for a project; `none`, `viewer`, `editor` or ' +
+        '`manager` for records. Null if the rule was removed.',
     ),
-    resource: Type.String({ description: '`project`, or the kind of record.' }),
-    resource_id: nullableText('Id of the project, environment or record; null: all records of the kind.'),
-    organization_member: nullableText('Membership it is for; null: everybody, or a role.'),
-    role: nullableText('Role it is for; null: everybody, or a member.'),
-    created_by: nullableId('UUID of the user who made it; null when not known.'),
-    created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'When.' }),
-    updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'Changed when.' }),
+    resource: Type.String({ description: '`project`, or the type of record.' }),
+    resource_id: nullableText(
+      'ID of the project, environment or record. Null if the rule is for all records of the type.',
+    ),
+    organization_member: nullableText(
+      'ID of the membership that the rule is for. Null if the rule is for everyone or for a role.',
+    ),
+    role: nullableText('ID of the role that the rule is for. Null if the rule is for everyone or for a member.'),
+    created_by: nullableId('UUID of the user who created the rule; null if not known.'),
+    created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the rule was created.',
+    }),
+    updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the rule was last changed.',
+    }),
   },
   { title: 'AccessRule' },
 );
@@ -34,12 +43,12 @@ export type AccessRule = Static<typeof accessRule>;
 const accessRules = Type.Object(
   {
     access_controls: Type.Array(accessRule, {
-      description: 'The rules: the one for everybody, then those for members and roles.',
+      description: 'The access rules: first the rule for everyone, then the rules for members and roles.',
     }),
-    available_access_levels: Type.Array(Type.String(), { description: 'What a rule may say.' }),
-    default_access_level: Type.String({ description: 'What members may do where there is no rule.' }),
-    user_access_level: nullableText('What the caller may do.'),
-    user_can_edit_access_levels: Type.Boolean({ description: 'Whether the caller may change the rules.' }),
+    available_access_levels: Type.Array(Type.String(), { description: 'Access levels that a rule can grant.' }),
+    default_access_level: Type.String({ description: 'Access level of members if no rule applies.' }),
+    user_access_level: nullableText('Your own access level.'),
+    user_can_edit_access_levels: Type.Boolean({ description: 'Whether you can change the rules.' }),
   },
   { title: 'AccessRules' },
 );
@@ -57,13 +66,17 @@ export const ruleExample = {
 
 /** For whom a rule is, as requests say it. */
 export const ruleWhom = {
-  organization_member: Type.Optional(nullableId('Membership it is for; with neither it is for everybody.')),
-  role: Type.Optional(nullableId('Role it is for.')),
+  organization_member: Type.Optional(
+    nullableId(
+      'ID of the membership that the rule is for. Without `organization_member` and `role`, the rule is for everyone.',
+    ),
+  ),
+  role: Type.Optional(nullableId('ID of the role that the rule is for.')),
 };
 
 const ruleChange = Type.Object(
   {
-    access_level: Type.Unknown({ description: '`none`, `member`, `admin`, or null to remove the rule.' }),
+    access_level: Type.Unknown({ description: '`none`, `member` or `admin`, or null to remove the rule.' }),
     ...ruleWhom,
   },
   { title: 'AccessRuleChange' },
@@ -104,13 +117,17 @@ function changeAccessRuleRoute(
     method: 'PUT',
     path: '/access_controls',
     operationId: 'access_controls_update',
-    summary: `Say who may use ${kind === 'project' ? 'a project' : 'an environment'}`,
+    summary: `Change the access control of ${kind === 'project' ? 'a project' : 'an environment'}`,
     description:
-      'Sets the rule for everybody (`none` makes it private), for one member or for a role (`none` shuts out). Rules count where the plan has project permissions, those that give a member something only beside a rule for everybody; of all the highest counts. Administrators and owners of the organization have access whatever the rules say.',
+      `Sets the rule for everyone, for one member, or for a role. \`none\` for everyone makes the ${kind} private; ` +
+      '`none` for a member or role blocks access. Rules only have an effect if the plan includes project ' +
+      'permissions, and a rule that grants access to a member or role only has an effect if there is also a rule for ' +
+      'everyone. If several rules apply, the highest level wins. Administrators and owners of the organization always ' +
+      'have access.',
     tags: [`${kind}s`],
     scope: 'project:write',
     body: ruleChange,
-    responses: { 200: { description: 'The rule as it is now.', schema: accessRule } },
+    responses: { 200: { description: 'The changed rule.', schema: accessRule } },
     examples: {
       request: { access_level: 'member', organization_member: ruleExample.organization_member },
       response: ruleExample,
@@ -145,12 +162,13 @@ export function accessRuleRoutes(
       method: 'GET',
       path: '/access_controls',
       operationId: 'access_controls',
-      summary: 'Show who may use a project',
+      summary: 'Show the access control of a project',
       description:
-        'The rules for everybody, for single members and for roles, and what the caller may do. For some minutes after a project was removed it has one rule, `none` for everybody.',
+        'Returns the rules for everyone, for members and for roles, and your own access level. For a few minutes after a ' +
+        'project was deleted, it has a single rule: `none` for everyone.',
       tags: ['projects'],
       scope: 'project:read',
-      responses: { 200: { description: 'The rules.', schema: accessRules } },
+      responses: { 200: { description: 'The access rules.', schema: accessRules } },
       examples: {
         response: {
           access_controls: [ruleExample],
@@ -187,8 +205,9 @@ export function accessControlRoutes(deps: ItemDeps, kind: ItemKind) {
       method: 'GET',
       path: '/access_controls',
       operationId: 'access_controls',
-      summary: 'Show an environment with its access control',
-      description: 'The environment. The single rules are under the same path of a project.',
+      summary: 'Show the access control of an environment',
+      description:
+        'Returns the environment. To read the rules for members and roles, send the same request to its project.',
       tags: ['environments'],
       scope: 'project:read',
       responses: { 200: { description: 'The environment.', schema } },

@@ -25,13 +25,18 @@ const intent = {
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'The product, e.g. `surveys`. Needed unless a setting is sent.',
+      description:
+        'Product in which the user is interested, for example `surveys`. Required unless the request changes a setting.',
     }),
   ),
   intent_context: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Where the wish came up; `unknown` by default.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Where in the product the user showed interest. Defaults to `unknown`.',
+    }),
   ),
-  metadata: Type.Optional(Type.Unknown({ description: 'Taken and not kept.' })),
+  metadata: Type.Optional(Type.Unknown({ description: 'Accepted, but not stored.' })),
 };
 
 /** The names of the intent's own fields, beside which a request may carry settings. */
@@ -65,7 +70,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       path: '',
       operationId: 'retrieve',
       summary: `Show ${kind === 'project' ? 'a project' : 'an environment'}`,
-      description: `The ${kind} with all its settings.`,
+      description: `Returns the ${kind} with all of its settings.`,
       tags,
       scope: 'project:read',
       responses: { 200: shown },
@@ -78,8 +83,9 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
         below,
         path: '',
         operationId: method === 'PUT' ? 'update' : 'partial_update',
-        summary: `${method === 'PUT' ? 'Write' : 'Change'} settings of ${kind === 'project' ? 'a project' : 'an environment'}`,
-        description: 'Changes the fields that are sent; null clears one that may be null. Unknown fields are ignored.',
+        summary: `${method === 'PUT' ? 'Replace' : 'Change'} the settings of ${kind === 'project' ? 'a project' : 'an environment'}`,
+        description:
+          'Changes the fields that are sent. Null resets fields that can be null. Unknown fields are ignored.',
         tags,
         scope: 'project:write',
         body: changes,
@@ -97,13 +103,13 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       below,
       path: '',
       operationId: 'destroy',
-      summary: `Remove ${kind === 'project' ? 'a project' : 'an environment'}`,
-      description: `Removes the ${kind} and its key at once; stored events follow in the background.`,
+      summary: `Delete ${kind === 'project' ? 'a project' : 'an environment'}`,
+      description: `Deletes the ${kind} and its API key immediately. Stored events are deleted in the background.`,
       tags,
       scope: 'project:write',
       isSensitive: true,
       level: membershipLevels.administrator,
-      responses: { 204: { description: 'Removed.' } },
+      responses: { 204: { description: 'Deleted.' } },
       handler: async ({ caller, target: found }) => {
         await itemKind.remove({ caller, target: found });
         return undefined;
@@ -115,7 +121,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       path: '/reset_token',
       operationId: 'reset_token',
       summary: 'Replace the project API key',
-      description: 'Gives out a new project API key. Events sent with the old one are refused from then on.',
+      description: 'Creates a new project API key. From then on, events sent with the old key are rejected.',
       tags,
       scope: 'project:write',
       isSensitive: true,
@@ -133,15 +139,15 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       below,
       path: '/is_generating_demo_data',
       operationId: 'is_generating_demo_data',
-      summary: 'Ask whether demo data is being made',
-      description: 'Always false: this server makes none.',
+      summary: 'Show whether demo data is being generated',
+      description: 'Always returns false: Millrace does not generate demo data.',
       tags,
       scope: 'project:read',
       responses: {
         200: {
-          description: 'The answer.',
+          description: 'Whether demo data is being generated.',
           schema: Type.Object(
-            { is_generating_demo_data: Type.Boolean({ description: 'Whether it is.' }) },
+            { is_generating_demo_data: Type.Boolean({ description: 'Always false.' }) },
             { title: 'DemoData' },
           ),
         },
@@ -154,14 +160,14 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       below,
       path: '/activity',
       operationId: 'activity',
-      summary: 'Show who changed what',
-      description: 'What was done to it, the latest first. Values of secrets are not kept.',
+      summary: `Show the activity log of ${kind === 'project' ? 'a project' : 'an environment'}`,
+      description: `Returns the changes made to the ${kind}, most recent first. Values of secrets are not recorded.`,
       tags,
       scope: 'project:read',
       query: activityQuery,
       responses: {
         200: {
-          description: 'One page of records.',
+          description: 'One page of log entries.',
           schema: activityPage,
           ...(itemKind.isActivityOnlyIfPreferred && { onlyIfPreferred: true as const }),
         },
@@ -175,9 +181,9 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       below,
       path: '/add_product_intent',
       operationId: 'add_product_intent',
-      summary: 'Note interest in a product',
+      summary: 'Record interest in a product',
       description:
-        'Notes that somebody wants to use a product; again with the same product counts once more. Settings that are sent along are changed as well.',
+        'Records that a user is interested in a product, and counts how often. Settings in the same request are changed as well.',
       tags,
       scope: 'project:write',
       body: Type.Object<Record<string, TSchema>>(
@@ -219,7 +225,7 @@ function secretKeyRoutes(deps: ItemDeps, itemKind: ItemKind) {
     scope: 'project:write',
     isSensitive: true,
     level: 8,
-    responses: { 200: { description: `The ${kind}, with its secret keys.`, schema: schemaWithSecretKeys } },
+    responses: { 200: { description: `The ${kind} with its secret keys.`, schema: schemaWithSecretKeys } },
     below,
   } as const;
 
@@ -231,9 +237,9 @@ function secretKeyRoutes(deps: ItemDeps, itemKind: ItemKind) {
       below,
       path: '/secret_tokens',
       operationId: 'secret_tokens',
-      summary: 'Show which secret keys there are',
-      description: 'Masks of the secret keys. A key itself is shown once, in the answer that makes it.',
-      responses: { 200: { description: 'The masks.', schema: secretKeyMasks } },
+      summary: 'List the secret keys',
+      description: 'Returns the masked secret keys. The full key is returned only once, when it is created.',
+      responses: { 200: { description: 'The masked secret keys.', schema: secretKeyMasks } },
       examples: { response: { secret_api_token: 'phs_...1234', secret_api_token_backup: null } },
       handler: async ({ target: { environmentId } }) =>
         toSecretFields(await listProjectSecretKeys(deps.sql, environmentId)),
@@ -242,9 +248,10 @@ function secretKeyRoutes(deps: ItemDeps, itemKind: ItemKind) {
       ...common,
       path: '/rotate_secret_token',
       operationId: 'rotate_secret_token',
-      summary: 'Make or replace the secret key',
+      summary: 'Create or rotate the secret key',
       description:
-        'Gives out a new secret key, shown once. The former one stays valid as the backup; an older backup stops working.',
+        'Creates a new secret key and returns it. It cannot be read again. The previous key stays valid as a backup, and ' +
+        'an older backup stops working.',
       examples: {
         response: {
           ...example,
@@ -265,8 +272,8 @@ function secretKeyRoutes(deps: ItemDeps, itemKind: ItemKind) {
       ...common,
       path: '/delete_secret_token_backup',
       operationId: 'delete_secret_token_backup',
-      summary: 'Remove the former secret key',
-      description: 'The former secret key stops working. Without one nothing happens.',
+      summary: 'Delete the backup secret key',
+      description: 'Revokes the previous secret key. If no backup key exists, nothing changes.',
       examples: { response: { ...example, secret_api_token: 'phs_...1234', secret_api_token_backup: null } },
       handler: async ({ caller, target: found }) => {
         const { environmentId } = found;

@@ -88,7 +88,7 @@ export function environmentRoutes(deps: ItemDeps) {
       path: '/api/projects/:project_id/environments',
       operationId: 'projects_environments_list',
       summary: 'List the environments of a project',
-      description: 'The environments of one project the caller has access to, by id.',
+      description: 'Returns the environments of the project that you have access to, ordered by ID.',
       tags,
       scope: 'project:read',
       params: parentParams,
@@ -107,7 +107,8 @@ export function environmentRoutes(deps: ItemDeps) {
       path: '/api/environments',
       operationId: 'environments_list',
       summary: 'List all environments',
-      description: 'The environments of all projects the caller has access to and the key may use, by id.',
+      description:
+        'Returns the environments of all projects that you have access to and that the API key can use, ordered by ID.',
       tags,
       scope: 'project:read',
       query: Type.Object(offsetQuery),
@@ -127,7 +128,8 @@ export function environmentRoutes(deps: ItemDeps) {
       operationId: 'projects_environments_create',
       summary: 'Create an environment',
       description:
-        'Adds an environment with its own project API key; it becomes the current one of the caller. Needs level 8, or any for `is_demo`.',
+        'Creates an environment with its own project API key, and makes it your current environment. Requires membership ' +
+        'level 8 (administrator) or higher, unless `is_demo` is true.',
       tags,
       scope: 'project:write',
       params: parentParams,
@@ -154,15 +156,16 @@ export function environmentRoutes(deps: ItemDeps) {
       method: 'POST',
       path: '/api/environments',
       operationId: 'environments_create',
-      summary: 'Create an environment (refused)',
-      description: 'Environments are made under their project.',
+      summary: 'Create an environment (always rejected)',
+      description: 'Always returns an error: create an environment below its project.',
       tags,
       scope: 'project:write',
-      responses: { 400: { description: 'Always.' } },
+      responses: { 400: { description: 'Always returned.' } },
       handler: async () => {
         throw new AppError(
           'invalid',
-          'Environments must be created under a specific project. Send the POST request to /api/projects/<project_id>/environments/ instead.',
+          'Environments must be created under a specific project. Send the POST request to ' +
+            '/api/projects/<project_id>/environments/ instead.',
         );
       },
     }),
@@ -184,7 +187,7 @@ export async function requireMaker(
 
 /** Path parameter of everything below a project that belongs to the project and not to one of its environments. */
 const parentParams = Type.Object({
-  project_id: Type.String({ description: 'Id (integer) of the project, or `@current`.' }),
+  project_id: Type.String({ description: 'ID (integer) of the project, or `@current`.' }),
 });
 
 interface ParentProject {
@@ -222,7 +225,9 @@ const retention = Type.Object(
   {
     event_retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Null()], {
       description:
-        'Events older than this many days are deleted for good, and dropped when they come that old. Null, and what is more than the installation keeps (`EVENT_RETENTION_DAYS`): as long as the installation does.',
+        'Number of days for which events are kept. Older events are deleted permanently, and events that are already ' +
+        'older when they arrive are dropped. Null, or a value larger than that of the installation ' +
+        '(`EVENT_RETENTION_DAYS`), keeps events as long as the installation does.',
     }),
   },
   { title: 'EventRetention' },
@@ -242,11 +247,11 @@ export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' 
       below: belowEnvironment(sql),
       path,
       operationId: 'event_retention_retrieve',
-      summary: 'Show how long events are kept',
-      description: 'The own limit of the environment.',
+      summary: 'Show the event retention period',
+      description: 'Returns the retention period that is set for this environment.',
       tags: ['environments'],
       scope: 'project:read',
-      responses: { 200: { description: 'The limit.', schema: retention } },
+      responses: { 200: { description: 'The event retention period.', schema: retention } },
       examples: { response: example },
       handler: ({ target: { environmentId } }) => readEventRetention(sql, environmentId),
     }),
@@ -255,14 +260,15 @@ export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' 
       below: belowEnvironment(sql),
       path,
       operationId: 'event_retention_partial_update',
-      summary: 'Change how long events are kept',
+      summary: 'Change the event retention period',
       description:
-        'Deletes what is older in the background, within minutes, together with warnings that old; what is gone does not come back with a longer limit. Persons stay.',
+        'Deletes older events and ingestion warnings in the background, within minutes. Increasing the retention period ' +
+        'later does not restore them. Persons are not deleted.',
       tags: ['environments'],
       scope: 'project:write',
       level: membershipLevels.administrator,
       body: retention,
-      responses: { 200: { description: 'The limit.', schema: retention } },
+      responses: { 200: { description: 'The changed event retention period.', schema: retention } },
       examples: { request: example, response: example },
       handler: async ({ caller, target: { environmentId, organizationId }, body: { event_retention_days } }) => {
         await transaction(async (tx) => {

@@ -7,47 +7,52 @@ import { type TObject, type TSchema, Type } from 'typebox';
 
 const time = (description: string) => Type.String({ format: 'date-time', description });
 const level = Type.Union([Type.Integer(), Type.Null()], {
-  description: 'Membership level of the caller here: 1, 8 or 15.',
+  description: 'Your membership level in the project: 1 (member), 8 (administrator) or 15 (owner).',
 });
 export const nameOf = (what: string) =>
   Type.String({ minLength: 1, maxLength: 200, description: `Name of the ${what}.` });
 export const identity = {
-  id: Type.Integer({ description: 'Id; a project and its first environment share one.' }),
-  uuid: Type.String({ format: 'uuid', description: 'UUID of the environment, of a project’s first one.' }),
-  organization: Type.String({ format: 'uuid', description: 'Id of the organization.' }),
+  id: Type.Integer({ description: 'ID. A project and its first environment have the same ID.' }),
+  uuid: Type.String({
+    format: 'uuid',
+    description: 'UUID of the environment; for a project, the UUID of its first environment.',
+  }),
+  organization: Type.String({ format: 'uuid', description: 'ID of the organization.' }),
 };
-const projectId = { project_id: Type.Integer({ description: 'Id of the project.' }) };
+const projectId = { project_id: Type.Integer({ description: 'ID of the project.' }) };
 
 const apiToken = Type.String({
   description:
-    'The project API key SDKs send. `reset_token` makes another one; the old one is refused within a second, and what was taken with it is stored.',
+    'Project API key that SDKs send with events. `reset_token` replaces it. The old key is rejected within a second, ' +
+    'but events already accepted with it are still stored.',
 });
-const ingestedEvent = Type.Boolean({ description: 'Whether an event was ever stored.' });
+const ingestedEvent = Type.Boolean({ description: 'Whether at least one event has been stored.' });
 
 export const base = {
-  created_at: time('When it was made.'),
-  updated_at: time('When it was changed last.'),
+  created_at: time('When the record was created.'),
+  updated_at: time('When the record was last changed.'),
   effective_membership_level: level,
-  has_group_types: Type.Boolean({ description: 'Whether groups were ever sent.' }),
+  has_group_types: Type.Boolean({ description: 'Whether at least one group type exists.' }),
   live_events_token: Type.Union([Type.String(), Type.Null()], {
     description:
-      'Signed token for reading live events, for seven days and no longer than the key; null for keys without `event:read`.',
+      'Signed token for reading live events. It is valid for seven days, but not longer than the API key. Null for ' +
+      'keys without the scope `event:read`.',
   }),
   api_token: apiToken,
 };
 
 /** Response-only fields whose type the API gives as text on projects: objects are JSON text. */
 export const projectComputed = {
-  person_on_events_querying_enabled: Type.String({ description: '`true` or `false`.' }),
-  default_modifiers: Type.String({ description: 'Default query modifiers, an object as JSON text.' }),
-  product_intents: Type.String({ description: 'Products people want to use, a list as JSON text.' }),
+  person_on_events_querying_enabled: Type.String({ description: '`true` or `false`, as a string.' }),
+  default_modifiers: Type.String({ description: 'Default query modifiers: an object, as a JSON string.' }),
+  product_intents: Type.String({ description: 'Products that users are interested in: a list, as a JSON string.' }),
 };
 const environmentComputed = {
   ...projectComputed,
   person_on_events_querying_enabled: Type.Boolean({ description: 'Whether queries use the person of each event.' }),
   default_modifiers: freeFormObject({ description: 'Default query modifiers.' }),
   user_access_level: Type.Union([Type.String(), Type.Null()], {
-    description: 'What the caller may do here: `admin`, `member` or null.',
+    description: 'Your access level: `admin`, `member` or null.',
   }),
 };
 
@@ -83,12 +88,14 @@ export const environment = Type.Object<Record<string, TSchema>>(
 const summary = {
   api_token: apiToken,
   name: nameOf('project or environment'),
-  completed_snippet_onboarding: Type.Boolean({ description: 'Whether the snippet was installed once.' }),
-  has_completed_onboarding_for: Type.Unknown({ description: 'Products the onboarding was completed for.' }),
+  completed_snippet_onboarding: Type.Boolean({ description: 'Whether the installation of the snippet was completed.' }),
+  has_completed_onboarding_for: Type.Unknown({ description: 'Products for which onboarding was completed.' }),
   ingested_event: ingestedEvent,
-  is_demo: Type.Boolean({ description: 'Whether the data is made up.' }),
-  timezone: Type.String({ description: 'IANA name of the time zone reports use.' }),
-  access_control: Type.Boolean({ description: 'Whether it is private to some members.' }),
+  is_demo: Type.Boolean({ description: 'Whether the project contains demo data.' }),
+  timezone: Type.String({ description: 'IANA time zone used in insights, for example `Europe/Lisbon`.' }),
+  access_control: Type.Boolean({
+    description: 'Whether the project is private, so that only some members have access.',
+  }),
 };
 
 /** Environment summary, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
@@ -113,7 +120,7 @@ export const refusedSettings = {
   },
   default_evaluation_environments_enabled: {
     detail:
-      'Millrace gives no evaluation contexts to new flags. Leave `default_evaluation_environments_enabled` out, or send false.',
+      'Millrace does not add evaluation contexts to new flags. Leave `default_evaluation_environments_enabled` out, or send false.',
     unless: onlyOff,
   },
   feature_flag_confirmation_enabled: {
@@ -199,10 +206,11 @@ export const environmentListExample = {
 
 const secretFields = {
   secret_api_token: Type.Union([Type.String(), Type.Null()], {
-    description: 'The secret key, in the answer that makes it and nowhere else; later its mask, like `phs_...1234`.',
+    description:
+      'The secret key: in full only in the response that creates it, and masked afterwards, for example `phs_...1234`.',
   }),
   secret_api_token_backup: Type.Union([Type.String(), Type.Null()], {
-    description: 'Mask of the former secret key, which is still valid; null when there is none.',
+    description: 'Masked previous secret key, which is still valid; null if it does not exist.',
   }),
 };
 
@@ -214,7 +222,7 @@ export const withSecretKeys = (record: TObject, title: string) =>
 export const secretKeyMasks = Type.Object(
   {
     secret_api_token: Type.Union([Type.String(), Type.Null()], {
-      description: 'Mask of the secret key in use, like `phs_...1234`; null when there is none.',
+      description: 'Masked secret key in use, for example `phs_...1234`; null if it does not exist.',
     }),
     secret_api_token_backup: secretFields.secret_api_token_backup,
   },

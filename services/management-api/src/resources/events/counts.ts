@@ -31,14 +31,20 @@ export function eventCountRoutes({ sql, searches, otherStore: store }: EventDeps
     path: '/events/counts',
     operationId: 'events_counts',
     summary: 'Count events over time',
-    description: `How many of the events that the same filters list happened in each minute, hour or day of the project's time zone. The last hour by minute, day by hour or 30 days by day unless \`after\` says otherwise; at most ${spans.minute.most}, ${spans.hour.most} or ${spans.day.most}.`,
+    description:
+      'Returns the number of events in each minute, hour or day of the project time zone. The filters are the same as ' +
+      'for listing events. Without `after`, counts the last hour by minute, the last day by hour, or the last 30 ' +
+      `days by day. The maximum is ${spans.minute.most}, ${spans.hour.most} or ${spans.day.most}.`,
     tags: ['events'],
     scope: 'event:read',
     query: Type.Object({
       ...eventFilterQuery,
-      interval: Type.Enum(intervals, { default: 'hour', description: '`minute`, `hour` or `day`.' }),
+      interval: Type.Enum(intervals, {
+        default: 'hour',
+        description: 'Length of the intervals: `minute`, `hour` or `day`.',
+      }),
     }),
-    responses: { 200: { description: 'The counts.', schema: eventCounts } },
+    responses: { 200: { description: 'The event counts.', schema: eventCounts } },
     examples: { response: eventCountsExample },
     handler: async ({ caller, target, query, request }) => {
       const projectId = target.environmentId;
@@ -49,7 +55,7 @@ export function eventCountRoutes({ sql, searches, otherStore: store }: EventDeps
         properties: parsePropertyFilters(properties, owners, store === null ? undefined : plainPattern),
       };
       const timeZone = await findTimeZone(sql, projectId);
-      const rows = await searches.run({ caller, target }, 'after and before, or distinct_id', async (on) => {
+      const rows = await searches.run({ caller, target }, '`after` and `before`, or `distinct_id`', async (on) => {
         if (store !== null) {
           const read = { store, sql: on, projectId, signal: request.leaves() };
           return countStored(read, filter, { interval, timeZone });
@@ -69,19 +75,19 @@ export function eventCountRoutes({ sql, searches, otherStore: store }: EventDeps
 
 const eventCounts = Type.Object(
   {
-    interval: Type.String({ description: 'As requested.' }),
-    timezone: Type.String({ description: 'Time zone of the intervals: that of the project.' }),
+    interval: Type.String({ description: 'Length of the intervals, as requested.' }),
+    timezone: Type.String({ description: 'Time zone in which the intervals begin: the time zone of the project.' }),
     total: Type.Integer({ description: 'Number of events in all intervals.' }),
     results: Type.Array(
       Type.Object({
         start: Type.String({
           format: 'date-time',
           description:
-            'When the interval begins; the first and the last are cut by `after` and `before`. A day may have 23 or 25 hours.',
+            'Start of the interval. The first and last intervals are cut off at `after` and `before`. A day can have 23 or 25 hours.',
         }),
-        count: Type.Integer({ description: 'Number of events.' }),
+        count: Type.Integer({ description: 'Number of events in the interval.' }),
       }),
-      { description: 'All intervals, also those without events, the earliest first.' },
+      { description: 'All intervals, earliest first. Intervals without events are included.' },
     ),
   },
   { title: 'EventCounts' },

@@ -39,7 +39,7 @@ const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 /** PostHog's limit of an offset. Each page by offset walks over all events before it. */
 const mostSkipped = 50_000;
 
-const narrowing = 'after and before, or distinct_id';
+const narrowing = '`after` and `before`, or `distinct_id`';
 
 /** What routes of events read by. */
 export interface EventDeps {
@@ -58,7 +58,10 @@ export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDe
       operationId: 'events_list',
       summary: 'List events',
       description:
-        'The events of a project, the newest first unless `orderBy` says otherwise. Several filters narrow each other. Go on by `next`, or by `offset`. Events stored while you page do not shift the pages that `next` leads to; those addressed by `offset` are shifted, so that some events come twice.',
+        'Returns the events of the project, newest first unless `orderBy` says otherwise. If you send several filters, ' +
+        'only events that match all of them are returned. To read further pages, follow `next`, or use `offset`. Pages ' +
+        'read with `next` are not affected by new events. Pages read with `offset` shift when new events are stored, so ' +
+        'some events can be returned twice.',
       tags: ['events'],
       scope: 'event:read',
       query: Type.Object({
@@ -69,13 +72,14 @@ export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDe
         orderBy: Type.String({
           default: '-timestamp',
           description:
-            'The newest first (`-timestamp`) or the oldest first (`timestamp`); also as `["-timestamp"]` and `["timestamp"]`.',
+            'Sort order: `-timestamp` (newest first) or `timestamp` (oldest first). `["-timestamp"]` and `["timestamp"]` are accepted too.',
         }),
       }),
       refusedQuery: {
-        select: 'Events are listed with all of their fields; `select` is not supported. Leave it out.',
-        where: 'Conditions in SQL are not supported. Send `properties` instead of `where`.',
-        action_id: 'Events cannot be listed by action. Send `event` and `properties` as the action has them.',
+        select: '`select` is not supported: events are always returned with all of their fields. Leave it out.',
+        where: '`where` is not supported. Use `properties` to filter events.',
+        action_id:
+          '`action_id` is not supported. Send the event name and the property filters of the action as `event` and `properties`.',
       },
       responses: { 200: { description: 'One page of events.', schema: keysetPageOf(event) } },
       examples: { response: { next: null, results: [eventExample] } },
@@ -129,10 +133,10 @@ export function eventItemRoute({ sql, searches, otherStore: store }: EventDeps) 
     operationId: 'events_retrieve',
     summary: 'Show an event',
     description:
-      'One event by its uuid, with the person of today, as lists show it, and with the times at which it came.',
+      'Returns one event by its UUID, with the current person as in lists, and with the times at which it was received and stored.',
     tags: ['events'],
     scope: 'event:read',
-    params: Type.Object({ uuid: Type.String({ description: 'Id of the event.' }) }),
+    params: Type.Object({ uuid: Type.String({ description: 'UUID of the event.' }) }),
     responses: { 200: { description: 'The event.', schema: shownEvent } },
     examples: { response: shownEventExample },
     handler: async ({ caller, target, params: { uuid }, request }) => {

@@ -9,12 +9,13 @@ export const owners = ['event', 'person'] as const;
 
 /** Which events are meant: the same for all that lists or counts them. */
 export const eventFilterQuery = {
-  event: Type.Optional(Type.String({ description: 'Only events of this name.' })),
-  distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct id.' })),
+  event: Type.Optional(Type.String({ description: 'Only events with this name.' })),
+  distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct ID.' })),
   person_id: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'Only events of all distinct ids that belong to the person with this uuid now.',
+      description:
+        'Only events of the person with this UUID. Events of all distinct IDs that currently belong to the person are included.',
     }),
   ),
   ...timeRangeQuery,
@@ -26,42 +27,47 @@ const nullable = <S extends TSchema>(schema: S, description: string) =>
 
 const element = Type.Object(
   {
-    order: Type.Integer({ description: 'Place in the list, 0 for the clicked one.' }),
+    order: Type.Integer({ description: 'Position in the list, starting at 0 for the clicked element.' }),
     tag_name: nullable(Type.String(), 'Name of the tag.'),
     text: nullable(Type.String(), 'Text of the element.'),
-    href: nullable(Type.String(), 'Address of a link.'),
+    href: nullable(Type.String(), 'URL of the link.'),
     attr_class: nullable(Type.Array(Type.String()), 'Classes.'),
-    attr_id: nullable(Type.String(), 'Attribute `id`.'),
-    nth_child: nullable(Type.Integer(), 'Place among its siblings, from 1.'),
-    nth_of_type: nullable(Type.Integer(), 'Place among its siblings of the same tag, from 1.'),
-    attributes: freeFormObject({ description: 'All other attributes, as `attr__<name>`.' }),
+    attr_id: nullable(Type.String(), 'Value of the `id` attribute.'),
+    nth_child: nullable(Type.Integer(), 'Position among its siblings, starting at 1.'),
+    nth_of_type: nullable(Type.Integer(), 'Position among its siblings with the same tag, starting at 1.'),
+    attributes: freeFormObject({ description: 'All other attributes, with names of the form `attr__<name>`.' }),
   },
   { title: 'EventElement' },
 );
 
 export const event = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the event, the same as `uuid`.' }),
-    uuid: Type.String({ format: 'uuid', description: 'Id of the event.' }),
+    id: Type.String({ format: 'uuid', description: 'UUID of the event; the same as `uuid`.' }),
+    uuid: Type.String({ format: 'uuid', description: 'UUID of the event.' }),
     event: Type.String({ description: 'Name of the event.' }),
-    distinct_id: Type.String({ description: 'Who did it, as sent.' }),
-    timestamp: Type.String({ format: 'date-time', description: 'When it happened, corrected for clock skew.' }),
+    distinct_id: Type.String({ description: 'Distinct ID, as sent.' }),
+    timestamp: Type.String({
+      format: 'date-time',
+      description: 'When the event happened, corrected for the clock skew of the client.',
+    }),
     properties: freeFormObject({ description: 'Properties of the event.' }),
     elements: Type.Array(element, {
-      description: 'The clicked element of an autocaptured event and those around it, the innermost first; else empty.',
+      description: 'For autocaptured events, the clicked element followed by its ancestors; otherwise empty.',
     }),
-    elements_chain: Type.String({ description: 'The clicked elements of an autocaptured event, else empty.' }),
+    elements_chain: Type.String({ description: 'For autocaptured events, the elements as a string; otherwise empty.' }),
     person: Type.Object(
       {
         uuid: Type.String({ format: 'uuid' }),
         distinct_ids: Type.Array(Type.String(), {
-          description: `The main distinct id, then the others in the order they came, ${maxDistinctIdsShown} at most.`,
+          description:
+            'The main distinct ID, followed by the others in the order in which they were added. At most ' +
+            `${maxDistinctIdsShown}.`,
         }),
         properties: freeFormObject(),
       },
       {
         description:
-          'The person the distinct id belongs to now, merges included; for an event without a person profile a stand-in.',
+          'Person that the distinct ID currently belongs to, including after merges. For events without a person profile, a placeholder.',
       },
     ),
   },
@@ -72,8 +78,8 @@ export const event = Type.Object(
 export const shownEvent = Type.Object(
   {
     ...event.properties,
-    captured_at: Type.String({ format: 'date-time', description: 'When it arrived.' }),
-    stored_at: Type.String({ format: 'date-time', description: 'When it was written.' }),
+    captured_at: Type.String({ format: 'date-time', description: 'When the event was received.' }),
+    stored_at: Type.String({ format: 'date-time', description: 'When the event was stored.' }),
   },
   { title: 'ShownEvent' },
 );
