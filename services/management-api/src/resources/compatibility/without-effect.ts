@@ -30,84 +30,86 @@ export const withoutEffect: readonly WithoutEffect[] = [
   {
     routes: [`GET ${project}/events`],
     query: ['include_person'],
-    reason: 'Every event has its person.',
+    reason: 'Every event includes its person.',
   },
   {
     routes: [`GET ${project}/insights`],
     query: ['refresh'],
-    reason: 'Lists show insights without results. Each insight is read with its result.',
+    reason: 'Lists show insights without results. To get a result, read the insight.',
   },
   {
     routes: ['insights', 'dashboards'].flatMap((name) => [`GET ${project}/${name}/{}`]),
     query: ['variables_override'],
-    reason: 'Variables belong to queries in SQL, which Millrace does not have.',
+    reason: 'Variables are used in SQL insights, which Millrace does not support.',
   },
   {
     routes: [`POST ${project}/query`],
     body: ['variables_override', 'name'],
-    reason: 'Variables belong to queries in SQL, which Millrace does not have. The name is for logs of the server.',
+    reason:
+      'Variables are used in SQL insights, which Millrace does not support. `name` only labels the query in server logs.',
   },
   {
     routes: [`GET ${project}/cohorts`],
     query: ['hide_behavioral_cohorts'],
-    reason: 'No cohort has behavioral filters.',
+    reason: 'Millrace has no behavioral cohorts.',
   },
   {
     routes: ['/dashboards', '/insights', '/feature_flags']
       .flatMap(written)
       .concat(`POST ${project}/early_access_feature`),
     body: ['_create_in_folder'],
-    reason: 'It says in which folder the console of PostHog lists the new record. Millrace has no folders.',
+    reason: 'The field selects the folder in which PostHog lists the new record. Millrace has no folders.',
   },
   {
     routes: written('/dashboards'),
     body: ['last_accessed_at', 'last_refresh'],
-    reason: 'Millrace sets these times itself.',
+    reason: 'Millrace sets these times.',
   },
   {
     routes: exports.flatMap((path) => [`POST ${path}`, `PATCH ${path}/{}`, `PUT ${path}/{}`]),
     body: ['last_paused_at'],
-    reason: 'Millrace sets this time itself.',
+    reason: 'Millrace sets this time.',
   },
   {
     routes: written('/feature_flags'),
     body: ['created_at', 'last_called_at', 'creation_context'],
-    reason: 'Millrace sets these times itself. The context says on which page of PostHog a flag was created.',
+    reason: 'Millrace sets these times. `creation_context` says on which PostHog page a flag was created.',
   },
   {
     routes: written('/feature_flags'),
     body: ['_should_create_usage_dashboard'],
-    reason: 'Millrace creates no usage dashboards. Clients send true for every flag.',
+    reason: 'Millrace does not create usage dashboards. Clients send true for every flag.',
   },
   {
     routes: written('/cohorts'),
     body: ['cohort_type'],
-    reason: '`is_static` and `filters` decide what type a cohort is, and answers show it.',
+    reason: 'The type of a cohort follows from `is_static` and `filters`. Responses include it.',
   },
   {
     routes: ['bulk_delete', '{}/update_property', '{}/delete_property'].map((end) => `POST ${project}/persons/${end}`),
     body: ['properties'],
-    reason: 'PostHog documents it by mistake and does not read it either.',
+    reason: 'PostHog lists this field in its API document by mistake, and ignores it too.',
   },
   {
     routes: ['PATCH', 'PUT'].map((method) => `${method} ${project}/property_definitions/{}`),
     body: ['is_numerical'],
-    reason: '`property_type` decides it, and answers show it.',
+    reason: 'The value follows from `property_type`. Responses include it.',
   },
   {
     routes: [`PATCH ${project}/groups_types/update_metadata`],
     body: ['created_at'],
-    reason: 'Millrace sets this time itself.',
+    reason: 'Millrace sets this time.',
   },
   {
     routes: ['PATCH /api/users/@me'],
     body: ['events_column_config', 'has_seen_product_intro_for', 'theme_mode', 'toolbar_mode'],
-    reason: 'They say how pages of PostHog look to the user.',
+    reason: 'These fields only control how PostHog looks to the user.',
   },
   {
     routes: ['POST /api/organizations/{}/domains'],
     body: ['jit_provisioning_enabled', 'sso_enforcement'],
-    reason: 'A new domain is not verified yet. Send them with PATCH once it is, as PostHog demands too.',
+    reason:
+      'A new domain is not verified yet. As in PostHog, send these fields with PATCH once the domain is verified.',
   },
   {
     routes: [
@@ -133,7 +135,8 @@ export const withoutEffect: readonly WithoutEffect[] = [
       'web_analytics_pre_aggregated_tables_enabled',
     ],
     reason:
-      'They configure parts of PostHog that Millrace does not include: session replay, experiments, conversations, onboarding, and web, marketing and revenue analytics.',
+      'These fields configure parts of PostHog that Millrace does not include: session replay, experiments, ' +
+      'conversations, onboarding, and web, marketing and revenue analytics.',
   },
   {
     routes: exports.flatMap((path) => [`POST ${path}/{}/pause`, `POST ${path}/{}/unpause`]),
@@ -152,7 +155,8 @@ export const withoutEffect: readonly WithoutEffect[] = [
       'start_at',
       'timezone',
     ],
-    reason: 'Pausing changes nothing else. Clients that are generated from PostHog’s document send the whole export.',
+    reason:
+      'Pausing and unpausing changes nothing else. Clients generated from the PostHog API document send all fields of the export.',
   },
   {
     routes: [
@@ -181,7 +185,8 @@ export const withoutEffect: readonly WithoutEffect[] = [
     ],
     body: everyField,
     reason:
-      'The route does one thing to a record. PostHog’s document lists all fields of the record with it, so that generated clients send them, but reads only those that the action needs, as Millrace does.',
+      'The route performs one action on a record. In the PostHog API document it accepts all fields of the record, so ' +
+      'generated clients send them. Like PostHog, Millrace reads only the fields that the action needs.',
   },
 ];
 
