@@ -103,7 +103,7 @@ test('C-033, C-034: a key by preset and single scopes; an old sign-in asks again
   await dialog.getByText('Your password is wrong.').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('alert').getByText('confirm that it is you').waitFor();
+  await page.getByRole('alert').getByText('Confirm your identity to continue').waitFor();
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Shop deployment');
   await page.getByRole('button', { name: 'Create key' }).click();
   await dialog.getByLabel('Password').fill(password);

@@ -139,10 +139,10 @@ function createLimits(keyValue: KeyValue, limits: AppDeps['limits']) {
     requestLimit: createRateLimit({ keyValue, name: 'key', windows: requestWindows }),
     guessLimit: createGuessLimit(perMinute('wrong', wrongKeysPerMinute)),
     staleLimit: createGuessLimit(perMinute('stale', wrongKeysPerMinute * staleSessionsPerWrongKey), {
-      what: 'the cookie of a session that has ended',
+      what: 'the cookie of an expired session',
     }),
     tokenLimit: createGuessLimit(perMinute('scim', wrongKeysPerMinute), {
-      what: 'a wrong token of SCIM, or with none,',
+      what: 'an invalid or missing SCIM token',
     }),
     signInLimits: createSignInLimits(keyValue, limits),
     signUpLimit: createSignUpLimit({ keyValue, perMinute: limits.signUpsPerMinute }),
@@ -168,13 +168,13 @@ const queryCanceled = '57014';
 function translateDatabaseError(error: unknown): AppError | null {
   if (!isTransientError(error)) return null;
   if ((error as { code?: unknown }).code === queryCanceled) {
-    return new AppError('unavailable', 'The database took too long to answer. Please try again.', {
+    return new AppError('unavailable', 'The database took too long to respond. Try again in a moment.', {
       code: 'query_timeout',
       retryAfterSeconds: 1,
       cause: error,
     });
   }
-  return new AppError('unavailable', 'The service is temporarily unavailable. Please try again.', {
+  return new AppError('unavailable', 'The service is temporarily unavailable. Try again in a moment.', {
     retryAfterSeconds: 1,
     cause: error,
   });

@@ -80,7 +80,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     'database watch',
     await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
   );
-  health.require('database', () => (watch.isAnswering() ? null : 'The database does not answer.'));
+  health.require('database', () => (watch.isAnswering() ? null : 'The database does not respond.'));
   const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
   if (watch.isAnswering()) secretBox.requireKeys(await sealingKeyIds(database.sql));
   const isProduction = config.nodeEnv === 'production';
@@ -236,8 +236,8 @@ const limitsOf = (config: ApiConfig) => ({
 function warnOfMissingKey(logger: Logger, isProduction: boolean): void {
   logger.warn(
     isProduction
-      ? 'SECRETS_KEY is not set: batch exports, which have secrets to be encrypted, cannot be made'
-      : 'SECRETS_KEY is not set: secrets of batch exports are stored unencrypted; with NODE_ENV=production none would be',
+      ? 'SECRETS_KEY is not set: batch exports cannot be created, because their secrets could not be encrypted'
+      : 'SECRETS_KEY is not set: secrets of batch exports are stored unencrypted; with NODE_ENV=production, they would be rejected',
   );
 }
 
@@ -253,7 +253,7 @@ function startMailing(
     : undefined;
   if (url && !config.publicApiUrl) {
     logger.warn(
-      'invites and new passwords are not mailed: PUBLIC_API_URL is not set, so their links would lead nowhere',
+      'PUBLIC_API_URL is not set: emails for invites and password resets are not sent, because they could not contain a working link',
     );
   }
   const inviteMailing = createInviteMailing({
@@ -266,9 +266,9 @@ function startMailing(
     mailsPerHour: config.mailsPerOrganizationHour,
   });
   // Stopped before the mailer and the database: what is on its way still uses both.
-  lifecycle.own('mails on their way', { stop: inviteMailing.settle });
+  lifecycle.own('pending emails', { stop: inviteMailing.settle });
   const { sql, transaction } = database;
   const accountMailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });
-  lifecycle.own('mails about accounts on their way', { stop: accountMailing.settle });
+  lifecycle.own('pending account emails', { stop: accountMailing.settle });
   return { inviteMailing, accountMailing };
 }

@@ -11,7 +11,7 @@ import {
 } from './caller.ts';
 /** Path parameter of everything below `/api/organizations/:organization_id`. */
 export const organizationParams = Type.Object({
-  organization_id: Type.String({ description: 'Id (UUID) of the organization, or `@current`.' }),
+  organization_id: Type.String({ description: 'ID (UUID) of the organization, or `@current`.' }),
 });
 
 /**

@@ -19,12 +19,12 @@ import { type BasePath, basePath } from './define-route.ts';
 import { readRecordRights, requireRouteRights } from './record-rights.ts';
 
 const projectParams = Type.Object({
-  project_id: Type.String({ description: 'Id (integer) of the project or of one of its environments, or `@current`.' }),
+  project_id: Type.String({ description: 'ID (integer) of the project or of one of its environments, or `@current`.' }),
 });
 
 /** Path parameter of what ends in the id of a project or an environment. */
 export const idParams = Type.Object({
-  id: Type.String({ description: 'Id (integer), or `@current`.' }),
+  id: Type.String({ description: 'ID (integer), or `@current`.' }),
 });
 
 /**
@@ -73,7 +73,7 @@ export async function projectOfToken(
     token === undefined ? await currentEnvironment(sql, caller) : await findByToken(sql, caller.userId, token);
   if (found) return enter(sql, found, { caller, named: String(found.environmentId), route });
   if (token === undefined) throw new AppError('not_found', 'Project not found.');
-  throw new AppError('invalid', 'None of your projects has this `token`.', { attr: 'token' });
+  throw new AppError('invalid', 'You do not have access to a project with this `token`.', { attr: 'token' });
 }
 
 type ProjectContext = Pick<BaseContext<Caller, { project_id: string }>, 'caller' | 'params' | 'route'>;

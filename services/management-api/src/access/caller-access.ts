@@ -52,6 +52,6 @@ export function callerAccess({ requestLimit, staleLimit, ...deps }: CallerAccess
 /** What a route's `target` found tells the caller's level there. A route that declares a level and finds none is a bug. */
 function levelOf(target: unknown): number {
   const level = (target as { level?: unknown } | null | undefined)?.level;
-  if (typeof level !== 'number') throw new Error('A route declares a level, but its target has none.');
+  if (typeof level !== 'number') throw new Error('The route declares a membership level, but its target has none.');
   return level;
 }

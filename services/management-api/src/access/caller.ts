@@ -82,7 +82,10 @@ export function seesSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, le
 /** For what a key has no business with, because it would outlive the key. @throws AppError `forbidden`. */
 export function requireSession({ credential }: Caller): SessionCredential {
   if (credential.kind === 'session') return credential;
-  throw new AppError('forbidden', 'This action needs a session: personal API keys cannot do it.');
+  throw new AppError(
+    'forbidden',
+    'This action cannot be performed with a personal API key. Sign in and use a session instead.',
+  );
 }
 
 const recentMs = 2 * 60 * 60 * 1000;
@@ -99,7 +102,7 @@ export function recentUntil({ signedInAt }: SessionCredential): Date {
 export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs): void {
   if (credential.kind === 'key' || credential.signedInAt.getTime() + withinMs > Date.now()) return;
   const ago = withinMs === recentMs ? 'two hours' : `${withinMs / 60_000} minutes`;
-  throw new AppError('forbidden', `You signed in more than ${ago} ago. Please confirm that it is you.`, {
+  throw new AppError('forbidden', `You signed in more than ${ago} ago. Confirm your identity to continue.`, {
     code: 'sensitive_action_required_reauth',
   });
 }
@@ -108,10 +111,14 @@ export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs)
 export function requireSecondFactor({ credential }: Caller): void {
   if (credential.kind === 'key' || credential.wants === null) return;
   throw credential.wants === 'second factor'
-    ? new AppError('forbidden', 'Your organization demands a second factor. Please sign in again and show it.', {
-        code: 'two_factor_verification_required',
-      })
-    : new AppError('forbidden', 'Your organization demands a second factor. Please set one up.', {
+    ? new AppError(
+        'forbidden',
+        'Your organization requires two-factor authentication. Sign in again with your second factor.',
+        {
+          code: 'two_factor_verification_required',
+        },
+      )
+    : new AppError('forbidden', 'Your organization requires two-factor authentication. Set up a second factor.', {
         code: 'two_factor_setup_required',
       });
 }

@@ -36,7 +36,9 @@ export function personalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccess
       guessLimit.noteGood(secureValue);
       if (key.is_last_use_stale) {
         // Beside the request, which neither waits for it nor fails with it.
-        noteKeyUse(sql, key.id).catch((error) => logger.debug('updating last_used_at of a key failed', { error }));
+        noteKeyUse(sql, key.id).catch((error) =>
+          logger.debug('could not update last_used_at of a personal API key', { error }),
+        );
       }
       return {
         userId: key.user_id,

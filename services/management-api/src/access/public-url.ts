@@ -13,7 +13,7 @@ export function requirePublicUrl({ publicUrl }: Pick<ApiRequest, 'publicUrl'>): 
   if (publicUrl !== null) return publicUrl;
   throw new AppError(
     'invalid',
-    'Single sign-on and passkeys need PUBLIC_API_URL. Ask the operator of this installation to set it.',
+    'Single sign-on and passkeys require PUBLIC_API_URL. Ask the operator of this installation to set it.',
     { code: 'public_url_required' },
   );
 }

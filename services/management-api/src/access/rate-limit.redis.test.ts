@@ -182,7 +182,7 @@ describe('over the wire', () => {
       status: 429,
       body: {
         detail: expect.stringMatching(
-          / Too many requests with a wrong personal API key, or with none, came from 127\.0\.0\.1\.$/,
+          / 127\.0\.0\.1 sent too many requests with an invalid or missing personal API key\.$/,
         ),
       },
     });

@@ -200,7 +200,7 @@ const goodKeyMs = 10 * 60_000;
 /** @param what the requests that are counted, for the sentence of the refusal. */
 export function createGuessLimit(
   rateLimit: RateLimit,
-  { what = 'a wrong personal API key, or with none,', now = Date.now }: { what?: string; now?: () => number } = {},
+  { what = 'an invalid or missing personal API key', now = Date.now }: { what?: string; now?: () => number } = {},
 ): GuessLimit {
   const blockedUntil = new LRUCache<string, number>({ max: 10_000 });
   const goodKeys = new LRUCache<string, true>({ max: 10_000, ttl: goodKeyMs });
@@ -208,7 +208,7 @@ export function createGuessLimit(
     check(address, secureValue) {
       const leftMs = (blockedUntil.get(networkOf(address)) ?? 0) - now();
       if (leftMs <= 0 || (secureValue !== null && goodKeys.has(secureValue))) return;
-      const reason = `Too many requests with ${what} came from ${networkOf(address)}.`;
+      const reason = `${networkOf(address)} sent too many requests with ${what}.`;
       throw throttled(Math.ceil(leftMs / 1000), reason);
     },
     noteGood: (secureValue) => void goodKeys.set(secureValue, true),
@@ -259,5 +259,5 @@ export function createSignUpLimit({ keyValue, perMinute }: { keyValue: KeyValue;
 }
 
 function refuse(wait: number | null): void {
-  if (wait !== null) throw throttled(wait, 'Too many requests for invites came from your address.');
+  if (wait !== null) throw throttled(wait, 'Your IP address sent too many requests for invites.');
 }

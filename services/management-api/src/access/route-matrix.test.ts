@@ -125,7 +125,7 @@ describe.each(named(guarded))('%s', (_name, route) => {
   test('a cookie of no session', async () => {
     const { status, body } = await send(route, addressOf(route, own), sessionKey('x'.repeat(43)));
     expect([status, body.code, body.detail]).toEqual([
-      ...[401, 'not_authenticated', 'Your session has ended. Please sign in again.'],
+      ...[401, 'not_authenticated', 'Your session has ended. Sign in again.'],
     ]);
   });
 
@@ -134,7 +134,11 @@ describe.each(named(guarded))('%s', (_name, route) => {
     const answer = await api.send(route.method, `${addressOf(route, own)}/`, {
       headers: { cookie: ownerSession, origin: 'https://evil.example' },
     });
-    expect(answer).toMatchObject(PD('With a session, only pages of this installation may change something.'));
+    expect(answer).toMatchObject(
+      PD(
+        'A request with a session cookie can only make changes if it comes from a page of this installation. Use a personal API key instead.',
+      ),
+    );
   });
 
   test('S-024: a session without the second factor that its organization demands', async () => {

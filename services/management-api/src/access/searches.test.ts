@@ -76,7 +76,7 @@ describe('the service', () => {
           type: 'throttled_error',
           code: 'too_many_searches',
           detail:
-            'This API key has 2 searches under way, which is the most at a time. Wait for one of them to end. Narrow them with distinct_id to make them quicker.',
+            'This API key already has 2 searches running, which is the maximum. Wait until one of them ends. To make searches faster, use distinct_id.',
           attr: null,
         },
       }),
@@ -152,7 +152,7 @@ describe('turns', () => {
     await expect(searches.run(searcher('busy', 'e'), 'after and before', async () => 1)).rejects.toMatchObject({
       kind: 'rate_limited',
       message: expect.stringMatching(
-        /^The organization has 4 searches under way.*Narrow them with after and before to make them quicker\.$/,
+        /^The organization already has 4 searches running.* To make searches faster, use after and before\.$/,
       ),
     });
     for (const search of begun) {

@@ -151,17 +151,17 @@ function createCounts() {
 }
 
 function tooMany(who: string, most: number, narrowing: string | null): AppError {
-  const advice = narrowing === null ? '' : ` Narrow them with ${narrowing} to make them quicker.`;
-  const detail = `${who} has ${most} searches under way, which is the most at a time. Wait for one of them to end.${advice}`;
+  const advice = narrowing === null ? '' : ` To make searches faster, use ${narrowing}.`;
+  const detail = `${who} already has ${most} searches running, which is the maximum. Wait until one of them ends.${advice}`;
   return new AppError('rate_limited', detail, { code: 'too_many_searches', retryAfterSeconds });
 }
 
 function tooBusy(): AppError {
-  const detail = 'Too many searches are under way. Please try again in a moment.';
+  const detail = 'Too many searches are running. Try again in a moment.';
   return new AppError('unavailable', detail, { code: 'too_many_searches', retryAfterSeconds });
 }
 
 function tookTooLong(narrowing: string | null, cause: unknown): AppError {
-  const detail = `The search took too long. ${narrowing === null ? 'Try again later.' : `Narrow it with ${narrowing}.`}`;
+  const detail = `The search took too long. ${narrowing === null ? 'Try again later.' : `To make it faster, use ${narrowing}.`}`;
   return new AppError('unavailable', detail, { code: 'query_timeout', retryAfterSeconds, cause });
 }

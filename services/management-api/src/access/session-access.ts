@@ -37,13 +37,15 @@ export function sessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
       const session = await lookUp(tokenHash);
       if (!session) {
         await guessLimit.noteWrong(request.address);
-        throw new AppError('unauthenticated', 'Your session has ended. Please sign in again.');
+        throw new AppError('unauthenticated', 'Your session has ended. Sign in again.');
       }
       guessLimit.noteGood(tokenHash);
       requireOwnPage(request, isUnsafe);
       if (session.is_last_seen_stale) {
         // Beside the request, which neither waits for it nor fails with it.
-        noteSessionUse(sql, session.id).catch((error) => logger.debug('noting the use of a session failed', { error }));
+        noteSessionUse(sql, session.id).catch((error) =>
+          logger.debug('could not record the last use of a session', { error }),
+        );
       }
       const { id, expires_at: expiresAt, signed_in_at: signedInAt, method, wants } = session;
       return {

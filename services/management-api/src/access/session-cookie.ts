@@ -63,7 +63,7 @@ export function requireSessionPlace({ baseUrl }: ApiRequest): void {
   if (cookieAt(baseUrl, 'session') !== null) return;
   throw new AppError(
     'invalid',
-    'Signing in needs https, or an address of this machine like http://localhost. Behind a proxy set PUBLIC_API_URL or TRUST_PROXY.',
+    'Sign-in requires HTTPS, except on localhost. Behind a proxy, set PUBLIC_API_URL or TRUST_PROXY.',
     { code: 'https_required' },
   );
 }
@@ -120,19 +120,26 @@ export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
   const origin = originOf(request);
   // Older browsers say nothing with a GET, not even that it is their own page's.
   if (origin !== 'own' && !(isRead && origin === 'unknown')) {
-    throw new AppError('forbidden', 'With a session, only pages of this installation may change something.');
+    throw new AppError(
+      'forbidden',
+      'A request with a session cookie can only make changes if it comes from a page of this installation. Use a ' +
+        'personal API key instead.',
+    );
   }
   if (isRead) return;
   const type = request.header('content-type');
   if (type !== undefined && !/^application\/json\s*(;|$)/i.test(type)) {
-    throw new AppError('unsupported_media_type', 'With a session, bodies are JSON (`Content-Type: application/json`).');
+    throw new AppError(
+      'unsupported_media_type',
+      'A request with a session cookie must have a JSON body (`Content-Type: application/json`).',
+    );
   }
 }
 
 /** For what anybody may send, but no page of another site: it would sign people in as somebody else. @throws AppError `forbidden`. */
 export function refuseForeignPage(request: ApiRequest): void {
   if (originOf(request) !== 'foreign') return;
-  throw new AppError('forbidden', 'Only pages of this installation may sign people in or out.');
+  throw new AppError('forbidden', 'Only pages of this installation can sign users in or out.');
 }
 
 /** `Sec-Fetch-Site` is the word of the browser itself, which also knows what a proxy has rewritten; older ones send `Origin` alone. */

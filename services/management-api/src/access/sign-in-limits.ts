@@ -71,7 +71,7 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
       if (wait !== null) throw tooManyFailures(wait);
       const subject = device === null ? hashSecret(account) : `device:${hashSecret(device)}`;
       const slowed = await ofAccount.take(subject);
-      if (slowed !== null) throw throttled(slowed, 'Too many wrong passwords were tried for this account.');
+      if (slowed !== null) throw throttled(slowed, 'Too many wrong passwords were entered for this account.');
       return async () => {
         await Promise.all([ofAddress.giveBack(network), ofAccount.giveBack(subject)]);
       };
@@ -82,7 +82,7 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
       if (wait !== null) {
         throw new AppError(
           'rate_limited',
-          `Too many wrong codes were tried for this account. Please try again in ${inMinutes(wait)}.`,
+          `Too many wrong codes were entered for this account. Try again in ${inMinutes(wait)}.`,
           { code: '2fa_too_many_attempts', retryAfterSeconds: wait },
         );
       }
@@ -90,15 +90,15 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
     },
     async countQuestion(address) {
       const wait = await questions.take(networkOf(address));
-      if (wait !== null) throw throttled(wait, 'Too many questions about signing in came from your address.');
+      if (wait !== null) throw throttled(wait, 'Your IP address sent too many sign-in requests.');
     },
     async countProviderStep(address) {
       const wait = await providerSteps.take(networkOf(address));
-      if (wait !== null) throw throttled(wait, 'Too many sign-ins by a provider came from your address.');
+      if (wait !== null) throw throttled(wait, 'Your IP address started too many sign-ins with an identity provider.');
     },
     async countReset(address, account) {
       const wait = (await resetsOfAddress.take(networkOf(address))) ?? (await resets.take(hashSecret(account)));
-      if (wait !== null) throw throttled(wait, 'Too many mails for a new password were asked for.');
+      if (wait !== null) throw throttled(wait, 'Too many password reset emails were requested.');
     },
     async countAddressCode(address, userId) {
       const subject = String(userId);
@@ -111,7 +111,7 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
 function tooManyFailures(seconds: number): AppError {
   return new AppError(
     'forbidden',
-    `Too many failed sign-ins came from your address. Please try again in ${inMinutes(seconds)}.`,
+    `Too many sign-ins from your IP address failed. Try again in ${inMinutes(seconds)}.`,
     { code: 'too_many_failed_attempts', retryAfterSeconds: seconds },
   );
 }

@@ -34,18 +34,18 @@ export function passToGateway(options: GatewayOptions): (request: IncomingMessag
       headers: headersFor(request, base.host, options.isBehindProxy),
       timeout: options.timeoutMs,
     });
-    asked.on('timeout', () => asked.destroy(new Error('The gateway did not answer in time.')));
+    asked.on('timeout', () => asked.destroy(new Error('The gateway did not respond in time.')));
     asked.on('error', (error) => {
       // Whoever asked has left.
       if (response.destroyed) return;
-      options.logger.warn('a request for definitions of flags could not be passed to a gateway', { error });
+      options.logger.warn('could not forward a request for flag definitions to the gateway', { error });
       refuse(response);
     });
     asked.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, withoutConnection(answer.headers));
       pipeline(answer, response, (error) => {
         if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
-          options.logger.warn('an answer of a gateway was cut off', { error });
+          options.logger.warn('the response of the gateway was cut off', { error });
       });
     });
     response.on('close', () => asked.destroy());
@@ -73,7 +73,7 @@ function withoutConnection(headers: IncomingMessage['headers']): OutgoingHttpHea
 
 function refuse(response: ServerResponse): void {
   if (response.headersSent) return void response.destroy();
-  const error = new AppError('unavailable', 'The gateway that knows the definitions does not answer.');
+  const error = new AppError('unavailable', 'The gateway that serves flag definitions did not respond. Try again.');
   response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '2' });
   response.end(JSON.stringify(toErrorBody(error)));
 }

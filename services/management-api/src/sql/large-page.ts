@@ -161,7 +161,9 @@ export const offsetOfLargeList = (maximum: number) =>
     minimum: 0,
     maximum,
     format: 'int64',
-    description: `Index of the first result, at most ${maximum}. Cannot be combined with \`cursor\`, which \`next\` uses and which is faster.`,
+    description:
+      `Index of the first result, at most ${maximum}. Cannot be combined with \`cursor\`. Following \`next\`, which ` +
+      'uses `cursor`, is faster.',
   });
 
 /** @throws AppError `invalid` naming `offset`. */

@@ -36,7 +36,8 @@ export function requireTime(text: string, attr: string, now: Date): Date {
   if (time !== null) return time;
   throw new AppError(
     'invalid',
-    'Datetime has wrong format. Use YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z], or a time ago: -30s, -5M (minutes), -24h, -7d, -2w, -1m (months), -1q, -1y.',
+    'Datetime has wrong format. Use YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z], or a relative time: -30s, -5M ' +
+      '(minutes), -24h, -7d, -2w, -1m (months), -1q, -1y.',
     { attr },
   );
 }

@@ -5,12 +5,12 @@ import { Type } from 'typebox';
 import { requireTime } from './relative-time.ts';
 
 const formats =
-  'ISO 8601 (without an offset UTC), or a time ago: `-24h`, `-7d`, `-2w`, `-1m` (months), `-1y`, `-5M` (minutes)';
+  'an ISO 8601 time (UTC unless it has an offset), or a relative time: `-24h`, `-7d`, `-2w`, `-1m` (months), `-1y`, `-5M` (minutes)';
 
 /** `after` and `before` of a list ordered by time, both exclusive. */
 export const timeRangeQuery = {
-  after: Type.Optional(Type.String({ description: `Only what is later than this time: ${formats}.` })),
-  before: Type.Optional(Type.String({ description: `Only what is earlier than this time: ${formats}.` })),
+  after: Type.Optional(Type.String({ description: `Only results after this time: ${formats}.` })),
+  before: Type.Optional(Type.String({ description: `Only results before this time: ${formats}.` })),
 };
 
 export interface TimeRange {
@@ -51,14 +51,14 @@ export function toTimeSpan(
   const after = range.after ?? new Date(before.getTime() - usualMs);
   if (after < firstMoment) {
     const attr = range.after === undefined ? 'before' : 'after';
-    throw new AppError('invalid', 'Spans begin in the year 1000 or later.', { attr });
+    throw new AppError('invalid', 'The time range must not begin before the year 1000.', { attr });
   }
   if (before <= after) {
-    const detail = 'after has to be earlier than before, which is now unless it is sent.';
+    const detail = '`after` must be earlier than `before`, which defaults to now.';
     throw new AppError('invalid', detail, { attr: 'after' });
   }
   if (before.getTime() - after.getTime() > mostMs) {
-    throw new AppError('invalid', `At most ${most} at once. Ask for a shorter time.`, { attr: 'after' });
+    throw new AppError('invalid', `The time range can be at most ${most}. Choose a shorter range.`, { attr: 'after' });
   }
   return { after, before };
 }

@@ -56,7 +56,7 @@ const wrong = {
 };
 const ended = {
   status: 401,
-  body: { code: 'not_authenticated', detail: 'Your session has ended. Please sign in again.' },
+  body: { code: 'not_authenticated', detail: 'Your session has ended. Sign in again.' },
 };
 
 describe('signing in with a password', () => {
