@@ -33,14 +33,19 @@ interface Answer {
 export async function askGitHub(provider: OidcProvider, answer: Answer, fetch: Fetch): Promise<OidcOutcome> {
   const query = new URL(answer.callbackUrl).searchParams;
   const failed = query.get('error');
-  if (query.get('state') !== answer.state) return refused('wrong_state', 'The answer is for another sign-in (state).');
-  if (failed === 'access_denied') return refused('denied', 'The person has not agreed (access_denied).');
+  if (query.get('state') !== answer.state)
+    return refused('wrong_state', 'The response belongs to a different sign-in (state).');
+  if (failed === 'access_denied') return refused('denied', 'The user declined the sign-in (access_denied).');
   const code = query.get('code');
-  if (failed !== null || code === null) return refused('provider_refused', 'GitHub answers without a code.');
+  if (failed !== null || code === null)
+    return refused('provider_refused', 'GitHub did not return an authorization code.');
   try {
     const token = await tokenFor(provider, { ...answer, code }, fetch);
     if (token === null)
-      return refused('provider_refused', 'GitHub does not take the code. Check client id and secret.');
+      return refused(
+        'provider_refused',
+        'GitHub rejected the authorization code. Check the client ID and the client secret.',
+      );
     const api = apiOf(provider.issuer);
     const read = async (path: string): Promise<unknown> => {
       const headers = { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' };
@@ -50,7 +55,7 @@ export async function askGitHub(provider: OidcProvider, answer: Answer, fetch: F
     const user = (await read('/user')) as { id?: unknown; login?: unknown; name?: unknown } | null;
     const emails = (await read('/user/emails')) as { email?: unknown; primary?: unknown; verified?: unknown }[] | null;
     if (typeof user?.id !== 'number' || !Array.isArray(emails)) {
-      return refused('provider_refused', 'GitHub does not say who it is.');
+      return refused('provider_refused', 'GitHub did not return the user and their email addresses.');
     }
     const primary = emails.find((one) => one.primary === true);
     const [firstName = '', ...rest] = typeof user.name === 'string' ? user.name.split(' ') : [];

@@ -18,10 +18,9 @@ const details: Record<string, RegExp> = {
   late: /did not respond in time \(ETIMEDOUT\)\.$/,
   cut: /closed the connection before the end of its response \(ECONNRESET\)\.$/,
   large: /sent a response that is too large \(ETOOLARGE\)\.$/,
-  refused:
-    /^(The provider answers something that is not OpenID Connect|The answer is of another provider|The provider sent a response that cannot be read|GitHub does not)/,
+  refused: /^(The response of the provider|The response comes from a different provider|GitHub (did not|rejected))/,
   // Bytes after the end of the response, which Node.js may read before or after it passes the response on.
-  surplus: /^(The provider answers something|GitHub does not|The provider did not send a valid HTTP response)/,
+  surplus: /^(The response of the provider|GitHub (did not|rejected)|The provider did not send a valid HTTP response)/,
 };
 const redirectUri = 'https://millrace.example/complete/oidc/';
 const client = { clientId: 'millrace', clientSecret: 'a secret of more than thirty-two characters' };

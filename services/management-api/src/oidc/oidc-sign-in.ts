@@ -79,7 +79,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
   return {
     async begin(provider, { redirectUri, loginHint, reauthenticate = false }) {
       if (provider.kind === 'github' && reauthenticate) {
-        return refused('not_recent', 'GitHub cannot ask somebody to prove again who they are. Sign out, and in again.');
+        return refused('not_recent', 'GitHub cannot ask users to sign in again. Sign out, then sign in again.');
       }
       const question = {
         nonce: openid.randomNonce(),
@@ -128,15 +128,16 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
           ...(question.reauthenticate && { maxAge: 300 }),
         });
         const { alg } = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());
-        if (!algorithms.test(String(alg))) return refused('weak_algorithm', `The ID token is signed by ${alg}.`);
+        if (!algorithms.test(String(alg)))
+          return refused('weak_algorithm', `The signature algorithm ${alg} is not accepted.`);
         const claims = tokens.claims() as openid.IDToken;
         // The library compares it only if the token has several audiences.
         if (claims.azp !== undefined && claims.azp !== provider.clientId) {
-          return refused('wrong_audience', 'The ID token is for another client (azp).');
+          return refused('wrong_audience', 'The ID token was issued for a different client (azp).');
         }
         if (!isSubject(claims.sub)) {
-          const rule = 'sub must be 1 to 256 characters that are not blank, without control characters';
-          return refused('no_subject', `The ID token does not identify the person: ${rule}.`);
+          const rule = 'sub must be 1 to 256 characters, must not be blank, and must not contain control characters';
+          return refused('no_subject', `The ID token does not identify the user: ${rule}.`);
         }
         // Some providers tell the address only when they are asked once more.
         const asked = claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;

@@ -93,43 +93,49 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
   switch (code) {
     case 'OAUTH_AUTHORIZATION_RESPONSE_ERROR':
       return word === 'access_denied'
-        ? refused('denied', 'The provider says that the person has not agreed, or may not sign in (access_denied).')
-        : refused('provider_refused', `The provider answers with an error (${plain(word)}).`);
+        ? refused('denied', 'The user declined the sign-in, or the provider does not allow it (access_denied).')
+        : refused('provider_refused', `The provider returned an error (${plain(word)}).`);
     case 'OAUTH_RESPONSE_BODY_ERROR':
       return refused(
         'provider_refused',
-        `The provider does not take the code (${plain(word)}). Check client id and secret.`,
+        `The provider rejected the authorization code (${plain(word)}). Check the client ID and the client secret.`,
       );
     case 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED':
       return claim === 'auth_time'
-        ? refused('not_recent', 'The provider has not asked the person to prove again who they are.')
-        : refused('expired', `The time in the ID token is not now (${plain(claim)}). Check the clocks.`);
+        ? refused('not_recent', 'The provider did not ask the user to confirm their identity again.')
+        : refused(
+            'expired',
+            `The ID token is not valid at this time (${plain(claim)}). Check the clocks of this server and of the provider.`,
+          );
     case 'OAUTH_JWT_CLAIM_COMPARISON_FAILED':
     case 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED':
-      if (claim === 'nonce') return refused('wrong_nonce', 'The ID token is for another sign-in (nonce).');
+      if (claim === 'nonce') return refused('wrong_nonce', 'The ID token belongs to a different sign-in (nonce).');
       if (claim === 'aud' || claim === 'azp')
-        return refused('wrong_audience', `The ID token is for another client (${claim}).`);
-      return refused('wrong_issuer', `The provider calls itself otherwise than its address says (${plain(claim)}).`);
+        return refused('wrong_audience', `The ID token was issued for a different client (${claim}).`);
+      return refused(
+        'wrong_issuer',
+        `The provider identifies itself with a different issuer than configured (${plain(claim)}).`,
+      );
     case 'OAUTH_KEY_SELECTION_FAILED':
       return refused(
         'bad_signature',
-        'The ID token is signed by a key that the provider does not show, or shows twice.',
+        'The ID token is signed with a key that the provider does not publish, or publishes more than once.',
       );
     case 'OAUTH_UNSUPPORTED_OPERATION':
-      return refused('weak_algorithm', 'The ID token is not signed, or in a way that is not accepted.');
+      return refused('weak_algorithm', 'The ID token is not signed, or the signature algorithm is not accepted.');
     case 'OAUTH_INVALID_RESPONSE':
       return invalidResponse(String(message ?? ''), String(cause?.message ?? ''));
     case 'OAUTH_PARSE_ERROR':
     case 'OAUTH_RESPONSE_IS_NOT_JSON':
     case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
-      return refused('provider_refused', 'The provider answers something that is not OpenID Connect.');
+      return refused('provider_refused', 'The response of the provider does not conform to OpenID Connect.');
     case 'OAUTH_HTTP_REQUEST_FORBIDDEN':
     case 'OAUTH_REQUEST_PROTOCOL_FORBIDDEN':
-      return refused('provider_unreachable', 'The provider names an address without https.');
+      return refused('provider_unreachable', 'The provider uses a URL without https.');
     default: {
       const code = reasonOf(error);
       // Errors of the network have a code. Without one, the response came and could not be read.
-      if (code === null) return refused('provider_refused', 'The provider sent a response that cannot be read.');
+      if (code === null) return refused('provider_refused', 'The response of the provider could not be read.');
       const reason = plain(code);
       return refused('provider_unreachable', `The provider ${describeFailure(reason)} (${reason}).`);
     }
@@ -138,16 +144,16 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
 
 function invalidResponse(message: string, cause: string): OidcOutcome & { ok: false } {
   const said = `${message} ${cause}`;
-  if (/"?state"?/.test(said)) return refused('wrong_state', 'The answer is for another sign-in (state).');
-  if (/signature/i.test(said)) return refused('bad_signature', 'The signature of the ID token is wrong.');
-  if (/"iss"|issuer/i.test(said)) return refused('wrong_issuer', 'The answer is of another provider (iss).');
-  if (/nonce/.test(said)) return refused('wrong_nonce', 'The ID token is for another sign-in (nonce).');
+  if (/"?state"?/.test(said)) return refused('wrong_state', 'The response belongs to a different sign-in (state).');
+  if (/signature/i.test(said)) return refused('bad_signature', 'The signature of the ID token is invalid.');
+  if (/"iss"|issuer/i.test(said)) return refused('wrong_issuer', 'The response comes from a different provider (iss).');
+  if (/nonce/.test(said)) return refused('wrong_nonce', 'The ID token belongs to a different sign-in (nonce).');
   if (/auth_time|max_age/i.test(said)) {
-    return refused('not_recent', 'The provider does not say when the person proved who they are.');
+    return refused('not_recent', 'The provider did not say when the user last confirmed their identity.');
   }
   if (/alg/i.test(said))
-    return refused('weak_algorithm', 'The ID token is not signed, or in a way that is not accepted.');
-  return refused('provider_refused', 'The provider answers something that is not OpenID Connect.');
+    return refused('weak_algorithm', 'The ID token is not signed, or the signature algorithm is not accepted.');
+  return refused('provider_refused', 'The response of the provider does not conform to OpenID Connect.');
 }
 
 /** Which claim or field did not fit: the library says it in one of the causes. */

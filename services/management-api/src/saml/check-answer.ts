@@ -102,13 +102,14 @@ export function checkSamlAnswer(encoded: string, expected: SamlExpectation): Sam
 
 function decodeBase64(encoded: string): Buffer {
   const text = encoded.replaceAll(/[\s]+/g, '');
-  if (text === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) throw new Refused('not_base64', 'The answer is not base64.');
+  if (text === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(text))
+    throw new Refused('not_base64', 'The SAML response is not valid Base64.');
   return Buffer.from(text, 'base64');
 }
 
 function checkResponse(xml: string, root: Element, expected: SamlExpectation) {
   if (!isA(root, protocol, 'Response') || root.getAttribute('Version') !== '2.0') {
-    throw new Refused('not_a_response', 'This is no Response of SAML 2.0.');
+    throw new Refused('not_a_response', 'The message is not a SAML 2.0 response.');
   }
   requireSuccess(root);
   const all = Array.from(root.getElementsByTagName('*'));
@@ -130,10 +131,7 @@ function requireSuccess(root: Element): void {
   const short = (text: string) => text.split(':').at(-1)?.slice(0, 60) ?? '';
   const message = status ? textOf(only(status, protocol, 'StatusMessage') ?? null).slice(0, 80) : '';
   const said = [short(value), inner ? short(inner) : '', message].filter(Boolean).join(', ');
-  throw new Refused(
-    'status_not_success',
-    `The provider says that it did not sign anybody in (${said || 'no status'}).`,
-  );
+  throw new Refused('status_not_success', `The provider did not sign in the user (${said || 'no status'}).`);
 }
 
 function requireUniqueIds(elements: Element[]): void {
@@ -142,7 +140,7 @@ function requireUniqueIds(elements: Element[]): void {
     for (const name of ['ID', 'Id', 'id', 'xml:id']) {
       const id = element.getAttribute(name);
       if (!id) continue;
-      if (seen.has(id)) throw new Refused('repeated_id', 'Two elements of the answer have the same id.');
+      if (seen.has(id)) throw new Refused('repeated_id', 'Two elements of the SAML response have the same ID.');
       seen.add(id);
     }
   }
@@ -150,14 +148,20 @@ function requireUniqueIds(elements: Element[]): void {
 
 function onlyAssertion(root: Element, all: Element[]): Element {
   if (all.some((element) => /^Encrypted(Assertion|ID|Attribute|Data)$/.test(element.localName ?? ''))) {
-    throw new Refused('encrypted', 'The answer is encrypted. Switch encryption off at the provider: it goes over TLS.');
+    throw new Refused(
+      'encrypted',
+      'The SAML response is encrypted. Turn off encryption at the provider: the connection is already protected by TLS.',
+    );
   }
   const assertions = all.filter((element) => element.localName === 'Assertion');
   const [assertion, another] = assertions;
-  if (another) throw new Refused('two_assertions', 'The answer has more than one assertion.');
-  if (!assertion) throw new Refused('no_assertion', 'The answer has no assertion.');
+  if (another) throw new Refused('two_assertions', 'The SAML response contains more than one assertion.');
+  if (!assertion) throw new Refused('no_assertion', 'The SAML response does not contain an assertion.');
   if (!isA(assertion, assertionNs, 'Assertion') || assertion.parentNode !== root) {
-    throw new Refused('no_assertion', 'The assertion is not where it belongs.');
+    throw new Refused(
+      'no_assertion',
+      'The assertion is not directly inside the SAML response, or has the wrong namespace.',
+    );
   }
   return assertion;
 }
@@ -169,12 +173,12 @@ function verified(
   { certificates }: SamlExpectation,
 ): { response: Element; signedAssertion: Element } {
   const found = all.filter((element) => element.localName === 'Signature');
-  if (found.length === 0) throw new Refused('not_signed', 'Neither the answer nor its assertion is signed.');
+  if (found.length === 0) throw new Refused('not_signed', 'Neither the SAML response nor its assertion is signed.');
   const isIn = (parent: Element) => (element: Element) =>
     element.parentNode === parent && element.namespaceURI === dsig;
   const [ofResponse, ofAssertion] = [found.filter(isIn(root)), found.filter(isIn(assertion))];
   if (ofResponse.length + ofAssertion.length !== found.length || ofResponse.length > 1 || ofAssertion.length > 1) {
-    throw new Refused('misplaced_signature', 'A signature is not where it belongs, or there are two of one element.');
+    throw new Refused('misplaced_signature', 'A signature is in the wrong place, or an element has two signatures.');
   }
   const pems = certificates.flatMap((text) => readSamlCertificates(text).map(({ pem }) => pem));
   const read = (signature: Element): Element => {
@@ -185,28 +189,28 @@ function verified(
   const response = ofResponse[0] ? read(ofResponse[0]) : root;
   const signedAssertion = ofAssertion[0] ? read(ofAssertion[0]) : only(response, assertionNs, 'Assertion');
   if (!signedAssertion || !isA(signedAssertion, assertionNs, 'Assertion') || !isA(response, protocol, 'Response')) {
-    throw new Refused('wrong_signature', 'What is signed is not the answer.');
+    throw new Refused('wrong_signature', 'The signature does not cover the SAML response or its assertion.');
   }
   return { response, signedAssertion };
 }
 
 function checkEnvelope(response: Element, { issuer, acsUrl, inResponseTo }: SamlExpectation): void {
   const own = only(response, assertionNs, 'Issuer');
-  if (own) requireSame('wrong_issuer', 'The answer is of', textOf(own), issuer);
+  if (own) requireSame('wrong_issuer', 'The issuer of the SAML response is', textOf(own), issuer);
   const destination = response.getAttribute('Destination');
-  if (destination) requireSame('wrong_destination', 'The answer is for the address', destination, acsUrl);
+  if (destination) requireSame('wrong_destination', 'The destination of the SAML response is', destination, acsUrl);
   const asked = response.getAttribute('InResponseTo');
   if (asked) requireRequest(asked, inResponseTo);
 }
 
 function requireSame(reason: SamlRefusal, words: string, found: string, wanted: string): void {
   if (found === wanted) return;
-  throw new Refused(reason, `${words} ${found.slice(0, 70) || '(nothing)'}, not ${wanted.slice(0, 70)}.`);
+  throw new Refused(reason, `${words} ${found.slice(0, 70) || '(empty)'}, not ${wanted.slice(0, 70)}.`);
 }
 
 function requireRequest(found: string, wanted: string | null): void {
   if (wanted === null || found !== wanted) {
-    throw new Refused('unknown_request', 'The answer is to another request than ours (InResponseTo).');
+    throw new Refused('unknown_request', 'The SAML response belongs to a different sign-in request (InResponseTo).');
   }
 }
 
@@ -214,22 +218,27 @@ function readAssertion(assertion: Element, expected: SamlExpectation) {
   const { now, issuer } = expected;
   const assertionId = assertion.getAttribute('ID') ?? '';
   if (assertion.getAttribute('Version') !== '2.0' || assertionId === '') {
-    throw new Refused('not_a_response', 'The assertion is not one of SAML 2.0.');
+    throw new Refused('not_a_response', 'The assertion is not a SAML 2.0 assertion.');
   }
-  requireSame('wrong_issuer', 'The assertion is of', textOf(only(assertion, assertionNs, 'Issuer') ?? null), issuer);
+  requireSame(
+    'wrong_issuer',
+    'The issuer of the assertion is',
+    textOf(only(assertion, assertionNs, 'Issuer') ?? null),
+    issuer,
+  );
   const conditionsUntil = checkConditions(assertion, expected);
   const subject = only(assertion, assertionNs, 'Subject');
   const nameId = subject && only(subject, assertionNs, 'NameID');
   if (!subject || !nameId || textOf(nameId) === '')
-    throw new Refused('no_subject', 'The assertion names nobody (NameID).');
+    throw new Refused('no_subject', 'The assertion does not identify the user (NameID).');
   const confirmedUntil = checkConfirmation(subject, expected);
   const statements = named(assertion, assertionNs, 'AuthnStatement');
   for (const statement of statements) {
-    checkTimes(statement, { until: 'SessionNotOnOrAfter', now, what: 'The session at the provider' });
+    checkTimes(statement, { until: 'SessionNotOnOrAfter', now, what: 'The provider session' });
   }
   const instants = statements.map((statement) => timeOf(statement, 'AuthnInstant') ?? 0);
   if (instants.length === 0)
-    throw new Refused('no_authentication', 'The assertion does not say how the person signed in.');
+    throw new Refused('no_authentication', 'The assertion does not say how the user signed in (AuthnStatement).');
   const rememberUntil = new Date(Math.max(conditionsUntil, confirmedUntil) + skewMs);
   const authenticatedAt = new Date(Math.max(...instants));
   return { identity: identityOf(nameId, attributesIn(assertion)), assertionId, rememberUntil, authenticatedAt };
@@ -241,20 +250,20 @@ const knownConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'
 /** @returns until when the assertion holds, in milliseconds; 0 where only its confirmation says so. */
 function checkConditions(assertion: Element, { audience, now }: SamlExpectation): number {
   const conditions = only(assertion, assertionNs, 'Conditions');
-  if (!conditions) throw new Refused('no_conditions', 'The assertion has no conditions.');
+  if (!conditions) throw new Refused('no_conditions', 'The assertion does not contain Conditions.');
   const until = checkTimes(conditions, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The assertion' });
   // A condition that is not understood is one that is not met (core 2.5.1).
   const unknown = elementsOf(conditions).find(
     (one) => !knownConditions.some((condition) => isA(one, assertionNs, condition)),
   );
-  if (unknown) throw new Refused('unknown_condition', 'The assertion has a condition that is not known here.');
+  if (unknown) throw new Refused('unknown_condition', 'The assertion contains a condition that is not supported.');
   const restrictions = named(conditions, assertionNs, 'AudienceRestriction');
   if (restrictions.length === 0)
-    throw new Refused('wrong_audience', 'The assertion does not say for whom it is (audience).');
+    throw new Refused('wrong_audience', 'The assertion does not name its audience (AudienceRestriction).');
   for (const restriction of restrictions) {
     const audiences = named(restriction, assertionNs, 'Audience').map(textOf);
     if (!audiences.includes(audience))
-      requireSame('wrong_audience', 'The assertion is for', audiences.join(' '), audience);
+      requireSame('wrong_audience', 'The audience of the assertion is', audiences.join(' '), audience);
   }
   return until;
 }
@@ -274,19 +283,22 @@ function checkConfirmation(subject: Element, expected: SamlExpectation): number 
   }
   const [end, another] = held;
   if (end === undefined) {
-    throw first ?? new Refused('no_confirmation', 'The assertion has no confirmation of the kind bearer.');
+    throw first ?? new Refused('no_confirmation', 'The assertion does not contain a bearer SubjectConfirmation.');
   }
-  if (another !== undefined) throw new Refused('two_confirmations', 'The assertion has two confirmations that hold.');
+  if (another !== undefined)
+    throw new Refused('two_confirmations', 'The assertion contains two valid SubjectConfirmation elements.');
   return end;
 }
 
 function endOfConfirmation(confirmation: Element, { acsUrl, inResponseTo, now }: SamlExpectation): number {
   const data = only(confirmation, assertionNs, 'SubjectConfirmationData');
-  if (!data?.getAttribute('NotOnOrAfter')) throw new Refused('no_confirmation', 'The confirmation has no end.');
-  requireSame('wrong_recipient', 'The assertion is for the address', data.getAttribute('Recipient') ?? '', acsUrl);
-  const until = checkTimes(data, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The confirmation' });
+  if (!data?.getAttribute('NotOnOrAfter'))
+    throw new Refused('no_confirmation', 'The SubjectConfirmation does not say when it expires (NotOnOrAfter).');
+  requireSame('wrong_recipient', 'The recipient of the assertion is', data.getAttribute('Recipient') ?? '', acsUrl);
+  const until = checkTimes(data, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The SubjectConfirmation' });
   const asked = data.getAttribute('InResponseTo');
-  if (inResponseTo !== null && !asked) throw new Refused('unsolicited', 'The answer is to no request (InResponseTo).');
+  if (inResponseTo !== null && !asked)
+    throw new Refused('unsolicited', 'The SAML response does not belong to a sign-in request (InResponseTo).');
   if (asked) requireRequest(asked, inResponseTo);
   return until;
 }
@@ -299,10 +311,17 @@ function checkTimes(
   const start = from === undefined ? null : timeOf(element, from);
   const end = timeOf(element, until);
   if (start !== null && start - skewMs > now.getTime()) {
-    throw new Refused('not_yet_valid', `${what} holds from ${new Date(start).toISOString()} only. Check the clocks.`);
+    throw new Refused(
+      'not_yet_valid',
+      `${what} is not valid before ${new Date(start).toISOString()}. Check the clocks of this server and of the ` +
+        'provider.',
+    );
   }
   if (end !== null && end + skewMs <= now.getTime()) {
-    throw new Refused('expired', `${what} held until ${new Date(end).toISOString()}. Check the clocks.`);
+    throw new Refused(
+      'expired',
+      `${what} expired at ${new Date(end).toISOString()}. Check the clocks of this server and of the provider.`,
+    );
   }
   return end ?? 0;
 }
@@ -311,7 +330,7 @@ function timeOf(element: Element, name: string): number | null {
   const text = element.getAttribute(name);
   if (!text) return null;
   const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new Refused('bad_time', `${name} is not a time in UTC (${text.slice(0, 40)}).`);
+  if (Number.isNaN(time)) throw new Refused('bad_time', `${name} is not a valid UTC time (${text.slice(0, 40)}).`);
   return time;
 }
 

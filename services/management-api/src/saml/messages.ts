@@ -10,10 +10,12 @@ export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: s
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${escaped(entityId)}">`,
-    '  <md:SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="true" protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">',
+    '  <md:SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="true" ' +
+      'protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">',
     '    <md:NameIDFormat>urn:oasis:names:tc:SAML:2.0:nameid-format:persistent</md:NameIDFormat>',
     '    <md:NameIDFormat>urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress</md:NameIDFormat>',
-    `    <md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="${escaped(acsUrl)}" index="0" isDefault="true"/>`,
+    '    <md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" ' +
+      `Location="${escaped(acsUrl)}" index="0" isDefault="true"/>`,
     '  </md:SPSSODescriptor>',
     '</md:EntityDescriptor>',
     '',
@@ -57,7 +59,7 @@ export function checkSignOnUrl(text: string): void {
   if (isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) return;
   throw new AppError(
     'invalid',
-    'The sign-on address of the provider must be an https address without a name, password or fragment.',
+    'The sign-on URL of the provider must be an https URL without a username, password or fragment.',
     {
       code: 'invalid_input',
       attr: 'saml_acs_url',

@@ -34,11 +34,11 @@ const forbiddenSign = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u
 /** @throws UnreadableXml */
 export function decodeText(bytes: Uint8Array): string {
   if (bytes.length > mostBytes)
-    throw new UnreadableXml('too_large', `The answer is larger than ${mostBytes / 1024} KiB.`);
+    throw new UnreadableXml('too_large', `The SAML response is larger than ${mostBytes / 1024} KiB.`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new UnreadableXml('not_xml', 'The answer is not UTF-8.');
+    throw new UnreadableXml('not_xml', 'The SAML response is not valid UTF-8.');
   }
 }
 
@@ -46,17 +46,18 @@ export function decodeText(bytes: Uint8Array): string {
 export function readXml(text: string): { document: Document; root: Element } {
   checkMarkup(text);
   const complain = (message: string) => {
-    throw new UnreadableXml('not_xml', `The answer is no well-formed XML: ${message.slice(0, 80)}`);
+    throw new UnreadableXml('not_xml', `The SAML response is not well-formed XML: ${message.slice(0, 80)}`);
   };
   const errorHandler = { warning: complain, error: complain, fatalError: complain };
   const document = new DOMParser({ errorHandler }).parseFromString(text, 'text/xml');
   const root = document.documentElement;
-  if (!root) throw new UnreadableXml('not_xml', 'The answer has no element.');
+  if (!root) throw new UnreadableXml('not_xml', 'The SAML response does not contain an element.');
   return { document, root };
 }
 
 function checkMarkup(text: string): void {
-  if (forbiddenSign.test(text)) throw new UnreadableXml('not_xml', 'The answer has a sign that XML has no place for.');
+  if (forbiddenSign.test(text))
+    throw new UnreadableXml('not_xml', 'The SAML response contains a character that is not allowed in XML.');
   const open: string[] = [];
   let at = declaration.exec(text)?.[0].length ?? 0;
   let elements = 0;
@@ -64,32 +65,33 @@ function checkMarkup(text: string): void {
   while (at < text.length) {
     const next = text.indexOf('<', at);
     const between = text.slice(at, next < 0 ? undefined : next);
-    if (open.length === 0 && /[^ \t\r\n]/.test(between)) throw notXml('there is text outside of its element');
+    if (open.length === 0 && /[^ \t\r\n]/.test(between)) throw notXml('there is text outside the root element');
     checkReferences(between);
     if (next < 0) break;
     tagPattern.lastIndex = next;
     const tag = tagPattern.exec(text);
     if (tag === null)
-      throw isForbidden(text, next) ? forbidden(text.slice(next, next + 12)) : notXml('a tag is broken');
+      throw isForbidden(text, next) ? forbidden(text.slice(next, next + 12)) : notXml('a tag is malformed');
     const [whole, closes, name = '', attributes = '', isEmpty] = tag;
     at = next + whole.length;
     if (closes) {
-      if (attributes !== '' || isEmpty || open.pop() !== name) throw notXml(`${name} is closed that was not open`);
+      if (attributes !== '' || isEmpty || open.pop() !== name) throw notXml(`${name} is closed but was not opened`);
       isOver = open.length === 0;
       continue;
     }
-    if (isOver) throw notXml('there is more than one element');
+    if (isOver) throw notXml('there is more than one root element');
     elements += 1;
     if (elements > mostElements)
-      throw new UnreadableXml('too_large', `The answer has more than ${mostElements} elements.`);
+      throw new UnreadableXml('too_large', `The SAML response has more than ${mostElements} elements.`);
     const names = [...attributes.matchAll(attributePattern)].map((match) => match[1]);
-    if (names.length > mostAttributes) throw new UnreadableXml('too_large', 'An element has too many attributes.');
-    if (new Set(names).size !== names.length) throw notXml('an attribute is there twice');
+    if (names.length > mostAttributes)
+      throw new UnreadableXml('too_large', 'An element in the SAML response has too many attributes.');
+    if (new Set(names).size !== names.length) throw notXml('an element has the same attribute twice');
     checkReferences(attributes);
     if (!isEmpty) open.push(name);
     else isOver = open.length === 0;
     if (open.length > mostDepth)
-      throw new UnreadableXml('too_large', `The answer is deeper than ${mostDepth} elements.`);
+      throw new UnreadableXml('too_large', `The SAML response is nested more than ${mostDepth} levels deep.`);
   }
   if (open.length > 0 || !isOver) throw notXml('it ends too early');
 }
@@ -104,15 +106,16 @@ function checkReferences(text: string): void {
   if (text.replaceAll(entity, '').includes('&')) throw forbidden('&…;');
   for (const [reference] of text.matchAll(/&#(?:\d{1,7}|x[0-9A-Fa-f]{1,6});/g)) {
     const code = reference[2] === 'x' ? Number.parseInt(reference.slice(3), 16) : Number(reference.slice(2, -1));
-    if (code > 0x10_ff_ff || forbiddenSign.test(String.fromCodePoint(code))) throw notXml(`${reference} is no sign`);
+    if (code > 0x10_ff_ff || forbiddenSign.test(String.fromCodePoint(code)))
+      throw notXml(`${reference} is not a valid character`);
   }
 }
 
 function notXml(why: string): UnreadableXml {
-  return new UnreadableXml('not_xml', `The answer is no well-formed XML: ${why}.`);
+  return new UnreadableXml('not_xml', `The SAML response is not well-formed XML: ${why}.`);
 }
 
 function forbidden(what: string): UnreadableXml {
   const shown = what.replaceAll(/[^\w&;<!?[\]…-]/g, ' ').trim();
-  return new UnreadableXml('forbidden_markup', `The answer has markup that is not accepted (${shown}).`);
+  return new UnreadableXml('forbidden_markup', `The SAML response contains markup that is not accepted (${shown}).`);
 }

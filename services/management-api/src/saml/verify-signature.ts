@@ -40,7 +40,7 @@ export function verifySignature(xml: string, signature: Element, certificates: r
   if (signed !== null) return { ok: true, signed };
   return problem(
     'wrong_signature',
-    'The signature is not by the certificate that is set up, or what it signs was changed.',
+    'The signature does not match a configured certificate, or the signed content was changed.',
   );
 }
 
@@ -80,7 +80,7 @@ function signatureAlgorithm(name: string, digest: string, keys: readonly KeyObje
   return class {
     getAlgorithmName = () => name;
     getSignature = () => {
-      throw new Error('Nothing is signed here.');
+      throw new Error('Signing is not supported.');
     };
     verifySignature = (material: string, _key: unknown, value: string) =>
       keys.some((key) => {
@@ -96,31 +96,31 @@ function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | Retur
   const parts = elementsOf(signature);
   const names = parts.map((part) => (part.namespaceURI === dsig ? part.localName : '?')).join(' ');
   if (!/^SignedInfo SignatureValue( KeyInfo)?$/.test(names)) {
-    return malformed('A signature has other parts than SignedInfo, SignatureValue and KeyInfo.');
+    return malformed('A signature must contain only SignedInfo, SignatureValue and KeyInfo.');
   }
   const [info] = parts as [Element];
   const [canonicalization, method, reference, ...others] = elementsOf(info);
   if (!canonicalization || !method || !reference || others.length > 0) {
-    return malformed('A signature has not exactly one reference.');
+    return malformed('A signature must have exactly one Reference.');
   }
   const isNamed = (element: Element, name: string) => element.namespaceURI === dsig && element.localName === name;
   if (!isNamed(canonicalization, 'CanonicalizationMethod') || !isNamed(method, 'SignatureMethod')) {
-    return malformed('A signature does not say how it was made.');
+    return malformed('A signature does not name its CanonicalizationMethod and SignatureMethod.');
   }
   if (canonicalization.getAttribute('Algorithm') !== excC14n) {
-    return malformed('A signature is not in exclusive canonical form.');
+    return malformed('A signature must use exclusive canonicalization.');
   }
   const own = (signature.parentNode as Element).getAttribute('ID');
   if (!isNamed(reference, 'Reference') || !own || reference.getAttribute('URI') !== `#${own}`) {
-    return malformed('A signature is of another element than the one it stands in.');
+    return malformed('A signature must refer to the element that contains it.');
   }
   const [transforms, digestMethod, digestValue, ...rest] = elementsOf(reference);
   if (!transforms || !digestMethod || !digestValue || rest.length > 0 || !isNamed(transforms, 'Transforms')) {
-    return malformed('The reference of a signature has not the parts that it needs.');
+    return malformed('The Reference of a signature must contain Transforms, DigestMethod and DigestValue.');
   }
   const applied = elementsOf(transforms).map((element) => element.getAttribute('Algorithm'));
   if (applied.join(' ') !== `${enveloped} ${excC14n}`) {
-    return malformed('A signature is made with transforms that are not accepted.');
+    return malformed('A signature uses transforms that are not accepted.');
   }
   const [algorithm, digest] = [method.getAttribute('Algorithm') ?? '', digestMethod.getAttribute('Algorithm') ?? ''];
   const known = Object.hasOwn(signatures, algorithm) ? signatures[algorithm] : undefined;
@@ -132,7 +132,7 @@ function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | Retur
         ?.replaceAll(/[^\w-]/g, '') ?? '';
     return problem(
       'weak_algorithm',
-      `The signature is made with ${named || 'an unknown algorithm'}. Use RSA or ECDSA with SHA-256 or more.`,
+      `The signature uses ${named || 'an unknown algorithm'}, which is not accepted. Use RSA or ECDSA with SHA-256 or stronger.`,
     );
   }
   return { ok: true, keyType: known.type };
