@@ -176,12 +176,12 @@ test('C-007 C-008 what the stream says of itself is on the page, and a refusal i
   const stream = /\/live\/events/;
   const frames = [
     'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":null}',
-    'event: trouble\ndata: {"detail":"The event log does not answer."}',
+    'event: trouble\ndata: {"detail":"The event log does not respond."}',
     '',
   ];
   await page.route(stream, (route) => route.fulfill({ contentType: 'text/event-stream', body: frames.join('\n\n') }));
   await page.goto(live());
-  await page.getByText('The event log does not answer.').waitFor();
+  await page.getByText('The event log does not respond.').waitFor();
   await page.unroute(stream);
   await page.route(stream, (route) => route.fulfill({ status: 403, json: { code: 'permission_denied' } }));
   await page.goto(live());

@@ -119,7 +119,7 @@ test('one source that is away greys its own tile and says why; loading is anothe
     await held;
     const response = await route.fetch();
     const health = (await response.json()) as Record<string, object>;
-    const sources = { ...health.sources, log: 'The event log does not answer.' };
+    const sources = { ...health.sources, log: 'The event log does not respond.' };
     await route.fulfill({ json: { ...health, lanes: null, visible_after_seconds: null, sources } });
   });
   await page.goto(console.address('health'));
@@ -127,7 +127,7 @@ test('one source that is away greys its own tile and says why; loading is anothe
   await page.getByRole('region', { name: 'Topics' }).getByText('Loading').waitFor();
   answer();
   const away = page.locator('.tile-away');
-  await away.getByText('The event log does not answer.').waitFor();
+  await away.getByText('The event log does not respond.').waitFor();
   expect(await away.count()).toBe(1);
   await page.getByRole('region', { name: 'Topics' }).locator('[data-state=away]').waitFor();
   await tile(page, 'Stored in the last minute').getByText('0', { exact: true }).waitFor();

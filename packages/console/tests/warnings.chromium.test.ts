@@ -253,10 +253,10 @@ describe('dead letters', () => {
   test('C-008: while the log is away the page says which', async () => {
     const page = await console.open('live');
     await page.route(/dead_letters/, (route) =>
-      route.fulfill({ status: 503, json: { detail: 'The event log does not answer.', code: 'log_unavailable' } }),
+      route.fulfill({ status: 503, json: { detail: 'The event log does not respond.', code: 'log_unavailable' } }),
     );
     await page.goto(console.address('warnings?tab=letters'));
-    await page.locator('[data-state=failed]').getByText('The event log does not answer.').waitFor();
+    await page.locator('[data-state=failed]').getByText('The event log does not respond.').waitFor();
     await page.context().close();
   });
 

@@ -281,7 +281,7 @@ describe('the whole request is refused', () => {
   });
 
   test('503 while the log cannot be reached', async () => {
-    const away = () => Promise.reject(new AppError('unavailable', 'The event log does not answer.'));
+    const away = () => Promise.reject(new AppError('unavailable', 'The event log does not respond.'));
     const cut = await fixture.startGateway({ log: { append: away } });
     const answer = await send({ at: cut, body: batchOf(event()) });
     expect([answer.status, answer.json.error]).toEqual([503, 'service_unavailable']);

@@ -11,23 +11,27 @@ import type { LiveEvent } from './source.ts';
 const names = (description: string) => Type.Optional(Type.String({ maxLength: 4000, description }));
 
 export const streamQuery = Type.Object({
-  eventType: names('Names, separated by commas: only events with one of them. Empty: all.'),
-  notEventType: names('Names, separated by commas: events with one of them are left out.'),
-  distinctId: names('Only events of this distinct id. Empty: all.'),
+  eventType: names('Only events with one of these names, separated by commas. Empty: all events.'),
+  notEventType: names('Leave out events with one of these names, separated by commas.'),
+  distinctId: names('Only events with this distinct ID. Empty: all events.'),
   properties: Type.Optional(
     Type.String({
-      description: 'JSON array of `{key, value, operator, type}`, all of which hold, as for lists of events.',
+      description:
+        'JSON array of `{key, value, operator, type}` filters that an event must all match; the same format as for ' +
+        'listing events.',
     }),
   ),
-  columns: names('Names of properties, separated by commas, to which messages are cut. Absent: all; empty: none.'),
+  columns: names('Names of the properties to include, separated by commas. Not sent: all properties; empty: none.'),
   internal: Type.Optional(
     Type.Boolean({
-      description: 'false: without events of internal users, by the `test_account_filters` of the environment.',
+      description:
+        'False leaves out events of internal and test users, as defined by the `test_account_filters` of the environment.',
     }),
   ),
-  historical: Type.Optional(Type.Boolean({ description: 'true: events of historical migrations too.' })),
+  historical: Type.Optional(Type.Boolean({ description: 'True includes events of historical migrations.' })),
   geo: names(
-    '`true` or `1`: places instead of events. There is no database of places: the stream stays silent and says so.',
+    '`true` or `1` requests locations instead of events. Millrace has no location data here, so the stream sends no ' +
+      'events and says why in its first message.',
   ),
 });
 
@@ -71,7 +75,7 @@ const listOf = (text = '') => text.split(',').filter((name) => name !== '');
 /** RE2's own words: matched without going back, and bounded in size (packages/flags). */
 function readPattern(text: string): { pattern: string } | { problem: string } {
   const problem = text === '' ? 'empty' : patternProblem(text);
-  return problem === null ? { pattern: text } : { problem: `The regular expression cannot be used: ${problem}.` };
+  return problem === null ? { pattern: text } : { problem: `The regular expression is not supported: ${problem}.` };
 }
 
 /** What the environment says of internal users, as far as one event can tell. Without a type it is about the event. */

@@ -456,7 +456,7 @@ describe('one stream after the other', () => {
     expect(await seen()).toEqual(before);
     await sql().query('DELETE FROM session WHERE user_id = $1', [own.userId]);
     await eventually(() => byCookie.isOver && byToken.isOver);
-    expect(byCookie.notice('bye')).toEqual({ reason: 'The session has ended.' });
+    expect(byCookie.notice('bye')).toEqual({ reason: 'The session has ended. Sign in again.' });
     expect((await refusal(world, '/events', bearer(token))).status).toBe(401);
   });
 
@@ -604,7 +604,7 @@ describe('one stream after the other', () => {
   test('L-023: places are not known, and the first message says so', async () => {
     const [client, other] = [await watch(world, tenant, '?geo=true'), await watch(world, tenant)];
     await untilMarked(world, tenant, other);
-    expect(client.notice('hello')).toMatchObject({ stored: false, why: expect.stringContaining('places') });
+    expect(client.notice('hello')).toMatchObject({ stored: false, why: expect.stringContaining('Location data') });
     expect(client.events).toEqual([]);
   });
 
@@ -806,7 +806,7 @@ test('L-026: a process has so many streams in all, and who leaves makes room', a
     expect(await refusal(world, path, key)).toMatchObject({
       status: 503,
       headers: { 'retry-after': '10' },
-      body: { code: 'live_streams_taken', detail: expect.stringContaining('All 2 streams') },
+      body: { code: 'live_streams_taken', detail: expect.stringContaining('All 2 live event streams') },
     });
     expect(await metrics.registry.metrics()).toContain('millrace_live_refused_total{limit="process"} 1');
     first?.close();
@@ -851,7 +851,7 @@ test('L-032, L-033: streams end with the process, told when to come back, and af
   const tenant = await createTestTenant(world.api.database);
   const client = await watch(world, tenant);
   await eventually(() => client.isOver);
-  expect(client.notice('bye')).toEqual({ reason: expect.stringContaining('half an hour') });
+  expect(client.notice('bye')).toEqual({ reason: expect.stringContaining('30 minutes') });
   await world.stop();
 
   const stopping = await startWorld('postgres');
@@ -860,7 +860,7 @@ test('L-032, L-033: streams end with the process, told when to come back, and af
   await eventually(() => other.isOver);
   const retry = Number(/^retry: (\d+)$/m.exec(other.text)?.[1]);
   expect([retry >= 1000, retry <= 10_000]).toEqual([true, true]);
-  expect(other.notice('bye')).toEqual({ reason: 'The service is stopping.' });
+  expect(other.notice('bye')).toEqual({ reason: 'The service is shutting down. Reconnect in a few seconds.' });
 });
 
 describe('L-008, L-034: what streams stand on goes away', () => {
@@ -909,7 +909,7 @@ describe('L-008, L-034: what streams stand on goes away', () => {
     await untilMarked(world, tenant, client);
     await proxy.refuse();
     await eventually(() => client.notice('trouble') !== undefined);
-    expect(client.notice('trouble')).toEqual({ detail: 'The event log does not answer.' });
+    expect(client.notice('trouble')).toEqual({ detail: 'The event log does not respond.' });
     await proxy.pass();
     await eventually(() => publish(world, ofOne(tenant, { event: 'again' })));
     await eventually(() => client.names().includes('again'));
@@ -928,6 +928,6 @@ describe('L-008, L-034: what streams stand on goes away', () => {
         return client.isOver;
       });
     });
-    expect(client.notice('bye')).toEqual({ reason: expect.stringContaining('cannot be checked') });
+    expect(client.notice('bye')).toEqual({ reason: expect.stringContaining('could not verify your access') });
   });
 });

@@ -74,12 +74,19 @@ export function createLive({ log, ...deps }: LiveDeps) {
   let isStopping = false;
 
   function requireParts() {
-    if (isStopping) throw new AppError('unavailable', 'The service is stopping.', { retryAfterSeconds: 2 });
+    if (isStopping)
+      throw new AppError('unavailable', 'The service is shutting down. Reconnect in a few seconds.', {
+        retryAfterSeconds: 2,
+      });
     if (parts !== null) return parts;
-    throw new AppError('unavailable', 'There are no live events here: EVENT_LOG of the management API is not set.', {
-      code: 'live_events_off',
-      retryAfterSeconds: 300,
-    });
+    throw new AppError(
+      'unavailable',
+      'Live events are not available because EVENT_LOG is not set for the management API.',
+      {
+        code: 'live_events_off',
+        retryAfterSeconds: 300,
+      },
+    );
   }
 
   const measures = setInterval(() => {
@@ -123,7 +130,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
       };
       output.on('close', close);
       if (output.destroyed) close();
-      else if (isStopping) stream.end('The service is stopping.', retryMs());
+      else if (isStopping) stream.end('The service is shutting down. Reconnect in a few seconds.', retryMs());
     });
   }
 
@@ -144,7 +151,8 @@ export function createLive({ log, ...deps }: LiveDeps) {
       isStopping = true;
       clearInterval(measures);
       open.stop();
-      for (const stream of open.streams()) stream.end('The service is stopping.', retryMs());
+      for (const stream of open.streams())
+        stream.end('The service is shutting down. Reconnect in a few seconds.', retryMs());
       await parts?.source.stop();
     },
   };
@@ -158,8 +166,8 @@ function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger
       const granted = await checkRight(sql, right);
       if (typeof granted === 'string') stream.end(granted);
     } catch (error) {
-      logger.warn('the right to a stream cannot be checked; it ends', { error });
-      stream.end('Whether you may read on cannot be checked at the moment.', retryMs());
+      logger.warn('could not check access to a live event stream; closing it', { error });
+      stream.end('We could not verify your access. Reconnect in a few seconds.', retryMs());
     }
   }
   /** Within two seconds, as everything else that a session or a membership gives. */
@@ -178,7 +186,12 @@ function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger
     if (isLooking) return;
     isLooking = true;
     look()
-      .catch((error) => logger.warn('it is not known which streams have ended; each is asked in its turn', { error }))
+      .catch((error) =>
+        logger.warn(
+          'could not check which live event streams have lost access; each stream is checked at its own interval instead',
+          { error },
+        ),
+      )
       .finally(() => {
         isLooking = false;
       });
@@ -215,9 +228,9 @@ function createParts({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: Ev
         lagSeconds = (await lag.measure()).seconds;
         source.tellTrouble(null);
       } catch (error) {
-        if (lagSeconds !== null) logger.warn('the lag of live events cannot be measured', { error });
+        if (lagSeconds !== null) logger.warn('could not measure the lag of live events', { error });
         lagSeconds = null;
-        source.tellTrouble('The event log does not answer.');
+        source.tellTrouble('The event log does not respond.');
       }
     },
   };
@@ -253,10 +266,10 @@ function helloOf(stream: {
 }): Record<string, unknown> {
   const { publishes, showsDrops, showsPlaces, ignoredFilters, lagSeconds } = stream;
   const reasons = [
-    ...(showsPlaces ? ['There is no database of places, so that no event has one.'] : []),
+    ...(showsPlaces ? ['Location data is not available, so no events are shown.'] : []),
     ...(publishes
       ? []
-      : ['Stored events are not shown: set PUBLISH_PROCESSED=on for the event consumer and the management API.']),
+      : ['Stored events are not shown. Set PUBLISH_PROCESSED=on for the event consumer and the management API.']),
   ];
   return {
     stored: publishes && !showsPlaces,
@@ -292,17 +305,23 @@ function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, me
       const [ofUser = 0, ofProject = 0, ofProcess = 0] = names.map((name) => taken.get(name));
       if (ofUser >= streamsPerUser) {
         refused.inc({ limit: 'user' });
-        throw throttled(10, `You have ${streamsPerUser} streams open.`);
+        throw throttled(
+          10,
+          `You have ${streamsPerUser} live event streams open, which is the maximum. Close one of them.`,
+        );
       }
       if (ofProject >= streamsPerProject) {
         refused.inc({ limit: 'project' });
-        throw throttled(10, `The project has ${streamsPerProject} streams open.`);
+        throw throttled(
+          10,
+          `The project has ${streamsPerProject} live event streams open, which is the maximum. Close one of them.`,
+        );
       }
       if (ofProcess >= streamsPerProcess) {
         refused.inc({ limit: 'process' });
         throw new AppError(
           'unavailable',
-          `All ${streamsPerProcess} streams of live events are taken. Try again later.`,
+          `All ${streamsPerProcess} live event streams of this process are in use. Try again later.`,
           {
             code: 'live_streams_taken',
             retryAfterSeconds: 10,

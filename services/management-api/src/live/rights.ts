@@ -39,15 +39,20 @@ export async function checkRight(sql: Sql, right: StreamRight): Promise<Granted 
     findStreamSettings(sql, environmentId),
   ]);
   if (key === undefined || key.user_id !== userId) {
-    return credential.kind === 'key' ? 'The personal API key has ended.' : 'The session has ended.';
+    return credential.kind === 'key'
+      ? 'The personal API key has expired or was revoked.'
+      : 'The session has ended. Sign in again.';
   }
-  if (key.last_rolled_at !== null && key.last_rolled_at > since) return 'The personal API key was rolled.';
-  if (!grants(key.scopes, 'event:read')) return 'The personal API key may not read events any more.';
-  if (found === undefined || found.level === null || settings === undefined) return 'The project is out of reach.';
+  if (key.last_rolled_at !== null && key.last_rolled_at > since)
+    return 'The personal API key was rolled after the stream or token was created. Use the new key.';
+  if (!grants(key.scopes, 'event:read')) return 'The personal API key no longer has the scope `event:read`.';
+  if (found === undefined || found.level === null || settings === undefined)
+    return 'The project was deleted, or you no longer have access to it.';
   const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
   if (!isProjectInKey(reach, { environmentIds: [environmentId], organizationId: found.organizationId }))
-    return 'The personal API key does not reach the project.';
-  if (apiToken !== undefined && apiToken !== settings.api_token) return 'The project API key was replaced.';
+    return 'The personal API key does not have access to the project.';
+  if (apiToken !== undefined && apiToken !== settings.api_token)
+    return 'The project API key was replaced after the token was created. Request a new token.';
   return {
     seesDrops: grants(key.scopes, 'ingestion_warning:read'),
     testAccountFilters: settings.test_account_filters,
@@ -63,7 +68,7 @@ async function findPowers(sql: Sql, { kind, id }: StreamRight['credential']) {
 
 const audience = 'posthog:livestream';
 const refused = () =>
-  new AppError('unauthenticated', 'The token is missing or wrong.', { code: 'authentication_failed' });
+  new AppError('unauthenticated', 'The token is missing or invalid.', { code: 'authentication_failed' });
 
 /**
  * The right that a `live_events_token` in the header `Authorization: Bearer …` gives, by what it says: HS256 with one of our

@@ -33,9 +33,9 @@ const messages = {
     '',
   ].join('\n'),
 };
-const streamed = { 200: { description: 'Events as they are stored, one line of JSON each.', stream: messages } };
-const counted = { 200: { description: 'Who is there.', schema: liveStats() } };
-const byTokenOnly = { 401: { description: 'The token is missing or wrong, or what it stands on has ended.' } };
+const streamed = { 200: { description: 'Events as they are stored, each as one line of JSON.', stream: messages } };
+const counted = { 200: { description: 'The number of active users.', schema: liveStats() } };
+const byTokenOnly = { 401: { description: 'The token is missing, invalid or expired, or its owner has lost access.' } };
 const statsExample = { users_on_product: 12, active_recordings: 0, window_seconds: 60, lag_seconds: 0.2 };
 
 export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
@@ -45,7 +45,9 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
   };
   const query = Type.Object({
     ...streamQuery.properties,
-    teamId: Type.Optional(Type.String({ description: 'Sent by older clients, and ignored: the token decides.' })),
+    teamId: Type.Optional(
+      Type.String({ description: 'Sent by older clients and ignored: the token determines the environment.' }),
+    ),
   });
   return [
     ...defineRoutes({
@@ -54,9 +56,10 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       below: belowEnvironment(sql),
       path: '/live/events',
       operationId: 'live_events_stream',
-      summary: 'Follow events',
+      summary: 'Stream live events',
       description:
-        'Stored events as they come, and what was dropped or changed with its reason, from now on. Ends after half an hour, or when the right to read ends.',
+        'Streams events as they are stored, starting now. Events that were dropped or changed are included, with the ' +
+        'reason. The stream ends after 30 minutes, or when you lose access.',
       tags,
       scope: 'event:read',
       query: streamQuery,
@@ -73,8 +76,8 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       below: belowEnvironment(sql),
       path: '/live/stats',
       operationId: 'live_stats_retrieve',
-      summary: 'Count users online',
-      description: 'How many distinct ids sent events that arrived within the last seconds.',
+      summary: 'Count active users',
+      description: 'Returns how many distinct IDs sent events that were received in the last `window_seconds` seconds.',
       tags,
       scope: 'event:read',
       responses: counted,
@@ -86,8 +89,10 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       isUnsafe: true,
       path: '/events',
       operationId: 'live_events_by_token',
-      summary: 'Follow events by token',
-      description: 'Stored events as they come, with `live_events_token` as Bearer token. Notices are comments.',
+      summary: 'Stream live events with a token',
+      description:
+        'Streams events as they are stored. Send `live_events_token` as Bearer token. Messages about the stream itself ' +
+        'are sent as comments.',
       tags,
       scope: 'public',
       query,
@@ -100,8 +105,8 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       method: 'GET',
       path: '/stats',
       operationId: 'live_stats_by_token',
-      summary: 'Count users online by token',
-      description: 'As below a project, with `live_events_token` as Bearer token.',
+      summary: 'Count active users with a token',
+      description: 'Returns the same as `/live/stats` of a project. Send `live_events_token` as Bearer token.',
       tags,
       scope: 'public',
       query: Type.Object({ teamId: query.properties.teamId }),
@@ -142,10 +147,14 @@ function rightOfCaller({ userId, credential }: Caller, environmentId: number): S
 function liveStats() {
   return Type.Object(
     {
-      users_on_product: Type.Integer({ description: 'Distinct ids of events that arrived within the window.' }),
-      active_recordings: Type.Integer({ description: 'Always 0: there are no recordings.' }),
-      window_seconds: Type.Integer({ description: 'Length of the window.' }),
-      lag_seconds: Type.Number({ description: 'How far what is stored is behind what was accepted.' }),
+      users_on_product: Type.Integer({
+        description: 'Number of distinct IDs whose events were received within the time window.',
+      }),
+      active_recordings: Type.Integer({ description: 'Always 0: Millrace does not include session recordings.' }),
+      window_seconds: Type.Integer({ description: 'Length of the time window in seconds.' }),
+      lag_seconds: Type.Number({
+        description: 'Number of seconds by which storing events lags behind accepting them.',
+      }),
     },
     { title: 'LiveStats' },
   );

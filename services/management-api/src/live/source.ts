@@ -113,8 +113,8 @@ async function readStored({ log, topic, logger, audience, signal }: Reading, end
         },
       });
     } catch (error) {
-      logger.warn('live events cannot be read from the log; trying again', { topic, error });
-      audience.tellTrouble('The event log does not answer.');
+      logger.warn('could not read live events from the event log; retrying', { topic, error });
+      audience.tellTrouble('The event log does not respond.');
       await sleep(1000, signal);
     }
   }
@@ -137,7 +137,7 @@ async function readDrops({ sql, logger, audience, signal }: Reading, begin: Date
       isFailing = false;
     } catch (error) {
       // Once: it is tried twice a second.
-      if (!isFailing) logger.warn('what was dropped cannot be read for live events; trying again', { error });
+      if (!isFailing) logger.warn('could not read dropped events for the live event streams; retrying', { error });
       isFailing = true;
     }
   }

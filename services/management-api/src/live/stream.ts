@@ -124,7 +124,8 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
       sampling.turn();
       const isWaiting = output.writableLength > 0;
       if (isWaiting && now - takenAt > times.stalledMs) output.destroy();
-      else if (now - beganAt > times.longestMs) end('A stream lasts half an hour. Open another one.');
+      else if (now - beganAt > times.longestMs)
+        end('The stream has reached its maximum duration of 30 minutes. Open a new stream.');
       if (isWaiting) return;
       tellMissed();
       if (now - sentAt >= times.heartbeatMs) beat();

@@ -19,7 +19,7 @@ export function kindOf({ type, severity }: { type: string; severity: string }): 
 
 const unknownKind = (severity: string): WarningKind => ({
   outcome: severity === 'error' ? 'dropped' : 'changed',
-  detail: 'This version of the API has no words for it. Its details say what happened.',
+  detail: 'This version of the API does not know this type of warning. See the details for what happened.',
   rule: 'docs/ingestion-rules.md#warnings',
 });
 
@@ -35,160 +35,175 @@ const noted = (rule: string, detail: string): WarningKind => ({ outcome: 'noted'
 export const kinds: Readonly<Record<string, WarningKind>> = {
   missing_event_name: dropped(
     wire('dropped-events'),
-    'The event has no name. Send a text in event; who calls capture gives it first.',
+    'The event has no name. Send a non-empty string in the field event. In SDKs, it is the event name passed to capture.',
   ),
   missing_distinct_id: dropped(
     wire('dropped-events'),
-    'The event does not say whose it is. Send a text that is not blank in distinct_id.',
+    'The event has no distinct ID. Send a non-blank string in the field distinct_id.',
   ),
   message_size_too_large: dropped(
     wire('dropped-events'),
-    'The event is larger than the server takes. Store large texts elsewhere and send their address.',
+    'The event is larger than the server accepts. Store large values elsewhere and send their URL.',
   ),
   invalid_event: dropped(
     wire('dropped-events'),
-    'An item of the batch is no event, or one of its fields has the wrong type. The samples name the field.',
+    'An item of the batch is not a valid event, or one of its fields has the wrong type. The samples name the field.',
   ),
   malformed_event_properties: dropped(
     wire('dropped-events'),
-    'The properties are nested too deep to be read. Send them flatter.',
+    'The properties are nested too deeply to be read. Send them with fewer levels.',
   ),
-  event_name_too_long: dropped(wire('capture-v1'), 'The name of the event is longer than 200 characters.'),
-  invalid_distinct_id: dropped(wire('capture-v1'), 'The distinct id is no text. Send numbers as text.'),
-  distinct_id_too_large: dropped(wire('capture-v1'), 'The distinct id is longer than 200 characters.'),
-  invalid_event_timestamp: dropped(wire('capture-v1'), 'The time of the event cannot be read. Send it as ISO 8601.'),
+  event_name_too_long: dropped(
+    wire('capture-v1'),
+    'The event name is longer than 200 characters. Send a shorter name.',
+  ),
+  invalid_distinct_id: dropped(wire('capture-v1'), 'The distinct ID is not a string. Send numbers as strings.'),
+  distinct_id_too_large: dropped(
+    wire('capture-v1'),
+    'The distinct ID is longer than 200 characters. Send a shorter one.',
+  ),
+  invalid_event_timestamp: dropped(
+    wire('capture-v1'),
+    'The timestamp of the event cannot be read. Send it in ISO 8601 format.',
+  ),
   invalid_options: dropped(
     wire('capture-v1'),
-    'The options of the event have a wrong shape. The samples name the field.',
+    'The options of the event have the wrong format. The samples name the field.',
   ),
   ignored_invalid_timestamp: changed(
     wire('times'),
-    'The time of the event cannot be read or kept, so it has the time of its arrival. Send ISO 8601.',
+    'The timestamp of the event cannot be read or stored, so the event got the time at which it was received. Send ' +
+      'timestamps in ISO 8601 format.',
   ),
   event_timestamp_in_future: changed(
     wire('times'),
-    'The time of the event was too far ahead, so it has the time of its arrival. The clock of the client is probably wrong.',
+    'The timestamp of the event was too far in the future, so the event got the time at which it was received. The ' +
+      'clock of the client is probably wrong.',
   ),
   distinct_id_truncated: changed(
     wire('distinct-ids'),
-    'The distinct id was longer than 200 characters and was cut. Others that begin alike are the same person now.',
+    'The distinct ID was longer than 200 characters and was truncated. Distinct IDs that begin with the same 200 ' +
+      'characters now belong to the same person.',
   ),
   part_left_out: changed(
     wire('fields-of-an-event'),
-    'A part of the event is not text, or did not fit. The event is stored with a note in its place.',
+    'Part of the event is not valid text, or was too large. The event was stored with a note in place of that part.',
   ),
   quota_limited: dropped(
     wire('quotas-and-limits'),
-    'The events that the plan allows in this month are used up. Further ones are dropped until the month ends.',
+    'The number of events per month that the plan allows has been reached. Further events are dropped until the end of the month.',
   ),
   rate_limited: dropped(
     wire('quotas-and-limits'),
-    'Requests came faster than the plan allows and were refused. SDKs send again later; a script has to as well.',
+    'Requests came faster than the plan allows and were rejected. SDKs retry them automatically; scripts must retry them, too.',
   ),
   traffic_spike: noted(
     wire('quotas-and-limits'),
-    'The project, or one distinct id, suddenly sent far more than before. Nothing was dropped; look for a loop that sends.',
+    'The project, or one distinct ID, suddenly sent far more events than before. Nothing was dropped. Check your ' +
+      'code for a loop that sends events.',
   ),
   blocked_token: dropped(
     wire('quotas-and-limits'),
-    'The operator of this installation drops events of this key, or of this distinct id. Ask them why.',
+    'The operator of this installation drops events with this API key or distinct ID. Ask the operator for the reason.',
   ),
   cannot_merge_already_identified: changed(
     ingestion('merges'),
-    'Two persons were not merged, as the one that would disappear is identified. The event is stored with its own person.',
+    'Two persons were not merged, because the person that would disappear is already identified. The event was stored with its own person.',
   ),
   cannot_merge_with_illegal_distinct_id: changed(
     ingestion('illegal-distinct-ids'),
-    'Two persons were not merged, as one of the ids is one that broken clients send for everybody. Send a real id.',
+    'Two persons were not merged, because one of the distinct IDs is a placeholder that broken clients send for ' +
+      'every user. Send a real distinct ID.',
   ),
   skipping_event_invalid_distinct_id: dropped(
     ingestion('before-the-rules'),
-    'The distinct id is longer than 400 characters. Nothing of the event was stored.',
+    'The distinct ID is longer than 400 characters. The event was not stored.',
   ),
   group_key_too_long: changed(
     ingestion('groups'),
-    'The key of a group is longer than 400 characters. The group was left out; a $groupidentify was dropped.',
+    'The group key is longer than 400 characters. The event was stored without the group; a $groupidentify event was dropped.',
   ),
   group_type_limit_exceeded: changed(
     ingestion('groups'),
-    'The project has five group types already. The event was stored without the group type that its details name.',
+    'The project already has five group types. The event was stored without the group type that the details name.',
   ),
   group_type_too_long: changed(
     ingestion('groups'),
-    'The name of a group type is longer than 400 characters. The event was stored without it.',
+    'The name of the group type is longer than 400 characters. The event was stored without it.',
   ),
   invalid_group_set: changed(
     ingestion('groups'),
-    '$group_set is no object, so the group was not changed. Send an object of properties.',
+    '$group_set is not an object, so the group was not changed. Send an object with properties.',
   ),
   group_properties_size_violation: changed(
     ingestion('groups'),
-    'The group would have more properties than may be kept. The event was stored, the group was not changed.',
+    'The group would have more properties than can be stored. The event was stored, but the group was not changed.',
   ),
   invalid_process_person_profile: changed(
     ingestion('anonymous-events'),
-    '$process_person_profile is no boolean and counted as true. Send true or false.',
+    '$process_person_profile is not a boolean, so it was treated as true. Send true or false.',
   ),
   invalid_event_when_process_person_profile_is_false: dropped(
     ingestion('anonymous-events'),
-    'A merge needs persons, and $process_person_profile is false. Leave it out of $identify and $create_alias.',
+    'Identifying or aliasing a person requires person processing, but $process_person_profile is false. Leave it out ' +
+      'of $identify and $create_alias events.',
   ),
   invalid_anon_distinct_id: dropped(
     ingestion('before-the-rules'),
-    '$anon_distinct_id is neither text nor a number. Another value would merge all persons that have it.',
+    '$anon_distinct_id is neither a string nor a number. Any other value could merge unrelated persons who share it. Send a string.',
   ),
   invalid_alias: dropped(
     ingestion('before-the-rules'),
-    'alias is neither text nor a number. Another value would merge all persons that have it.',
+    'alias is neither a string nor a number. Any other value could merge unrelated persons who share it. Send a string.',
   ),
   client_ingestion_warning: noted(
     ingestion('what-an-event-name-does'),
-    'A client reports that it dropped events before sending them, usually because of its own rate limit. Its message is in the details.',
+    'A client reported that it dropped events before sending them, usually because of its own rate limit. The details contain its message.',
   ),
   duplicate_event_uuid: dropped(
     ingestion('the-event-row'),
-    'A different event was stored with the same uuid before. Give each event a uuid of its own, or none.',
+    'A different event with the same UUID was already stored. Send a unique UUID with each event, or none.',
   ),
   large_integer_rounded: changed(
     ingestion('person-properties'),
-    'A whole number beyond 9007199254740991 was rounded on the person or group. Send such numbers as text.',
+    'An integer larger than 9007199254740991 was rounded in a person or group property. Send such numbers as strings.',
   ),
   person_properties_size_violation: changed(
     ingestion('person-properties'),
-    'The person would have more properties than may be kept. The event was stored, the person was not changed.',
+    'The person would have more properties than can be stored. The event was stored, but the person was not changed.',
   ),
   person_properties_not_shown: noted(
     ingestion('person-properties'),
-    'The person has so many properties that events do not show all of them. The person still has them.',
+    'The person has so many properties that events do not show all of them. The person still has all of its properties.',
   ),
   cookieless_mode_disabled: dropped(
     cookieless,
-    'The event asks for visitors without cookies, and the project has that switched off.',
+    'The event requests cookieless tracking, but cookieless tracking is turned off for the project.',
   ),
-  cookieless_unsupported_event: dropped(cookieless, 'Visitors without cookies cannot be identified or merged.'),
+  cookieless_unsupported_event: dropped(cookieless, 'Cookieless visitors cannot be identified or merged.'),
   cookieless_missing_user_agent: dropped(
     cookieless,
-    'Without $raw_user_agent a visitor without cookies cannot be told from others.',
+    'Without $raw_user_agent, cookieless visitors cannot be told apart.',
   ),
   cookieless_missing_ip: dropped(
     cookieless,
-    'Without an address a visitor without cookies cannot be told from others. Behind a proxy look at TRUST_PROXY.',
+    'Without an IP address, cookieless visitors cannot be told apart. Behind a proxy, check the TRUST_PROXY setting.',
   ),
-  cookieless_missing_host: dropped(cookieless, 'Without $host a visitor without cookies cannot be told from others.'),
+  cookieless_missing_host: dropped(cookieless, 'Without $host, cookieless visitors cannot be told apart.'),
   cookieless_timestamp_out_of_range: dropped(
     cookieless,
-    'The event came so late that nobody can tell any more which visitor it was.',
+    'The event arrived too late to determine which cookieless visitor sent it.',
   ),
   historical_migration_not_in_plan: dropped(
     ingestion('historical-migrations'),
-    'The plan does not include importing past events.',
+    'The plan does not include importing historical events.',
   ),
   event_older_than_retention: dropped(
     ingestion('the-event-row'),
-    'The event was older than the project keeps events when it came.',
+    'The event was already older than the retention period of the project when it arrived.',
   ),
   event_dead_lettered: dropped(
     ingestion('dead-letters'),
-    'The event could not be processed. It waits under dead letters, where it can be sent again once the cause is gone.',
+    'The event could not be processed and is now a dead letter. You can replay it once the cause is fixed.',
   ),
 };
