@@ -18,7 +18,8 @@ export const offsetQuery = {
     maximum: maxLimit,
     'x-lenient': true,
     description:
-      'Number of results per page, at most 10000. A larger number counts as 10000, a value that is not a positive number as 100. Only the last page is shorter.',
+      'Number of results per page, at most 10000. Larger values are treated as 10000; values that are not positive ' +
+      'numbers are treated as 100. Only the last page can be shorter.',
   }),
   offset: Type.Integer({
     default: 0,
@@ -26,7 +27,7 @@ export const offsetQuery = {
     maximum: Number.MAX_SAFE_INTEGER,
     format: 'int64',
     'x-lenient': true,
-    description: 'Index of the first result. A value that is not a number counts as 0.',
+    description: 'Index of the first result. Values that are not numbers are treated as 0.',
   }),
 };
 
@@ -34,12 +35,14 @@ export const offsetQuery = {
 export function offsetPageOf<S extends TSchema>(item: S) {
   return Type.Object(
     {
-      count: Type.Integer({ description: 'Number of results on all pages together.' }),
-      next: Type.Union([Type.String(), Type.Null()], { description: 'Address of the next page, null on the last.' }),
-      previous: Type.Union([Type.String(), Type.Null()], {
-        description: 'Address of the previous page, null on the first.',
+      count: Type.Integer({ description: 'Total number of results on all pages.' }),
+      next: Type.Union([Type.String(), Type.Null()], {
+        description: 'URL of the next page, or null on the last page.',
       }),
-      results: Type.Array(item, { description: 'The results of this page.' }),
+      previous: Type.Union([Type.String(), Type.Null()], {
+        description: 'URL of the previous page, or null on the first page.',
+      }),
+      results: Type.Array(item, { description: 'The results on this page.' }),
     },
     pageTitle(item),
   );
@@ -103,10 +106,13 @@ export const keysetQuery = {
     maximum: maxLimit,
     'x-lenient': true,
     description:
-      'Number of results per page, at most 10000. A larger number counts as 10000, one that is not positive as 100. Only the last page is shorter.',
+      'Number of results per page, at most 10000. Larger values are treated as 10000; values that are not positive are ' +
+      'treated as 100. Only the last page can be shorter.',
   }),
   cursor: Type.Optional(
-    Type.String({ description: 'Where the page begins: taken from the `next` link of the page before.' }),
+    Type.String({
+      description: 'Position at which the page begins. It is part of the URL in `next` of the previous page.',
+    }),
   ),
 };
 
@@ -114,8 +120,10 @@ export const keysetQuery = {
 export function keysetPageOf<S extends TSchema>(item: S) {
   return Type.Object(
     {
-      next: Type.Union([Type.String(), Type.Null()], { description: 'Address of the next page, null on the last.' }),
-      results: Type.Array(item, { description: 'The results of this page.' }),
+      next: Type.Union([Type.String(), Type.Null()], {
+        description: 'URL of the next page, or null on the last page.',
+      }),
+      results: Type.Array(item, { description: 'The results on this page.' }),
     },
     pageTitle(item),
   );

@@ -258,7 +258,7 @@ describe('query', () => {
   test('the refusal says what is known, and comes after key and scope', async () => {
     const response = await get('/api/things/?other=1', allToyScopes);
     expect(((await response.json()) as { detail: string }).detail).toBe(
-      'Unknown query parameter "other". Known here: limit, offset, since, text.',
+      'Unknown query parameter "other". Supported parameters: limit, offset, since, text.',
     );
     expect((await get('/api/things/?other=1')).status).toBe(401);
     expect((await get('/api/things/x/?other=1')).status).toBe(400);

@@ -107,7 +107,7 @@ export function mount<Caller>(
   return (request, response) => {
     serveRequest(request, response).catch((error) => {
       // An error is answered inside; this one came while answering.
-      logger.error('an answer could not be sent', { error });
+      logger.error('could not send a response', { error });
       response.destroy();
     });
   };
@@ -160,7 +160,7 @@ function describeRequest(
 function leaves(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const leave = () => {
-    if (!response.writableFinished) controller.abort(new AppError('timeout', 'The client has left.'));
+    if (!response.writableFinished) controller.abort(new AppError('timeout', 'The client closed the connection.'));
   };
   if (response.closed) leave();
   else response.once('close', leave);
@@ -170,7 +170,7 @@ function leaves(response: ServerResponse): AbortSignal {
 function noSuchPath(kind: 'unknown' | 'undecodable'): AppError {
   return kind === 'unknown'
     ? new AppError('not_found', 'Endpoint not found.')
-    : new AppError('invalid', 'The address is not valid percent-encoded UTF-8.', { code: 'parse_error' });
+    : new AppError('invalid', 'The URL is not valid percent-encoded UTF-8.', { code: 'parse_error' });
 }
 
 /** What each path answers: to the methods it has, and to all others. */
@@ -202,13 +202,14 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
   const serialize = schema && compileSerializer(schema);
   const check = (declared: TSchema, value: unknown) => {
     const failure = checkResponses ? describeSchemaFailure(declared, JSON.parse(JSON.stringify(value))) : null;
-    if (failure) throw new AppError('internal', `The answer does not fit its schema: ${failure}`);
+    if (failure) throw new AppError('internal', `The response does not match its schema: ${failure}`);
   };
   const toAnswer = (result: unknown, request: ApiRequest): Answer => {
     if (result instanceof WithStatus) {
       const { status, value } = result;
       const declared = route.responses[status]?.schema;
-      if (declared === undefined) throw new AppError('internal', `The route declares no answer ${status}.`);
+      if (declared === undefined)
+        throw new AppError('internal', `The route declares no response with status ${status}.`);
       check(declared, value);
       return { status, value };
     }
@@ -232,7 +233,7 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
     return { status: route.successStatus, value, headers };
   };
   const toPage = (fields: Record<string, unknown>): Record<string, unknown> => {
-    if (!schema || !serialize) throw new AppError('internal', 'The route declares no page.');
+    if (!schema || !serialize) throw new AppError('internal', 'The route does not declare a page.');
     const value = serialize(fields) as Record<string, unknown>;
     const { properties = {} } = shapeOf(schema);
     for (const name of Object.keys(fields)) {

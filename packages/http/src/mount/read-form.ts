@@ -31,7 +31,10 @@ export async function readForm<File>(
   maxFieldBytes: number,
 ): Promise<Form<File>> {
   if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    throw new AppError('unsupported_media_type', 'A form with a file is only read uncompressed.');
+    throw new AppError(
+      'unsupported_media_type',
+      'A form with a file must not be compressed. Send it without Content-Encoding.',
+    );
   }
   requireSender(request);
   const form = openForm(request, maxFieldBytes);

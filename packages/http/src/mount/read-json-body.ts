@@ -92,7 +92,7 @@ function parseForm(bytes: Buffer): unknown {
   let fields = 1;
   for (let at = bytes.indexOf('&'); at >= 0; at = bytes.indexOf('&', at + 1)) fields += 1;
   if (fields > maxFormFields) {
-    throw new AppError('invalid', `A form has at most ${maxFormFields} fields.`, { code: 'parse_error' });
+    throw new AppError('invalid', `A form can have at most ${maxFormFields} fields.`, { code: 'parse_error' });
   }
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
 }

@@ -46,7 +46,8 @@ export async function identify<Caller>(
 
 export function requireLevel<Caller>({ level }: Route<Caller>, access: Access<Caller>, target: unknown): void {
   if (level === undefined) return;
-  if (!access.requireLevel) throw new Error('A route declares a level, but the service knows no levels.');
+  if (!access.requireLevel)
+    throw new Error('A route declares a membership level, but the service does not define membership levels.');
   access.requireLevel(target, level);
 }
 
@@ -151,7 +152,8 @@ function refuseUnknown(name: string, value: string, known: string[]): void {
   const attr = name.slice(0, maxNameLength);
   const detail =
     name === 'format'
-      ? 'Answers are JSON: only format=json is understood.'
-      : `Unknown query parameter "${attr}". ${known.length > 0 ? `Known here: ${known.join(', ')}.` : 'There are none here.'}`;
+      ? 'Responses are always JSON: the only supported value is format=json.'
+      : `Unknown query parameter "${attr}". ` +
+        (known.length > 0 ? `Supported parameters: ${known.join(', ')}.` : 'This endpoint has no query parameters.');
   throw new AppError('invalid', detail, { code: 'unknown_parameter', attr });
 }

@@ -59,7 +59,7 @@ export function sendError(
   if (status >= 500) {
     // An unforeseen error wants somebody now; an unavailable dependency reports itself.
     const level = known.kind === 'internal' ? 'error' : 'warn';
-    logger.log(level, 'a request failed', { requestId: id, operation, status, error: known, ...known.details });
+    logger.log(level, 'request failed', { requestId: id, operation, status, error: known, ...known.details });
     body.error_event_id = id;
   }
   for (const [name, content] of Object.entries(known.headers)) response.setHeader(name, content);

@@ -66,6 +66,6 @@ async function* textsOf(
 
 async function nextPortion(portions: AnyPage['portions']): Promise<PagePortion<{ results: unknown[] }>> {
   const { value } = await portions.next();
-  if (!value) throw new Error('A page ended without its last portion.');
+  if (!value) throw new Error('A page ended without its last part.');
   return value;
 }

@@ -22,7 +22,7 @@ test('each route is an operation under its path with a trailing slash', () => {
   ]);
   // What is always refused is no operation.
   expect(document.paths['/api/things/{id}/paint/']?.description).toBe(
-    'DELETE is always refused with 405. Refused with an empty body.',
+    'DELETE always returns 405. Refused with an empty body.',
   );
   expect(document.tags).toEqual([{ name: 'things', description: 'All of them.' }]);
 });

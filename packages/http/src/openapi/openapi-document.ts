@@ -36,7 +36,7 @@ export function openApiDocument<Caller>(
     const path = `${route.path.replaceAll(/:(\w+)/g, '{$1}')}/`;
     paths[path] ??= {};
     if (operation === null) {
-      paths[path].description = `${route.method} is always refused with ${route.successStatus}. ${route.description}`;
+      paths[path].description = `${route.method} always returns ${route.successStatus}. ${route.description}`;
     } else {
       paths[path][route.method.toLowerCase()] = { ...operation, parameters: operation.parameters.map(shared) };
     }
@@ -50,9 +50,9 @@ export function openApiDocument<Caller>(
     paths,
     components: {
       securitySchemes: {
-        personalApiKey: { type: 'http', scheme: 'bearer', description: 'A personal API key, `phx_…`.' },
+        personalApiKey: { type: 'http', scheme: 'bearer', description: 'A personal API key (`phx_…`).' },
         ...(sessionCookie !== undefined && {
-          session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'A session of a browser.' },
+          session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'A browser session.' },
         }),
       },
       ...components.toObject(),

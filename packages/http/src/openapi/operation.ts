@@ -23,13 +23,17 @@ export interface Operation extends Record<string, unknown> {
 /** Schema of the body `toErrorBody` makes. */
 const errorSchema = Type.Object(
   {
-    type: Type.String({ description: 'The family of the error.' }),
-    code: Type.String({ description: 'Stable machine-readable word.' }),
-    detail: Type.String({ description: 'A sentence for the person who made the request.' }),
+    type: Type.String({ description: 'Category of the error.' }),
+    code: Type.String({ description: 'Machine-readable error code that does not change.' }),
+    detail: Type.String({ description: 'Human-readable explanation of the error.' }),
     attr: Type.Union([Type.String(), Type.Null()], {
-      description: 'The offending field, nested parts joined by two underscores; null when it is about no field.',
+      description:
+        'Field that caused the error, with the parts of a nested field joined by two underscores; null if the error is ' +
+        'not about a field.',
     }),
-    error_event_id: Type.Optional(Type.String({ description: 'Only with 5xx: the id of the request in the log.' })),
+    error_event_id: Type.Optional(
+      Type.String({ description: 'ID of the request in the server log. Only with 5xx responses.' }),
+    ),
   },
   { title: 'Error' },
 );
@@ -58,9 +62,9 @@ export function operation<Caller>(route: Route<Caller>, components: Components):
 /** What a caller needs, in words. */
 function powers<Caller>({ scope, level, isSensitive }: Route<Caller>): string[] {
   return [
-    ...(scope === 'public' ? [] : [`Scope: \`${scope}\`.`]),
-    ...(level === undefined ? [] : [`Membership level: ${level} or higher.`]),
-    ...(isSensitive ? ['A session needs a recent sign-in for it.'] : []),
+    ...(scope === 'public' ? [] : [`Required scope: \`${scope}\`.`]),
+    ...(level === undefined ? [] : [`Required membership level: ${level} or higher.`]),
+    ...(isSensitive ? ['With a session, requires a recent sign-in.'] : []),
   ];
 }
 
@@ -68,7 +72,8 @@ const preferHeader: Parameter = {
   name: 'Prefer',
   in: 'header',
   required: false,
-  description: 'With `return=representation` the answer holds the record, and `Preference-Applied` says so.',
+  description:
+    'With `return=representation`, the response contains the record and the header `Preference-Applied: return=representation`.',
   schema: { type: 'string' },
 };
 
@@ -85,7 +90,7 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
 function withoutEffect<Caller>({ queryWithoutEffect = {} }: Route<Caller>): Parameter[] {
   return Object.entries(queryWithoutEffect).map(([name, reason]) => ({
     ...{ name, in: 'query', required: false, schema: { type: 'string' } },
-    description: `Accepted for compatibility, without effect: ${reason}`,
+    description: `Accepted for compatibility, but has no effect: ${reason}`,
   }));
 }
 
@@ -115,7 +120,12 @@ function declaredResponses<Caller>(route: Route<Caller>, components: Components)
   const responses = Object.entries(route.responses).map(
     ([status, { description, schema, text, stream, onlyIfPreferred }]) => {
       if (onlyIfPreferred) {
-        return [status, { description: `${description} The body is empty unless \`Prefer\` asks for one.` }] as const;
+        return [
+          status,
+          {
+            description: `${description} The body is empty unless the request sends \`Prefer: return=representation\`.`,
+          },
+        ] as const;
       }
       if (stream) {
         const content = { [stream.mediaType]: { schema: { type: 'string' }, example: stream.example } };
@@ -140,16 +150,16 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   const isAddressed = Object.keys(route.params.properties).length > 0;
   const isProtected = route.scope !== 'public';
   const listed = [
-    [true, 'invalid', 'A parameter or a field is wrong or unknown; `attr` names it.'],
-    [isProtected, 'unauthenticated', 'The key is missing, unknown, expired or of an inactive user.'],
-    [isProtected, 'forbidden', 'The key lacks the scope, or the caller may not touch what is addressed.'],
-    [isAddressed, 'not_found', 'What the path addresses does not exist or is not visible to the caller.'],
-    [true, 'rate_limited', 'Too many requests; try again after `Retry-After` seconds.'],
-    [route.body !== undefined, 'too_large', 'The body is too large.'],
-    [route.body !== undefined, 'unsupported_media_type', 'The body is not JSON.'],
+    [true, 'invalid', 'A parameter or field is invalid or unknown. `attr` contains its name.'],
+    [isProtected, 'unauthenticated', 'The API key is missing, unknown or expired, or its user is inactive.'],
+    [isProtected, 'forbidden', 'The API key lacks the required scope, or you do not have the required access.'],
+    [isAddressed, 'not_found', 'The record does not exist, or you do not have access to it.'],
+    [true, 'rate_limited', 'Too many requests. Retry after the number of seconds in `Retry-After`.'],
+    [route.body !== undefined, 'too_large', 'The request body is too large.'],
+    [route.body !== undefined, 'unsupported_media_type', 'The request body is not JSON.'],
     [true, 'not_acceptable', 'The client does not accept `application/json`.'],
-    [true, 'internal', 'Internal error. Search the log for `error_event_id`.'],
-    [true, 'unavailable', 'Temporarily unavailable. Retry after `Retry-After`.'],
+    [true, 'internal', 'Internal server error. Search the server log for `error_event_id`.'],
+    [true, 'unavailable', 'Temporarily unavailable. Retry after the number of seconds in `Retry-After`.'],
   ] as const;
   const errors = Object.fromEntries(
     listed
@@ -168,7 +178,8 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
 /** Node answers it before a request reaches us. */
 const headersTooLarge = {
   description:
-    'The address and the headers are larger than 16 KiB together, or there are more than 1,000 headers. The body is empty, and the connection is closed.',
+    'The URL and the headers together are larger than 16 KiB, or there are more than 1,000 headers. The response has ' +
+    'no body, and the connection is closed.',
 };
 
 type Kind = 'schemas' | 'responses' | 'parameters' | 'examples';
@@ -199,7 +210,7 @@ export function createComponents() {
     );
     if (node.type !== 'object' || typeof node.title !== 'string') return members;
     const reference = share('schemas', node.title, members);
-    if (reference === null) throw new Error(`Two schemas carry the title ${node.title}.`);
+    if (reference === null) throw new Error(`Two schemas have the title ${node.title}.`);
     return reference;
   }
 

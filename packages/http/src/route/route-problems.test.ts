@@ -29,16 +29,16 @@ test('well-declared routes have none', () => {
 
 test.each([
   [{ ...good, operationId: 'ThingsGet' }, 'snake_case'],
-  [{ ...good, path: '/api/things/:id/' }, 'trailing slash'],
+  [{ ...good, path: '/api/things/:id/' }, 'ends with a slash'],
   [{ ...good, path: '/api/things/:other' }, 'different parameters'],
   [{ ...good, description: ' ' }, 'description is empty'],
   [{ ...good, summary: 'Read.' }, 'full stop'],
-  [{ ...good, examples: {} }, 'no response example'],
-  [{ ...good, examples: { response: { id: 1 } } }, 'does not fit'],
+  [{ ...good, examples: {} }, 'the response has no example'],
+  [{ ...good, examples: { response: { id: 1 } } }, 'does not match'],
   [{ ...good, examples: { response: { id: 'a' }, request: {} } }, 'no request schema'],
   [{ ...good, params: Type.Object({ id: Type.String() }) }, 'has no description'],
   [{ ...good, body: Type.Object({}) }, 'the body has no title'],
-  [{ ...good, body: Type.Object({}, { title: 'NewThing' }) }, 'say ThingToCreate'],
+  [{ ...good, body: Type.Object({}, { title: 'NewThing' }) }, 'use ThingToCreate'],
   [{ ...good, query: Type.Object({ at: Type.String({ format: 'moment' }) }) }, 'the schema of query cannot be used'],
   [
     { ...good, query: Type.Object({ at: Type.String({ enum: ['a', true] }) }) },
@@ -52,7 +52,7 @@ test('names a parameter that is declared and without effect as well', () => {
   const query = Type.Object({ a: Type.String({ description: 'a' }) });
   const problems = routeProblems([define({ ...good, query, queryWithoutEffect: { a: 'Nothing changes.' } })]);
   expect(problems).toEqual([
-    'things_retrieve: the query parameter a is declared, and refused or without effect as well',
+    'things_retrieve: the query parameter a is declared, but also refused or declared without effect',
   ]);
 });
 

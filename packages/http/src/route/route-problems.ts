@@ -32,9 +32,12 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   complain(!/^[a-z][a-z0-9_]*$/.test(route.operationId), 'the operationId is not in snake_case');
   // At the root is what clients ask for with a token of their own (`public`).
   const root = route.scope === 'public' ? '(\\/api)?' : '\\/api';
-  complain(!new RegExp(`^${root}(/[:@\\w]+)+$`).test(route.path), 'the path is not /api/… without a trailing slash');
+  complain(
+    !new RegExp(`^${root}(/[:@\\w]+)+$`).test(route.path),
+    'the path does not begin with /api/, or ends with a slash',
+  );
   complain(route.summary.trim() === '' || route.description.trim() === '', 'summary or description is empty');
-  complain(route.summary.endsWith('.'), 'the summary is a title, without a full stop');
+  complain(route.summary.endsWith('.'), 'the summary ends with a full stop');
   complain(route.body !== undefined && ['GET', 'DELETE'].includes(route.method), `${route.method} declares a body`);
   complain(
     String(pathParameters(route.path).sort()) !== String(Object.keys(route.params.properties).sort()),
@@ -43,9 +46,11 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   const success = route.responses[route.successStatus];
   complain(
     success?.schema === undefined && success?.stream === undefined && route.successStatus === 200,
-    'the success answer has no schema',
+    'the success response has no schema',
   );
-  const answers = Object.entries(route.responses).map(([status, { schema }]) => [`answer ${status}`, schema] as const);
+  const answers = Object.entries(route.responses).map(
+    ([status, { schema }]) => [`response ${status}`, schema] as const,
+  );
   const parts = [['params', route.params], ['query', route.query], ['body', route.body], ...answers] as const;
   const unusable = parts.flatMap(([part, schema]) => {
     const problem = schema ? schemaProblem(schema) : null;
@@ -64,7 +69,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
     complain(properties !== undefined && title === undefined, `the ${part} has no title`);
     complain(
       /^New[A-Z]/.test(title ?? ''),
-      `the ${part} is titled ${title}; Go generators make such a name of ${title?.slice(3)}: say ${title?.slice(3)}ToCreate`,
+      `the ${part} is titled ${title}; Go generators create a function of that name for ${title?.slice(3)}: use ${title?.slice(3)}ToCreate`,
     );
   }
   for (const [part, schema] of [
@@ -88,7 +93,7 @@ function contradictions<Caller>({ query, body, ...route }: Route<Caller>): strin
   return [
     ...parameters.filter((name) => Object.hasOwn(refused, name)).map((name) => `query parameter ${name}`),
     ...fields.filter((name) => Object.hasOwn(route.refusedBody ?? {}, name)).map((name) => `body field ${name}`),
-  ].map((what) => `the ${what} is declared, and refused or without effect as well`);
+  ].map((what) => `the ${what} is declared, but also refused or declared without effect`);
 }
 
 /** Names of the `:parameters` of a path. */
@@ -113,8 +118,8 @@ function mixesTypes(schema: unknown): boolean {
 }
 
 function exampleProblems(part: string, schema: TSchema | undefined, example: unknown): string[] {
-  if (schema === undefined) return example === undefined ? [] : [`there is a ${part} example but no ${part} schema`];
-  if (example === undefined) return [`there is no ${part} example`];
+  if (schema === undefined) return example === undefined ? [] : [`there is a ${part} example, but no ${part} schema`];
+  if (example === undefined) return [`the ${part} has no example`];
   const failure = describeSchemaFailure(schema, example);
-  return failure ? [`the ${part} example does not fit its schema: ${failure}`] : [];
+  return failure ? [`the ${part} example does not match its schema: ${failure}`] : [];
 }

@@ -394,7 +394,7 @@ function successStatus(operationId: string, responses: ResponseDeclarations): Su
   const isOther = (candidate: SuccessStatus) =>
     candidate === 405 || (status === 200 && (candidate === 202 || candidate === 400));
   if (status === undefined || !others.every(isOther)) {
-    throw new Error(`${operationId} must declare exactly one success answer.`);
+    throw new Error(`${operationId} must declare exactly one success response.`);
   }
   return status;
 }

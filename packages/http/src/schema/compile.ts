@@ -69,7 +69,7 @@ export function compileSerializer(schema: TSchema): Serializer {
     return (value) => (Array.isArray(value) ? ofList : ofObject)(value);
   }
   if (anyOf?.some((branch) => shapeOf(branch).properties)) {
-    throw new Error('A response schema may not hold a union of several objects.');
+    throw new Error('A response schema must not contain a union of several objects.');
   }
   if (properties) return compileFields(properties);
   if (items) {

@@ -53,7 +53,7 @@ function errorOfLeaf(schema: TSchema, value: unknown, path: string[]): FieldErro
   const failure = schemaFailure(schema, value);
   if (failure?.keyword === 'additionalProperties') {
     const name = String(failure.params.additionalProperty).slice(0, 100);
-    return { code: 'invalid_input', detail: 'There is no such field.', path: [...path, name] };
+    return { code: 'invalid_input', detail: 'Unknown field.', path: [...path, name] };
   }
   return failure && { ...sentence(schema, failure, value), path };
 }

@@ -283,7 +283,7 @@ test('true and false say whether it is computed anew, and null says nothing', as
 test('a misspelt word beside the query is refused by its name', async () => {
   expect(await ask({ query: trends, refesh: 'async' })).toMatchObject({
     status: 400,
-    body: { code: 'invalid_input', attr: 'refesh', detail: 'There is no such field.' },
+    body: { code: 'invalid_input', attr: 'refesh', detail: 'Unknown field.' },
   });
 });
 
