@@ -88,7 +88,7 @@ test('a mistyped key changes nothing, makes nothing, and names the flag that was
   ]) {
     const { exitCode, out, err } = await run(words);
     expect([exitCode, out]).toEqual([1, '']);
-    expect(err).toMatch(/^error: <key>: the project has no flag "[^"]+" \(Did you mean kill-switch\?\)\n$/);
+    expect(err).toMatch(/^error: <key>: The project has no flag "[^"]+"\. Did you mean kill-switch\?\n$/);
   }
   const flags = (await result('list')) as { key: string; active: boolean }[];
   expect(flags.filter(({ key }) => /^kill?.?switch$/i.test(key))).toMatchObject([{ key: 'kill-switch', active: true }]);
@@ -135,36 +135,36 @@ test('an evaluation is explained: conditions, properties, where their values cam
   });
   const { out } = await run([...evaluate, '--property', 'plan=pro', '--group', 'company=acme', '--explain']);
   expect(out).toMatch(/^value +true$/m);
-  expect(out).toMatch(/^condition 1: match \(this one decided\)$/m);
+  expect(out).toMatch(/^condition 1: match \(this condition determined the result\)$/m);
   expect(out).toMatch(/^ {2}person property plan, value from the command: matches$/m);
   expect(out).toMatch(/^ {2}rollout 100 %: hash 0\.\d{6}$/m);
   expect(out).toMatch(/^condition 2: out_of_rollout_bound$/m);
 });
 
 test.each([
-  ['a flag that is not there', ['show', 'nobody'], {}, 1, '<key>: the project has no flag "nobody"'],
-  ['what the API refuses', ['create', 'bad key'], {}, 1, 'the management API answered 400 key: Only letters, numbers'],
-  ['another flag of that key', ['create', 'another'], {}, 1, 'the management API answered 400 key: There is already'],
-  ['nothing to change', ['set', 'another'], {}, 2, 'say what to change: '],
-  ['a project that is not there', ['list', '--project', '99999'], {}, 1, '--project: the management API answered 404'],
+  ['a flag that is not there', ['show', 'nobody'], {}, 1, '<key>: The project has no flag "nobody".'],
+  ['what the API refuses', ['create', 'bad key'], {}, 1, 'The management API responded with 400 key: Only letters, numbers'],
+  ['another flag of that key', ['create', 'another'], {}, 1, 'The management API responded with 400 key: There is already'],
+  ['nothing to change', ['set', 'another'], {}, 2, 'Specify a change: '],
+  ['a project that is not there', ['list', '--project', '99999'], {}, 1, '--project: The management API responded with 404'],
   [
     'a key that is none',
     ['list'],
     { PERSONAL_API_KEY: 'phx_none' },
     1,
-    '--personal-api-key: the management API answered 401',
+    '--personal-api-key: The management API responded with 401',
   ],
-  ['no address', ['list'], { API_URL: '' }, 2, '--api-url: give the address of the management API'],
-  ['no key', ['list'], { PERSONAL_API_KEY: '' }, 2, '--personal-api-key: give a personal API key'],
+  ['no address', ['list'], { API_URL: '' }, 2, '--api-url: Pass the URL of the management API'],
+  ['no key', ['list'], { PERSONAL_API_KEY: '' }, 2, '--personal-api-key: Pass a personal API key'],
   [
     'nobody there',
     ['list'],
     { API_URL: 'http://127.0.0.1:9' },
     1,
-    '--api-url: the management API at http://127.0.0.1:9 does not answer: ',
+    '--api-url: Could not reach the management API at http://127.0.0.1:9 (',
   ],
   ['filters that are no JSON', ['create', 'x', '--filters', '{'], {}, 2, '--filters: '],
-  ['a rollout of several conditions', ['set', 'another', '--rollout', '5'], {}, 2, '--rollout: the flag has several'],
+  ['a rollout of several conditions', ['set', 'another', '--rollout', '5'], {}, 2, '--rollout: The flag has several'],
 ] as [string, string[], Record<string, string>, number, string][])(
   '%s is one line',
   async (_what, args, env, code, line) => {

@@ -151,7 +151,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
       expect(interrupted).toMatchObject({
         exitCode: 130,
         summary: { outcome: 'stopped', imported: events, lastLine: line },
-        err: expect.stringMatching(/interrupted; everything up to line \d+ is imported; run the same command again/),
+        err: expect.stringMatching(/Interrupted\. Everything up to line \d+ has been imported\. Run the same command again/),
       });
     }
     const again = await startImport([file], undefined, gate.url).ended;
@@ -196,5 +196,5 @@ test('a plan without migrations is said in the words of the host', async () => {
   writeLines(5);
   const refused = await runImport([file]);
   expect(refused).toMatchObject({ exitCode: 1, summary: { outcome: 'stopped', imported: 0 } });
-  expect(refused.err).toMatch(/--host: \S+ answered 402 .+; everything up to line 0 is imported/);
+  expect(refused.err).toMatch(/--host: \S+ responded with 402 .+\. Everything up to line 0 has been imported/);
 });

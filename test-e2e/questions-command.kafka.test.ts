@@ -102,8 +102,8 @@ test('queries of a file and of insights: as a table, CSV and JSON', async () => 
     expect([wrong.exitCode, wrong.err]).toEqual([1, expect.stringContaining('interval: ')]);
     writeFileSync(file, '{');
     const broken = await run('query', file);
-    expect([broken.exitCode, broken.err]).toEqual([2, expect.stringContaining(`${file}: it is no JSON`)]);
-    expect((await run('query', join(directory, 'none.json'))).err).toContain('it cannot be read');
+    expect([broken.exitCode, broken.err]).toEqual([2, expect.stringContaining(`${file} is not valid JSON`)]);
+    expect((await run('query', join(directory, 'none.json'))).err).toContain('Could not read');
     expect((await run('insights', 'run', 'nobody12')).err).toContain('404');
   } finally {
     rmSync(directory, { recursive: true });

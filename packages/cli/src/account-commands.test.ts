@@ -72,7 +72,7 @@ test('nothing is deleted without --yes', async () => {
   for (const [args, what] of [
     [['org', 'delete', ...ofOrganization()], 'the organization '],
     [['project', 'delete', ...ofProject()], 'the project '],
-    [['environment', 'delete', ...ofEnvironment()], 'and its project with it'],
+    [['environment', 'delete', ...ofEnvironment()], 'its project and its data'],
   ] as const) {
     expect(await run(...args)).toEqual({ exitCode: 2, result: null, err: expect.stringContaining(what) });
     expect((await run(...args)).err).toContain('--yes');
@@ -110,7 +110,7 @@ test('each is deleted, a project with its last environment', async () => {
 
 const refusals: [string, string[], number, string][] = [
   ['no UUID', ['org', 'show', '--organization', '1'], 1, '--organization: Organization not found.'],
-  ['no number', ['project', 'show', '--project', 'x'], 2, 'Give a number.'],
+  ['no number', ['project', 'show', '--project', 'x'], 2, 'Must be a number.'],
   ['an unknown project', ['project', 'delete', '--yes', '--project', '2000000000'], 1, '--project: Project not found.'],
   ['an id out of range', ['project', 'rename', '--name', 'x', '--project', '9999999999'], 1, '--project: Project'],
   ['id 0', ['environment', 'delete', '--yes', '--environment', '0'], 1, '--environment: Environment not found.'],

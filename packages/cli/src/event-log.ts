@@ -61,7 +61,7 @@ function namingLog(error: unknown, { eventLog, kafkaBrokers }: LogSettings['conf
   if (!isAppError(error, 'unavailable')) return error;
   const where = eventLog === 'kafka' ? `Kafka at ${kafkaBrokers}, from KAFKA_BROKERS` : 'PostgreSQL';
   return new Refusal(
-    `EVENT_LOG=${eventLog} (${where}): ${error.message} Are EVENT_LOG, KAFKA_… and TOPIC_PREFIX those of the services?`,
+    `EVENT_LOG=${eventLog} (${where}): ${error.message} Check that EVENT_LOG, KAFKA_… and TOPIC_PREFIX are the same as for the services.`,
   );
 }
 
@@ -69,7 +69,7 @@ function namingLog(error: unknown, { eventLog, kafkaBrokers }: LogSettings['conf
 export function readLogSettings(terminal: Terminal) {
   if (!terminal.env.EVENT_LOG && !terminal.env.KAFKA_BROKERS) {
     throw new UsageError(
-      'EVENT_LOG: say where the event log is, as the services know it: EVENT_LOG=postgres, or EVENT_LOG=kafka with KAFKA_BROKERS',
+      'EVENT_LOG: Set the same event log as for the services: EVENT_LOG=postgres, or EVENT_LOG=kafka with KAFKA_BROKERS.',
     );
   }
   try {

@@ -61,21 +61,21 @@ export function describeFailure(error: unknown): { line: string; exitCode: numbe
 
 /** What PostgreSQL refuses, by its code. */
 const refusals: Record<string, string> = {
-  '28P01': 'PostgreSQL does not let this user in',
-  '28000': 'PostgreSQL does not let this user in',
-  '3D000': 'there is no such database',
-  '42501': 'its user may not do that',
+  '28P01': 'PostgreSQL refused the login',
+  '28000': 'PostgreSQL refused the login',
+  '3D000': 'Could not open the database',
+  '42501': 'The database user lacks a required privilege',
 };
 
 /** Whatever has a code of PostgreSQL or of the network and was not named on its way here is of the database. */
 function describeDatabaseError(error: unknown): string | undefined {
   const { code, message } = originOf(error);
-  if (code === '42P01') return 'the database has no tables yet; run `millrace migrate` first';
+  if (code === '42P01') return 'The database has no tables yet. Run `millrace migrate` first.';
   if (code === '25006')
-    return '--database-url: this PostgreSQL takes no changes: it is a standby, or being failed over';
+    return '--database-url: This PostgreSQL server is read-only: it is a standby, or a failover is in progress.';
   if (refusals[code] !== undefined) return `--database-url: ${refusals[code]}: ${message}`;
   if (!isTransientError(error)) return undefined;
-  return `--database-url: the database does not answer${code && ` (${code})`}; is the address right, and does PostgreSQL run there?`;
+  return `--database-url: Could not connect to the database${code && ` (${code})`}. Check the URL and that PostgreSQL is running.`;
 }
 
 function describeAppError(error: AppError): string {

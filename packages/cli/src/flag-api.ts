@@ -86,8 +86,8 @@ export function noSuchFlag(key: string, keys: string[]): Refusal {
     .map((known) => ({ known, changes: changesBetween(key.toLowerCase(), known.toLowerCase()) }))
     .filter(({ known, changes }) => changes <= Math.max(2, Math.min(key.length, known.length) / 3))
     .sort((one, other) => one.changes - other.changes);
-  const meant = nearest ? ` (Did you mean ${nearest.known}?)` : '';
-  return new Refusal(`<key>: the project has no flag ${JSON.stringify(key)}${meant}`);
+  const meant = nearest ? ` Did you mean ${nearest.known}?` : '';
+  return new Refusal(`<key>: The project has no flag ${JSON.stringify(key)}.${meant}`);
 }
 
 /** How many characters have to be put in, left out or replaced to make one text of the other (Levenshtein). */

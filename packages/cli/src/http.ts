@@ -19,11 +19,11 @@ export function parseObject(text: string): Record<string, unknown> {
 export function describeNetworkError(error: unknown): string {
   let words = '';
   for (let each = error as NetworkError | undefined; typeof each === 'object' && each !== null; each = each.cause) {
-    if (each.name === 'TimeoutError') return 'no answer in time';
-    if (typeof each.code === 'string') return `no connection, ${each.code}`;
+    if (each.name === 'TimeoutError') return 'timed out';
+    if (typeof each.code === 'string') return `connection failed, ${each.code}`;
     words = each.message ?? words;
   }
-  return `no connection, ${words}`;
+  return `connection failed, ${words}`;
 }
 
 interface NetworkError {

@@ -100,7 +100,7 @@ test(
     ]);
 
     const again = await millrace(['bootstrap', '--email', 'eve@example.com']);
-    expect(again).toMatchObject({ exitCode: 0, err: expect.stringContaining('There is an organization already') });
+    expect(again).toMatchObject({ exitCode: 0, err: expect.stringContaining('An organization already exists') });
     expect(again.out).not.toContain('phx_');
     expect(await database.prisma.user.count()).toBe(1);
 

@@ -25,17 +25,17 @@ export interface Api {
 
 /**
  * The options that say where the management API is, and whose project is meant.
- * @param scopes that the key needs, e.g. `the scopes of flags`.
+ * @param scopes that the key needs, e.g. `the feature_flag scopes`.
  */
-export function withApiOptions(command: Command, scopes = 'the scopes of flags'): Command {
-  const project = "the project's number (default: the current one of the key's owner)";
+export function withApiOptions(command: Command, scopes = 'the feature_flag scopes'): Command {
+  const project = "project ID (default: the current project of the key's owner)";
   return withHostOptions(command.option('--project <id>', project, '@current'), scopes);
 }
 
 export function withHostOptions(command: Command, scopes: string): Command {
   return command
-    .option('--api-url <url>', 'address of the management API (default: API_URL)')
-    .option('--personal-api-key <key>', `key with ${scopes} (default: PERSONAL_API_KEY)`);
+    .option('--api-url <url>', 'URL of the management API (default: API_URL)')
+    .option('--personal-api-key <key>', `personal API key with ${scopes} (default: PERSONAL_API_KEY)`);
 }
 
 /** Longer than a question takes at most, which then says so itself. */
@@ -50,11 +50,11 @@ export function connectApi(options: ApiOptions, terminal: Terminal): Api {
 export function connectBelow(base: string, options: HostOptions, terminal: Terminal): Api {
   const host = requireAddress(options.apiUrl || terminal.env.API_URL, {
     option: '--api-url',
-    missing: 'give the address of the management API, or set API_URL; where `npm start` runs it is found',
+    missing: 'Pass the URL of the management API, or set API_URL. Neither is needed in a clone where `npm start` is running.',
     example: 'https://api.example.com',
   });
   const key = options.personalApiKey || terminal.env.PERSONAL_API_KEY;
-  if (!key) throw new UsageError('--personal-api-key: give a personal API key, or set PERSONAL_API_KEY');
+  if (!key) throw new UsageError('--personal-api-key: Pass a personal API key, or set PERSONAL_API_KEY.');
   return { call: (method, path, body) => call(method, host + base + path, { key, body, host }) };
 }
 
@@ -72,7 +72,7 @@ async function call(method: string, url: string, { key, body, host }: Asked): Pr
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
   });
-  const answered = `the management API answered ${status}${describeBody(text)}`;
+  const answered = `The management API responded with ${status}${describeBody(text)}`;
   if (status === 401 || status === 403) throw new Refusal(`--personal-api-key: ${answered}`);
   if (status === 404 && text.includes('"Project not found."')) throw new Refusal(`--project: ${answered}`);
   // Another server knows nothing of the path, or leads elsewhere.
@@ -83,7 +83,7 @@ async function call(method: string, url: string, { key, body, host }: Asked): Pr
   } catch {
     // Said below.
   }
-  throw new Refusal(`--api-url: what answers at ${host} is no management API (status ${status})`);
+  throw new Refusal(`--api-url: ${host} is not a Millrace management API (it responded with ${status}).`);
 }
 
 async function fetchText(host: string, url: string, init: RequestInit): Promise<{ status: number; text: string }> {
@@ -91,6 +91,6 @@ async function fetchText(host: string, url: string, init: RequestInit): Promise<
     const response = await fetch(url, init);
     return { status: response.status, text: await response.text() };
   } catch (error) {
-    throw new Refusal(`--api-url: the management API at ${host} does not answer: ${describeNetworkError(error)}`);
+    throw new Refusal(`--api-url: Could not reach the management API at ${host} (${describeNetworkError(error)}).`);
   }
 }

@@ -6,9 +6,9 @@ import { UsageError } from './failures.ts';
 
 /** `--plan free|full`. */
 export function planOption(): Option {
-  return new Option('--plan <plan>', `what the organization may use: ${planNames.join(' or ')}`).argParser(
+  return new Option('--plan <plan>', `plan of the organization: ${planNames.join(' or ')}`).argParser(
     (text): PlanName => {
-      if (!isPlanName(text)) throw new InvalidArgumentError(`Choose ${planNames.join(' or ')}.`);
+      if (!isPlanName(text)) throw new InvalidArgumentError(`Must be ${planNames.join(' or ')}.`);
       return text;
     },
   );
@@ -16,7 +16,7 @@ export function planOption(): Option {
 
 /** One id. */
 export function parseId(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('Give a number.');
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('Must be a number.');
   return Number(text);
 }
 
@@ -29,7 +29,7 @@ export async function resolveUserId(sql: Sql, text: string): Promise<number> {
 /** Asks for the option `--yes` before something is deleted for good. @throws UsageError saying what it is. */
 export function requireYes(isConfirmed: boolean | undefined, what: string): void {
   if (isConfirmed === true) return;
-  throw new UsageError(`--yes: this deletes ${what}, which cannot be undone; give --yes to do it`);
+  throw new UsageError(`--yes: This deletes ${what}. It cannot be undone. Pass --yes to confirm.`);
 }
 
 /**
@@ -42,7 +42,7 @@ export function requireAddress(
 ): string {
   if (!text) throw new UsageError(`${option}: ${missing}`);
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new UsageError(`${option}: not an address like ${example}`);
+    throw new UsageError(`${option}: Must be a URL such as ${example}.`);
   }
   return text.replace(/\/+$/, '');
 }

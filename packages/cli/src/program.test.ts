@@ -84,7 +84,7 @@ describe('as JSON', () => {
         ...['plan', 'set', '--organization', id, '--plan', 'free'],
         `--events-per-month=${wrong}`,
       ]);
-      expect({ exitCode, err }).toEqual({ exitCode: 2, err: expect.stringContaining('Give a whole number') });
+      expect({ exitCode, err }).toEqual({ exitCode: 2, err: expect.stringContaining('Must be a whole number') });
     }
   });
 
@@ -109,7 +109,7 @@ describe('as JSON', () => {
     expect(await runJson('restriction', 'list')).toEqual([one]);
     expect((await run(['restriction', 'remove', id])).err).toContain('Restriction not found.');
     const wrongKind = await run(['restriction', 'add', '--project-api-key', 'x', '--kind', 'ban']);
-    expect(wrongKind.err).toContain('Choose drop_event or force_overflow or skip_person_processing.');
+    expect(wrongKind.err).toContain('Must be drop_event or force_overflow or skip_person_processing.');
   });
 
   test('users and members', async () => {
@@ -296,13 +296,13 @@ const withoutDatabase: [string, string, number, string][] = [
     'no address',
     '',
     2,
-    '--database-url: give the address of the database, or set DATABASE_URL; where `npm start` runs it is found',
+    '--database-url: Pass the URL of the database, or set DATABASE_URL. Neither is needed in a clone where `npm start` is running.',
   ],
   [
     'no server',
     'postgresql://u:secret@127.0.0.1:1/x',
     1,
-    '--database-url: the database does not answer (ECONNREFUSED); is the address right, and does PostgreSQL run there?',
+    '--database-url: Could not connect to the database (ECONNREFUSED). Check the URL and that PostgreSQL is running.',
   ],
 ];
 
@@ -313,7 +313,7 @@ test.each(withoutDatabase)('%s: one line, without the password', async (_, url, 
 test('a database before its migration: one line that says what to do', async () => {
   const empty = await createTestDatabase({ isMigrated: false });
   try {
-    const err = 'error: the database has no tables yet; run `millrace migrate` first\n';
+    const err = 'error: The database has no tables yet. Run `millrace migrate` first.\n';
     expect(await run(['org', 'list', '--database-url', empty.url])).toEqual({ exitCode: 1, out: '', err });
   } finally {
     await empty.drop();
@@ -325,7 +325,7 @@ const refusals: [string[], number, RegExp][] = [
   [
     ['org', 'create', '--name', 'x', '--plan', 'gold'],
     2,
-    /^error: option '--plan <plan>' argument 'gold' is invalid\. Choose free or full\.$/,
+    /^error: option '--plan <plan>' argument 'gold' is invalid\. Must be free or full\.$/,
   ],
   [['org', 'create', '--title', 'x', '--name', 'x'], 2, /^error: unknown option '--title'$/],
   [['org', 'crate'], 2, /^error: unknown command 'crate' \(Did you mean create\?\)$/],
@@ -351,7 +351,7 @@ const refusals: [string[], number, RegExp][] = [
   [
     ['member', 'add', '--organization', 'x', '--user', '1', '--level', '3'],
     2,
-    /^error: option '--level <level>' argument '3' is invalid\. Choose member, administrator or owner\.$/,
+    /^error: option '--level <level>' argument '3' is invalid\. Must be member, administrator or owner\.$/,
   ],
   [['member', 'list', '--organization', 'x'], 1, /^error: --organization: Organization not found\.$/],
   [['project', 'create', '--organization', unknown], 1, /^error: --organization: Organization not found\.$/],
@@ -422,8 +422,8 @@ const refusals: [string[], number, RegExp][] = [
     1,
     /^error: --timezone: "Mars" is not a valid choice\. Use an IANA time zone name such as Europe\/Berlin\.$/,
   ],
-  [['migrate', '--database-url', 'mysql://x'], 2, /^error: --database-url: not an address like postgresql/],
-  [['migrate', '--prisma-directory', '/nowhere'], 2, /^error: --prisma-directory: no migrations in \/nowhere$/],
+  [['migrate', '--database-url', 'mysql://x'], 2, /^error: --database-url: Must be a URL such as postgresql/],
+  [['migrate', '--prisma-directory', '/nowhere'], 2, /^error: --prisma-directory: \/nowhere contains no migrations\.$/],
 ];
 
 describe('refused', () => {

@@ -55,7 +55,7 @@ export async function runCli(args: string[], given: Terminal): Promise<number> {
 function describeCall({ code, exitCode, message }: CommanderError): { line: string; exitCode: number } {
   if (exitCode === 0) return { line: '', exitCode };
   // Help was shown instead: a command without the word that says what to do.
-  if (code === 'commander.help') return { line: 'say what to do: one of the commands above', exitCode: 2 };
+  if (code === 'commander.help') return { line: 'Specify one of the commands above.', exitCode: 2 };
   return { line: message.replace(/^error: /, '').replaceAll(/\n/g, ' '), exitCode: 2 };
 }
 
@@ -70,9 +70,9 @@ function notesAsJson(err: Terminal['err']): Terminal['err'] {
 /** All commands of `millrace`, in the order an operator meets them. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('millrace')
-    .description('Sets up and administers a Millrace installation.')
-    .option('--database-url <url>', 'PostgreSQL address (default: DATABASE_URL)')
-    .option('--json', 'print results as JSON, and on standard error a JSON object for each line')
+    .description('Set up and manage a Millrace installation.')
+    .option('--database-url <url>', 'PostgreSQL connection URL (default: DATABASE_URL)')
+    .option('--json', 'print results as JSON, and each line on standard error as a JSON object')
     .exitOverride()
     .version(manifest.version, '--version', 'print the version')
     .configureHelp({ showGlobalOptions: true })

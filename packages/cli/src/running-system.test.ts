@@ -39,7 +39,7 @@ async function run(words: string, directory: string, env: Record<string, string>
   });
   return { exitCode, ...said };
 }
-const used = () => `Using the system that npm start runs here (${file}).\n`;
+const used = () => `Using the system started by npm start (${file}).\n`;
 
 test.each([
   ['the clone itself', () => clone],
@@ -71,13 +71,13 @@ test('help and version name no system', async () => {
 
 /** What somebody says of another installation, and what is then missing or fails: never completed from here. */
 test.each([
-  ['org list', { DATABASE_URL: 'postgresql://u@127.0.0.1:2/x' }, '--database-url: the database does not answer'],
-  ['org list --database-url postgresql://u@127.0.0.1:2/x', {}, '--database-url: the database does not answer'],
-  ['dead-letters list', { EVENT_LOG: 'postgres' }, '--database-url: give the address'],
-  ['flags list', { API_URL: 'http://127.0.0.1:2' }, '--personal-api-key: give a personal API key'],
-  ['flags list --api-url http://127.0.0.1:2', {}, '--personal-api-key: give a personal API key'],
-  ['snippet --host http://127.0.0.1:2', {}, '--project-api-key: give the key of an environment'],
-  ['import events.jsonl', { INGEST_URL: 'http://127.0.0.1:2' }, "--project-api-key: give the project's key"],
+  ['org list', { DATABASE_URL: 'postgresql://u@127.0.0.1:2/x' }, '--database-url: Could not connect to the database'],
+  ['org list --database-url postgresql://u@127.0.0.1:2/x', {}, '--database-url: Could not connect to the database'],
+  ['dead-letters list', { EVENT_LOG: 'postgres' }, '--database-url: Pass the URL'],
+  ['flags list', { API_URL: 'http://127.0.0.1:2' }, '--personal-api-key: Pass a personal API key'],
+  ['flags list --api-url http://127.0.0.1:2', {}, '--personal-api-key: Pass a personal API key'],
+  ['snippet --host http://127.0.0.1:2', {}, '--project-api-key: Pass the project API key of an environment'],
+  ['import events.jsonl', { INGEST_URL: 'http://127.0.0.1:2' }, '--project-api-key: Pass the API key of the project'],
 ] as const)('%s with %j is not for the system that runs here', async (words, env, line) => {
   const { err } = await run(words, clone, env);
   expect(err).toMatch(/^error: /);

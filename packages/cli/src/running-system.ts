@@ -37,7 +37,7 @@ export function useRunningSystem(command: Command, terminal: Terminal): void {
     if (options.databaseUrl || storageSettings.some((name) => env[name])) return;
     Object.assign(env, found.settings);
   }
-  terminal.err.write(`Using the system that npm start runs here (${path}).\n`);
+  terminal.err.write(`Using the system started by npm start (${path}).\n`);
 }
 
 /** The nearest one up to the root of the repository; outside of a repository in the folder itself only. */

@@ -75,10 +75,10 @@ export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): str
   const url = options.databaseUrl || addressIn(terminal.env);
   if (!url)
     throw new UsageError(
-      '--database-url: give the address of the database, or set DATABASE_URL; where `npm start` runs it is found',
+      '--database-url: Pass the URL of the database, or set DATABASE_URL. Neither is needed in a clone where `npm start` is running.',
     );
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new UsageError('--database-url: not an address like postgresql://user:password@host:5432/name');
+    throw new UsageError('--database-url: Must be a URL such as postgresql://user:password@host:5432/name.');
   }
   return url;
 }

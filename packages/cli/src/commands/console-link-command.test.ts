@@ -34,7 +34,7 @@ test('without an organization the link makes the first owner, else it signs a us
   const { userId } = await createTestTenant(database.url);
   publicUrl = 'https://analytics.example/';
   expect(await run('--user', String(userId))).toMatchObject(made('sign_in', 'https://analytics.example'));
-  expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--user: say whom') });
+  expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--user: Specify the user') });
   expect(await run('--user', 'nobody@example.com')).toMatchObject({
     exitCode: 1,
     err: expect.stringContaining('User not found'),

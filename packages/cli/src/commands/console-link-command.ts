@@ -9,13 +9,13 @@ export function addConsoleLinkCommand(program: Command, terminal: Terminal): voi
   program
     .command('console-link')
     .description(
-      'make a link that signs a user in, once and within an hour; without users, one that makes the first owner',
+      'create a link that signs a user in. It works once and expires after an hour. If the installation has no organization yet, the link creates the first owner',
     )
-    .option('--user <id or address>', "the user's id or e-mail address")
+    .option('--user <id or address>', 'user ID or email address')
     .action(({ user }: { user?: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const isSetUp = (await listOrganizations(sql)).length > 0;
-        if (user === undefined && isSetUp) throw new UsageError('--user: say whom the link signs in');
+        if (user === undefined && isSetUp) throw new UsageError('--user: Specify the user to sign in.');
         const link =
           user === undefined
             ? ({ kind: 'first_owner', userId: null } as const)
@@ -24,7 +24,7 @@ export function addConsoleLinkCommand(program: Command, terminal: Terminal): voi
         const address = terminal.env.PUBLIC_API_URL?.replace(/\/+$/, '') ?? '';
         printer.record({ kind: link.kind, link: `${address}/console/enter#${secret}`, expiresAt });
         printer.note(
-          `Whoever has the link can use it, once.${address === '' ? ' Open it at the address of the management API.' : ''}`,
+          `Anyone who has this link can use it once.${address === '' ? ' Open it at the URL of the management API.' : ''}`,
         );
       }),
     );

@@ -121,7 +121,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     expect(await runJson('dead-letters', 'list')).toHaveLength(2);
     expect(await runJson('dead-letters', 'show', first)).toMatchObject({ key: 'phc_a:user-1', value: '{"number":1}' });
 
-    expect(await runJson('dead-letters', 'replay', second)).toEqual({ replayed: 1, left: 0 });
+    expect(await runJson('dead-letters', 'replay', second)).toEqual({ replayed: 1, skipped: 0 });
     const [replayed] = await recordsOf(topics.live);
     expect(replayed).toMatchObject({ key: 'phc_a:user-2', headers: { kept: 'yes' } });
     expect(String(replayed?.value)).toBe('{"number":2}');
@@ -136,7 +136,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
       [second, 'replayed'],
     ]);
     // Somebody who names a letter means it, whatever was decided before.
-    expect(await runJson('dead-letters', 'replay', first)).toEqual({ replayed: 1, left: 0 });
+    expect(await runJson('dead-letters', 'replay', first)).toEqual({ replayed: 1, skipped: 0 });
     expect(await recordsOf(topics.live)).toHaveLength(2);
   });
 
@@ -158,16 +158,16 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     await appendLetter(3, 'processing_error', { dlq_value_omitted: 'true' });
     const { out, err, ended } = await run(['dead-letters', 'replay', '--all', '--json']);
     expect(await ended).toBe(0);
-    expect(JSON.parse(out.join(''))).toEqual({ replayed: 0, left: 1 });
+    expect(JSON.parse(out.join(''))).toEqual({ replayed: 0, skipped: 1 });
     expect(err.join('')).toContain('too large');
     expect(await recordsOf(topics.live)).toEqual([]);
   });
 
   test.each([
-    [['dead-letters', 'replay'], 2, 'name the letters'],
-    [['dead-letters', 'discard'], 2, 'name the letters'],
-    [['dead-letters', 'replay', 'events.live/1/77'], 1, 'there is no dead letter events.live/1/77'],
-    [['dead-letters', 'show', 'x'], 1, 'there is no dead letter x'],
+    [['dead-letters', 'replay'], 2, 'Pass the names of dead letters'],
+    [['dead-letters', 'discard'], 2, 'Pass the names of dead letters'],
+    [['dead-letters', 'replay', 'events.live/1/77'], 1, 'Dead letter events.live/1/77 not found.'],
+    [['dead-letters', 'show', 'x'], 1, 'Dead letter x not found.'],
     [['dead-letters', 'list', '--since', 'yesterday'], 2, '--since'],
   ] as const)('%j is refused', async (args, exitCode, message) => {
     await appendLetter(1, 'invalid_uuid');
@@ -243,7 +243,7 @@ test('a list that may be incomplete says so, with how far each partition was rea
       out: { write: () => true },
       err: { write: (text) => err.push(text) },
     });
-    expect([exitCode, err.join('')]).toEqual([0, expect.stringContaining('warning: partition 0 was read to 1 of 2')]);
+    expect([exitCode, err.join('')]).toEqual([0, expect.stringContaining('warning: partition 0 was only read up to 1 of 2')]);
   } finally {
     await log.close();
     await database.stop();

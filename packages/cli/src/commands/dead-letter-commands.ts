@@ -24,18 +24,18 @@ interface FilterOptions {
 type Letters = ReadDeadLetter[];
 type Work = (found: Letters, open: OpenLog, session: Session) => Promise<void>;
 
-const nameArgument = "the letter's name, as `dead-letters list` shows it, e.g. events.live/3/1042";
+const nameArgument = 'name of the dead letter, as shown by `dead-letters list`, e.g. events.live/3/1042';
 /** Records appended at once; decisions are noted after each such part, so that an interruption repeats little. */
 const replayPart = 100;
 
 export function addDeadLetterCommands(program: Command, terminal: Terminal): void {
   const commands = program
     .command('dead-letters')
-    .description('records the event consumer could not process; reads EVENT_LOG, KAFKA_… and TOPIC_PREFIX as it does');
+    .description('manage records that the event consumer could not process. Uses the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as the consumer');
 
   withFilters(commands.command('list'))
-    .description('list open letters (neither replayed nor discarded), the oldest of each partition first')
-    .option('--all', 'also those that were replayed or discarded')
+    .description('list dead letters that were neither replayed nor discarded, oldest first per partition')
+    .option('--all', 'include dead letters that were replayed or discarded')
     .action((options: FilterOptions, command: Command) =>
       withLetters(
         { ...filterOf(options), includeDecided: options.all === true },
@@ -50,7 +50,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
 
   commands
     .command('show')
-    .description('show one whole, with the data of the event')
+    .description('show a dead letter with the data of its event')
     .argument('<name>', nameArgument)
     .action((name: string, _options: object, command: Command) =>
       withLetters({ names: [name], includeDecided: true }, command, terminal, async (found, _, { printer }) => {
@@ -66,9 +66,9 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     );
 
   withFilters(commands.command('replay'))
-    .description('send records through their lane again; an event that was stored meanwhile stays as it is')
+    .description('send records through their topic again. An event that has been stored in the meantime does not change')
     .argument('[names...]', nameArgument)
-    .option('--all', 'every open letter')
+    .option('--all', 'all dead letters that were neither replayed nor discarded')
     .action((names: string[], options: FilterOptions, command: Command) =>
       withLetters(selectionOf(names, options), command, terminal, async (found, { log }, { sql, printer }) => {
         requireAll(found, names);
@@ -80,16 +80,16 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
         }
         for (const { name, hasValue } of found) {
           if (!hasValue)
-            printer.note(`warning: ${name} was too large to be kept here; its record is at its place in the log`);
+            printer.note(`warning: ${name} was too large to be stored as a dead letter. Its record is still at its position in the log`);
         }
-        printer.record({ replayed: whole.length, left: found.length - whole.length });
+        printer.record({ replayed: whole.length, skipped: found.length - whole.length });
       }),
     );
 
   withFilters(commands.command('discard'))
-    .description('mark letters as discarded; their records stay in the log until its retention ends')
+    .description('mark dead letters as discarded. Their records stay in the log until its retention ends')
     .argument('[names...]', nameArgument)
-    .option('--all', 'every open letter')
+    .option('--all', 'all dead letters that were neither replayed nor discarded')
     .action((names: string[], options: FilterOptions, command: Command) =>
       withLetters(selectionOf(names, options), command, terminal, async (found, _, { sql, printer }) => {
         requireAll(found, names);
@@ -101,10 +101,10 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
 
 function withFilters(command: Command): Command {
   return command
-    .option('--reason <reason>', 'only those given up for this reason')
-    .option('--project-api-key <key>', 'only those of this project')
-    .addOption(new Option('--since <time>', 'only those given up at this time or later').argParser(parseTime))
-    .addOption(new Option('--until <time>', 'only those given up at this time or earlier').argParser(parseTime));
+    .option('--reason <reason>', 'only dead letters with this reason')
+    .option('--project-api-key <key>', 'only dead letters of this project')
+    .addOption(new Option('--since <time>', 'only records that failed at or after this time (ISO 8601, or a time ago such as 24h)').argParser(parseTime))
+    .addOption(new Option('--until <time>', 'only records that failed at or before this time').argParser(parseTime));
 }
 
 /** Reads the topic from its start and hands over the letters the filter leaves. */
@@ -131,7 +131,7 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
 }
 
 function incomplete({ partition, position, end }: UnreadPartition): string {
-  return `warning: partition ${partition} was read to ${position} of ${end}: the log handed over no more of it. What is missing was removed by its retention, or the log does not answer well; try again.`;
+  return `warning: partition ${partition} was only read up to ${position} of ${end}. The missing records were deleted by retention, or the log has a problem. Try again.`;
 }
 
 function filterOf({ reason, projectApiKey, since, until }: FilterOptions): DeadLetterFilter {
@@ -148,7 +148,7 @@ function selectionOf(names: string[], options: FilterOptions): DeadLetterFilter 
   const filter = filterOf(options);
   if (names.length > 0) return { ...filter, names, includeDecided: true };
   if (Object.keys(filter).length > 0 || options.all === true) return filter;
-  throw new UsageError('name the letters, give a filter such as --reason, or --all');
+  throw new UsageError('Pass the names of dead letters, a filter such as --reason, or --all.');
 }
 
 function requireAll(found: Letters, names: string[]): void {
@@ -157,7 +157,7 @@ function requireAll(found: Letters, names: string[]): void {
 
 function only(found: Letters, name: string): ReadDeadLetter {
   const letter = found.find((one) => one.name === name);
-  if (letter === undefined) throw new Refusal(`<name>: there is no dead letter ${name}`);
+  if (letter === undefined) throw new Refusal(`<name>: Dead letter ${name} not found.`);
   return letter;
 }
 
@@ -201,8 +201,8 @@ function parseTime(text: string): Date {
   const date =
     ago === null ? new Date(text) : new Date(Date.now() - Number(ago[1]) * unitMs[ago[2] as 'm' | 'h' | 'd']);
   if (ago === null && !/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) {
-    throw new InvalidArgumentError('Give a time like 2027-01-31T12:00:00Z, a day, or how long ago, like 24h.');
+    throw new InvalidArgumentError('Must be a time such as 2027-01-31T12:00:00Z, a date, or a time ago such as 24h.');
   }
-  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('There is no such time.');
+  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('This is not a valid date or time.');
   return date;
 }

@@ -20,9 +20,9 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
   program
     .command('doctor')
     .description(
-      'look at settings, PostgreSQL, Redis and the event log with the settings of the services, and say what to do; changes nothing. Exit code 1 when there is a problem',
+      'check settings, certificates, PostgreSQL, Redis, mail and the event log, and say how to fix problems. Changes nothing. Run it with the settings of a service. Exits with code 1 if there is a problem',
     )
-    .option('--prisma-directory <path>', 'folder with schema.prisma and migrations/', defaultPrismaDirectory)
+    .option('--prisma-directory <path>', 'directory that contains schema.prisma and migrations/', defaultPrismaDirectory)
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const logger = createLogger('millrace-cli', 'error');
@@ -35,7 +35,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
         if (options.json === true) createPrinter(terminal, true).table(findings.map((finding) => ({ ...finding })));
         else for (const finding of findings) terminal.out.write(toText(finding));
         const problems = findings.filter(({ state }) => state === 'problem').length;
-        if (problems > 0) throw new Error(problems === 1 ? 'there is a problem' : `there are ${problems} problems`);
+        if (problems > 0) throw new Error(problems === 1 ? 'found 1 problem' : `found ${problems} problems`);
       } finally {
         await database.stop();
       }

@@ -28,14 +28,14 @@ interface Chosen {
 }
 
 export function addEnvironmentCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('environment').description('environments of a project and their API keys');
+  const commands = program.command('environment').description('manage the environments of a project and their API keys');
   commands
     .command('create')
-    .description('add an environment with an API key of its own')
-    .requiredOption('--project <id>', "the project's number", parseId)
+    .description('add an environment with its own API key')
+    .requiredOption('--project <id>', 'project ID', parseId)
     .option('--name <name>', '1 to 200 characters', 'Default project')
-    .option('--timezone <name>', 'time zone, like Europe/Berlin', 'UTC')
-    .option('--anonymize-ips', 'do not store addresses of clients')
+    .option('--timezone <name>', 'time zone, such as Europe/Berlin', 'UTC')
+    .option('--anonymize-ips', 'do not store the IP addresses of clients')
     .action(({ project, name, timezone, anonymizeIps }: NewEnvironmentOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const settings = { name, timezone, anonymize_ips: anonymizeIps === true };
@@ -47,8 +47,8 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
     );
   commands
     .command('list')
-    .description('list the environments of a project by id; the first has the id of the project')
-    .requiredOption('--project <id>', "the project's number", parseId)
+    .description('list the environments of a project, sorted by ID. The first one has the ID of the project')
+    .requiredOption('--project <id>', 'project ID', parseId)
     .action(({ project }: { project: number }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         printer.table((await listEnvironments(sql, { projectId: project })).map(toRow));
@@ -57,7 +57,7 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
   commands
     .command('show')
     .description('show an environment')
-    .requiredOption('--environment <id>', "the environment's number", parseId)
+    .requiredOption('--environment <id>', 'environment ID', parseId)
     .action(({ environment }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) =>
         printer.record(toRow(await getEnvironment(sql, environment))),
@@ -65,8 +65,8 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
     );
   commands
     .command('rename')
-    .description('give an environment another name; its project keeps its own')
-    .requiredOption('--environment <id>', "the environment's number", parseId)
+    .description('rename an environment. The name of its project does not change')
+    .requiredOption('--environment <id>', 'environment ID', parseId)
     .requiredOption('--name <name>', '1 to 200 characters')
     .action(({ environment: environmentId, name }: Chosen & { name: string }, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
@@ -77,14 +77,14 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
     );
   commands
     .command('delete')
-    .description('delete an environment and its API key at once, and its data in the background')
-    .requiredOption('--environment <id>', "the environment's number", parseId)
+    .description('delete an environment and its API key immediately, and its data in the background')
+    .requiredOption('--environment <id>', 'environment ID', parseId)
     .option('--yes', 'confirm the deletion')
     .action(({ environment: environmentId, yes }: Chosen & { yes?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const { name, project_id: projectId } = await getEnvironment(sql, environmentId);
         const others = (await listEnvironments(sql, { projectId })).length - 1;
-        requireYes(yes, `the environment "${name}" with its data${others > 0 ? '' : ', and its project with it'}`);
+        requireYes(yes, `the environment "${name}"${others > 0 ? '' : ', its project'} and its data`);
         await change((tx, { actor }) => removeEnvironment(tx, { environmentId, actor }));
         printer.record({ environmentId, projectId, name, deleted: true });
       }),
@@ -107,29 +107,29 @@ function toRow(environment: Awaited<ReturnType<typeof createEnvironment>>): Row 
 function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
   const commands = environment
     .command('secret-key')
-    .description('secret keys, with which servers read flag definitions');
+    .description('manage secret keys, which servers use to read flag definitions');
   const add = (name: string, description: string) =>
     commands
       .command(name)
       .description(description)
-      .requiredOption('--environment <id>', "the environment's number", parseId);
+      .requiredOption('--environment <id>', 'environment ID', parseId);
 
-  add('create', 'create the secret key of an environment; it is shown once').action(
+  add('create', 'create the secret key of an environment. It is shown only once').action(
     ({ environment: environmentId }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const made = await change((tx, { actor }) => createProjectSecretKey(tx, { environmentId, actor }));
         printOnce(printer, environmentId, made);
       }),
   );
-  add('roll', 'replace the secret key, shown once; the former one stays valid as the backup').action(
+  add('roll', 'replace the secret key. The new key is shown only once. The previous key stays valid as the backup').action(
     ({ environment: environmentId }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const made = await change((tx, { actor }) => rollProjectSecretKey(tx, { environmentId, actor }));
         printOnce(printer, environmentId, made);
       }),
   );
-  add('revoke', 'remove the secret keys of an environment, or one of them; they stop working at once')
-    .addOption(new Option('--slot <slot>', 'only this one').choices(['primary', 'backup']))
+  add('revoke', 'revoke the secret keys of an environment, or one of them. They stop working immediately')
+    .addOption(new Option('--slot <slot>', 'only the key in this slot').choices(['primary', 'backup']))
     .action(({ environment: environmentId, slot }: Chosen & { slot?: 'primary' | 'backup' }, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const slots = slot === undefined ? (['primary', 'backup'] as const) : [slot];
@@ -148,7 +148,7 @@ function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
 function printOnce(printer: Printer, environmentId: number, { keys, value }: RolledSecretKey): void {
   const former = keys.find(({ slot }) => slot === 'backup');
   printer.record({ environmentId, secretKey: value, backup: former?.mask_value ?? null });
-  printer.note('Keep the secret key: it is not shown again.');
+  printer.note('Save the secret key now. It is not shown again.');
 }
 
 function toSecretKeyRow({ slot, mask_value: maskValue, created_at: createdAt }: ProjectSecretKey): Row {

@@ -15,12 +15,12 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
   withApiOptions(
     commands
       .command('evaluate')
-      .description('evaluate a flag for a person, by the stored properties of the person and the groups')
-      .argument('<key>', "the flag's key")
-      .requiredOption('--distinct-id <id>', 'distinct id of the person')
-      .option('--group <type=key>', 'a group of the person; may be given several times', collect, {})
-      .option('--property <name=value>', 'instead of what is stored; JSON or text', collectJson, {})
-      .option('--explain', 'name every condition, the properties, where their values came from, and the hashes'),
+      .description('evaluate a flag for a person, using the stored properties of the person and its groups')
+      .argument('<key>', 'flag key')
+      .requiredOption('--distinct-id <id>', 'distinct ID of the person')
+      .option('--group <type=key>', 'a group of the person (repeatable)', collect, {})
+      .option('--property <name=value>', 'property value to use instead of the stored one, as JSON or text (repeatable)', collectJson, {})
+      .option('--explain', 'show each condition, its properties, the source of their values, and the hashes'),
   ).action(async (key: string, _options: unknown, command: Command) => {
     const options = command.optsWithGlobals<EvaluateOptions>();
     const reason = await askReason(key, options, terminal);
@@ -70,7 +70,7 @@ function collectJson(text: string, collected: Record<string, unknown>): Record<s
 
 function parted(text: string): [string, string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('Give a name, = and a value.');
+  if (at < 1) throw new InvalidArgumentError('Must have the form name=value.');
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -94,7 +94,7 @@ function explanationLines({ evaluation, explanation }: Reason): string[] {
       : [
           `holdout of ${holdout.percentage} %: hash ${shown(holdout.hash)}, ${holdout.is_held_out ? 'held out' : 'not held out'}`,
         ]),
-    ...(enrollment ?? []).map(({ property, source }) => `enrolment by ${property}: ${sourceWords(source)}`),
+    ...(enrollment ?? []).map(({ property, source }) => `enrollment by ${property}: ${sourceWords(source)}`),
     ...conditions.flatMap((condition, index) =>
       conditionLines(condition, { number: index + 1, isDeciding: index === evaluation.condition_index }),
     ),
@@ -109,7 +109,7 @@ function conditionLines(
   { number, isDeciding }: { number: number; isDeciding: boolean },
 ): string[] {
   return [
-    `condition ${number}: ${outcome}${isDeciding ? ' (this one decided)' : ''}`,
+    `condition ${number}: ${outcome}${isDeciding ? ' (this condition determined the result)' : ''}`,
     ...filters.map((filter) => `  ${filterWords(filter)}`),
     `  rollout ${rollout.percentage} %: hash ${shown(rollout.hash)}`,
   ];
@@ -125,9 +125,9 @@ function filterWords({ about, id, key, source, property, outcome }: Condition['f
 function sourceWords(source: string): string {
   const words: Record<string, string> = {
     request: 'value from the command',
-    distinct_id: 'value is the distinct id',
-    group_key: 'value is the key of the group',
-    stored: 'value as stored',
+    distinct_id: 'value is the distinct ID',
+    group_key: 'value is the group key',
+    stored: 'stored value',
     missing: 'no value',
     unavailable: 'value unavailable',
   };

@@ -8,7 +8,7 @@ import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
 /** `flags …`: over the management API, so that its rules, its history and its checks are the only ones. */
 export function addFlagCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('flags').description('feature flags of a project, over the management API');
+  const commands = program.command('flags').description('manage the feature flags of a project, through the management API');
   addList(commands, terminal);
   addShow(commands, terminal);
   addCreate(commands, terminal);
@@ -18,7 +18,7 @@ export function addFlagCommands(program: Command, terminal: Terminal): void {
 }
 
 function addList(commands: Command, terminal: Terminal): void {
-  withApiOptions(commands.command('list').description('list the flags of a project by key')).action(
+  withApiOptions(commands.command('list').description('list the flags of a project, sorted by key')).action(
     async (_options: unknown, command: Command) => {
       const { api, isJson } = opened(command, terminal);
       const flags = await listFlags(api);
@@ -29,7 +29,7 @@ function addList(commands: Command, terminal: Terminal): void {
 }
 
 function addShow(commands: Command, terminal: Terminal): void {
-  withApiOptions(commands.command('show').description('show a flag').argument('<key>', "the flag's key")).action(
+  withApiOptions(commands.command('show').description('show a flag').argument('<key>', 'flag key')).action(
     async (key: string, _options: unknown, command: Command) => {
       const { api, isJson } = opened(command, terminal);
       print(terminal, await getFlag(api, key), isJson);
@@ -39,7 +39,7 @@ function addShow(commands: Command, terminal: Terminal): void {
 
 function addCreate(commands: Command, terminal: Terminal): void {
   withChangeOptions(
-    commands.command('create').description('create a flag; without options it is on for everybody'),
+    commands.command('create').description('create a flag. Without options, it is active for all users'),
   ).action(async (key: string, options: ChangeOptions, command: Command) => {
     const { api, isJson } = opened(command, terminal);
     print(terminal, (await api.call('POST', 'feature_flags/', { key, ...flagChanges(options) })) as Flag, isJson);
@@ -47,13 +47,13 @@ function addCreate(commands: Command, terminal: Terminal): void {
 }
 
 function addSet(commands: Command, terminal: Terminal): void {
-  withChangeOptions(commands.command('set').description('change what is given of a flag')).action(
+  withChangeOptions(commands.command('set').description('change a flag. Only the options that you pass are changed')).action(
     async (key: string, options: ChangeOptions, command: Command) => {
       const { api, isJson } = opened(command, terminal);
       const stored = await getFlag(api, key);
       const changes = flagChanges(options, stored);
       if (Object.keys(changes).length === 0) {
-        throw new UsageError('say what to change: --rollout, --name, --filters, --active or --no-active');
+        throw new UsageError('Specify a change: --rollout, --name, --filters, --active or --no-active.');
       }
       print(terminal, (await api.call('PATCH', `feature_flags/${stored.id}/`, changes)) as Flag, isJson);
     },
@@ -63,12 +63,12 @@ function addSet(commands: Command, terminal: Terminal): void {
 function withChangeOptions(command: Command): Command {
   return withApiOptions(
     command
-      .argument('<key>', "the flag's key")
-      .option('--rollout <percentage>', 'percentage of the matching users', parsePercentage)
-      .option('--name <text>', 'what it is for')
-      .option('--filters <json>', 'conditions, variants and payloads as JSON, or @ and the name of a file')
-      .option('--active', 'turn it on')
-      .option('--no-active', 'turn it off'),
+      .argument('<key>', 'flag key')
+      .option('--rollout <percentage>', 'rollout percentage among matching users', parsePercentage)
+      .option('--name <text>', 'description of the flag')
+      .option('--filters <json>', 'release conditions, variants and payloads as JSON, or @file')
+      .option('--active', 'enable the flag')
+      .option('--no-active', 'disable the flag'),
   );
 }
 
@@ -76,8 +76,8 @@ function addToggle(commands: Command, terminal: Terminal): void {
   withApiOptions(
     commands
       .command('toggle')
-      .description('turn a flag off that is on, and on that is off')
-      .argument('<key>', "the flag's key"),
+      .description('enable a disabled flag, or disable an enabled one')
+      .argument('<key>', 'flag key'),
   ).action(async (key: string, _options: unknown, command: Command) => {
     const { api, isJson } = opened(command, terminal);
     const { id, active } = await getFlag(api, key);
@@ -123,7 +123,7 @@ const shownConditions = 3;
 
 /** For whom a flag is, in a few words: `30 %`, or `100 % where email; 20 % where plan, country → green`. */
 function rolloutWords({ groups = [] }: Filters): string {
-  if (groups.length === 0) return 'nobody';
+  if (groups.length === 0) return 'none';
   const shown = groups.slice(0, shownConditions).map(conditionWords);
   const rest = groups.length - shown.length;
   return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
@@ -138,7 +138,7 @@ function conditionWords({ properties, rollout_percentage: rollout, variant }: Co
 function parsePercentage(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !(value >= 0 && value <= 100))
-    throw new InvalidArgumentError('Give a number from 0 to 100.');
+    throw new InvalidArgumentError('Must be a number from 0 to 100.');
   return value;
 }
 
@@ -171,7 +171,7 @@ function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): 
   const groups = filters.groups ?? stored?.filters.groups ?? [{}];
   const [only, ...others] = Array.isArray(groups) ? groups : [];
   if (others.length > 0) {
-    throw new UsageError('--rollout: the flag has several conditions; say the rollout of each in --filters');
+    throw new UsageError('--rollout: The flag has several release conditions. Set the rollout of each one in --filters.');
   }
   return { ...filters, groups: [{ ...(only ?? {}), rollout_percentage: rollout }] };
 }
@@ -185,7 +185,7 @@ function readFilters(text: string): Filters {
     throw new UsageError(`--filters: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (typeof filters !== 'object' || filters === null || Array.isArray(filters)) {
-    throw new UsageError('--filters: give a JSON object, or @ and the name of a file with one');
+    throw new UsageError('--filters: Must be a JSON object, or @ followed by the name of a file that contains one.');
   }
   return { ...filters };
 }

@@ -28,7 +28,7 @@ export function addHealthCommand(program: Command, terminal: Terminal): void {
     program
       .command('health')
       .description(
-        'see whether events of a project arrive, and how soon, over the management API. Exit code 1 while they are late',
+        'show whether the events of a project arrive and how late they are, through the management API. Exits with code 1 while they are late',
       ),
     'the scope event:read',
   ).action(async (_options: unknown, command: Command) => {
@@ -55,7 +55,7 @@ function print(terminal: Terminal, health: Health): void {
     terminal.out.write('\n');
     printer.table(
       health.lanes.map((lane) => ({
-        lane: lane.lane,
+        topic: lane.lane,
         waiting: lane.waiting,
         oldestSeconds: lane.oldest_seconds,
         acceptedPerMinute: lane.accepted_per_minute,
@@ -64,6 +64,6 @@ function print(terminal: Terminal, health: Health): void {
     );
   }
   for (const [name, state] of Object.entries(sources)) {
-    if (state !== 'ok') printer.note(`warning: ${name.replaceAll('_', ' ')}: not known now. ${state}`);
+    if (state !== 'ok') printer.note(`warning: ${name.replaceAll('_', ' ')}: currently unknown. ${state}`);
   }
 }

@@ -117,7 +117,7 @@ describe('lines that are no events', () => {
   beforeEach(() => writeFileSync(file, `${line(1)}\n{"event":"x","distinct_id":"d"}\n\nno JSON\n${line(5)}\n`));
   const rejectedLines = [
     { line: 2, field: 'timestamp', reason: 'missing' },
-    { line: 4, field: null, reason: 'not JSON' },
+    { line: 4, field: null, reason: 'not valid JSON' },
   ];
 
   test('nothing is sent, and each is named', async () => {
@@ -125,8 +125,8 @@ describe('lines that are no events', () => {
       exitCode: 1,
       out: expect.stringMatching(/outcome +invalid/),
       err:
-        'line 2: timestamp: missing\nline 4: not JSON\n' +
-        'error: 2 of 5 lines cannot be imported, so nothing was sent; give --skip-invalid to import the others\n',
+        'line 2: timestamp: missing\nline 4: not valid JSON\n' +
+        'error: 2 of 5 lines cannot be imported, so nothing was sent. Pass --skip-invalid to import the others.\n',
     });
     expect(batches).toEqual([]);
   });
@@ -176,7 +176,7 @@ test.each([429, 503])('a %d is waited out, as long as it says', async (status) =
     request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
   expect(await run()).toMatchObject({
     exitCode: 0,
-    err: expect.stringContaining(`refuses events (${status} Busy.); trying again in 1 s\n`),
+    err: expect.stringContaining(`does not accept events at the moment (${status} Busy.). Retrying in 1 s.\n`),
   });
   expect(sentNames()).toEqual(['e1', 'e2', 'e1', 'e2']);
   expect(batches[0]).toEqual(batches[1]);
@@ -185,11 +185,11 @@ test.each([429, 503])('a %d is waited out, as long as it says', async (status) =
 test.each([
   [
     { status: 402, body: { detail: 'The plan includes no migrations.' } },
-    /answered 402 The plan includes no migrations\./,
+    /responded with 402 The plan includes no migrations\./,
   ],
-  [{ status: 401, body: { detail: 'Unknown key.', attr: 'api_key' } }, /answered 401 api_key: Unknown key\./],
-  [{ status: 404 }, /answered 404/],
-  [{ status: 301, headers: { location: '/elsewhere' } }, /answered 301/],
+  [{ status: 401, body: { detail: 'Unknown key.', attr: 'api_key' } }, /responded with 401 api_key: Unknown key\./],
+  [{ status: 404 }, /responded with 404/],
+  [{ status: 301, headers: { location: '/elsewhere' } }, /responded with 301/],
   [{ status: 200, body: { status: 'Ok', quota_limited: ['events'] } }, /quota/],
 ])('%j ends the import, which can be gone on with', async (refusal: Answer, reason) => {
   writeFileSync(file, lines(4));
@@ -201,7 +201,7 @@ test.each([
     reason: expect.stringMatching(reason),
     lastLine: 2,
   });
-  expect(stopped.err).toMatch(/everything up to line 2 is imported; run the same command again to go on/);
+  expect(stopped.err).toMatch(/\. Everything up to line 2 has been imported\. Run the same command again to continue\./);
   expect(await runJson(['--batch-size', '2'])).toMatchObject({ imported: 4, importedBefore: 2 });
   expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e3', 'e4']);
   expect(batches[1]).toEqual(batches[2]);
@@ -298,8 +298,8 @@ describe('a file that is imported', () => {
 
 test.each([
   [['--batch-size', '0'], /--batch-size/],
-  [['--host', 'events.example.com'], /--host: not an address/],
-  [['--state', '/nowhere/at/all'], /--state: .* cannot be written/],
+  [['--host', 'events.example.com'], /--host: Must be a URL/],
+  [['--state', '/nowhere/at/all'], /--state: Could not write /],
 ])('%j is called wrongly', async (args, message) => {
   writeFileSync(file, lines(1));
   expect(await run(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
@@ -307,8 +307,8 @@ test.each([
 });
 
 test.each([
-  ['missing', () => {}, /there is no/],
-  ['cut off', () => writeFileSync(file, gzipSync(lines(1000)).subarray(0, 200)), /damaged or cut off/],
+  ['missing', () => {}, /does not exist/],
+  ['cut off', () => writeFileSync(file, gzipSync(lines(1000)).subarray(0, 200)), /damaged or incomplete/],
 ])('a file that is %s', async (_name, prepare, message) => {
   prepare();
   expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });

@@ -26,26 +26,28 @@ const batchBytes = 4_000_000;
 const shownFaults = 20;
 
 const help = `
-Each line is one event: {"event": …, "distinct_id": …, "timestamp": …, "properties": {…}}. The whole file is checked first.
-Events are sent in the order of the file. An event without a uuid gets one derived from its text and its line number, so
-importing the same file again, or going on after an interruption, stores nothing twice; two equal lines are two events.
-Once lines were inserted or removed before an event, it counts as another one, unless it has a uuid of its own.
+Each line is one event: {"event": …, "distinct_id": …, "timestamp": …, "properties": {…}}. The complete file is checked before
+anything is sent. Events are sent in the order of the file.
 
-Exit codes: 0 imported, 1 refused or given up, 2 called wrongly, 130 interrupted. After 1 and 130 the same command goes on.`;
+An event without a uuid gets one derived from its text and its line number. If you import the same file again, or continue after
+an interruption, each event is therefore stored once. Two identical lines are two events. If you insert or remove lines before an
+event that has no uuid, it counts as a different event.
+
+Exit codes: 0 imported, 1 refused or gave up, 2 wrong arguments, 130 interrupted. After 1 or 130, run the same command to continue.`;
 
 export function addImportCommand(program: Command, terminal: Terminal): void {
   program
     .command('import')
-    .description('send past events, one JSON object per line, to the ingest host as a historical migration')
-    .argument('<file>', 'path of the file, packed with gzip or not; - reads standard input')
-    .option('--host <url>', 'address of the ingest host (default: INGEST_URL)')
-    .option('--project-api-key <key>', 'the project to import into (default: PROJECT_API_KEY)')
-    .option('--batch-size <events>', 'events in one request; requests follow one another', wholeNumber(1, 10_000), 1000)
-    .option('--skip-invalid', 'import the other lines when some are not valid events')
-    .option('--dry-run', 'check the file and send nothing')
-    .option('--state <path>', 'where to note how far it is (default: <file>.import-state.json)')
-    .option('--restart', 'start over although a part is imported; events already stored are skipped')
-    .option('--patience <seconds>', 'how long to retry while the host refuses events', wholeNumber(0, 86_400), 600)
+    .description('import past events (one JSON object per line) by sending them to the ingest host as a historical migration')
+    .argument('<file>', 'path of the file, which can be gzip-compressed, or - for standard input')
+    .option('--host <url>', 'URL of the ingest host (default: INGEST_URL)')
+    .option('--project-api-key <key>', 'API key of the project to import into (default: PROJECT_API_KEY)')
+    .option('--batch-size <events>', 'events per request. Requests are sent one at a time', wholeNumber(1, 10_000), 1000)
+    .option('--skip-invalid', 'skip lines that are not valid events')
+    .option('--dry-run', 'check the file without sending anything')
+    .option('--state <path>', 'file that stores the progress (default: <file>.import-state.json)')
+    .option('--restart', 'start from the beginning even if part of the file has been imported. Events that are already stored are skipped')
+    .option('--patience <seconds>', 'how long to retry while the host does not accept events', wholeNumber(0, 86_400), 600)
     .addHelpText('after', help)
     .action(async (file: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ImportCommandOptions>();
@@ -58,16 +60,16 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
 async function run(file: string, options: ImportCommandOptions, terminal: Terminal): Promise<ImportSummary> {
   const host = requireAddress(options.host || terminal.env.INGEST_URL, {
     option: '--host',
-    missing: 'give the address of the ingest host, or set INGEST_URL',
+    missing: 'Pass the URL of the ingest host, or set INGEST_URL.',
     example: 'https://events.example.com',
   });
   const projectApiKey = options.projectApiKey || terminal.env.PROJECT_API_KEY;
-  if (!projectApiKey) throw new UsageError("--project-api-key: give the project's key, or set PROJECT_API_KEY");
+  if (!projectApiKey) throw new UsageError('--project-api-key: Pass the API key of the project, or set PROJECT_API_KEY.');
   // Standard input has no place of its own; what is sent again is known by its uuids.
   const statePath = options.state ?? (file === '-' ? null : `${file}.import-state.json`);
   const interrupted = terminal.interrupted ?? new AbortController().signal;
   const source = await openSource(file, terminal, interrupted).catch((error: unknown) => {
-    throw interrupted.aborted ? new ImportStopped('interrupted before anything was sent', 130) : error;
+    throw interrupted.aborted ? new ImportStopped('Interrupted before anything was sent.', 130) : error;
   });
   try {
     return await importFile(source, {
@@ -96,26 +98,26 @@ function printSummary(summary: ImportSummary, { json }: ImportCommandOptions, te
   const { rejectedLines, rejected, file, outcome, lines, imported, importedBefore, seconds } = summary;
   const printer = createPrinter(terminal, false);
   for (const fault of rejectedLines.slice(0, shownFaults)) printer.note(describeFault(fault));
-  if (rejected > shownFaults) printer.note(`… and ${rejected - shownFaults} more lines; --json lists them`);
+  if (rejected > shownFaults) printer.note(`… and ${rejected - shownFaults} more lines. Use --json to list them all.`);
   if (outcome === 'imported' && imported > 0 && imported === importedBefore) {
-    printer.note('There was nothing left to send: all of it was imported before (--restart sends it again).');
+    printer.note('There was nothing left to send, because the whole file has already been imported. Use --restart to send it again.');
   }
   printer.record({ file, outcome, lines, imported, importedBefore, rejected, seconds });
 }
 
 function describeStop({ outcome, reason, rejected, lines, lastLine, file }: ImportSummary): string {
   if (outcome === 'invalid') {
-    return `${rejected} of ${lines} lines cannot be imported, so nothing was sent; give --skip-invalid to import the others`;
+    return `${rejected} of ${lines} lines cannot be imported, so nothing was sent. Pass --skip-invalid to import the others.`;
   }
-  const rest = file === 'standard input' ? 'import it again' : 'run the same command again to go on';
-  return `${reason}; everything up to line ${lastLine} is imported; ${rest}`;
+  const rest = file === 'standard input' ? 'Import it again.' : 'Run the same command again to continue.';
+  return `${reason?.replace(/\.$/, '')}. Everything up to line ${lastLine} has been imported. ${rest}`;
 }
 
 function wholeNumber(min: number, max: number) {
   return (text: string): number => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < min || value > max) {
-      throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+      throw new InvalidArgumentError(`Must be a whole number from ${min} to ${max}.`);
     }
     return value;
   };

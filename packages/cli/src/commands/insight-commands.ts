@@ -23,10 +23,10 @@ interface AnswerOptions extends ApiOptions {
 export function addInsightCommands(program: Command, terminal: Terminal): void {
   const query = program
     .command('query')
-    .description('ask an insight query of a project, over the management API')
+    .description('run an insight query in a project, through the management API')
     .argument(
       '<file>',
-      'JSON of the query, e.g. {"kind": "TrendsQuery", "series": [{"kind": "EventsNode"}]}; - for standard input',
+      'file with the query as JSON, e.g. {"kind": "TrendsQuery", "series": [{"kind": "EventsNode"}]}, or - for standard input',
     )
     .action(async (file: string, _options: object, command: Command) => {
       const options = command.optsWithGlobals<AnswerOptions>();
@@ -37,10 +37,10 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
   withAnswerOptions(query, 'the scope query:read');
   const run = program
     .command('insights')
-    .description('stored insights of a project, over the management API')
+    .description('run saved insights of a project, through the management API')
     .command('run')
-    .description('answer an insight')
-    .argument('<id>', 'its number or its short id')
+    .description('run a saved insight')
+    .argument('<id>', 'ID or short ID of the insight')
     .action(async (id: string, _options: object, command: Command) => {
       const options = command.optsWithGlobals<AnswerOptions>();
       const path = `insights/${encodeURIComponent(id)}/?refresh=${options.new === true ? 'force_blocking' : 'blocking'}`;
@@ -53,20 +53,20 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
 function withAnswerOptions(command: Command, scope: string): void {
   withApiOptions(command, scope)
     .option('--csv', 'print the results as CSV')
-    .option('--new', 'compute the answer, also where one is kept that is fresh');
+    .option('--new', 'compute the result even if a fresh cached result exists');
 }
 
 /** @throws UsageError saying what is wrong with the file. */
 async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
   const content = await (file === '-' ? text(terminal.input ?? process.stdin) : readFile(file, 'utf8')).catch(
     (error: Error) => {
-      throw new UsageError(`${file}: it cannot be read: ${error.message}`);
+      throw new UsageError(`<file>: Could not read ${file}: ${error.message}`);
     },
   );
   try {
     return JSON.parse(content);
   } catch (error) {
-    throw new UsageError(`${file === '-' ? 'standard input' : file}: it is no JSON: ${(error as Error).message}`);
+    throw new UsageError(`<file>: ${file === '-' ? 'Standard input' : file} is not valid JSON: ${(error as Error).message}`);
   }
 }
 

@@ -25,8 +25,8 @@ export const defaultPrismaDirectory =
 export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
     .command('migrate')
-    .description('bring the database to the newest schema; safe to repeat and to start from several places')
-    .option('--prisma-directory <path>', 'folder with schema.prisma and migrations/', defaultPrismaDirectory)
+    .description('migrate the database to the newest schema. Safe to repeat and to run in several places at the same time')
+    .option('--prisma-directory <path>', 'directory that contains schema.prisma and migrations/', defaultPrismaDirectory)
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const applied = await migrateFrom(prismaDirectory, readDatabaseUrl(options, terminal));
@@ -39,7 +39,7 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
 /** @throws UsageError when there are no migrations in the folder, else as `migrate`. */
 async function migrateFrom(prismaDirectory: string, databaseUrl: string): Promise<string[]> {
   if (!existsSync(join(prismaDirectory, 'migrations'))) {
-    throw new UsageError(`--prisma-directory: no migrations in ${prismaDirectory}`);
+    throw new UsageError(`--prisma-directory: ${prismaDirectory} contains no migrations.`);
   }
   return migrate(databaseUrl, prismaDirectory);
 }
@@ -59,16 +59,16 @@ interface BootstrapOptions {
 export function addBootstrapCommand(program: Command, terminal: Terminal): void {
   program
     .command('bootstrap')
-    .description('migrate, then create the first organization with an owner, a project and a personal key')
-    .requiredOption('--email <address>', "the owner's e-mail address")
+    .description('migrate the database, then create the first organization with an owner, a project and a personal API key')
+    .requiredOption('--email <address>', 'email address of the owner')
     .option('--organization <name>', 'name of the organization', 'My organization')
-    .option('--first-name <name>', "the owner's first name")
-    .option('--last-name <name>', "the owner's last name")
+    .option('--first-name <name>', 'first name of the owner')
+    .option('--last-name <name>', 'last name of the owner')
     .option('--project <name>', 'name of the project', 'Default project')
-    .option('--timezone <name>', "the project's time zone, like Europe/Berlin (default: UTC)")
+    .option('--timezone <name>', 'time zone of the project, such as Europe/Berlin (default: UTC)')
     .addOption(planOption().default('full'))
-    .option('--force', 'create another organization although there is one')
-    .option('--prisma-directory <path>', 'folder with schema.prisma and migrations/', defaultPrismaDirectory)
+    .option('--force', 'create another organization even if one exists')
+    .option('--prisma-directory <path>', 'directory that contains schema.prisma and migrations/', defaultPrismaDirectory)
     .action(async (options: BootstrapOptions, command: Command) => {
       await migrateFrom(options.prismaDirectory, readDatabaseUrl(command.optsWithGlobals(), terminal));
       await withSession(command, terminal, async ({ sql, change, printer }) => {
@@ -80,13 +80,13 @@ export function addBootstrapCommand(program: Command, terminal: Terminal): void 
           isForced: force === true,
         });
         if (created === null) {
-          printer.note('There is an organization already, so nothing was created (--force creates another one).');
+          printer.note('An organization already exists, so nothing was created. Use --force to create another one.');
           const [existing] = await listOrganizations(sql);
           printer.record({ created: false, organizationId: existing?.id ?? null });
           return;
         }
         printer.record({ created: true, ...created });
-        printer.note('Keep the personal API key: it is not shown again.');
+        printer.note('Save the personal API key now. It is not shown again.');
       });
     });
 }

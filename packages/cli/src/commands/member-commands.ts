@@ -27,12 +27,12 @@ interface NewMemberOptions {
 }
 
 export function addMemberCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('member').description('members of an organization');
+  const commands = program.command('member').description('manage the members of an organization');
   commands
     .command('add')
-    .description('make a user a member')
-    .requiredOption('--organization <id>', "the organization's UUID")
-    .requiredOption('--user <id or address>', "the user's id or e-mail address")
+    .description('add a user to an organization')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
+    .requiredOption('--user <id or address>', 'user ID or email address')
     .addOption(levelOption().default(membershipLevels.member, 'member'))
     .action((options: NewMemberOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
@@ -44,9 +44,9 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('set-level')
-    .description("change a member's level")
-    .requiredOption('--organization <id>', "the organization's UUID")
-    .requiredOption('--user <id or address>', "the user's id or e-mail address")
+    .description('change the membership level of a member')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
+    .requiredOption('--user <id or address>', 'user ID or email address')
     .addOption(levelOption().makeOptionMandatory())
     .action((options: NewMemberOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
@@ -58,9 +58,9 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('remove')
-    .description('remove a user from an organization; the account and its keys stay, open invites are withdrawn')
-    .requiredOption('--organization <id>', "the organization's UUID")
-    .requiredOption('--user <id or address>', "the user's id or e-mail address")
+    .description('remove a user from an organization. The account and its keys remain. Pending invites that the user sent are revoked')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
+    .requiredOption('--user <id or address>', 'user ID or email address')
     .action((options: Pick<NewMemberOptions, 'organization' | 'user'>, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const userId = await resolveUserId(sql, options.user);
@@ -71,8 +71,8 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('list')
-    .description('list the members of an organization, the latest first')
-    .requiredOption('--organization <id>', "the organization's UUID")
+    .description('list the members of an organization, latest first')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
     .action(({ organization }: { organization: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         const { id: organizationId } = await getOrganization(sql, organization);
@@ -108,11 +108,11 @@ interface AcceptOptions {
 }
 
 export function addInviteCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('invite').description('invites to an organization');
+  const commands = program.command('invite').description('manage invites to an organization');
   commands
     .command('list')
-    .description('list invites nobody has accepted, the newest first')
-    .requiredOption('--organization <id>', "the organization's UUID")
+    .description('list pending invites, newest first')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
     .action(({ organization }: { organization: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         const { id: organizationId } = await getOrganization(sql, organization);
@@ -132,8 +132,8 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('accept')
-    .description('accept an invite for the person, who gets an account and a key if there is none yet')
-    .argument('<id>', "the invite's UUID, as `invite list` shows it")
+    .description('accept an invite on behalf of the invited person. If the person has no account yet, this creates one, with a personal API key')
+    .argument('<id>', 'invite ID (UUID), as shown by `invite list`')
     .option('--first-name <name>', 'first name of a new account')
     .option('--last-name <name>', 'last name of a new account')
     .action((id: string, options: AcceptOptions, command: Command) =>
@@ -150,13 +150,13 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
           role: levelName(membership.level),
           personalApiKey,
         });
-        if (personalApiKey !== null) printer.note('Keep the personal API key: it is not shown again.');
+        if (personalApiKey !== null) printer.note('Save the personal API key now. It is not shown again.');
       }),
     );
   commands
     .command('revoke')
-    .description('withdraw an invite')
-    .argument('<id>', "the invite's UUID, as `invite list` shows it")
+    .description('revoke an invite')
+    .argument('<id>', 'invite ID (UUID), as shown by `invite list`')
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const revoked = await change((tx, { actor }) => revokeInvite(tx, { inviteId: id, actor }));
@@ -177,10 +177,10 @@ async function acceptForPerson(tx: Transaction, inviteId: string, options: Accep
 
 /** `--level member|administrator|owner`, or the number the API uses. */
 function levelOption(): Option {
-  return new Option('--level <level>', 'member (1), administrator (8) or owner (15)').argParser(
+  return new Option('--level <level>', 'membership level: member (1), administrator (8) or owner (15)').argParser(
     (text): MembershipLevel => {
       const level = Object.entries(membershipLevels).find(([name, value]) => text === name || text === String(value));
-      if (!level) throw new InvalidArgumentError('Choose member, administrator or owner.');
+      if (!level) throw new InvalidArgumentError('Must be member, administrator or owner.');
       return level[1];
     },
   );

@@ -58,7 +58,7 @@ test('what is stored is listed with what is left, also of a log that was left', 
   const { rows } = await run('offsets', 'list');
   const of = (group: string, state: string, next: number, end: number | null) =>
     expect.objectContaining({ partition: `${topic}/0`, group, state, next, end });
-  expect(rows).toEqual([of('all', 'read', 3, 3), of('g', 'left', 9, null), of('g', 'unread', 1, 3)]);
+  expect(rows).toEqual([of('all', 'read', 3, 3), of('g', 'former', 9, null), of('g', 'unread', 1, 3)]);
   expect((await run('offsets', 'list', '--unread')).rows).toHaveLength(2);
 });
 
@@ -84,10 +84,10 @@ test('a log that is gone is forgotten', async () => {
 });
 
 test.each([
-  [['accept', 'nowhere/0', '--from', 'start'], 1, 'no group has read nowhere/0'],
-  [['accept', 'nowhere/0', '--from', 'middle'], 2, 'Give start, end or an offset'],
+  [['accept', 'nowhere/0', '--from', 'start'], 1, 'No consumer group has read nowhere/0'],
+  [['accept', 'nowhere/0', '--from', 'middle'], 2, 'Must be start, end or an offset'],
   [['accept', 'nowhere/0'], 2, '--from'],
-  [['forget', 'kafka/x'], 1, 'nothing is stored of kafka/x'],
+  [['forget', 'kafka/x'], 1, 'No offsets are stored for kafka/x'],
 ] as const)('%j is refused', async (args, code, message) => {
   const { exitCode, err } = await run('offsets', ...args);
   expect([exitCode, err]).toEqual([code, expect.stringContaining(message)]);
@@ -96,5 +96,5 @@ test.each([
 test('an offset beyond the end is refused', async () => {
   await store(7n);
   const { exitCode, err } = await run('offsets', 'accept', `${topic}/0`, '--from', '4');
-  expect([exitCode, err]).toEqual([2, expect.stringContaining('the log ends at 3')]);
+  expect([exitCode, err]).toEqual([2, expect.stringContaining('The log ends at 3')]);
 });

@@ -12,12 +12,12 @@ interface AcceptOptions {
 export function addOffsetCommands(program: Command, terminal: Terminal): void {
   const commands = program
     .command('offsets')
-    .description('how far consumers have read which log; reads EVENT_LOG, KAFKA_… and TOPIC_PREFIX as they do');
+    .description('manage stored offsets, which show how far consumers have read each log. Uses the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as consumers');
 
   commands
     .command('list')
-    .description('list stored offsets, including those of former logs; shows the log end if reachable')
-    .option('--unread', 'only where something is left to read, or the log has lost what was read')
+    .description('list stored offsets, including those of former logs, with the end of the log if it is reachable')
+    .option('--unread', 'only partitions with unread records, and partitions whose log lost records that had been read')
     .action((options: { unread?: boolean }, command: Command) =>
       withOffsets(command, terminal, async (offsets, { printer }) => {
         const isWanted = ({ end, nextOffset }: ReadOffset) => options.unread !== true || end !== nextOffset;
@@ -28,18 +28,18 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
   commands
     .command('accept')
     .description(
-      'decide where to go on in a partition whose log was truncated. `--from start` is safe: events already stored are skipped',
+      'set where to continue in a partition whose log was truncated. `--from start` is safe: events that are already stored are skipped',
     )
-    .argument('<partition>', 'topic and number, as `offsets list` shows them, e.g. events.live/3')
+    .argument('<partition>', 'topic and number, as shown by `offsets list`, e.g. events.live/3')
     .requiredOption('--from <offset>', 'start, end, or the offset of the next record to read', parseFrom)
-    .option('--group <group>', 'only this group (default: all that have read it)')
+    .option('--group <group>', 'only this consumer group (default: all groups that have read the partition)')
     .action((partition: string, options: AcceptOptions, command: Command) =>
       withOffsets(command, terminal, async (offsets, { prisma, printer }) => {
         const concerned = offsets.filter(
           (one) => nameOf(one) === partition && one.end !== null && (options.group ?? one.group) === one.group,
         );
         if (concerned.length === 0)
-          throw new Refusal(`<partition>: no group has read ${partition} of a log that is there`);
+          throw new Refusal(`<partition>: No consumer group has read ${partition} in a reachable log.`);
         for (const one of concerned) await acceptOffset(prisma, one, toOffset(options.from, one));
         printer.table(concerned.map((one) => ({ ...toRow(one), next: Number(toOffset(options.from, one)) })));
       }),
@@ -47,12 +47,12 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
 
   commands
     .command('forget')
-    .description('forget the offsets of a log that is gone for good; if it came back, it would be read from its start')
-    .argument('<log>', 'as `offsets list` shows it')
+    .description('delete the offsets of a log that is permanently gone. If the log came back, it would be read from the start')
+    .argument('<log>', 'name of the log, as shown by `offsets list`')
     .action((log: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ prisma, printer }) => {
         const forgotten = await forgetLog(prisma, log);
-        if (forgotten === 0) throw new Refusal(`<log>: nothing is stored of ${log}`);
+        if (forgotten === 0) throw new Refusal(`<log>: No offsets are stored for ${log}.`);
         printer.record({ forgotten });
       }),
     );
@@ -75,7 +75,7 @@ function toRow(offset: ReadOffset): Row {
     ...{ group, log },
     next: Number(nextOffset),
     end: end === null ? null : Number(end),
-    state: end === null ? 'left' : end < nextOffset ? 'truncated' : end > nextOffset ? 'unread' : 'read',
+    state: end === null ? 'former' : end < nextOffset ? 'truncated' : end > nextOffset ? 'unread' : 'read',
     updatedAt,
   };
 }
@@ -83,13 +83,13 @@ function toRow(offset: ReadOffset): Row {
 function toOffset(from: AcceptOptions['from'], { end }: ReadOffset): bigint {
   if (from === 'start') return 0n;
   if (from === 'end') return end ?? 0n;
-  if (from > (end ?? 0n)) throw new UsageError(`--from: the log ends at ${end}`);
+  if (from > (end ?? 0n)) throw new UsageError(`--from: The log ends at ${end}.`);
   return from;
 }
 
 function parseFrom(text: string): AcceptOptions['from'] {
   if (text === 'start' || text === 'end') return text;
-  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('Give start, end or an offset.');
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('Must be start, end or an offset.');
   return BigInt(text);
 }
 

@@ -29,10 +29,10 @@ interface Chosen {
 }
 
 export function addOrganizationCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('org').description('organizations');
+  const commands = program.command('org').description('manage organizations');
   commands
     .command('create')
-    .description('create an organization; nobody is a member yet')
+    .description('create an organization without members')
     .requiredOption('--name <name>', '1 to 64 characters')
     .addOption(planOption().default('full'))
     .action(({ name, plan }: { name: string; plan: PlanName }, command: Command) =>
@@ -45,7 +45,7 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     );
   commands
     .command('list')
-    .description('list all organizations, the oldest first')
+    .description('list all organizations, oldest first')
     .action((_options: object, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         printer.table((await listOrganizations(sql)).map(toRow));
@@ -53,8 +53,8 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     );
   commands
     .command('show')
-    .description('show an organization, the ids of its projects and how many members it has')
-    .requiredOption('--organization <id>', "the organization's UUID")
+    .description('show an organization, the IDs of its projects and the number of its members')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
     .action(({ organization }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         const found = await getOrganization(sql, organization);
@@ -70,8 +70,8 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     );
   commands
     .command('rename')
-    .description('give an organization another name')
-    .requiredOption('--organization <id>', "the organization's UUID")
+    .description('rename an organization')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
     .requiredOption('--name <name>', '1 to 64 characters')
     .action(({ organization: organizationId, name }: Chosen & { name: string }, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
@@ -83,8 +83,8 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     );
   commands
     .command('delete')
-    .description('delete an organization with its projects at once, and their data in the background')
-    .requiredOption('--organization <id>', "the organization's UUID")
+    .description('delete an organization and its projects immediately, and their data in the background')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
     .option('--yes', 'confirm the deletion')
     .action(({ organization, yes }: Chosen & { yes?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
@@ -114,11 +114,11 @@ interface NewPlanOptions {
 }
 
 export function addPlanCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('plan').description('what an organization may use');
+  const commands = program.command('plan').description('manage the plan of an organization');
   commands
     .command('show')
-    .description("show an organization's plan and its features")
-    .requiredOption('--organization <id>', "the organization's UUID")
+    .description('show the plan of an organization and its features')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
     .action(({ organization }: { organization: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         printer.record(toPlanRow(await getOrganization(sql, organization)));
@@ -126,18 +126,18 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('set')
-    .description("change an organization's plan")
-    .requiredOption('--organization <id>', "the organization's UUID")
+    .description('change the plan of an organization')
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
     .addOption(planOption().makeOptionMandatory())
-    .option('--events-per-month <n>', 'stored for each project API key, or unlimited (default: as it was)', parseLimit)
+    .option('--events-per-month <n>', 'limit of stored events per project API key, or unlimited (default: unchanged)', parseLimit)
     .option(
       '--events-per-second <n>',
-      'accepted for each project API key, or unlimited (default: as it was)',
+      'limit of accepted events per project API key, or unlimited (default: unchanged)',
       parseLimit,
     )
     .option(
       '--flag-requests-per-month <n>',
-      'answered for each project API key, or unlimited (default: as it was)',
+      'limit of flag requests per project API key, or unlimited (default: unchanged)',
       parseLimit,
     )
     .action(({ organization, plan, ...limits }: NewPlanOptions, command: Command) =>
@@ -183,6 +183,6 @@ function featuresOf(availableProductFeatures: unknown): PlanFeature[] {
 /** A whole number from 0, or the word for none; the option parser takes null for an option without a value. */
 function parseLimit(text: string): number | 'unlimited' {
   if (text === 'unlimited') return text;
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number, or unlimited.');
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Must be a whole number or unlimited.');
   return Number(text);
 }

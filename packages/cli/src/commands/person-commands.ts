@@ -5,14 +5,14 @@ import { parseId } from '../options.ts';
 import type { Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
-const idArgument = 'its uuid, its number or one of its distinct ids';
+const idArgument = "the person's UUID, number or one of its distinct IDs";
 
 export function addPersonCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('persons').description('persons of an environment, and deleting them');
+  const commands = program.command('persons').description('show and delete the persons of an environment');
   commands
     .command('show')
-    .description('show a person with all its distinct ids')
-    .requiredOption('--environment <id>', "the environment's number", parseId)
+    .description('show a person with all its distinct IDs')
+    .requiredOption('--environment <id>', 'environment ID', parseId)
     .argument('<id>', idArgument)
     .action((id: string, { environment }: { environment: number }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
@@ -30,9 +30,9 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('delete')
-    .description('delete a person and its distinct ids at once, and what else holds data of it in the background')
-    .requiredOption('--environment <id>', "the environment's number", parseId)
-    .option('--delete-events', 'delete its events, too; else they stay without what they hold of the person')
+    .description('delete a person and its distinct IDs immediately, and the rest of its data in the background')
+    .requiredOption('--environment <id>', 'environment ID', parseId)
+    .option('--delete-events', 'also delete its events. Otherwise they are kept, but without the data about the person')
     .argument('<id>', idArgument)
     .action((id: string, options: { environment: number; deleteEvents?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
@@ -49,7 +49,7 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
           deleteEvents: deletesEvents,
           deleted: first !== undefined,
         });
-        printer.note('The rest follows: GET /api/environments/:id/persons/:uuid/activity/ shows how far it is.');
+        printer.note('The rest is deleted in the background. GET /api/environments/:id/persons/:uuid/activity/ shows the progress.');
       }),
     );
 }

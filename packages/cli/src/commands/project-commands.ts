@@ -23,14 +23,14 @@ interface Chosen {
 }
 
 export function addProjectCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('project').description('projects and their API keys');
+  const commands = program.command('project').description('manage projects and their API keys');
   commands
     .command('create')
     .description('create a project with its first environment and API key')
-    .requiredOption('--organization <id>', "the organization's UUID")
+    .requiredOption('--organization <id>', 'organization ID (UUID)')
     .option('--name <name>', '1 to 200 characters', 'Default project')
-    .option('--timezone <name>', 'time zone, like Europe/Berlin', 'UTC')
-    .option('--anonymize-ips', 'do not store addresses of clients')
+    .option('--timezone <name>', 'time zone, such as Europe/Berlin', 'UTC')
+    .option('--anonymize-ips', 'do not store the IP addresses of clients')
     .action(({ organization, name, timezone, anonymizeIps }: NewProjectOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const settings = { name, timezone, anonymize_ips: anonymizeIps === true };
@@ -42,8 +42,8 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('list')
-    .description('list projects by id, a line for each environment')
-    .option('--organization <id>', 'only those of this organization')
+    .description('list projects, sorted by ID, with one line per environment')
+    .option('--organization <id>', 'only projects of this organization')
     .action(({ organization }: { organization?: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         const filter =
@@ -54,8 +54,8 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('show')
-    .description('show a project and the ids of its environments')
-    .requiredOption('--project <id>', "the project's number", parseId)
+    .description('show a project and the IDs of its environments')
+    .requiredOption('--project <id>', 'project ID', parseId)
     .action(({ project }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) =>
         printer.record(toShown(await getProject(sql, project))),
@@ -63,8 +63,8 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('rename')
-    .description('give a project and its first environment another name')
-    .requiredOption('--project <id>', "the project's number", parseId)
+    .description('rename a project and its first environment')
+    .requiredOption('--project <id>', 'project ID', parseId)
     .requiredOption('--name <name>', '1 to 200 characters')
     .action(({ project: projectId, name }: Chosen & { name: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
@@ -75,8 +75,8 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('delete')
-    .description('delete a project with its environments and API keys at once, and their data in the background')
-    .requiredOption('--project <id>', "the project's number", parseId)
+    .description('delete a project with its environments and API keys immediately, and their data in the background')
+    .requiredOption('--project <id>', 'project ID', parseId)
     .option('--yes', 'confirm the deletion')
     .action(({ project: projectId, yes }: Chosen & { yes?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {

@@ -23,8 +23,8 @@ interface Question {
 
 type Given = Record<string, string | undefined>;
 
-const after = ['--after <time>', 'from then on: ISO 8601, or a time ago like -7d'] as const;
-const before = ['--before <time>', 'until then'] as const;
+const after = ['--after <time>', 'start of the time range: an ISO 8601 time, or a relative time such as -7d'] as const;
+const before = ['--before <time>', 'end of the time range'] as const;
 const ranges = { after: 'after', before: 'before' };
 
 /** The results of a page, or of an answer that is a list itself, as the rows that a person is shown. */
@@ -38,12 +38,12 @@ function rowsOf<Result>(toRow: (result: Result) => Row): (answer: unknown) => Ro
 const questions: Question[] = [
   {
     ...{ group: 'warnings', name: 'counts', scope: 'ingestion_warning:read', path: 'ingestion_warnings/counts' },
-    description: 'count what was dropped or changed, by kind, the most frequent first; of seven days',
+    description: 'count ingestion warnings of the last seven days by kind, most frequent first',
     options: [
       [...after],
       [...before],
-      ['--type <kind>', 'only this kind, e.g. missing_distinct_id'],
-      ['--severity <severity>', 'only error, warning or info'],
+      ['--type <kind>', 'only warnings of this kind, e.g. missing_distinct_id'],
+      ['--severity <severity>', 'only warnings of this severity: error, warning or info'],
     ],
     parameters: { ...ranges, type: 'type', severity: 'severity' },
     toRows: rowsOf<{ type: string; severity: string; count: number; first_at: string; last_at: string }>(
@@ -52,34 +52,34 @@ const questions: Question[] = [
   },
   {
     ...{ group: 'events', name: 'counts', scope: 'event:read', path: 'events/counts' },
-    description: 'count stored events over time; of a day by hour',
+    description: 'count stored events over time. By default, the last day by hour',
     options: [
       [...after],
       [...before],
       ['--interval <interval>', 'minute, hour or day (default: hour)'],
-      ['--event <name>', 'only events of this name'],
-      ['--distinct-id <id>', 'only events of this distinct id'],
+      ['--event <name>', 'only events with this name'],
+      ['--distinct-id <id>', 'only events of this distinct ID'],
     ],
     parameters: { ...ranges, interval: 'interval', event: 'event', distinct_id: 'distinctId' },
     toRows: rowsOf<{ start: string; count: number }>(({ start, count }) => ({ start, count })),
   },
   {
     ...{ group: 'events', name: 'values', scope: 'event:read', path: 'events/values' },
-    description: 'list values that a property of events has, the most frequent first',
+    description: 'list the values of an event property, most frequent first',
     options: [
-      ['--property <name>', 'name of the property', 'required'],
-      ['--contains <text>', 'only values with this text in them'],
-      ['--event <name>', 'only of events of this name'],
+      ['--property <name>', 'property name', 'required'],
+      ['--contains <text>', 'only values that contain this text'],
+      ['--event <name>', 'only values in events with this name'],
     ],
     parameters: { key: 'property', value: 'contains', event_name: 'event' },
     toRows: rowsOf<{ name: string }>(({ name }) => ({ value: name })),
   },
   {
     ...{ group: 'events', name: 'test', scope: 'event:write', path: 'test_event', method: 'POST' },
-    description: 'send a test event through the gateway that the management API knows (INGEST_URL)',
+    description: 'send a test event through the gateway in the INGEST_URL of the management API',
     options: [
-      ['--event <name>', 'its name (default: test event)'],
-      ['--distinct-id <id>', 'who did it (default: test-user)'],
+      ['--event <name>', 'event name (default: test event)'],
+      ['--distinct-id <id>', 'distinct ID (default: test-user)'],
     ],
     parameters: { event: 'event', distinct_id: 'distinctId' },
     toRows: (answer) => {
@@ -90,10 +90,10 @@ const questions: Question[] = [
   {
     ...{ group: 'groups', name: 'members', scope: 'person:read', path: 'groups/members' },
     description:
-      'list the persons with events that name a group, the newest person first; of 30 days, a hundred at most',
+      'list up to 100 persons that had events in a group in the last 30 days, newest persons first',
     options: [
-      ['--type-index <n>', "number of the group's type, 0 to 4", 'required'],
-      ['--key <key>', 'key of the group', 'required'],
+      ['--type-index <n>', 'group type index, 0 to 4', 'required'],
+      ['--key <key>', 'group key', 'required'],
       [...after],
     ],
     parameters: { group_type_index: 'typeIndex', group_key: 'key', after: 'after' },
@@ -104,11 +104,11 @@ const questions: Question[] = [
     ),
   },
   {
-    ...{ group: 'groups', name: 'related', scope: 'group:read, and person:read', path: 'groups/related' },
-    description: 'list the persons and groups with events of the last 90 days in common with a group or person',
+    ...{ group: 'groups', name: 'related', scope: 'group:read and person:read', path: 'groups/related' },
+    description: 'list the persons and groups that share events of the last 90 days with a group or person',
     options: [
-      ['--id <id>', 'key of the group; without --type-index UUID, number or distinct ID of a person', 'required'],
-      ['--type-index <n>', "number of the group's type, 0 to 4"],
+      ['--id <id>', 'group key. Without --type-index, the UUID, number or distinct ID of a person', 'required'],
+      ['--type-index <n>', 'group type index, 0 to 4'],
     ],
     parameters: { id: 'id', group_type_index: 'typeIndex' },
     toRows: rowsOf<{ type: string; group_type_index?: number; id: string; name?: string }>(
@@ -117,11 +117,11 @@ const questions: Question[] = [
   },
   {
     ...{ group: 'org', name: 'activity', scope: 'activity_log:read', path: 'activity/' },
-    description: 'list who changed what in an organization and its projects, the latest first, over the management API',
+    description: 'list changes in an organization and its projects, latest first, through the management API',
     options: [
-      ['--organization <id>', "the organization's UUID", 'required'],
-      ['--scope <kind>', 'only records of this kind, e.g. FeatureFlag'],
-      ['--user <uuid>', 'only what this user did'],
+      ['--organization <id>', 'organization ID (UUID)', 'required'],
+      ['--scope <kind>', 'only changes to this kind of record, e.g. FeatureFlag'],
+      ['--user <uuid>', 'only changes by this user'],
       [...after],
       [...before],
     ],
@@ -145,9 +145,9 @@ interface Activity {
 }
 
 const groups: Record<string, string> = {
-  warnings: 'what was dropped or changed, over the management API',
-  events: 'stored events of a project, over the management API',
-  groups: 'groups of a project, over the management API',
+  warnings: 'show ingestion warnings of a project, through the management API',
+  events: 'query the stored events of a project, through the management API',
+  groups: 'query the groups of a project, through the management API',
 };
 
 /** `warnings …`, `events …`, `groups …` and `org activity`. */

@@ -16,18 +16,18 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
   group
     .command('rebuild')
     .description(
-      'fill the events of ClickHouse anew from PostgreSQL, beside those that questions are asked of, and put them in their place. One that was broken off goes on where it was. Refused where PostgreSQL has fewer events of a month',
+      'rebuild the events in ClickHouse from PostgreSQL, in a new table that then replaces the current one. An interrupted rebuild continues where it stopped. Refused if PostgreSQL has fewer events than ClickHouse in any month',
     )
     .option('--clickhouse-url <url>', 'http(s)://user:password@host:8123/database (default: CLICKHOUSE_URL)')
     .option(
       '--postgres-url <url>',
-      'PostgreSQL as ClickHouse reaches it (default: CLICKHOUSE_POSTGRES_URL, or the address of the database)',
+      'PostgreSQL URL for ClickHouse to connect to (default: CLICKHOUSE_POSTGRES_URL, or the URL of the database)',
     )
-    .option('--lose-events', 'go on although PostgreSQL has fewer events')
+    .option('--lose-events', 'continue even if PostgreSQL has fewer events')
     .action((given: RebuildCommandOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         const url = given.clickhouseUrl || terminal.env.CLICKHOUSE_URL;
-        if (!url) throw new UsageError('--clickhouse-url: give the address of ClickHouse, or set CLICKHOUSE_URL');
+        if (!url) throw new UsageError('--clickhouse-url: Pass the URL of ClickHouse, or set CLICKHOUSE_URL.');
         const postgresUrl =
           given.postgresUrl ||
           terminal.env.CLICKHOUSE_POSTGRES_URL ||
@@ -37,9 +37,9 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
           await rebuildEvents({
             ...{ client, sql, postgres: { url: postgresUrl }, mayLose: given.loseEvents === true },
             onProgress: (until, share) =>
-              printer.note(`${Math.floor(share * 100)} %: events that were stored until ${until.toISOString()}`),
+              printer.note(`${Math.floor(share * 100)} %: copied events stored until ${until.toISOString()}`),
           });
-          printer.note('The new table is in place. The delivery worker copies what was stored since.');
+          printer.note('The new table is in use. The delivery worker copies events that have been stored since.');
         } catch (error) {
           throw error instanceof CoversLess ? new Refusal(explain(error)) : error;
         } finally {
@@ -53,5 +53,5 @@ function explain({ months }: CoversLess): string {
   const shown = months
     .slice(0, 12)
     .map(({ month, here, there }) => `${month}: ${here} in PostgreSQL, ${there} in ClickHouse`);
-  return `PostgreSQL has fewer events than ClickHouse, which a new table would lack: ${shown.join('; ')}. --lose-events goes on all the same`;
+  return `PostgreSQL has fewer events than ClickHouse, so the new table would lack some: ${shown.join('; ')}. Pass --lose-events to continue anyway.`;
 }

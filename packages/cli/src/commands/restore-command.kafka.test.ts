@@ -110,7 +110,7 @@ test('offsets of another Kafka say nothing of this one: it is read from its star
   await haveRead(25, 'kafka/another/1');
   const { lanes, err } = await finish();
   expect(lanes).toMatchObject([{ isKnown: false, unread: 30, deleted: 0 }]);
-  expect(err).toContain(`${topic}: nothing of this log was read when the backup was made`);
+  expect(err).toContain(`${topic}: The backup has no offsets for this log`);
 });
 
 test('a log that does not reach back to the backup fails the command: the events between are lost', async () => {
@@ -128,6 +128,6 @@ test('a log that does not reach back to the backup fails the command: the events
 test('with the log in PostgreSQL there is nothing to read again', async () => {
   expect(await finish({ EVENT_LOG: 'postgres' })).toMatchObject({
     exitCode: 0,
-    err: expect.stringContaining('The event log was restored with the database'),
+    err: expect.stringContaining('The event log was restored together with the database'),
   });
 });

@@ -12,22 +12,22 @@ import { isInRecovery, moveCountersOn } from './restore-store.ts';
 export function addRestoreCommand(program: Command, terminal: Terminal): void {
   const commands = program
     .command('restore')
-    .description('after PostgreSQL was restored from a backup, or failed over');
+    .description('steps that are needed after PostgreSQL was restored from a backup or failed over');
   commands
     .command('finish')
     .description(
-      'before consumers start: keep ids and versions that were given since the backup from being given again, tell running services to forget what they remember, and show what will be processed again. Safe to repeat. Reads EVENT_LOG, KAFKA_… and TOPIC_PREFIX as consumers do. Exit code 1 when the log no longer has all of it',
+      'run this before consumers start. Prevents IDs and versions issued since the backup from being reused, tells running services to reload what they cache, and shows what will be processed again. Safe to repeat. Uses the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as consumers. Exits with code 1 if the log no longer contains all of these records',
     )
     .action((_options: object, command: Command) =>
       withSession(command, terminal, async ({ sql, prisma, printer, change }) => {
         const settings = readLogSettings(terminal);
         if (await isInRecovery(sql)) {
-          throw new Refusal('--database-url: PostgreSQL is still in recovery; wait for its end, or promote it');
+          throw new Refusal('--database-url: PostgreSQL is still in recovery. Wait until it ends, or promote the server.');
         }
         await change((tx) => moveCountersOn(tx));
-        printer.note('Ids and versions were advanced; running services have been told to reload what they cache.');
+        printer.note('IDs and versions were advanced. Running services will reload what they cache.');
         if (settings.config.eventLog === 'postgres') {
-          printer.note('The event log was restored with the database: what it lacks cannot be recovered.');
+          printer.note('The event log was restored together with the database. Records that it lacks cannot be recovered.');
           return;
         }
         const replay = await replayOfLanes(prisma, settings);
@@ -35,13 +35,13 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
         for (const lane of replay) if (!lane.isKnown) printer.note(explainUnknown(lane));
         const lost = replay.reduce((sum, { deleted }) => sum + deleted, 0);
         if (lost > 0)
-          throw new Error(`Kafka has deleted ${lost} records that the restored database has not read: they are lost`);
+          throw new Error(`Kafka has deleted ${lost} records that the restored database has not processed. They are lost.`);
       }),
     );
 }
 
 const explainUnknown = ({ topic }: LaneReplay) =>
-  `${topic}: nothing of this log was read when the backup was made. It is read from its start; events already stored are skipped.`;
+  `${topic}: The backup has no offsets for this log, so the topic is read from its start. Events that are already stored are skipped.`;
 
 /** What consumers will do with a lane when they start. */
 interface LaneReplay {

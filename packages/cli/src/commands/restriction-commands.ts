@@ -14,14 +14,14 @@ interface NewRestrictionOptions {
 export function addRestrictionCommands(program: Command, terminal: Terminal): void {
   const commands = program
     .command('restriction')
-    .description('exceptions for the events of single keys or distinct ids');
+    .description('manage restrictions on the events of individual project API keys or distinct IDs');
   commands
     .command('add')
-    .description('drop events, send them through the overflow lane, or store them without persons')
+    .description('drop events, send them through the overflow topic, or store them without person processing')
     .addOption(restrictionKindOption().makeOptionMandatory())
-    .requiredOption('--project-api-key <key>', 'whose events')
-    .option('--distinct-id <id>', 'only those of this distinct id')
-    .option('--note <text>', 'why, for whoever finds it later')
+    .requiredOption('--project-api-key <key>', 'API key of the project whose events are restricted')
+    .option('--distinct-id <id>', 'only events of this distinct ID')
+    .option('--note <text>', 'why the restriction exists')
     .action(({ kind, projectApiKey, distinctId, note }: NewRestrictionOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const reason = note === undefined ? {} : { note };
@@ -40,7 +40,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     );
   commands
     .command('list')
-    .description('list them, the oldest first; those from settings of the gateways are not in it')
+    .description('list restrictions, oldest first, except those from the settings of the gateways')
     .action((_options: object, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         printer.table((await listRestrictions(sql)).map(toRow));
@@ -48,8 +48,8 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     );
   commands
     .command('remove')
-    .description('end one; gateways follow within seconds')
-    .argument('<id>', "the restriction's id, as `restriction list` shows it")
+    .description('remove a restriction. Gateways apply the change within seconds')
+    .argument('<id>', 'restriction ID, as shown by `restriction list`')
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const removed = await change(async (tx, { record }) => {
@@ -82,7 +82,7 @@ function toRow(restriction: Awaited<ReturnType<typeof addRestriction>>): Row {
 function restrictionKindOption(): Option {
   return new Option('--kind <kind>', `what happens to the events: ${restrictionKinds.join(', ')}`).argParser(
     (text): RestrictionKind => {
-      if (!isRestrictionKind(text)) throw new InvalidArgumentError(`Choose ${restrictionKinds.join(' or ')}.`);
+      if (!isRestrictionKind(text)) throw new InvalidArgumentError(`Must be ${restrictionKinds.join(' or ')}.`);
       return text;
     },
   );

@@ -58,9 +58,9 @@ test('lets no key end the script it is put into', async () => {
 });
 
 test.each([
-  ['no host', [], {}, 2, '--host: give the address'],
-  ['no address', ['--host', 'nowhere'], {}, 2, '--host: not an address like'],
-  ['no key', ['--host', '<url>'], {}, 2, '--project-api-key: give the key'],
+  ['no host', [], {}, 2, '--host: Pass the URL'],
+  ['no address', ['--host', 'nowhere'], {}, 2, '--host: Must be a URL such as'],
+  ['no key', ['--host', '<url>'], {}, 2, '--project-api-key: Pass the project API key'],
 ])('says what is missing: %s', async (_what, args, env, exitCode, text) => {
   const given = args.map((arg) => arg.replace('<url>', host.url));
   expect(await run(given, env)).toEqual({ exitCode, out: '', err: expect.stringContaining(text) });
@@ -73,7 +73,7 @@ test.each([
     'without the browser library',
   ],
   ['is another program', { status: 200, text: '<html>' }, 'is not a Millrace gateway'],
-  ['refuses', { status: 503, text: '{"detail":"later"}' }, 'answered 503'],
+  ['refuses', { status: 503, text: '{"detail":"later"}' }, 'responded with 503'],
 ])('says so when the host %s', async (_what, answer, text) => {
   contents = answer;
   const { exitCode, err } = await run(['--host', host.url, '--project-api-key', 'phc_k']);
@@ -82,5 +82,5 @@ test.each([
 
 test('says so when nothing answers', async () => {
   const { exitCode, err } = await run(['--host', 'http://127.0.0.1:9', '--project-api-key', 'phc_k']);
-  expect([exitCode, err]).toEqual([1, expect.stringContaining('does not answer')]);
+  expect([exitCode, err]).toEqual([1, expect.stringContaining('Could not reach the gateway')]);
 });

@@ -23,20 +23,20 @@ const timeoutMs = 30_000;
 export function addSnippetCommand(program: Command, terminal: Terminal): void {
   program
     .command('snippet')
-    .description('print the snippet for the head of a page, which then sends its events to this installation')
-    .option('--host <url>', 'address of the gateway, as browsers reach it (default: INGEST_URL)')
-    .option('--project-api-key <key>', 'phc_…, of the environment (default: PROJECT_API_KEY)')
-    .option('--pin', 'the library of this version only, which browsers check by its digest; settings come apart')
+    .description('print a snippet for the head of a web page. The page then sends its events to this installation')
+    .option('--host <url>', 'URL of the gateway for browsers (default: INGEST_URL)')
+    .option('--project-api-key <key>', 'project API key of the environment, phc_… (default: PROJECT_API_KEY)')
+    .option('--pin', 'use only the current version of the library, which browsers verify by its digest. Settings are loaded separately')
     .action(async (options: SnippetOptions, command: Command) => {
       const host = requireAddress(options.host || terminal.env.INGEST_URL, {
         option: '--host',
-        missing: 'give the address of the gateway, or set INGEST_URL',
+        missing: 'Pass the URL of the gateway, or set INGEST_URL.',
         example: 'https://events.example.com',
       });
       const key = options.projectApiKey || terminal.env.PROJECT_API_KEY;
-      if (!key) throw new UsageError('--project-api-key: give the key of an environment, or set PROJECT_API_KEY');
+      if (!key) throw new UsageError('--project-api-key: Pass the project API key of an environment, or set PROJECT_API_KEY.');
       const { version, versions } = await fetchContents(host);
-      if (version === null) throw new Refusal(`--host: ${host} was built without the browser library`);
+      if (version === null) throw new Refusal(`--host: The gateway at ${host} was built without the browser library.`);
       const integrity = versions[version]?.['array.js']?.integrity;
       const src = options.pin
         ? `${host}/static/${version}/array.js`
@@ -53,11 +53,11 @@ async function fetchContents(host: string): Promise<Contents> {
     const response = await fetch(`${host}/static/library.json`, { signal: AbortSignal.timeout(timeoutMs) });
     text = await response.text();
     if (!response.ok) {
-      throw new Refusal(`--host: not a Millrace gateway: ${host} answered ${response.status}${describeBody(text)}`);
+      throw new Refusal(`--host: ${host} is not a Millrace gateway. It responded with ${response.status}${describeBody(text)}`);
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal(`--host: the gateway at ${host} does not answer: ${describeNetworkError(error)}`);
+    throw new Refusal(`--host: Could not reach the gateway at ${host} (${describeNetworkError(error)}).`);
   }
   try {
     const contents = JSON.parse(text) as Contents;
@@ -65,5 +65,5 @@ async function fetchContents(host: string): Promise<Contents> {
   } catch {
     // Said below.
   }
-  throw new Refusal(`--host: ${host} is not a Millrace gateway`);
+  throw new Refusal(`--host: ${host} is not a Millrace gateway.`);
 }

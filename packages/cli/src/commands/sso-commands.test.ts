@@ -43,15 +43,15 @@ test('S-105: the operator switches an enforced provider off, which is recorded a
     [id, organizationId],
   );
   const env = { SMTP_URL: mailServer.url };
-  expect(await off('Corp.example', env)).toMatchObject({ exitCode: 0, result: { before: 'saml', told: 1 } });
-  expect(mailServer.mails[0]?.headers.subject).toContain('Single sign-on is not demanded any more');
+  expect(await off('Corp.example', env)).toMatchObject({ exitCode: 0, result: { before: 'saml', notified: 1 } });
+  expect(mailServer.mails[0]?.headers.subject).toContain('Single sign-on is no longer enforced');
   const rows = await database.sql.query(
     `SELECT d.sso_enforcement, a.detail -> 'trigger' ->> 'job_id' AS command, a.activity
        FROM organization_domain d JOIN activity_log a ON a.item_id = d.id::text WHERE d.id = $1`,
     [id],
   );
   expect(rows).toEqual([{ sso_enforcement: '', command: 'sso off', activity: 'updated' }]);
-  expect(await off('corp.example', env)).toMatchObject({ exitCode: 0, result: { before: '', told: 0 } });
+  expect(await off('corp.example', env)).toMatchObject({ exitCode: 0, result: { before: '', notified: 0 } });
 });
 
 test('a domain nobody has verified is not found', async () => {

@@ -8,18 +8,18 @@ import { withSession } from '../session.ts';
 
 /** What an operator does where single sign-on keeps everybody out. */
 export function addSsoCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('sso').description('single sign-on of organizations');
+  const commands = program.command('sso').description('manage single sign-on');
   commands
     .command('off')
-    .description('let people of a domain sign in by any way again; its administrators are told by mail (SMTP_URL)')
+    .description('stop enforcing single sign-on for a domain. Administrators of the organization are notified by email (SMTP_URL)')
     .requiredOption('--domain <name>', 'a verified domain, such as example.com')
     .action(({ domain }: { domain: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const { organizationId, before } = await change((tx, { actor }) => switchEnforcementOff(tx, { domain, actor }));
         const told = before === '' ? 0 : await tell(terminal, sql, { domain, organizationId });
-        printer.record({ domain, organizationId, before, told });
+        printer.record({ domain, organizationId, before, notified: told });
         if (before !== '' && told === 0)
-          printer.note('No mail was sent: set SMTP_URL, or tell the administrators yourself.');
+          printer.note('No email was sent. Set SMTP_URL, or notify the administrators yourself.');
       }),
     );
 }
@@ -37,10 +37,10 @@ async function tell(
     metrics: createMetrics({ withProcessMetrics: false }),
   };
   const mailer = createMailer({ url: () => url, from, timeoutMs: 10_000 }, parts);
-  const sentence = `the operator of your installation has switched off that people of ${domain} sign in by single sign-on only. They may sign in by any way again.`;
+  const sentence = `The operator of your Millrace installation has turned off single sign-on enforcement for ${domain}. Users of this domain can use any sign-in method again.`;
   try {
     return await mailAdministrators({ sql, mailer }, organizationId, {
-      subject: 'Single sign-on is not demanded any more',
+      subject: 'Single sign-on is no longer enforced',
       sentences: [sentence],
     });
   } finally {

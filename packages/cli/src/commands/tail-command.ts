@@ -17,17 +17,17 @@ export function addTailCommand(program: Command, terminal: Terminal): void {
   program
     .command('tail')
     .description(
-      'follow stored events as they come, until interrupted; needs PUBLISH_PROCESSED=on in the event consumer',
+      'show events while they are being stored, until interrupted. Requires PUBLISH_PROCESSED=on in the event consumer',
     )
-    .option('--project <id>', "only events of this project's environment", parseId)
-    .option('--event <name>', 'only events of this name')
-    .option('--distinct-id <id>', 'only events of this distinct id')
-    .option('--properties', 'show the properties too')
+    .option('--project <id>', 'only events of the environment with this ID', parseId)
+    .option('--event <name>', 'only events with this name')
+    .option('--distinct-id <id>', 'only events of this distinct ID')
+    .option('--properties', 'also show the properties')
     .action((options: TailOptions, command: Command) =>
       withLog(command, terminal, async ({ log, topics }) => {
         // Not before it is there.
         await log.endOffsets(topics.processed);
-        terminal.err.write(`Following ${topics.processed}; Ctrl-C ends it.\n`);
+        terminal.err.write(`Following ${topics.processed}. Press Ctrl-C to stop.\n`);
         const isJson = command.optsWithGlobals<GlobalOptions>().json === true;
         await readTopic(log, {
           topic: topics.processed,

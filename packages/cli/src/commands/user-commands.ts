@@ -18,11 +18,11 @@ import type { Printer, Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
 export function addUserCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('user').description('users');
+  const commands = program.command('user').description('manage users');
   commands
     .command('create')
-    .description('create a user; make it a member of an organization with `member add`')
-    .requiredOption('--email <address>', 'e-mail address, unique in the installation')
+    .description('create a user. Use `member add` to add the user to an organization')
+    .requiredOption('--email <address>', 'email address, unique in the installation')
     .option('--first-name <name>', 'first name')
     .option('--last-name <name>', 'last name')
     .action((user: NewUser, command: Command) =>
@@ -37,7 +37,7 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('list')
-    .description('list users by id')
+    .description('list users, sorted by ID')
     .option('--organization <id>', 'only members of this organization')
     .action(({ organization }: { organization?: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
@@ -47,13 +47,13 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
       }),
     );
   for (const [name, isActive, description] of [
-    ['deactivate', false, 'lock a user out: keys stop working with the next request'],
-    ['activate', true, 'let a user in again'],
+    ['deactivate', false, "deactivate a user. The user's keys stop working with the next request"],
+    ['activate', true, 'reactivate a user'],
   ] as const) {
     commands
       .command(name)
       .description(description)
-      .argument('<id or address>', "the user's id or e-mail address")
+      .argument('<id or address>', 'user ID or email address')
       .action((user: string, _options: object, command: Command) =>
         withSession(command, terminal, async ({ sql, change, printer }) => {
           const id = await resolveUserId(sql, user);
@@ -97,16 +97,16 @@ interface NewKeyOptions {
 }
 
 export function addKeyCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('key').description('personal API keys');
+  const commands = program.command('key').description('manage personal API keys');
   commands
     .command('create')
-    .description('create a key; it is shown once')
-    .requiredOption('--user <id or address>', "the user's id or e-mail address")
-    .requiredOption('--label <text>', 'what it is for, 1 to 40 characters')
-    .requiredOption('--scopes <list>', 'like project:read,event:read; * for everything', parseList)
-    .option('--organizations <list>', 'UUIDs of the organizations it is limited to', parseList)
-    .option('--projects <list>', 'ids of the projects it is limited to', parseIds)
-    .option('--expires <when>', 'a day, a time, or days from now like 30d (default: never)', parseExpiry)
+    .description('create a personal API key. It is shown only once')
+    .requiredOption('--user <id or address>', 'user ID or email address')
+    .requiredOption('--label <text>', 'label that describes the key, 1 to 40 characters')
+    .requiredOption('--scopes <list>', 'scopes such as project:read,event:read, or * for all', parseList)
+    .option('--organizations <list>', 'IDs (UUIDs) of the organizations that the key is limited to', parseList)
+    .option('--projects <list>', 'IDs of the projects that the key is limited to', parseIds)
+    .option('--expires <when>', 'a date, a time, or days from now such as 30d (default: never)', parseExpiry)
     .action((options: NewKeyOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const userId = await resolveUserId(sql, options.user);
@@ -126,8 +126,8 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('list')
-    .description('list keys, the newest first, without their values')
-    .option('--user <id or address>', 'only those of this user')
+    .description('list personal API keys without their values, newest first')
+    .option('--user <id or address>', 'only keys of this user')
     .action(({ user }: { user?: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         const filter = user === undefined ? {} : { userId: await resolveUserId(sql, user) };
@@ -136,8 +136,8 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('revoke')
-    .description('remove a key; it stops working at once')
-    .argument('<id>', "the key's id, as `key list` shows it")
+    .description('revoke a personal API key. It stops working immediately')
+    .argument('<id>', 'key ID, as shown by `key list`')
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const revoked = await change((tx, { actor }) => revokePersonalApiKey(tx, { id, actor }));
@@ -146,8 +146,8 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('roll')
-    .description('give a key a new value, shown once; the old one stops working at once')
-    .argument('<id>', "the key's id, as `key list` shows it")
+    .description('replace the value of a key. The new value is shown only once. The old one stops working immediately')
+    .argument('<id>', 'key ID, as shown by `key list`')
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const rolled = await change((tx, { actor }) => rollPersonalApiKey(tx, { id, actor }));
@@ -158,7 +158,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
 
 function printOnce(printer: Printer, { key, value }: PersonalApiKeyWithValue): void {
   printer.record({ ...toKeyRow(key), personalApiKey: value });
-  printer.note('Keep the personal API key: it is not shown again.');
+  printer.note('Save the personal API key now. It is not shown again.');
 }
 
 function toKeyRow(key: PersonalApiKeyWithValue['key']): Row {
@@ -184,7 +184,7 @@ function parseList(text: string): string[] {
 /** A comma-separated list of ids. */
 function parseIds(text: string): number[] {
   return parseList(text).map((element) => {
-    if (!/^\d{1,10}$/.test(element)) throw new InvalidArgumentError('Give numbers separated by commas.');
+    if (!/^\d{1,10}$/.test(element)) throw new InvalidArgumentError('Must be numbers separated by commas.');
     return Number(element);
   });
 }
@@ -197,7 +197,7 @@ function parseExpiry(text: string): Date {
   const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
   const date = new Date(isDay ? `${text}T23:59:59.999Z` : text);
   if ((!isDay && !isTime) || Number.isNaN(date.getTime())) {
-    throw new InvalidArgumentError('Give a day like 2027-01-31, a time like 2027-01-31T12:00:00Z, or days like 30d.');
+    throw new InvalidArgumentError('Must be a date such as 2027-01-31, a time such as 2027-01-31T12:00:00Z, or a number of days such as 30d.');
   }
   return date;
 }

@@ -66,10 +66,10 @@ async function doctor(settings: Record<string, string>): Promise<NamedFinding[]>
 }
 
 const certificates: [string, TestCertificate | null, string, [string, string, string | null]][] = [
-  ['that fits', thisHost, authorityFile, ['ok', 'shows one that is trusted, until 2126-', null]],
+  ['that fits', thisHost, authorityFile, ['ok', 'is trusted and valid until 2126-', null]],
   ['of another host', otherHost, authorityFile, ['problem', 'for other names: other.example', 'for localhost']],
   ['of an unknown authority', thisHost, otherAuthorityFile, ['problem', '"Millrace test authority"', '_CA_FILE']],
-  ['that has expired', expired, expiredFile, ['problem', '(localhost) that expired on 2021-01-01', 'exchange the']],
+  ['that has expired', expired, expiredFile, ['problem', '(localhost) expired on 2021-01-01', 'Replace the']],
 ];
 
 test.each(
@@ -105,7 +105,7 @@ test('a PostgreSQL that speaks no TLS, and one whose certificate nobody looks at
     ]);
     const ofCertificate = (state: string, found: string) =>
       expect.objectContaining({ check: 'postgresql certificate', state, found: expect.stringContaining(found) });
-    expect(withoutTls).toContainEqual(ofCertificate('problem', 'speaks no TLS'));
+    expect(withoutTls).toContainEqual(ofCertificate('problem', 'does not support TLS'));
     expect(unseen).toContainEqual(ofCertificate('warning', 'is not verified'));
     expect(bare.inTheClear()).toBe('');
   } finally {
@@ -125,11 +125,11 @@ test('a mail server: by STARTTLS, and in the clear', async () => {
       expect.objectContaining({ state: 'problem', advice: expect.stringContaining('NODE_EXTRA_CA_CERTS') }),
     ]);
     expect(await mail(`${secure.url}/?tls.rejectUnauthorized=false`)).toEqual(found('warning', 'is not verified'));
-    expect(await mail(open.url)).toEqual(found('ok', 'answers, without TLS'));
+    expect(await mail(open.url)).toEqual(found('ok', 'responds, without TLS'));
     expect(await mail(open.url.replace('//', '//me:secret@'))).toEqual(
-      found('warning', 'goes over the network as it is'),
+      found('warning', 'is sent unencrypted'),
     );
-    expect(await mail(`${open.url}/?requireTLS=true`)).toEqual(found('warning', 'no mail is sent'));
+    expect(await mail(`${open.url}/?requireTLS=true`)).toEqual(found('warning', 'no email is sent'));
     expect([...secure.mails, ...open.mails]).toEqual([]);
   } finally {
     await Promise.all([secure.stop(), open.stop()]);
@@ -139,7 +139,7 @@ test('a mail server: by STARTTLS, and in the clear', async () => {
 const dayMs = 86_400_000;
 
 test.each([
-  [31, 'ok', 'is trusted, until 2126-10-29'],
+  [31, 'ok', 'is trusted and valid until 2126-10-29'],
   [29, 'warning', 'expires in 29 days, on 2126-10-29'],
   [6, 'problem', 'expires in 6 days'],
 ])('%s days before it expires it is %s', async (days, state, found) => {

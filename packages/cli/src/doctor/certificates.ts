@@ -17,20 +17,20 @@ export function checkCertificateFiles(env: Record<string, string | undefined>, n
     const file = env[name]?.trim();
     return file ? [{ name, file }] : [];
   });
-  if (named.length === 0) return [ok('no setting names one')];
+  if (named.length === 0) return [ok('no setting refers to a certificate file')];
   return named.map(({ name, file }) => judgeFile(name, firstExpiry(file), now));
 }
 
 function judgeFile(name: string, expiry: number | null, now: number): Finding {
   if (expiry === null) {
-    return problem(`${name} names no certificate that can be read`, 'give the path of a PEM file this user may read');
+    return problem(`${name}: the file does not contain a readable certificate`, 'Set it to the path of a PEM file that this user can read.');
   }
   const day = new Date(expiry).toISOString().slice(0, 10);
-  const advice = 'put a new certificate into the file: new connections use it';
-  if (expiry <= now) return problem(`${name}: a certificate expired on ${day}`, advice);
+  const advice = 'Put a new certificate into the file. New connections use it.';
+  if (expiry <= now) return problem(`${name}: a certificate in this file expired on ${day}`, advice);
   const days = Math.floor((expiry - now) / dayMs);
-  if (days < fileWarnDays) return warning(`${name}: a certificate expires in ${days} days, on ${day}`, advice);
-  return ok(`${name}: valid until ${day}`);
+  if (days < fileWarnDays) return warning(`${name}: a certificate in this file expires in ${days} days, on ${day}`, advice);
+  return ok(`${name}: the certificate is valid until ${day}`);
 }
 
 /** A server that services speak to by TLS. */
@@ -54,7 +54,7 @@ export class NoTlsError extends Error {}
 
 /** Looks at what servers show to services that connect, all at once. Of one that is away its own check speaks. */
 export async function checkPresented(servers: readonly TlsServer[], timeoutMs: number): Promise<Finding[]> {
-  if (servers.length === 0) return [ok('TLS is not asked for')];
+  if (servers.length === 0) return [ok('the settings do not use TLS')];
   const findings = await Promise.all(servers.map((server) => checkOne(server, timeoutMs)));
   return findings.flat();
 }
@@ -65,12 +65,12 @@ async function checkOne(server: TlsServer, timeoutMs: number): Promise<Finding[]
   } catch (error) {
     const place = placeOf(server);
     if (error instanceof NoTlsError) {
-      return [problem(`${place}: ${error.message}, and the settings demand it`, 'let the server speak TLS')];
+      return [problem(`${place}: ${error.message}, but the settings require it`, 'Enable TLS on the server.')];
     }
     return [
       problem(
-        `${place} shows no certificate: ${reasonOf(error)}`,
-        'is that the port for TLS; does the server want a certificate of ours; else see what is said of the store itself',
+        `could not read the certificate of ${place}: ${reasonOf(error)}`,
+        'Check that this is the TLS port, and whether the server requires a client certificate. Otherwise, see the finding about the server itself.',
       ),
     ];
   }
@@ -94,22 +94,22 @@ export function judgePresented(server: TlsServer, shown: PresentedCertificates, 
   ];
   return orOk(
     findings.filter((finding) => finding !== null),
-    `${place} shows one that is trusted, until ${dayOf(first.validTo)}`,
+    `the certificate of ${place} is trusted and valid until ${dayOf(first.validTo)}`,
   );
 }
 
 function expiry(server: TlsServer, { subject, validTo }: PresentedCertificates['chain'][number], now: number) {
   const place = placeOf(server);
-  const advice = `exchange the certificate of ${place}, and reload the server`;
+  const advice = `Replace the certificate of ${place} and reload the server.`;
   const days = Math.floor((validTo - now) / dayMs);
   if (days >= presentedWarnDays) return null;
   if (validTo <= now) {
     // Who does not look continues.
     const say = server.isVerified ? problem : warning;
-    return say(`${place} shows a certificate (${subject}) that expired on ${dayOf(validTo)}`, advice);
+    return say(`a certificate of ${place} (${subject}) expired on ${dayOf(validTo)}`, advice);
   }
   const say = days < urgentDays && server.isVerified ? problem : warning;
-  return say(`${place} shows a certificate (${subject}) that expires in ${days} days, on ${dayOf(validTo)}`, advice);
+  return say(`a certificate of ${place} (${subject}) expires in ${days} days, on ${dayOf(validTo)}`, advice);
 }
 
 function trust(
@@ -121,33 +121,33 @@ function trust(
   const place = placeOf(server);
   if (unknownIssuer.includes(refusal)) {
     return problem(
-      `${place} shows a certificate by "${issuer}", an authority that is not known here`,
-      `let ${authoritySetting} name a PEM file with that authority; or let the server send the certificates between its own and a known one too`,
+      `the certificate of ${place} was issued by "${issuer}", which is not a trusted authority`,
+      `Set ${authoritySetting} to a PEM file with that authority, or configure the server to send its intermediate certificates as well.`,
     );
   }
   // Said already.
   if (refusal === 'CERT_HAS_EXPIRED' && hasExpired) return null;
   if (refusal === 'CERT_NOT_YET_VALID') {
     return problem(
-      `${place} shows a certificate that is not valid yet`,
-      'compare the clocks of this machine and of whoever signs',
+      `the certificate of ${place} is not valid yet`,
+      'Compare the clock of this machine with the clock of the issuing authority.',
     );
   }
-  return problem(`${place} shows a certificate that is not trusted (${refusal})`, 'give the server another one');
+  return problem(`the certificate of ${place} is not trusted (${refusal})`, 'Install another certificate on the server.');
 }
 
 function name(server: TlsServer, { otherNames }: PresentedCertificates): Finding | null {
   if (otherNames === null) return null;
   return problem(
-    `${placeOf(server)} shows a certificate for other names: ${otherNames}`,
-    `call the server by one of them, or give it a certificate for ${server.host}`,
+    `the certificate of ${placeOf(server)} is for other names: ${otherNames}`,
+    `Use one of these names in the settings, or install a certificate for ${server.host} on the server.`,
   );
 }
 
 const anybody = (place: string) =>
   warning(
-    `the certificate of ${place} is not verified: an impostor would receive the password`,
-    'take out what says not to look (sslmode=no-verify, tls.rejectUnauthorized=false), and name the authority where it is one of your own',
+    `the certificate of ${place} is not verified, so an impostor could get the password`,
+    'Remove the option that turns verification off (sslmode=no-verify, tls.rejectUnauthorized=false). If you use your own authority, set its file.',
   );
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -172,7 +172,7 @@ export async function readPresented(server: TlsServer, timeoutMs: number): Promi
   const { host, port, begins, secureContext } = server;
   const socket = connectTcp({ host, port }).setTimeout(timeoutMs);
   // Whoever waits for something hears of an error by that.
-  socket.on('error', () => {}).on('timeout', () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+  socket.on('error', () => {}).on('timeout', () => socket.destroy(new Error(`no response within ${timeoutMs} ms`)));
   try {
     await once(socket, 'connect');
     await beginTls(socket, begins);
@@ -182,7 +182,7 @@ export async function readPresented(server: TlsServer, timeoutMs: number): Promi
       // Asked below, whatever else is wrong.
       checkServerIdentity: () => undefined,
     });
-    secure.setTimeout(timeoutMs, () => secure.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    secure.setTimeout(timeoutMs, () => secure.destroy(new Error(`no response within ${timeoutMs} ms`)));
     await once(secure, 'secureConnect');
     // A server that wants a certificate of ours may only now refuse us.
     secure.on('error', () => {});
@@ -210,7 +210,7 @@ function chainOf(certificate: DetailedPeerCertificate): Pick<PresentedCertificat
 }
 
 function nameOf({ CN, O }: DetailedPeerCertificate['subject']): string {
-  return [CN ?? O ?? 'an authority without a name'].flat().join(' ');
+  return [CN ?? O ?? 'an unnamed authority'].flat().join(' ');
 }
 
 function namesIn({ subject, subjectaltname }: DetailedPeerCertificate): string {
@@ -229,7 +229,7 @@ async function beginTls(socket: Socket, begins: TlsServer['begins']): Promise<vo
 async function askPostgres(socket: Socket): Promise<void> {
   socket.write(postgresQuestion);
   const answer = await nextBytes(socket);
-  if (answer.toString('latin1', 0, 1) !== 'S') throw new NoTlsError('the server speaks no TLS');
+  if (answer.toString('latin1', 0, 1) !== 'S') throw new NoTlsError('the server does not support TLS');
 }
 
 /** https://www.rfc-editor.org/rfc/rfc3207 */
@@ -237,7 +237,7 @@ async function askMailServer(socket: Socket): Promise<void> {
   await nextReply(socket, '220');
   socket.write('EHLO localhost\r\n');
   const offers = await nextReply(socket, '250');
-  if (!/^250[ -]STARTTLS\s*$/im.test(offers)) throw new NoTlsError('the server offers no STARTTLS');
+  if (!/^250[ -]STARTTLS\s*$/im.test(offers)) throw new NoTlsError('the server does not offer STARTTLS');
   socket.write('STARTTLS\r\n');
   await nextReply(socket, '220');
 }
@@ -246,7 +246,7 @@ async function askMailServer(socket: Socket): Promise<void> {
 async function nextReply(socket: Socket, code: string): Promise<string> {
   let text = '';
   while (!/^\d{3}(?: .*)?\r?\n$/m.test(text)) text += (await nextBytes(socket)).toString('latin1');
-  if (!text.startsWith(code)) throw new Error(`the server answered ${text.slice(0, 3)} instead of ${code}`);
+  if (!text.startsWith(code)) throw new Error(`the server responded with ${text.slice(0, 3)} instead of ${code}`);
   return text;
 }
 

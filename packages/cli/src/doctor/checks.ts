@@ -60,13 +60,13 @@ export async function runChecks(checks: readonly Check[], timeoutMs = checkTimeo
 async function runCheck({ name, look }: Check, timeoutMs: number): Promise<NamedFinding[]> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     const findings = await Promise.race([(async () => look())(), limit]);
     return findings.map((finding) => ({ check: name, ...finding }));
   } catch (error) {
-    const finding = problem(`could not be checked: ${reasonOf(error)}`, 'mend what the reason names, then ask again');
+    const finding = problem(`could not be checked: ${reasonOf(error)}`, 'Fix the problem above and run `millrace doctor` again.');
     return [{ check: name, ...finding }];
   } finally {
     clearTimeout(timer);
@@ -93,8 +93,8 @@ export async function reach(check: string, ask: () => Promise<unknown>, setting:
 
 export function notReached(error: unknown, setting: string): Finding {
   return problem(
-    `does not answer: ${reasonOf(error)}`,
-    `is the server up, is ${setting} right, and is the network open between here and there`,
+    `does not respond: ${reasonOf(error)}`,
+    `Check that the server is running, that ${setting} is correct, and that a firewall does not block the connection.`,
   );
 }
 
@@ -104,7 +104,7 @@ export function readPart<T>(check: string, read: () => T): { value: T } | { prob
     return { value: read() };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const advice = 'set it as docs/configuration.md says; a service that reads it does not start';
+    const advice = 'Correct it (see docs/configuration.md). Services that read it do not start.';
     return { problems: error.problems.map((found) => ({ check, ...problem(found, advice) })) };
   }
 }

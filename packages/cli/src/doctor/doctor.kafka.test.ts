@@ -129,7 +129,7 @@ test('an installation that is well has no problem, and every check says what it 
         found: expect.stringMatching(/^broker \d+, \/.* has .*iB of .*iB left/),
       }),
     );
-    expect(findings).toContainEqual(finding('consumers', 'ok', `${names.live}: 1 for 2 partitions`));
+    expect(findings).toContainEqual(finding('consumers', 'ok', `${names.live} (consumers: 1, partitions: 2)`));
   } finally {
     await Promise.all(consumers.map(({ stop }) => stop()));
     await log.close();
@@ -140,7 +140,7 @@ test('a person reads a line of what is and one of what to do; exit code 2 is for
   const out: string[] = [];
   const terminal = { env: { ...env, ...inPostgres }, out: { write: (text: string) => out.push(text) } };
   expect(await runCli(['doctor'], { ...terminal, err: { write() {} } })).toBe(0);
-  expect(out.join('')).toMatch(/^ok {7}settings: no two contradict each other\n/);
+  expect(out.join('')).toMatch(/^ok {7}settings: no contradictions found\n/);
   expect(await doctor({ DATABASE_URL: undefined })).toMatchObject({
     exitCode: 2,
     err: expect.stringContaining('DATABASE_URL'),
@@ -159,15 +159,15 @@ test('stores that are away keep no other from being looked at, and no secret is 
   expect(findings).toEqual([
     finding('settings', 'problem', 'SECRETS_KEY is not valid'),
     finding('certificates', 'ok', ''),
-    finding('postgresql server', 'problem', 'does not answer'),
-    finding('postgresql certificate', 'ok', 'not asked for'),
-    finding('redis', 'problem', 'does not answer'),
-    finding('redis certificate', 'ok', 'not asked for'),
-    finding('kafka', 'problem', 'does not answer'),
-    finding('kafka certificates', 'ok', 'not asked for'),
-    finding('mail server', 'problem', 'does not answer'),
+    finding('postgresql server', 'problem', 'does not respond'),
+    finding('postgresql certificate', 'ok', 'do not use TLS'),
+    finding('redis', 'problem', 'does not respond'),
+    finding('redis certificate', 'ok', 'do not use TLS'),
+    finding('kafka', 'problem', 'does not respond'),
+    finding('kafka certificates', 'ok', 'do not use TLS'),
+    finding('mail server', 'problem', 'does not respond'),
   ]);
-  expect([exitCode, JSON.parse(err)]).toEqual([1, { error: 'there are 5 problems', exitCode: 1 }]);
+  expect([exitCode, JSON.parse(err)]).toEqual([1, { error: 'found 5 problems', exitCode: 1 }]);
   for (const secret of ['s3cret-of', 'not-a-key-but-secret', url.password]) expect(text).not.toContain(secret);
   expect((await doctor({ ...away, DATABASE_URL: testDatabase.url })).findings).toContainEqual(
     finding('postgresql migrations', 'ok', 'none pending'),
@@ -188,7 +188,7 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
   [
     'an API that asks itself',
     { INGEST_URL: 'https://a.example/', PUBLIC_API_URL: 'https://a.example' },
-    ['settings', 'warning', 'INGEST_URL is the address of PUBLIC_API_URL'],
+    ['settings', 'warning', 'INGEST_URL and PUBLIC_API_URL have the same address'],
   ],
   ['a limit never reached', { API_REQUESTS_PER_HOUR: '100' }, ['settings', 'warning', 'API_REQUESTS_PER_MINUTE (480)']],
   [
@@ -196,7 +196,7 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
     { EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1', KAFKA_SESSION_TIMEOUT_MS: '3000' },
     ['settings', 'warning', 'KAFKA_SESSION_TIMEOUT_MS (3000)'],
   ],
-  ['a Kafka not used', { KAFKA_BROKERS: '127.0.0.1:1' }, ['settings', 'warning', 'Kafka is not used']],
+  ['a Kafka not used', { KAFKA_BROKERS: '127.0.0.1:1' }, ['settings', 'warning', 'but Kafka is not used']],
   ['traces that go nowhere', { TRACE_SAMPLE_RATIO: '0.5' }, ['settings', 'warning', 'TRACE_SAMPLE_RATIO without']],
   ['a pool too large', { DATABASE_POOL_SIZE: '10000' }, ['postgresql connections', 'warning', 'may open 10000']],
   ['a mail server that cannot be', { SMTP_URL: 'mail:25' }, ['mail server', 'problem', 'SMTP_URL is not']],
@@ -212,7 +212,7 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
   [
     'no word of a log',
     { EVENT_LOG: undefined, KAFKA_BROKERS: undefined },
-    ['event log', 'warning', 'was not looked at'],
+    ['event log', 'warning', 'was not checked'],
   ],
   ['a setting that is none', { TOPIC_PARTITIONS: 'many' }, ['settings', 'problem', 'TOPIC_PARTITIONS is not']],
   ['Redis that cannot be', { REDIS_URL: 'redis://a,b' }, ['redis', 'problem', 'REDIS_MODE']],
@@ -243,7 +243,7 @@ test('migrations that are pending, and such as are not known', async () => {
   const empty = await createTestDatabase({ isMigrated: false });
   try {
     const { exitCode, findings } = await doctor({ ...inPostgres, DATABASE_URL: empty.url });
-    expect(findings).toContainEqual(finding('postgresql migrations', 'problem', 'not applied: 2'));
+    expect(findings).toContainEqual(finding('postgresql migrations', 'problem', 'migrations not applied: 2'));
     expect(exitCode).toBe(1);
   } finally {
     await empty.drop();
@@ -283,7 +283,7 @@ test('a transaction that is open for long', async () => {
     const [found] = await checkOpenTransactions(database.sql, { longerThanSeconds: 0 });
     expect(found).toMatchObject({
       state: 'warning',
-      found: expect.stringMatching(/1 open .*\(millrace, idle in trans/),
+      found: expect.stringMatching(/transactions open for .*\(millrace, idle in trans/),
     });
   });
 });
@@ -325,7 +325,7 @@ test('secrets that no key at hand opens, and such as are not encrypted', async (
   expect(findings).toEqual(
     expect.arrayContaining([
       finding('secrets', 'problem', 'encrypted with lostkey'),
-      finding('secrets', 'warning', 'of 1 batch exports'),
+      finding('secrets', 'warning', 'stored unencrypted, in the database and its backups: 1'),
     ]),
   );
   await database.prisma.batch_export.deleteMany();
@@ -358,10 +358,10 @@ test('a flag that an SDK evaluates otherwise, where its events came from that SD
 
 test('topics that are missing, and partitions that are others than told', async () => {
   const { findings, exitCode } = await doctor({ TOPIC_PREFIX: 'nowhere.' });
-  expect(findings).toContainEqual(finding('kafka topics', 'problem', 'there is no nowhere.events.live'));
+  expect(findings).toContainEqual(finding('kafka topics', 'problem', 'missing topics: nowhere.events.live'));
   expect(exitCode).toBe(1);
   expect((await doctor({ TOPIC_PARTITIONS: '4' })).findings).toContainEqual(
-    finding('kafka topics', 'warning', `${names.live} has 2 partitions, and TOPIC_PARTITIONS is 4`),
+    finding('kafka topics', 'warning', `${names.live} has 2 partitions, but TOPIC_PARTITIONS is 4`),
   );
 });
 
@@ -386,7 +386,7 @@ test('topics whose settings lose or refuse events, and lanes nobody reads', asyn
       finding('kafka retention', 'warning', 'KEEP_DELETED_IDS_DAYS (90)'),
       finding('kafka retention', 'warning', `retention.bytes is set for ${live}`),
       finding('consumers', 'problem', `${live} (unread: 1)`),
-      finding('consumers', 'warning', `nobody reads ${others.historical}, ${others.overflow}`),
+      finding('consumers', 'warning', `no consumer reads ${others.historical}, ${others.overflow}`),
     ]),
   );
 });
@@ -398,7 +398,7 @@ test('topics that take ordinary events but no large AI events', async () => {
   await makeTopics(Object.values(others));
   const { findings } = await doctor({ TOPIC_PREFIX: own });
   expect(findings).toContainEqual(
-    finding('kafka record size', 'warning', `${live} (1048588): large ones are answered with 413`),
+    finding('kafka record size', 'warning', `${live} (1048588): large AI events get a 413 response`),
   );
 });
 

@@ -9,19 +9,19 @@ export function checkReplicas(topics: readonly InspectedTopic[], brokerCount: nu
     ...(brokerCount < 2 ? [oneBroker] : judgeCopies(topics)),
     ...judgeElections(topics),
   ];
-  return findings.length > 0 ? findings : [ok(`${brokerCount} brokers, all copies in step`)];
+  return findings.length > 0 ? findings : [ok(`${brokerCount} brokers, all replicas in sync`)];
 }
 
 const oneBroker = warning(
-  'there is one broker: what it loses is lost',
-  'run three, with topics of three replicas and min.insync.replicas=2, where events matter',
+  'there is only one broker, so data that it loses is gone',
+  'If your events matter, run three brokers, with three replicas per topic and min.insync.replicas=2.',
 );
 
 function judgeLeaders(topics: readonly InspectedTopic[]): Finding[] {
   const without = partitionsOf(topics, ({ hasLeader }) => !hasLeader);
   if (without.length === 0) return [];
   return [
-    problem(`no broker leads ${listed(without)}: nothing can be written there or read`, 'bring the brokers back'),
+    problem(`no leader for ${listed(without)}: these partitions cannot be written or read`, 'Bring the brokers back.'),
   ];
 }
 
@@ -34,16 +34,16 @@ function judgeInSync(topics: readonly InspectedTopic[]): Finding[] {
   if (refused.length > 0) {
     findings.push(
       problem(
-        `${listed(refused)} have fewer copies in step than min.insync.replicas: appending is refused`,
-        'bring the brokers back',
+        `fewer in-sync replicas than min.insync.replicas in ${listed(refused)}: these partitions refuse writes`,
+        'Bring the brokers back.',
       ),
     );
   }
   if (behind.length > 0) {
     findings.push(
       warning(
-        `copies of ${listed(behind)} are missing or behind`,
-        'look at the brokers, their disks and their network',
+        `replicas of ${listed(behind)} are missing or behind`,
+        'Check the brokers, their disks and their network.',
       ),
     );
   }
@@ -57,16 +57,16 @@ function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
     if (copies < 2) {
       return [
         warning(
-          `${topic.topic} has one copy of each partition: what a broker loses is lost`,
-          'give it three replicas (kafka-reassign-partitions.sh) and min.insync.replicas=2',
+          `${topic.topic} has only one replica per partition, so data that a broker loses is gone`,
+          'Give it three replicas (kafka-reassign-partitions.sh) and min.insync.replicas=2.',
         ),
       ];
     }
     if (least >= copies) {
       return [
         warning(
-          `${topic.topic} has ${copies} replicas and min.insync.replicas=${least}: one broker down, and appending is refused`,
-          'set min.insync.replicas to one less than there are replicas',
+          `${topic.topic} has ${copies} replicas and min.insync.replicas=${least}, so it refuses writes as soon as one broker is down`,
+          'Set min.insync.replicas to one less than the number of replicas.',
         ),
       ];
     }
@@ -74,8 +74,8 @@ function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
     if (least >= 2 || topic.settings === null) return [];
     return [
       warning(
-        `${topic.topic} has min.insync.replicas=1: the gateway answers 200 when one broker has an event`,
-        'set min.insync.replicas=2 for the topic',
+        `${topic.topic} has min.insync.replicas=1, so the gateway responds with 200 as soon as a single broker has stored an event`,
+        'Set min.insync.replicas=2 for the topic.',
       ),
     ];
   });
@@ -86,8 +86,8 @@ function judgeElections(topics: readonly InspectedTopic[]): Finding[] {
   if (unclean.length === 0) return [];
   return [
     warning(
-      `unclean.leader.election.enable is true for ${listed(unclean.map(({ topic }) => topic))}: a copy that lacks acknowledged events may become the leader`,
-      'set it false',
+      `unclean.leader.election.enable is true for ${listed(unclean.map(({ topic }) => topic))}: a replica that lacks acknowledged events can become leader`,
+      'Set it to false.',
     ),
   ];
 }
@@ -113,7 +113,7 @@ const tooLittleShare = 0.05;
 export function checkDisks(directories: readonly LogDirectory[] | null): Finding[] {
   if (directories === null) {
     return [
-      ok('brokers before Kafka 3.3, or that hide it from this client (Describe on the cluster), tell of no disks'),
+      ok('disks were not checked: this needs Kafka 3.3 or later and the permission Describe on the cluster'),
     ];
   }
   const offline = directories.filter(({ isOffline }) => isOffline);
@@ -125,8 +125,8 @@ function judgeOffline(directories: readonly LogDirectory[]): Finding[] {
   if (directories.length === 0) return [];
   return [
     problem(
-      `given up by their brokers: ${listed(directories.map(named))}: what is there cannot be written or read`,
-      'mend or exchange the disks, and start those brokers again',
+      `brokers have taken disks offline: ${listed(directories.map(named))}. Partitions on them cannot be written or read`,
+      'Repair or replace the disks, then restart these brokers.',
     ),
   ];
 }
@@ -139,12 +139,12 @@ function judgeSpace(directories: readonly LogDirectory[]): Finding[] {
       .toSorted((a, b) => share(a) - share(b))
       .map((one) => `${named(one)} has ${shownBytes(one.freeBytes)} of ${shownBytes(one.totalBytes)} left`),
   );
-  if (known.length === 0) return directories.length > 0 ? [ok('brokers do not know the sizes of their disks')] : [];
+  if (known.length === 0) return directories.length > 0 ? [ok('the brokers do not report the sizes of their disks')] : [];
   const least = Math.min(...known.map(share));
   if (least >= littleShare) return [ok(shown)];
-  const advice = 'give the brokers larger disks, or lower retention.ms of topics whose events are long read';
+  const advice = 'Give the brokers larger disks, or lower retention.ms of topics whose events have already been read.';
   return [
-    least < tooLittleShare ? problem(`${shown}: a broker with a full disk stops`, advice) : warning(shown, advice),
+    least < tooLittleShare ? problem(`${shown}: a broker stops when its disk is full`, advice) : warning(shown, advice),
   ];
 }
 

@@ -13,22 +13,22 @@ export function checkTopics(topics: readonly InspectedTopic[], { missing, partit
   if (missing.length > 0) {
     findings.unshift(
       problem(
-        `there is no ${listed(missing)}`,
-        'services create their topics at their start, if the brokers let them; else create them by hand, with TOPIC_PARTITIONS partitions. Is TOPIC_PREFIX right?',
+        `missing topics: ${listed(missing)}`,
+        'Check TOPIC_PREFIX. Services create their topics when they start, if the brokers allow it. Otherwise, create them yourself, with TOPIC_PARTITIONS partitions each.',
       ),
     );
   }
-  return orOk(findings, `all ${topics.length} topics are there, with ${wanted} partitions each`);
+  return orOk(findings, `all ${topics.length} topics exist, with ${wanted} partitions each`);
 }
 
 function judgePartitions({ topic, partitions }: InspectedTopic, wanted: number): Finding[] {
   if (partitions.length === wanted) return [];
   return [
     warning(
-      `${topic} has ${partitions.length} partitions, and TOPIC_PARTITIONS is ${wanted}, which only a new topic gets`,
+      `${topic} has ${partitions.length} partitions, but TOPIC_PARTITIONS is ${wanted}. The setting only affects new topics`,
       partitions.length < wanted
-        ? 'set TOPIC_PARTITIONS to what the topic has, or grow the topic (docs/operations/scaling.md)'
-        : 'set TOPIC_PARTITIONS to what the topic has: partitions cannot be taken away',
+        ? 'Set TOPIC_PARTITIONS to the number of partitions of the topic, or add partitions (see docs/operations/scaling.md).'
+        : 'Set TOPIC_PARTITIONS to the number of partitions of the topic. Partitions cannot be removed.',
     ),
   ];
 }
@@ -38,8 +38,8 @@ function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
   if (settings?.get('cleanup.policy')?.includes('compact') !== true) return [];
   return [
     problem(
-      `${topic} is compacted: Kafka deletes all events of a distinct id but the newest, read or not`,
-      'set cleanup.policy=delete for the topic at once',
+      `${topic} is compacted: Kafka deletes all events of a distinct ID except the newest, even if they have not been read`,
+      'Set cleanup.policy=delete for the topic immediately.',
     ),
   ];
 }
@@ -62,8 +62,8 @@ export function checkRecordSize(
   if (small.length > 0) {
     return [
       problem(
-        `max.message.bytes is too little for events of MAX_RECORD_BYTES (${maxRecordBytes}) in ${listed(small)}: large ones are refused`,
-        `set max.message.bytes to at least ${Math.max(maxRecordBytes, maxAiRecordBytes) + aroundBytes}, or lower MAX_RECORD_BYTES`,
+        `max.message.bytes is too small for events of MAX_RECORD_BYTES (${maxRecordBytes}) in ${listed(small)}: large events are refused`,
+        `Set max.message.bytes to at least ${Math.max(maxRecordBytes, maxAiRecordBytes) + aroundBytes}, or lower MAX_RECORD_BYTES.`,
       ),
     ];
   }
@@ -71,12 +71,12 @@ export function checkRecordSize(
   if (smallForAi.length > 0) {
     return [
       warning(
-        `max.message.bytes is too little for AI events of MAX_AI_RECORD_BYTES (${maxAiRecordBytes}) in ${listed(smallForAi)}: large ones are answered with 413`,
-        `set max.message.bytes to at least ${maxAiRecordBytes + aroundBytes}, or lower MAX_AI_RECORD_BYTES`,
+        `max.message.bytes is too small for AI events of MAX_AI_RECORD_BYTES (${maxAiRecordBytes}) in ${listed(smallForAi)}: large AI events get a 413 response`,
+        `Set max.message.bytes to at least ${maxAiRecordBytes + aroundBytes}, or lower MAX_AI_RECORD_BYTES.`,
       ),
     ];
   }
-  return [ok(`the largest events (${Math.max(maxRecordBytes, maxAiRecordBytes)} bytes) fit into all topics`)];
+  return [ok(`all topics accept the largest events (${Math.max(maxRecordBytes, maxAiRecordBytes)} bytes)`)];
 }
 
 function tooSmallFor(topics: readonly InspectedTopic[], recordBytes: number): string[] {
@@ -87,8 +87,8 @@ function tooSmallFor(topics: readonly InspectedTopic[], recordBytes: number): st
 }
 
 const unreadable = warning(
-  'the settings of topics cannot be read by this user: sizes, retention and copies were not checked',
-  'give the user of KAFKA_SASL_USERNAME the right DescribeConfigs on the topics, or look by hand',
+  'this user cannot read the settings of topics, so sizes, retention and replicas were not checked',
+  'Grant DescribeConfigs on the topics to the user in KAFKA_SASL_USERNAME, or check the settings yourself.',
 );
 
 const dayMs = 86_400_000;
@@ -121,7 +121,7 @@ export function checkRetention(facts: RetentionFacts): Finding[] {
   const shortest = Math.min(...days.filter((count) => count >= 0));
   return orOk(
     findings,
-    `nothing unread is about to be deleted${shortest < Infinity ? `; kept for ${shortest} days` : ''}`,
+    `no unread events are about to be deleted${shortest < Infinity ? `; events are kept for ${shortest} days` : ''}`,
   );
 }
 
@@ -139,16 +139,16 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
   if (lost.length > 0) {
     findings.push(
       problem(
-        `Kafka has deleted events of ${listed(lost)} before they were read`,
-        'they are lost, unless their senders have them; start consumers, and raise retention.ms and retention.bytes',
+        `Kafka deleted events of ${listed(lost)} before they were read`,
+        'These events are lost unless their senders still have them. Start consumers, and raise retention.ms and retention.bytes.',
       ),
     );
   }
   if (old.length > 0) {
     findings.push(
       problem(
-        `unread events of ${listed(old)} are older than half of what Kafka keeps them, and will be deleted`,
-        'raise retention.ms of the topics now, then find out why consumers do not keep up',
+        `unread events of ${listed(old)} are older than half of the retention time of the topic and will be deleted`,
+        'Raise retention.ms of the topics now, then find out why the consumers do not keep up.',
       ),
     );
   }
@@ -164,8 +164,8 @@ function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
   if (short.length === 0) return [];
   return [
     warning(
-      `${listed(short.map(({ topic }) => topic))} keep events for less than a day: an outage of PostgreSQL, or a restore, that takes longer loses them`,
-      'raise retention.ms to more than the age of your newest backup, and more than your longest outage',
+      `${listed(short.map(({ topic }) => topic))} keep events for less than a day: a longer PostgreSQL outage or restore loses events`,
+      'Set retention.ms to more than the age of your newest backup and more than your longest outage.',
     ),
   ];
 }
@@ -175,8 +175,8 @@ function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
   if (limited.length === 0) return [];
   return [
     warning(
-      `retention.bytes is set for ${listed(limited.map(({ topic }) => topic))}: in a rush Kafka deletes events sooner than retention.ms says, read or not`,
-      'set retention.bytes=-1, and watch the disks of the brokers',
+      `retention.bytes is set for ${listed(limited.map(({ topic }) => topic))}: under high load, Kafka deletes events before retention.ms has passed, even if they have not been read`,
+      'Set retention.bytes=-1 and monitor the disks of the brokers.',
     ),
   ];
 }
@@ -190,8 +190,8 @@ function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonl
   if (longer.length === 0) return [];
   return [
     warning(
-      `${listed(longer.map(({ topic }) => topic))} keep events for longer than KEEP_DELETED_IDS_DAYS (${keepDeletedIdsDays}): read again, they would bring deleted persons back`,
-      'raise KEEP_DELETED_IDS_DAYS, or lower retention.ms',
+      `${listed(longer.map(({ topic }) => topic))} keep events for longer than KEEP_DELETED_IDS_DAYS (${keepDeletedIdsDays}): if these events are read again, they bring deleted persons back`,
+      'Raise KEEP_DELETED_IDS_DAYS, or lower retention.ms.',
     ),
   ];
 }

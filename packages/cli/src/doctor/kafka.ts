@@ -41,8 +41,8 @@ export async function diagnoseLog(patient: Patient, settings: DoctorSettings): P
 }
 
 const noLog = warning(
-  'neither EVENT_LOG nor KAFKA_BROKERS is set: the event log was not looked at',
-  'run this with the settings of a gateway or a consumer too',
+  'neither EVENT_LOG nor KAFKA_BROKERS is set, so the event log was not checked',
+  'Also run this command with the settings of a gateway or a consumer.',
 );
 
 async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
@@ -72,7 +72,7 @@ async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promis
     const offsets = await readOffsets(patient, topics);
     const checks = kafkaChecks({ kafka, settings, existing, topics, offsets: offsets ?? [] });
     const found = await runChecks([...checks, ...offsetChecks(settings, offsets), certificates(connection, kafka)]);
-    return [{ check: 'kafka', ...ok('Kafka answers') }, ...ofTopics, ...found];
+    return [{ check: 'kafka', ...ok('Kafka responds') }, ...ofTopics, ...found];
   } finally {
     await kafka.close();
   }
@@ -182,8 +182,8 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
   if (truncated.length > 0) {
     findings.push(
       problem(
-        `the log has lost what was read of ${listed(truncated.map(partitionName))}: these partitions wait`,
-        'find out why (a broker restored from a copy, an unclean election), then `millrace offsets accept <partition> --from start`',
+        `the log lost records that had already been read: consumers have stopped reading ${listed(truncated.map(partitionName))}`,
+        'Find out why (a broker restored from a backup, an unclean election), then run `millrace offsets accept <partition> --from start`.',
       ),
     );
   }
@@ -192,11 +192,11 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
     findings.push(
       warning(
         `${listed(strangers.map(partitionName))} were last read from another log (${listed(logs, 2)})`,
-        'is this the right Kafka, or EVENT_LOG? When that log is gone for good: `millrace offsets forget <log>`',
+        'Check that KAFKA_BROKERS and EVENT_LOG are correct. If that log is gone for good, run `millrace offsets forget <log>`.',
       ),
     );
   }
-  return orOk(findings, ours.length === 0 ? 'nothing was read yet' : `within their logs: ${ours.length}`);
+  return orOk(findings, ours.length === 0 ? 'nothing has been read yet' : `all stored offsets are within their logs (${ours.length})`);
 }
 
 function partitionName({ topic, partition }: ReadOffset): string {
@@ -220,8 +220,8 @@ export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
   if (waiting.length > 0) {
     findings.push(
       problem(
-        `nobody reads ${listed(waiting.map(({ topic, unread }) => `${topic} (unread: ${unread})`))}`,
-        'start consumers whose CONSUMER_LANES names these lanes',
+        `no consumer reads ${listed(waiting.map(({ topic, unread }) => `${topic} (unread: ${unread})`))}`,
+        'Start consumers that have these topics in CONSUMER_LANES.',
       ),
     );
   }
@@ -229,23 +229,23 @@ export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
   if (idle.length > 0) {
     findings.push(
       warning(
-        `nobody reads ${listed(idle.map(({ topic }) => topic))}, and nothing waits there`,
-        'start consumers whose CONSUMER_LANES names these lanes, before events come',
+        `no consumer reads ${listed(idle.map(({ topic }) => topic))}. No events are waiting there`,
+        'Start consumers that have these topics in CONSUMER_LANES before events arrive.',
       ),
     );
   }
   if (crowded.length > 0) {
-    const names = crowded.map(({ topic, members, partitions }) => `${topic} (${members} for ${partitions} partitions)`);
+    const names = crowded.map(({ topic, members, partitions }) => `${topic} (consumers: ${members}, partitions: ${partitions})`);
     findings.push(
       warning(
-        `more consumers than partitions: ${listed(names)}, and some have nothing to do`,
-        'run fewer, or grow the topic (docs/operations/scaling.md)',
+        `some consumers are idle, because there are more consumers than partitions: ${listed(names)}`,
+        'Run fewer consumers, or add partitions (see docs/operations/scaling.md).',
       ),
     );
   }
   if (findings.length > 0) return findings;
   return [
-    ok(lanes.map(({ topic, members, partitions }) => `${topic}: ${members} for ${partitions} partitions`).join('; ')),
+    ok(lanes.map(({ topic, members, partitions }) => `${topic} (consumers: ${members}, partitions: ${partitions})`).join(', ')),
   ];
 }
 

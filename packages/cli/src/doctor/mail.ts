@@ -51,13 +51,13 @@ function inTheClear(server: TlsServer, { username, searchParams }: URL): Finding
   const place = placeOf(server);
   if (searchParams.get('requireTLS') === 'true') {
     return warning(
-      `${place} offers no STARTTLS, and SMTP_URL demands it: no mail is sent`,
-      'let the server offer it, or use smtps://',
+      `${place} does not offer STARTTLS, which SMTP_URL requires, so no email is sent`,
+      'Enable STARTTLS on the server, or use smtps://.',
     );
   }
-  if (username === '') return ok(`${place} answers, without TLS`);
+  if (username === '') return ok(`${place} responds, without TLS`);
   return warning(
-    `${place} offers no STARTTLS: the password of SMTP_URL goes over the network as it is`,
-    'let the server offer it, or use smtps://',
+    `${place} does not offer STARTTLS, so the password in SMTP_URL is sent unencrypted`,
+    'Enable STARTTLS on the server, or use smtps://.',
   );
 }

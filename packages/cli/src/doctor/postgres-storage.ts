@@ -26,9 +26,9 @@ export async function checkReplication(sql: Sql): Promise<Finding[]> {
 export function judgeReplication(standbys: readonly Standby[], slots: readonly Slot[]): Finding[] {
   const findings = [...standbys.flatMap(judgeStandby), ...slots.flatMap(judgeSlot)];
   if (standbys.some(({ state }) => state === null)) {
-    findings.push(ok('how far standbys are this role may not see: GRANT pg_read_all_stats TO it shows it'));
+    findings.push(ok('this role cannot see how far behind the standbys are: grant it pg_read_all_stats'));
   }
-  return orOk(findings, standbys.length === 0 ? 'no standby is connected' : `standbys that follow: ${standbys.length}`);
+  return orOk(findings, standbys.length === 0 ? 'no standby is connected' : `standbys that are connected and keep up: ${standbys.length}`);
 }
 
 function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] {
@@ -36,44 +36,44 @@ function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] 
   const behind = `${Math.round(secondsBehind ?? 0)} s and ${shownBytes(bytesBehind ?? 0)} behind`;
   return [
     warning(
-      `${name} is ${behind}: were it promoted now, that much would be processed again from the log`,
-      'look at its disk, its network, and at long queries on it',
+      `standby ${name} is ${behind}: after a failover now, this much would be processed again from the log`,
+      'Check its disk, its network and long-running queries on it.',
     ),
   ];
 }
 
 /** A slot that is read keeps little, unless its reader cannot follow. */
 function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Finding[] {
-  const kept = `${shownBytes(keptBytes ?? 0)} of write-ahead log are kept`;
+  const kept = `${shownBytes(keptBytes ?? 0)} of write-ahead log`;
   if (status === 'lost') {
     return [
       problem(
-        `what the replication slot ${name} still had to read is deleted: its standby cannot follow any more`,
-        'make the standby anew from a base backup, and SELECT pg_drop_replication_slot(…)',
+        `write-ahead log that the replication slot ${name} still needed was deleted: its standby can no longer catch up`,
+        'Rebuild the standby from a base backup and run SELECT pg_drop_replication_slot(…).',
       ),
     ];
   }
   if (status === 'unreserved' || (safeBytes !== null && safeBytes < farBehindBytes)) {
     return [
       problem(
-        `${kept} for the replication slot ${name}, and ${shownBytes(Math.max(0, safeBytes ?? 0))} more will be before it is cut off`,
-        'bring its standby back now, or raise max_slot_wal_keep_size while the disk has room',
+        `the replication slot ${name} keeps ${kept}. After ${shownBytes(Math.max(0, safeBytes ?? 0))} more, PostgreSQL invalidates the slot`,
+        'Bring its standby back now, or raise max_slot_wal_keep_size while the disk has room.',
       ),
     ];
   }
   if (!isActive) {
     return [
       warning(
-        `nobody reads the replication slot ${name}, for which ${kept}: the disk fills up`,
-        'bring its standby back, or SELECT pg_drop_replication_slot(…)',
+        `no standby uses the replication slot ${name}, which keeps ${kept}: the disk fills up`,
+        'Bring its standby back, or run SELECT pg_drop_replication_slot(…).',
       ),
     ];
   }
   if ((keptBytes ?? 0) < farBehindBytes) return [];
   return [
     warning(
-      `${kept} for the replication slot ${name}, whose reader does not keep up`,
-      'look at the disk and the network of its standby',
+      `the replication slot ${name} keeps ${kept}, because its standby does not keep up`,
+      'Check the disk and the network of its standby.',
     ),
   ];
 }
@@ -83,7 +83,7 @@ export async function checkStorage(sql: Sql): Promise<Finding[]> {
   const { databaseBytes, largest } = await readSizes(sql);
   const tables = largest.map(({ name, bytes }) => `${name} ${shownBytes(bytes)}`).join(', ');
   const size = ok(
-    `the database has ${shownBytes(databaseBytes)} (${tables}); what is free on its disk only its host knows`,
+    `the database has ${shownBytes(databaseBytes)} (${tables}). PostgreSQL cannot report the free space on its disk`,
   );
   // A standby hands over what it is told to, if anything.
   if ((await readServer(sql)).isStandby) return [size];
@@ -94,13 +94,13 @@ export function judgeArchiver(archiver: Archiver | null): Finding[] {
   if (archiver === null) return [];
   const { failures, lastFailed, lastArchived } = archiver;
   if (lastFailed === null || (lastArchived !== null && lastArchived > lastFailed)) {
-    return [ok(lastArchived === null ? 'nothing was archived yet' : `archived until ${lastArchived.toISOString()}`)];
+    return [ok(lastArchived === null ? 'nothing has been archived yet' : `archived until ${lastArchived.toISOString()}`)];
   }
   const since = lastArchived === null ? 'has never succeeded' : `has not succeeded since ${lastArchived.toISOString()}`;
   return [
     problem(
-      `archiving the write-ahead log ${since} (failures: ${failures}): it is kept, the disk fills up, and what is newer cannot be restored`,
-      'see the log of PostgreSQL for what archive_command (or archive_library) says; is the archive reachable, and is it full',
+      `archiving the write-ahead log ${since} (failures: ${failures}): the disk fills up, and newer data cannot be restored`,
+      "Look for errors of archive_command or archive_library in PostgreSQL's log, and check whether the archive is reachable and has space.",
     ),
   ];
 }
@@ -116,10 +116,10 @@ export async function checkCleaning(sql: Sql): Promise<Finding[]> {
 
 export function judgeCleaning({ unfrozen, autovacuum }: { unfrozen: number; autovacuum: string }): Finding[] {
   const shown = `${Math.round(unfrozen / 1_000_000)} million transactions since the oldest row was frozen`;
-  const advice = 'end old transactions, drop slots nobody reads, then VACUUM (FREEZE) the database that is behind';
+  const advice = 'End old transactions, drop unused replication slots, then run VACUUM (FREEZE) in the database that is behind.';
   const findings: Finding[] = [];
-  if (autovacuum === 'off') findings.push(warning('autovacuum is off: deleted rows keep their space', 'set it on'));
-  if (unfrozen >= nearlyStopsAt) findings.push(problem(`${shown}: at 2,000 PostgreSQL takes no writes`, advice));
-  else if (unfrozen >= wornAt) findings.push(warning(`${shown}: at 2,000 PostgreSQL takes no writes`, advice));
+  if (autovacuum === 'off') findings.push(warning('autovacuum is off, so deleted rows keep using disk space', 'Turn it on.'));
+  if (unfrozen >= nearlyStopsAt) findings.push(problem(`${shown}: at 2,000 million, PostgreSQL refuses writes`, advice));
+  else if (unfrozen >= wornAt) findings.push(warning(`${shown}: at 2,000 million, PostgreSQL refuses writes`, advice));
   return findings.length > 0 ? findings : [ok(shown)];
 }

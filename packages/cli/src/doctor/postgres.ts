@@ -100,17 +100,17 @@ export function judgeServer({ version, shown, isStandby, isReadOnly }: Awaited<R
   const findings: Finding[] = [];
   if (version < oldest * 10_000) {
     findings.push(
-      problem(`PostgreSQL ${shown} is older than any Millrace works with`, `upgrade it to ${oldest} or newer`),
+      problem(`PostgreSQL ${shown} is too old for Millrace`, `Upgrade it to version ${oldest} or later.`),
     );
   }
   if (isStandby) {
-    findings.push(problem('this is a standby, which takes no writes', 'let DATABASE_URL name the primary'));
+    findings.push(problem('this server is a read-only standby', 'Set DATABASE_URL to the primary.'));
   } else if (isReadOnly) {
     findings.push(
-      problem('transactions are read-only', 'set default_transaction_read_only off for the role and the database'),
+      problem('transactions are read-only', 'Set default_transaction_read_only to off for the role and the database.'),
     );
   }
-  return findings.length > 0 ? findings : [ok(`PostgreSQL ${shown} answers`)];
+  return findings.length > 0 ? findings : [ok(`PostgreSQL ${shown} responds`)];
 }
 
 /** The schema is the one this version was made for. @param prismaDirectory the folder with `migrations/`. */
@@ -126,17 +126,17 @@ async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Findi
   const newer = applied.filter((name) => !known.includes(name));
   const findings: Finding[] = [];
   if (pending.length > 0) {
-    findings.push(problem(`not applied: ${listed(pending, 2)}`, 'run `millrace migrate`'));
+    findings.push(problem(`migrations not applied: ${listed(pending, 2)}`, 'Run `millrace migrate`.'));
   }
   if (newer.length > 0) {
     findings.push(
       warning(
-        `the database has what this version does not know: ${listed(newer, 2)}`,
-        'nothing when an upgrade was just taken back or is under way; else use the newer version of this command',
+        `the database has migrations that this version does not know: ${listed(newer, 2)}`,
+        'Ignore this during or right after an upgrade or a rollback. Otherwise, run the newer version of this command.',
       ),
     );
   }
-  return orOk(findings, `${known.length} applied, none pending`);
+  return orOk(findings, `${known.length} migrations applied, none pending`);
 }
 
 /** The role may do what services do: read and write every table, and make the months of events. */
@@ -147,20 +147,20 @@ async function checkPrivileges(sql: Sql): Promise<Finding[]> {
   if (lacks.length > 0) {
     findings.push(
       problem(
-        `this role lacks ${listed(lacks)}`,
-        'use the role that ran `millrace migrate` for all services, or make this one a member of it (GRANT <owner> TO <role>)',
+        `this role does not have the required privileges: ${listed(lacks)}`,
+        'Run all services with the role that ran `millrace migrate`, or make this role a member of it (GRANT <owner> TO <role>).',
       ),
     );
   }
   if (hidden.length > 0) {
     findings.push(
       warning(
-        `this role cannot see the transactions of ${listed(hidden)}: batch exports start later than necessary`,
-        'GRANT pg_read_all_stats TO the role of the delivery worker',
+        `this role cannot see the transactions of ${listed(hidden)}, so batch exports start later than necessary`,
+        'Grant pg_read_all_stats to the role of the delivery worker.',
       ),
     );
   }
-  return orOk(findings, 'this role may do all that services do');
+  return orOk(findings, 'this role has all privileges that the services need');
 }
 
 const fullAt = 0.8;
@@ -182,21 +182,21 @@ function connectionsOf({ databasePoolSize, gatewayProcesses, flagDatabaseConnect
 export function judgeConnections({ used, most }: { used: number; most: number }, wanted = 0): Finding {
   const found = `${used} of ${most} connections are in use`;
   const advice =
-    'raise max_connections, lower DATABASE_POOL_SIZE and FLAG_DATABASE_CONNECTIONS, or put a pooler before it';
-  if (used >= fullAt * most) return warning(`${found}: a service that is started may get none`, advice);
+    'Raise max_connections, lower DATABASE_POOL_SIZE and FLAG_DATABASE_CONNECTIONS, or put a connection pooler in front of PostgreSQL.';
+  if (used >= fullAt * most) return warning(`${found}, so a service may not get a connection when it starts`, advice);
   if (wanted <= most - used) return ok(found);
-  return warning(`${found}, and one more service with these settings may open ${wanted}`, advice);
+  return warning(`${found}, and another service with these settings may open ${wanted}`, advice);
 }
 
 /** Migrations wait for them, batch exports do, and nothing they might still see can be cleaned up. */
 export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 } = {}): Promise<Finding[]> {
   const open = await readOpenTransactions(sql, longerThanSeconds);
-  if (open.length === 0) return [ok(`none is open for longer than ${longerThanSeconds} s`)];
+  if (open.length === 0) return [ok(`no transaction has been open for longer than ${longerThanSeconds} s`)];
   const names = open.map(({ who, seconds }) => `${who} for ${seconds} s`);
   return [
     warning(
-      `${open.length} open for longer than ${longerThanSeconds} s: ${listed(names, 3)}`,
-      'end them: SELECT pg_terminate_backend(<process>), or ROLLBACK PREPARED; they hold up exports, migrations and cleaning',
+      `transactions open for longer than ${longerThanSeconds} s: ${listed(names, 3)}`,
+      'End them with SELECT pg_terminate_backend(<process>) or ROLLBACK PREPARED. They delay exports, migrations and vacuuming.',
     ),
   ];
 }
@@ -221,19 +221,19 @@ async function checkNotifications(database: Pick<Database, 'listen'>): Promise<F
 
 function notHeard(error: Error): Finding {
   return warning(
-    `LISTEN does not work (${error.message.split('.')[0]}): changes of keys and settings are polled every second instead of being announced`,
-    'give gateways and consumers a way to PostgreSQL past a pooler in transaction mode, or set the pooler to session mode',
+    `LISTEN does not work (${error.message.split('.')[0]}), so services poll for changed keys and settings every second`,
+    'Connect gateways and consumers to PostgreSQL directly instead of through a pooler in transaction mode, or set the pooler to session mode.',
   );
 }
 
 /** What was committed survives a crash of the server. */
 async function checkDurability(sql: Sql): Promise<Finding[]> {
   const off = await readUnsafeSettings(sql);
-  if (off.length === 0) return [ok('what is committed survives a crash')];
+  if (off.length === 0) return [ok('committed data survives a crash')];
   return [
     warning(
-      `${off.join(', ')} off: a crash of PostgreSQL loses what was committed, and can leave a database that does not start`,
-      `set ${off.join(', ')} on, except where everything may be lost, as for tests`,
+      `off: ${off.join(', ')}. A crash of PostgreSQL can lose committed data and corrupt the database`,
+      `Set ${off.join(', ')} to on, except for data that you can lose, such as test data.`,
     ),
   ];
 }
@@ -258,9 +258,9 @@ export async function checkClock(sql: Sql, now = Date.now): Promise<Finding[]> {
 
 function judgeSkew(skewMs: number, tookMs: number): Finding {
   const off = Math.abs(skewMs);
-  if (off <= noticedMs + tookMs / 2) return ok(`this machine and PostgreSQL differ by less than ${noticedMs / 1000} s`);
-  const found = `this machine is ${Math.round(off / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'} PostgreSQL`;
-  const advice = 'let both get their time by NTP; times of events, due dates and expiries are off by this much';
+  if (off <= noticedMs + tookMs / 2) return ok(`the clocks of this machine and PostgreSQL differ by less than ${noticedMs / 1000} s`);
+  const found = `the clock of this machine is ${Math.round(off / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'} PostgreSQL`;
+  const advice = 'Synchronize both clocks with NTP. Event times, due dates and expiry times are off by this much.';
   return off > harmfulMs ? problem(found, advice) : warning(found, advice);
 }
 
@@ -271,23 +271,23 @@ async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<F
   const plain = await countPlainSecrets(sql);
   const findings: Finding[] = [];
   if (missing.length > 0) {
-    const what = settings.secretsKey === undefined ? 'SECRETS_KEY is not set' : 'SECRETS_KEY lacks a key';
+    const what = settings.secretsKey === undefined ? 'SECRETS_KEY is not set' : 'a key is missing from SECRETS_KEY';
     findings.push(
       problem(
-        `${what}, and secrets in the database are encrypted with ${missing.join(', ')}: services do not start, exports and payloads cannot be read`,
-        'put the former key behind the new one: SECRETS_KEY=<new>,<former>',
+        `${what}: secrets in the database are encrypted with ${missing.join(', ')}. Services do not start, and exports and payloads cannot be read`,
+        'Add the previous key after the new one: SECRETS_KEY=<new>,<previous>.',
       ),
     );
   }
   if (plain > 0 && (settings.nodeEnv === 'production' || settings.secretsKey !== undefined)) {
     findings.push(
       warning(
-        `the secrets of ${plain} batch exports lie in the database as they are, and in its backups`,
-        'set SECRETS_KEY for all services, and let a delivery worker run: it encrypts them',
+        `batch exports whose secrets are stored unencrypted, in the database and its backups: ${plain}`,
+        'Set SECRETS_KEY for all services and run a delivery worker, which encrypts them.',
       ),
     );
   }
-  return orOk(findings, used.length === 0 ? 'none is stored encrypted' : 'SECRETS_KEY opens all that are stored');
+  return orOk(findings, used.length === 0 ? 'no encrypted secrets are stored' : 'SECRETS_KEY decrypts all stored secrets');
 }
 
 /**
@@ -309,8 +309,8 @@ async function checkFlags(sql: Sql): Promise<Finding[]> {
   const findings = [...keysOf].map(([about, keys]) =>
     warning(
       `${about} Flags: ${listed(keys)}`,
-      'update the SDK where a version is named, or have it ask the server instead of evaluating by itself',
+      'If the finding names an SDK version, update the SDK. Otherwise, turn off local evaluation in the SDK, so that the server evaluates the flag.',
     ),
   );
-  return orOk(findings, `${flags.length} are active, and no SDK that was seen evaluates one otherwise`);
+  return orOk(findings, `active flags: ${flags.length}. All SDKs that sent events recently evaluate them as the server does`);
 }

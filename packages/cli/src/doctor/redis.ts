@@ -26,7 +26,7 @@ export async function diagnoseRedis({ env }: Patient): Promise<NamedFinding[]> {
   if ('problems' in read) return read.problems;
   const { value: connection } = read;
   if (connection === undefined) {
-    return [{ check: 'redis', ...ok('REDIS_URL is not set: each process counts limits on its own') }];
+    return [{ check: 'redis', ...ok('REDIS_URL is not set, so each process counts limits separately') }];
   }
   return runChecks([
     { name: 'redis', look: () => lookAtRedis(connection) },
@@ -59,32 +59,32 @@ export function checkRedis(facts: RedisFacts): Finding[] {
 }
 
 function version({ version, isReplica }: RedisFacts): Finding {
-  if (!isReplica) return ok(`Redis ${version} answers`);
+  if (!isReplica) return ok(`Redis ${version} responds`);
   return problem(
-    `Redis ${version} is a replica, which takes no writes: every process counts limits on its own`,
-    'let REDIS_URL name the primary, or the sentinels with REDIS_MODE=sentinel',
+    `Redis ${version} is a read-only replica, so each process counts limits separately`,
+    'Set REDIS_URL to the primary, or to the sentinels with REDIS_MODE=sentinel.',
   );
 }
 
 function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisFacts): Finding {
   if (maxMemory === 0 && machineMemory > 0 && usedMemory >= fullAt * machineMemory) {
     return warning(
-      `no limit of memory, and Redis holds ${Math.round((100 * usedMemory) / machineMemory)} % of what its machine has: the system will end it`,
-      'give the machine more memory, or set maxmemory below it with maxmemory-policy noeviction',
+      `Redis has no memory limit and uses ${Math.round((100 * usedMemory) / machineMemory)} % of its machine's memory: the system may kill it`,
+      "Add memory to the machine, or set maxmemory below the machine's memory, with maxmemory-policy noeviction.",
     );
   }
-  if (maxMemory === 0) return ok('no limit of memory, nothing is evicted');
+  if (maxMemory === 0) return ok('no memory limit, so nothing is evicted');
   const used = `${Math.round((100 * usedMemory) / maxMemory)} % of ${Math.round(maxMemory / 1024 / 1024)} MiB used`;
   if (policy !== 'noeviction') {
     return warning(
-      `maxmemory-policy ${policy} (${used}): when memory is full counters of limits are evicted, and quotas begin at 0 again`,
-      'set maxmemory-policy noeviction on a Redis of its own for Millrace, with memory to spare',
+      `maxmemory-policy is ${policy} (${used}): when memory is full, Redis evicts the counters of limits, and quotas start again at 0`,
+      'Use a separate Redis for Millrace, with maxmemory-policy noeviction and spare memory.',
     );
   }
-  if (usedMemory < fullAt * maxMemory) return ok(`maxmemory-policy noeviction, ${used}`);
+  if (usedMemory < fullAt * maxMemory) return ok(`maxmemory-policy is noeviction, ${used}`);
   return warning(
-    `${used}: when it is full Redis takes no writes, and every process counts limits on its own`,
-    'raise maxmemory',
+    `${used}: when memory is full, Redis refuses writes, and each process counts limits separately`,
+    'Raise maxmemory.',
   );
 }
 
@@ -92,8 +92,8 @@ function saving({ isSaved }: RedisFacts): Finding[] {
   if (isSaved) return [];
   return [
     warning(
-      'Redis could not save what it holds: unless stop-writes-on-bgsave-error is no, it takes no writes, and every process counts limits on its own',
-      'look at its disk and its log; Millrace needs nothing saved: CONFIG SET save "" is enough',
+      'Redis could not save its data: unless stop-writes-on-bgsave-error is no, it refuses writes, and each process counts limits separately',
+      'Check the disk and the log of Redis. Millrace does not need Redis to save anything, so CONFIG SET save "" is enough.',
     ),
   ];
 }

@@ -99,7 +99,7 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
   ];
   return orOk(
     findings.filter((finding) => finding !== null),
-    'no two contradict each other',
+    'no contradictions found',
   );
 }
 
@@ -112,8 +112,8 @@ function isPodOf(names: string[], env: Env): boolean {
 function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | null {
   if (eventLog === 'kafka' || eventLogFallback === 'none') return null;
   return problem(
-    'EVENT_LOG_FALLBACK=postgres with EVENT_LOG=postgres: no gateway and no consumer starts',
-    'leave EVENT_LOG_FALLBACK out, or set EVENT_LOG=kafka',
+    'EVENT_LOG_FALLBACK=postgres cannot be combined with EVENT_LOG=postgres: gateways and consumers do not start',
+    'Remove EVENT_LOG_FALLBACK, or set EVENT_LOG=kafka.',
   );
 }
 
@@ -121,16 +121,16 @@ function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | nul
 function proxy({ publicApiUrl, trustProxy }: DoctorSettings): Finding | null {
   if (publicApiUrl?.startsWith('https:') !== true || trustProxy === true) return null;
   return warning(
-    'PUBLIC_API_URL is https, but TRUST_PROXY is not true: to the API all clients have the address of the proxy, and one that guesses keys shuts all out',
-    'set TRUST_PROXY=true for the management API, and PROXY_HOPS when there are several proxies',
+    'PUBLIC_API_URL uses https, but TRUST_PROXY is not true: the API sees the IP address of the proxy for all clients, so a single client that guesses keys gets all clients blocked',
+    'Set TRUST_PROXY=true for the management API, and PROXY_HOPS if there are several proxies.',
   );
 }
 
 function hops({ trustProxy, proxyHops }: DoctorSettings): Finding | null {
   if (trustProxy !== false || proxyHops === 1) return null;
   return warning(
-    `PROXY_HOPS is ${proxyHops}, and TRUST_PROXY is false: no proxy is believed`,
-    'set TRUST_PROXY=true, or leave PROXY_HOPS out',
+    `PROXY_HOPS is ${proxyHops}, but it has no effect because TRUST_PROXY is false`,
+    'Set TRUST_PROXY=true, or remove PROXY_HOPS.',
   );
 }
 
@@ -139,24 +139,24 @@ function circle({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
   const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
   if (to === null || to !== own) return null;
   return warning(
-    `INGEST_URL is the address of PUBLIC_API_URL (${to}): where that leads requests below /api to the API, it asks itself for definitions of flags`,
-    'let INGEST_URL name the gateways inside the network, as http://millrace-gateway:8000',
+    `INGEST_URL and PUBLIC_API_URL have the same address (${to}): if it routes /api to the API, the API requests flag definitions from itself`,
+    'Set INGEST_URL to the internal address of the gateways, such as http://millrace-gateway:8000.',
   );
 }
 
 function apiLimits({ apiRequestsPerMinute: minute, apiRequestsPerHour: hour }: DoctorSettings): Finding | null {
   if (minute === 0 || hour === 0 || minute <= hour) return null;
   return warning(
-    `API_REQUESTS_PER_MINUTE (${minute}) is more than API_REQUESTS_PER_HOUR (${hour}), and is never reached`,
-    'raise the limit of an hour, or lower that of a minute',
+    `API_REQUESTS_PER_MINUTE (${minute}) is higher than API_REQUESTS_PER_HOUR (${hour}), so it is never reached`,
+    'Raise the hourly limit, or lower the limit per minute.',
   );
 }
 
 function saslInTheClear(env: Env): Finding | null {
   if (env.KAFKA_SASL_MECHANISM?.trim() !== 'plain' || env.KAFKA_SSL?.trim() === 'true') return null;
   return warning(
-    'KAFKA_SASL_MECHANISM=plain without KAFKA_SSL: the password goes over the network as it is',
-    'set KAFKA_SSL=true, or use scram-sha-512',
+    'KAFKA_SASL_MECHANISM=plain without KAFKA_SSL: the password is sent unencrypted',
+    'Set KAFKA_SSL=true, or use scram-sha-512.',
   );
 }
 
@@ -164,16 +164,16 @@ function saslInTheClear(env: Env): Finding | null {
 function session({ eventLog, kafkaSessionTimeoutMs: ms }: DoctorSettings): Finding | null {
   if (eventLog !== 'kafka' || (ms >= 6000 && ms <= 1_800_000)) return null;
   return warning(
-    `KAFKA_SESSION_TIMEOUT_MS (${ms}) is outside of what brokers take by default (6000 to 1800000): no consumer could join`,
-    'set it within, or group.min.session.timeout.ms and group.max.session.timeout.ms of the brokers to match',
+    `KAFKA_SESSION_TIMEOUT_MS (${ms}) is outside the range that brokers accept by default (6000 to 1800000): consumers cannot join`,
+    'Set a value in this range, or change group.min.session.timeout.ms and group.max.session.timeout.ms of the brokers.',
   );
 }
 
 function kafkaUnused({ eventLog }: DoctorSettings, env: Env): Finding | null {
   if (eventLog === 'kafka' || !env.KAFKA_BROKERS?.trim()) return null;
   return warning(
-    'KAFKA_BROKERS is set, and EVENT_LOG=postgres: Kafka is not used',
-    'set EVENT_LOG=kafka for all gateways and consumers, or leave KAFKA_BROKERS out',
+    'KAFKA_BROKERS is set, but Kafka is not used because EVENT_LOG=postgres',
+    'Set EVENT_LOG=kafka for all gateways and consumers, or remove KAFKA_BROKERS.',
   );
 }
 
@@ -181,48 +181,48 @@ function traces(env: Env): Finding | null {
   const named = ['TRACE_SAMPLE_RATIO', 'TRACE_TRUST_PARENT'].filter((name) => env[name]?.trim());
   if (named.length === 0 || env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()) return null;
   return warning(
-    `${named.join(' and ')} without OTEL_EXPORTER_OTLP_ENDPOINT: nothing is traced`,
-    'set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector',
+    `nothing is traced: ${named.join(' and ')} without OTEL_EXPORTER_OTLP_ENDPOINT`,
+    'Set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector.',
   );
 }
 
 function sender({ smtpUrl, smtpFrom }: DoctorSettings): Finding | null {
   if (smtpUrl === undefined || !smtpFrom.includes('@localhost')) return null;
   return warning(
-    'SMTP_URL is set, and SMTP_FROM is an address at localhost: most servers refuse such mails',
-    'set SMTP_FROM to an address of a domain of yours',
+    'SMTP_URL is set, but SMTP_FROM is an address at localhost: most mail servers refuse such email',
+    'Set SMTP_FROM to an address of one of your domains.',
   );
 }
 
 function tokenSecret({ tokenSecret: secret }: DoctorSettings): Finding | null {
   if (secret !== undefined) return null;
   return warning(
-    'TOKEN_SECRET is not set: each process of the management API signs tokens that no other accepts, and that die with it',
-    'set TOKEN_SECRET for the management API (openssl rand -base64 32)',
+    'TOKEN_SECRET is not set: other processes of the management API reject the tokens of a process, and a restart invalidates them',
+    'Set TOKEN_SECRET for the management API (openssl rand -base64 32).',
   );
 }
 
 function secretsKey({ secretsKey: key }: DoctorSettings): Finding | null {
   if (key !== undefined) return null;
   return warning(
-    'SECRETS_KEY is not set with NODE_ENV=production: batch exports with secrets and encrypted flag payloads cannot be made',
-    'set SECRETS_KEY for the management API, delivery workers and gateways (openssl rand -base64 32)',
+    'SECRETS_KEY is not set, although NODE_ENV=production: batch exports with secrets and encrypted flag payloads cannot be created',
+    'Set SECRETS_KEY for the management API, delivery workers and gateways (openssl rand -base64 32).',
   );
 }
 
 function privateDestinations({ allowPrivateDestinations }: DoctorSettings): Finding | null {
   if (!allowPrivateDestinations) return null;
   return warning(
-    'ALLOW_PRIVATE_DESTINATIONS=true with NODE_ENV=production: whoever may make a webhook or an export reaches hosts inside your network',
-    'leave it out, unless all who may are trusted with that',
+    'ALLOW_PRIVATE_DESTINATIONS=true with NODE_ENV=production: users who can create webhooks or exports can reach hosts inside your network',
+    'Remove it unless you trust all of these users.',
   );
 }
 
 function publicUrl({ publicApiUrl }: DoctorSettings): Finding | null {
   if (publicApiUrl !== undefined) return null;
   return warning(
-    'PUBLIC_API_URL is not set: single sign-on and passkeys do not work, and no invites or password resets are mailed',
-    'set PUBLIC_API_URL for the management API to the address under which people reach it',
+    'PUBLIC_API_URL is not set: single sign-on and passkeys do not work, and no invitations or password resets are sent by email',
+    "Set the management API's PUBLIC_API_URL to its public address.",
   );
 }
 
@@ -234,10 +234,10 @@ function bodies(settings: DoctorSettings): Finding[] {
 function memory({ maxBodyBytes, maxInFlightBytes, gatewayProcesses }: DoctorSettings): Finding | null {
   const share = Math.floor(maxInFlightBytes / gatewayProcesses);
   if (share >= maxBodyBytes) return null;
-  const each = gatewayProcesses === 1 ? '' : `, shared out among ${gatewayProcesses} processes (GATEWAY_PROCESSES),`;
+  const each = gatewayProcesses === 1 ? '' : `, divided among ${gatewayProcesses} processes (GATEWAY_PROCESSES),`;
   return warning(
-    `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes})${each} is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest bodies are always answered with 503, and sent again and again`,
-    'raise MAX_IN_FLIGHT_BYTES to several times MAX_BODY_BYTES for each process',
+    `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes})${each} is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest bodies always get a 503 response, and clients keep retrying them`,
+    'Raise MAX_IN_FLIGHT_BYTES to several times MAX_BODY_BYTES per process.',
   );
 }
 
@@ -246,8 +246,8 @@ function events({ maxBodyBytes, maxRecordBytes, maxAiRecordBytes }: DoctorSettin
   const unreachable = limits.filter(([, bytes]) => bytes > maxBodyBytes);
   return unreachable.map(([name, bytes]) =>
     warning(
-      `${name} (${bytes}) is more than MAX_BODY_BYTES (${maxBodyBytes}): no such event can come in`,
-      `raise MAX_BODY_BYTES, or lower ${name}`,
+      `${name} (${bytes}) is more than MAX_BODY_BYTES (${maxBodyBytes}): the gateway can never receive an event of this size`,
+      `Raise MAX_BODY_BYTES, or lower ${name}.`,
     ),
   );
 }
@@ -255,7 +255,7 @@ function events({ maxBodyBytes, maxRecordBytes, maxAiRecordBytes }: DoctorSettin
 function unpacked({ maxBodyBytes, maxDecompressedBytes }: DoctorSettings): Finding | null {
   if (maxDecompressedBytes >= maxBodyBytes) return null;
   return warning(
-    `MAX_DECOMPRESSED_BYTES (${maxDecompressedBytes}) is less than MAX_BODY_BYTES (${maxBodyBytes}): bodies between the two are refused, packed or not`,
-    'raise MAX_DECOMPRESSED_BYTES, or lower MAX_BODY_BYTES',
+    `MAX_DECOMPRESSED_BYTES (${maxDecompressedBytes}) is less than MAX_BODY_BYTES (${maxBodyBytes}): bodies between these sizes are refused, compressed or not`,
+    'Raise MAX_DECOMPRESSED_BYTES, or lower MAX_BODY_BYTES.',
   );
 }

@@ -98,7 +98,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
     const url = `${options.host}/batch/`;
     const onWait = (reason: string, waitMs: number) =>
       options.progress.note(
-        `The ingest host ${options.host} refuses events (${reason}); trying again in ${Math.ceil(waitMs / 1000)} s`,
+        `The ingest host ${options.host} does not accept events at the moment (${reason}). Retrying in ${Math.ceil(waitMs / 1000)} s.`,
       );
     await sendFile(source, {
       ...options,
@@ -117,7 +117,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
     });
     return summary('imported');
   } catch (error) {
-    if (options.signal.aborted) return summary('stopped', 'interrupted', 130);
+    if (options.signal.aborted) return summary('stopped', 'Interrupted', 130);
     if (error instanceof ImportStopped) return summary('stopped', error.message, error.exitCode);
     throw error;
   } finally {
@@ -129,7 +129,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
 function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportState | null {
   const noted = isRestart ? null : (stateFile?.load() ?? null);
   if (noted !== 'other') return noted;
-  progress.note(`${stateFile?.path} is of an import to another host or project; this one begins at the file's start`);
+  progress.note(`${stateFile?.path} belongs to an import to another host or project. This import starts at the beginning of the file.`);
   return null;
 }
 
@@ -170,8 +170,8 @@ async function checkFile(
   }
   if (state && (checked.bytes < from || hash.digest('hex') !== state.sha256)) {
     throw new UsageError(
-      `${source.name} is not the file whose import was begun (${from} bytes of it are imported); ` +
-        'give --restart to begin anew, or --state with another path',
+      `${source.name} is not the file of the interrupted import, of which ${from} bytes have been imported. ` +
+        'Pass --restart to start from the beginning, or --state with another path.',
     );
   }
   return checked;

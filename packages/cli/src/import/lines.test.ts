@@ -97,12 +97,12 @@ test.each([
 test.each([
   [{ event: undefined }, 'event', 'missing'],
   [{ event: '' }, 'event', 'empty'],
-  [{ event: 5 }, 'event', 'must be a text'],
+  [{ event: 5 }, 'event', 'must be a string'],
   [{ distinct_id: undefined }, 'distinct_id', 'missing'],
   [{ distinct_id: null }, 'distinct_id', 'missing'],
   [{ distinct_id: '  ' }, 'distinct_id', 'empty'],
   [{ distinct_id: '', properties: { distinct_id: 'b' } }, 'distinct_id', 'empty'],
-  [{ distinct_id: { a: 1 } }, 'distinct_id', 'must be a text or a number'],
+  [{ distinct_id: { a: 1 } }, 'distinct_id', 'must be a string or a number'],
   [{ timestamp: undefined }, 'timestamp', 'missing'],
   [{ timestamp: 1_580_472_000 }, 'timestamp', expect.stringContaining('ISO 8601')],
   [{ timestamp: 'yesterday' }, 'timestamp', expect.stringContaining('ISO 8601')],
@@ -120,11 +120,11 @@ test.each([
 test.each([
   ['', 'blank'],
   [' \t', 'blank'],
-  ['{', [null, 'not JSON']],
-  ['[]', [null, 'not a JSON object; one event per line']],
-  ['null', [null, 'not a JSON object; one event per line']],
-  [Buffer.from([0x7b, 0xff, 0x7d]), [null, 'not UTF-8 text']],
-  [null, [null, 'longer than a request may be']],
+  ['{', [null, 'not valid JSON']],
+  ['[]', [null, 'not a JSON object (one event per line)']],
+  ['null', [null, 'not a JSON object (one event per line)']],
+  [Buffer.from([0x7b, 0xff, 0x7d]), [null, 'not valid UTF-8']],
+  [null, [null, 'too large for a request']],
 ])('the line %j', (line, expected) => {
   expect(check(line)).toEqual(expected);
 });

@@ -94,19 +94,19 @@ export function checkLine(line: Line): CheckedLine {
     kind: 'invalid',
     fault: { line: line.number, field, reason },
   });
-  if (line.bytes === null) return fault(null, 'longer than a request may be');
-  if (!isUtf8(line.bytes)) return fault(null, 'not UTF-8 text');
+  if (line.bytes === null) return fault(null, 'too large for a request');
+  if (!isUtf8(line.bytes)) return fault(null, 'not valid UTF-8');
   const text = line.bytes.toString('utf8').trim();
   if (text === '') return { kind: 'blank' };
   const event = parse(text);
-  if (event === undefined) return fault(null, 'not JSON');
-  if (!isObject(event)) return fault(null, 'not a JSON object; one event per line');
+  if (event === undefined) return fault(null, 'not valid JSON');
+  if (!isObject(event)) return fault(null, 'not a JSON object (one event per line)');
   const problem = findProblem(event);
   return problem === null ? { kind: 'event', event, text } : fault(...problem);
 }
 
 function findProblem(event: JsonObject): [field: string, reason: string] | null {
-  if (typeof event.event !== 'string') return ['event', event.event === undefined ? 'missing' : 'must be a text'];
+  if (typeof event.event !== 'string') return ['event', event.event === undefined ? 'missing' : 'must be a string'];
   if (event.event === '') return ['event', 'empty'];
   for (const name of ['properties', '$set', '$set_once'] as const) {
     const value = event[name];
@@ -116,11 +116,11 @@ function findProblem(event: JsonObject): [field: string, reason: string] | null 
   const distinctId = distinctIdOf(event);
   if (distinctId === undefined) return ['distinct_id', 'missing'];
   if (typeof distinctId !== 'string' && typeof distinctId !== 'number') {
-    return ['distinct_id', 'must be a text or a number'];
+    return ['distinct_id', 'must be a string or a number'];
   }
   if (String(distinctId).trim() === '') return ['distinct_id', 'empty'];
   if (event.timestamp === undefined || event.timestamp === null) return ['timestamp', 'missing'];
-  if (!isTime(event.timestamp)) return ['timestamp', 'must be a time in ISO 8601, such as 2024-01-31T12:00:00Z'];
+  if (!isTime(event.timestamp)) return ['timestamp', 'must be an ISO 8601 time, such as 2024-01-31T12:00:00Z'];
   if (event.uuid && !(typeof event.uuid === 'string' && uuidForm.test(event.uuid))) return ['uuid', 'must be a UUID'];
   return null;
 }

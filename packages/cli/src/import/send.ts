@@ -40,7 +40,7 @@ export async function sendFile(source: ImportSource, options: SendOptions): Prom
     if (last === undefined) return;
     const faults = await sendBatch(batch, options.envelope);
     for (const fault of faults) {
-      if (!options.skipInvalid) throw new ImportStopped(`the ingest host does not take ${describeFault(fault)}`);
+      if (!options.skipInvalid) throw new ImportStopped(`The ingest host refused ${describeFault(fault)}`);
       options.rejections.add(fault);
     }
     options.onDone({
@@ -148,7 +148,7 @@ export async function postBatch(body: string, { url, patienceMs, signal, onWait 
     const ownWaitMs = Math.min(firstWaitMs * 2 ** attempt, longestWaitMs);
     const waitMs = Math.max(answer.retryAfterMs, ownWaitMs * (0.75 + Math.random() / 2));
     if (Date.now() + waitMs > deadline) {
-      throw new ImportStopped(`--host: ${new URL(url).origin} refuses events: ${answer.reason}`);
+      throw new ImportStopped(`--host: ${new URL(url).origin} does not accept events (${answer.reason})`);
     }
     onWait(answer.reason, waitMs);
     await sleep(waitMs, undefined, { signal });
@@ -189,14 +189,14 @@ async function postOnce(url: string, body: string, signal: AbortSignal): Promise
     return { kind: 'busy', reason, retryAfterMs: readRetryAfter(headers.get('retry-after')) };
   }
   const option = status === 401 || status === 403 ? '--project-api-key' : '--host';
-  throw new ImportStopped(`${option}: ${new URL(url).origin} answered ${reason}`);
+  throw new ImportStopped(`${option}: ${new URL(url).origin} responded with ${reason}`);
 }
 
 /** A 200 that says events were left out because of a quota is no success. */
 function readAcceptance(text: string): Answer {
   const limited = (parseObject(text).quota_limited ?? []) as unknown;
   if (!Array.isArray(limited) || !limited.includes('events')) return { kind: 'accepted' };
-  throw new ImportStopped("the project's quota of events is used up; nothing more is taken");
+  throw new ImportStopped("The project's event quota is used up, so no more events are accepted");
 }
 
 /** Seconds, or a date (RFC 9110 10.2.3). */

@@ -30,7 +30,7 @@ export async function openSource(
 ): Promise<ImportSource> {
   if (path !== '-') return { name: path, read: await reader(path), close: async () => {} };
   const { input } = terminal;
-  if (!input) throw new UsageError('<file>: there is no standard input');
+  if (!input) throw new UsageError('<file>: Standard input is not available.');
   const directory = await mkdtemp(join(tmpdir(), 'millrace-import-'));
   const close = () => rm(directory, { recursive: true, force: true });
   try {
@@ -60,13 +60,13 @@ async function* namingDamage(unpacked: AsyncIterable<Buffer>, path: string): Asy
     yield* unpacked;
   } catch (error) {
     if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error;
-    throw new UsageError(`<file>: ${path} is packed with gzip, and damaged or cut off`);
+    throw new UsageError(`<file>: ${path} is a damaged or incomplete gzip file.`);
   }
 }
 
 async function startsLikeGzip(path: string): Promise<boolean> {
   try {
-    if ((await stat(path)).isDirectory()) throw new UsageError(`<file>: ${path} is a directory`);
+    if ((await stat(path)).isDirectory()) throw new UsageError(`<file>: ${path} is a directory.`);
     const file = await open(path);
     try {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
@@ -76,8 +76,8 @@ async function startsLikeGzip(path: string): Promise<boolean> {
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new UsageError(`<file>: there is no ${path}`);
-    if (code === 'EACCES') throw new UsageError(`<file>: ${path} may not be read`);
+    if (code === 'ENOENT') throw new UsageError(`<file>: ${path} does not exist.`);
+    if (code === 'EACCES') throw new UsageError(`<file>: No permission to read ${path}.`);
     throw error;
   }
 }

@@ -42,7 +42,7 @@ export function stateFile(path: string, target: { host: string; projectApiKey: s
         renameSync(draft, path);
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        throw new UsageError(`--state: ${path} cannot be written (${code})`);
+        throw new UsageError(`--state: Could not write ${path} (${code}).`);
       }
     },
   };
@@ -53,7 +53,7 @@ function readIfThere(path: string): string | null {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new UsageError(`--state: ${path} cannot be read`);
+    throw new UsageError(`--state: Could not read ${path}.`);
   }
 }
 
@@ -65,5 +65,5 @@ function parse(text: string | null, path: string): ImportState | null {
   } catch {
     // Said below.
   }
-  throw new UsageError(`--state: ${path} is not the state of an import; delete it, or name another file`);
+  throw new UsageError(`--state: ${path} is not an import state file. Delete it, or pass another path.`);
 }
