@@ -1,7 +1,7 @@
 // `npm pack` in a folder of sources, whose package nobody could use.
 console.error(`
-✗ Nothing here is a package as it is used. In the root of the repository:
+✗ This folder contains sources that cannot be packed. Run this in the root of the repository instead:
   npm run build && npm pack ./packages/browser/dist ./packages/react/dist
-The command is dist/millrace.mjs then; in this clone it is \`npx millrace\`.
+This also builds the command line, dist/millrace.mjs. In this clone, you can run it with \`npx millrace\`.
 `);
 process.exit(1);

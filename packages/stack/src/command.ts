@@ -52,7 +52,7 @@ export function dataDirectory(root: string): string {
   try {
     mkdirSync(directory, { recursive: true });
   } catch (cause) {
-    throw new SetupProblem(`The data directory ${directory} cannot be created: ${(cause as Error).message}`, { cause });
+    throw new SetupProblem(`Could not create the data directory ${directory}: ${(cause as Error).message}`, { cause });
   }
   return directory;
 }

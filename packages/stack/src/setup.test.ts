@@ -21,15 +21,15 @@ test('a setup step that takes long reports what it is doing and where its log is
     await createProgress({ slowMs: 100, isQuiet: true }).step('Generating', work);`;
   const { output } = run('--input-type=module', '--eval', program);
   expect(output).toContain(
-    '… Installing packages is still running after 0 s: 200 packages. Its log: /data/setup.log\n',
+    '… Installing packages is still running after 0 s: 200 packages. Log: /data/setup.log\n',
   );
   expect(output).toContain('… Generating is still running after 0 s: 200 packages\n');
 });
 
 test.each([
-  ['Windows', { platform: 'win32' }, 'this is win32 on x64. On Windows, use WSL.'],
-  ['a processor that PostgreSQL is not built for', { arch: 'riscv64' }, /this is \w+ on riscv64/],
-  ['Linux with musl', { isMusl: true }, 'another C library than glibc'],
+  ['Windows', { platform: 'win32' }, 'This is win32 on x64. On Windows, use WSL.'],
+  ['a processor that PostgreSQL is not built for', { arch: 'riscv64' }, /This is \w+ on riscv64/],
+  ['Linux with musl', { isMusl: true }, 'without glibc'],
 ] as [string, { platform?: string; arch?: string; isMusl?: boolean }, string | RegExp][])(
   'npm start refuses to start on %s in one sentence',
   (_, machine, reason) => {

@@ -24,7 +24,7 @@ export async function builtStart({ root, progress }) {
       const run = fileURLToPath(new URL('../run.mjs', import.meta.url));
       const builder = join(root, 'packages/stack/src/start/build.ts');
       const { status, output } = await runQuietly(process.execPath, [run, builder, build], { cwd: root, logFile });
-      if (status !== 0) throw setupProblem(`The services could not be built.\n${output.trim()}`);
+      if (status !== 0) throw setupProblem(`Could not build the services.\n${output.trim()}`);
       stamp.write();
     };
     await progress.step('Building the services', buildServices, { log: logFile });

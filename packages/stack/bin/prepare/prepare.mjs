@@ -98,14 +98,14 @@ function findNpx() {
 function explain(status, output) {
   const said = output.split('\n').filter((line) => !/^(npm warn|npm notice|Progress:|Scope:|\s*$)/.test(line));
   const end = said.slice(-10).join('\n');
-  if (status === 127) return 'npx was not found. It comes with npm; install Node.js together with npm.';
-  if (/ENOSPC/.test(output)) return 'The disk is full; the packages could not be installed.';
-  if (/EACCES|EPERM|EROFS/.test(output)) return `The packages could not be written here:\n${end}`;
+  if (status === 127) return 'npx was not found. It is part of npm. Install Node.js with npm.';
+  if (/ENOSPC/.test(output)) return 'Could not install the packages because the disk is full.';
+  if (/EACCES|EPERM|EROFS/.test(output)) return `Could not write the packages to this directory:\n${end}`;
   const [reason] = unreachable.exec(output) ?? [];
   if (reason) {
-    return `The npm registry cannot be reached (${reason}), and packages are missing. See to the network, or to npm's registry and proxy settings.`;
+    return `Could not install missing packages, because the npm registry is unreachable (${reason}). Check your network, and npm's registry and proxy settings.`;
   }
-  return `The packages could not be installed:\n${end}`;
+  return `Could not install the packages:\n${end}`;
 }
 
 function checkDisk(root) {
@@ -114,7 +114,7 @@ function checkDisk(root) {
   if (free >= neededBytes) return;
   const gigabytes = (bytes) => (bytes / 1e9).toFixed(1);
   throw setupProblem(
-    `${gigabytes(neededBytes)} GB of disk are needed for the packages, ${gigabytes(free)} GB are free in ${root}.`,
+    `The packages need ${gigabytes(neededBytes)} GB of disk space, but only ${gigabytes(free)} GB are free in ${root}.`,
   );
 }
 
@@ -135,7 +135,7 @@ function clientGeneration(root) {
         async () => {
           const logFile = setupLog(root);
           const { status, output } = await runQuietly(process.execPath, [generator, '--quiet'], { cwd: root, logFile });
-          if (status !== 0) throw setupProblem(`The database client could not be generated:\n${output.trim()}`);
+          if (status !== 0) throw setupProblem(`Could not generate the database client:\n${output.trim()}`);
           stamp.write();
         },
         { log: setupLog(root) },
@@ -207,7 +207,7 @@ export function createStamp(file, sources, facts = []) {
 async function whileLocked(directory, progress, work) {
   const lock = join(directory, 'prepare.lock');
   for (let hasTold = false; !tryLock(directory, lock); hasTold = true) {
-    if (!hasTold) progress.print('… Another command is preparing this clone; waiting for it');
+    if (!hasTold) progress.print('… Waiting for another command that is preparing this clone');
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
   try {
@@ -227,7 +227,7 @@ function tryLock(directory, lock) {
     return true;
   } catch (error) {
     if (['EACCES', 'EPERM', 'EROFS'].includes(error.code)) {
-      throw setupProblem(`Nothing can be written to ${directory}. Use a clone that belongs to you.`);
+      throw setupProblem(`Cannot write to ${directory}. Use a clone that you own.`);
     }
     if (error.code !== 'EEXIST') throw error;
     if (!isHeld(lock)) rmSync(lock, { force: true });

@@ -78,7 +78,7 @@ export function createProgress({ stream = process.stderr, isQuiet = false, slowM
 
 function slowLine({ title, detail, startedAt }, log) {
   const elapsed = Math.round((Date.now() - startedAt) / 1000);
-  return `… ${title} is still running after ${elapsed} s${detail && `: ${detail}`}${log ? `. Its log: ${log}` : ''}`;
+  return `… ${title} is still running after ${elapsed} s${detail && `: ${detail}`}${log ? `. Log: ${log}` : ''}`;
 }
 
 function seconds({ startedAt }) {

@@ -7,7 +7,7 @@ function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return;
   console.error(
-    `✗ Node.js ${oldest.join('.')} or newer is needed; this is ${process.versions.node} (${process.execPath}).`,
+    `✗ Millrace needs Node.js ${oldest.join('.')} or later. This is ${process.versions.node} (${process.execPath}).`,
   );
   process.exit(1);
 }
@@ -19,9 +19,9 @@ function requirePlatform() {
   // Only a Node.js that was built for glibc reports its version.
   const hasGlibc = platform !== 'linux' || process.report.getReport().header.glibcVersionRuntime !== undefined;
   if (hasPrograms && hasGlibc) return;
-  const own = `${platform} on ${arch}${hasGlibc ? '' : ' with another C library than glibc'}`;
+  const own = `${platform} on ${arch}${hasGlibc ? '' : ' without glibc'}`;
   console.error(
-    `✗ Millrace starts on Linux with glibc and on macOS, on x64 or arm64 processors; this is ${own}. On Windows, use WSL.`,
+    `✗ Millrace runs on Linux (with glibc) and macOS, on x64 or arm64 processors. This is ${own}. On Windows, use WSL.`,
   );
   process.exit(1);
 }

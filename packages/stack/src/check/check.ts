@@ -17,7 +17,7 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
     arguments: ['-p', 'packages/browser', '--pretty', 'false'],
   },
   {
-    name: 'types of its React binding (tsc)',
+    name: 'types of the React library (tsc)',
     program: 'tsc',
     arguments: ['-p', 'packages/react', '--pretty', 'false'],
   },
@@ -37,7 +37,7 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
     arguments: ['--config', '.knip.mjs', '--no-progress', '--no-config-hints'],
   },
   {
-    name: 'code that only tests use (knip)',
+    name: 'code used only by tests (knip)',
     program: 'knip',
     arguments: [
       ...['--config', '.knip.mjs', '--no-progress', '--no-config-hints'],
@@ -66,7 +66,7 @@ export const main: Command = async ({ progress, root }) => {
     ...programs.map(({ name, program, arguments: programArguments }) =>
       run(name, () => runProgram(join(root, 'node_modules/.bin', program), programArguments, { cwd: root })),
     ),
-    run('links, paths and citations of the documents', () => checkDocuments(root)),
+    run('links and references in documents', () => checkDocuments(root)),
   ]);
   const failed = outcomes.filter(({ status }) => status !== 0);
   for (const { name, output } of failed) console.log(`\n── ${name} ──\n${output.trim()}`);

@@ -27,17 +27,17 @@ test('what is there is no problem', async () => {
 });
 
 test.each([
-  ['README.md', '[rules](docs/other.md)', 'the link docs/other.md leads nowhere'],
-  ['README.md', '[rules](docs/rules.md#what-a-name-did)', 'the link docs/rules.md#what-a-name-did leads nowhere'],
-  ['docs/rules.md', '`packages/one/rule.ts`', 'names packages/one/rule.ts, which is not there'],
-  ['services/a.ts', '// docs/rule.md', 'cites docs/rule.md, which is not there'],
-  ['prisma/a.sql', '-- docs/rules.md#name', 'cites docs/rules.md#name, which is not there'],
+  ['README.md', '[rules](docs/other.md)', 'broken link docs/other.md'],
+  ['README.md', '[rules](docs/rules.md#what-a-name-did)', 'broken link docs/rules.md#what-a-name-did'],
+  ['docs/rules.md', '`packages/one/rule.ts`', 'mentions packages/one/rule.ts, which does not exist'],
+  ['services/a.ts', '// docs/rule.md', 'refers to docs/rule.md, which does not exist'],
+  ['prisma/a.sql', '-- docs/rules.md#name', 'refers to docs/rules.md#name, which does not exist'],
   [
     'services/a.ts',
     '/** docs/rules.md, "What a\n * name did" */',
-    'cites docs/rules.md, "What a name did", which is not there',
+    'refers to docs/rules.md, "What a name did", which does not exist',
   ],
-  ['.settings.cjs', '// docs/rule.md', 'cites docs/rule.md, which is not there'],
+  ['.settings.cjs', '// docs/rule.md', 'refers to docs/rule.md, which does not exist'],
 ])('%s: %s', async (path, text, problem) => {
   await write(path, text);
   expect(await documentProblems(root)).toEqual([`${path}: ${problem}`]);

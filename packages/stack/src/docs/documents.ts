@@ -20,19 +20,19 @@ export async function documentProblems(root: string): Promise<string[]> {
     [...text.matchAll(link)].flatMap(([, target = '']) => {
       const [file = '', anchor] = target.split('#');
       const isLeading = isThere(file === '' ? path : join(dirname(path), file), anchor);
-      return isLeading ? [] : [`${path}: the link ${target} leads nowhere`];
+      return isLeading ? [] : [`${path}: broken link ${target}`];
     }),
   );
   const named = pages.flatMap(({ path, text }) =>
     [...text.matchAll(namedPath)].flatMap(([, file = '']) =>
-      isThere(file) ? [] : [`${path}: names ${file}, which is not there`],
+      isThere(file) ? [] : [`${path}: mentions ${file}, which does not exist`],
     ),
   );
   const cited = [...pages.map(withoutLinks), ...sources].flatMap(({ path, text }) =>
     [...onOneLine(text).matchAll(citation)].flatMap(([words, file = '', anchor, heading]) =>
       isThere(file, anchor ?? (heading === undefined ? undefined : anchorOf(heading)))
         ? []
-        : [`${path}: cites ${words}, which is not there`],
+        : [`${path}: refers to ${words}, which does not exist`],
     ),
   );
   return [...linked, ...named, ...cited];

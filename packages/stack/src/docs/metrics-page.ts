@@ -81,7 +81,7 @@ export function readRegistrations(source: string, path: string): Registration[] 
     const [name = '', help = ''] = parts;
     if (!isQuoted(name) || !isQuoted(help)) {
       if (hasRows) continue;
-      throw new Error(`${path}: a metric whose name or help is no literal: ${name.slice(0, 60)}`);
+      throw new Error(`${path}: the name and the help text of a metric must be string literals: ${name.slice(0, 60)}`);
     }
     found.push({ name: unquoted(name), type, help: unquoted(help), labels: labelsOf(type, parts, source) });
   }

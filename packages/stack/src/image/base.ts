@@ -53,12 +53,12 @@ export async function readLockfile(root: string): Promise<Lockfile> {
   };
   const locked = (name: string, version: string): LockedPackage => {
     const found = packages[`${name}@${version}`];
-    if (!found) throw new SetupProblem(`pnpm-lock.yaml does not know ${name}@${version}`);
+    if (!found) throw new SetupProblem(`pnpm-lock.yaml does not contain ${name}@${version}`);
     return found;
   };
   function find(name: string, version: string): NpmPackage {
     const { integrity } = locked(name, version).resolution;
-    if (!integrity) throw new SetupProblem(`pnpm-lock.yaml has no hash of ${name}@${version}`);
+    if (!integrity) throw new SetupProblem(`pnpm-lock.yaml has no hash for ${name}@${version}`);
     return { name, version, integrity };
   }
   return {
@@ -103,7 +103,7 @@ const platforms: readonly Platform[] = [
 /** The platform of this machine's processor, whatever its operating system. */
 export function ownPlatform(): Platform {
   const own = platforms.find(({ cpu }) => cpu === process.arch);
-  if (!own) throw new SetupProblem(`Images are made for linux/amd64 and linux/arm64; name one by --platform.`);
+  if (!own) throw new SetupProblem(`Images can be built for linux/amd64 and linux/arm64. Choose one with --platform.`);
   return own;
 }
 
@@ -111,7 +111,7 @@ export function ownPlatform(): Platform {
 export function parsePlatforms(list: string): Platform[] {
   const parsed = list.split(',').map((name) => {
     const platform = platforms.find(({ architecture }) => name.trim() === `linux/${architecture}`);
-    if (!platform) throw new SetupProblem(`--platform ${list}: "${name}" is none of linux/amd64, linux/arm64.`);
+    if (!platform) throw new SetupProblem(`--platform ${list}: "${name}" must be linux/amd64 or linux/arm64.`);
     return platform;
   });
   return [...new Set(parsed)];
@@ -151,15 +151,15 @@ async function fetchFiles(packages: readonly DebianPackage[], platform: Platform
     for (const { name, version, files: pinned } of packages) {
       const folder = await archive.unpack(name, version).catch((error: unknown) => {
         throw new SetupProblem(
-          `${name} ${version}, which ${platform.architecture} is pinned to, is not available. Archives keep the newest version only: ` +
-            '`npm run image -- --update-base` pins that one, and apt can be pointed at an archive of the past.\n' +
+          `${name} ${version}, the version pinned for ${platform.architecture}, is not available. Debian archives keep only the newest version. ` +
+            'Run `npm run image -- --update-base` to pin the newest version, or point apt at a snapshot archive.\n' +
             `${error instanceof Error ? error.message : String(error)}`,
         );
       });
       for (const [path, hash] of Object.entries(pinned)) {
         const content = await readUnpacked(folder, path);
         if (!content || sha256(content) !== hash)
-          throw new SetupProblem(`${name} ${version}: ${path} is not what is pinned`);
+          throw new SetupProblem(`${name} ${version}: ${path} does not have the pinned hash`);
         files.set(path, content);
       }
     }
@@ -200,7 +200,7 @@ interface DebianArchive {
  */
 export async function openDebianArchive({ architecture }: Platform): Promise<DebianArchive> {
   if (!existsSync('/usr/bin/apt-get'))
-    throw new SetupProblem('Debian packages are fetched with apt-get, which is not here.');
+    throw new SetupProblem('apt-get, which is needed to download Debian packages, was not found.');
   const directory = await mkdtemp(join(tmpdir(), 'millrace-debian-'));
   const settings = Object.entries({
     'Dir::State': directory,
@@ -232,7 +232,7 @@ export async function openDebianArchive({ architecture }: Platform): Promise<Deb
       );
       const target = join(directory, name);
       const { status, output } = await runProgram('dpkg-deb', ['-x', join(directory, String(archive)), target]);
-      if (status !== 0) throw new SetupProblem(`${name} could not be unpacked: ${output.trim()}`);
+      if (status !== 0) throw new SetupProblem(`Could not unpack ${name}: ${output.trim()}`);
       return target;
     },
     close: () => rm(directory, { recursive: true, force: true }),
@@ -280,7 +280,7 @@ export async function newestNode(line: number, packages: readonly string[]): Pro
   const ofLine = first.filter((version) => version.startsWith(`${line}.`));
   const common = ofLine.filter((version) => others.every((versions) => versions.includes(version)));
   const newest = common.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
-  if (!newest) throw new SetupProblem(`The registry has no release of Node.js ${line} in ${packages.join(', ')}.`);
+  if (!newest) throw new SetupProblem(`The npm registry has no Node.js ${line} release in ${packages.join(', ')}.`);
   return newest;
 }
 
@@ -291,7 +291,7 @@ export async function pinPackage(name: string, version: string): Promise<NpmPack
 
 async function ask(specification: string, field: string): Promise<unknown> {
   const { status, output } = await runProgram('npm', ['view', '--json', '--loglevel=silent', specification, field]);
-  if (status !== 0) throw new SetupProblem(`npm could not tell ${field} of ${specification}: ${output.trim()}`);
+  if (status !== 0) throw new SetupProblem(`npm could not look up ${field} of ${specification}: ${output.trim()}`);
   return JSON.parse(output);
 }
 

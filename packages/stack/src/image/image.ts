@@ -38,7 +38,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   } as const;
   const options = parseOptions('npm run image', programArguments, known);
   if (options['update-base']) {
-    const { amd64 } = await progress.step('Looking for the newest Node and libraries', () => updateBase(root));
+    const { amd64 } = await progress.step('Looking for the newest Node.js and libraries', () => updateBase(root));
     progress.print(`  Node ${amd64.node.version}: ${baseLockFile}`);
     return 0;
   }
@@ -46,13 +46,13 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const platforms = options.platform ? parsePlatforms(options.platform) : [ownPlatform()];
   const trees = await buildImageTrees(root, { platforms, labels, progress });
   if (options.folders) {
-    await progress.step('Writing folders', () => writeFolders(resolve(String(options.folders)), trees));
+    await progress.step('Writing the folders', () => writeFolders(resolve(String(options.folders)), trees));
     return 0;
   }
   const output = resolve(root, options.output ?? `image/millrace-${labels.version}.tar`);
   const repository = options.name ?? usualRepository;
-  const digests = await progress.step('Packing', () => packImages(output, { trees, labels, repository }));
-  progress.print(`  ${repository}:${labels.version} is in ${output}`);
+  const digests = await progress.step('Packing the image', () => packImages(output, { trees, labels, repository }));
+  progress.print(`  Wrote ${repository}:${labels.version} to ${output}`);
   for (const digest of digests) progress.print(`  ${digest}`);
   return 0;
 };
@@ -77,7 +77,7 @@ export async function packImages(
 /** `<folder>/<number of the layer>/…`, for a Dockerfile that copies them one after the other. One platform only. */
 async function writeFolders(folder: string, trees: readonly ImageTree[]): Promise<void> {
   const [first, ...others] = trees;
-  if (!first || others.length > 0) throw new SetupProblem('--folders is for one platform at a time.');
+  if (!first || others.length > 0) throw new SetupProblem('--folders supports only one platform at a time.');
   await rm(folder, { recursive: true, force: true });
   for (const [index, { tree }] of first.layers.entries()) await writeTree(join(folder, String(index + 1)), tree);
 }
@@ -92,7 +92,7 @@ export async function imageLabels(root: string): Promise<Labels> {
   const { status, output } = await runProgram('git', ['log', '-1', '--format=%H %ct'], { cwd: root });
   const [commit = '', committedAt = ''] = status === 0 ? output.trim().split(' ') : [];
   const seconds = Number(process.env.SOURCE_DATE_EPOCH || committedAt);
-  if (!Number.isSafeInteger(seconds)) throw new SetupProblem('SOURCE_DATE_EPOCH is no number of seconds.');
+  if (!Number.isSafeInteger(seconds)) throw new SetupProblem('SOURCE_DATE_EPOCH must be a number of seconds.');
   return {
     version,
     created: new Date(seconds * 1000).toISOString().replace('.000Z', 'Z'),
@@ -136,9 +136,9 @@ export async function buildImageTrees(
       const base = lock[platform.architecture];
       const contents = { platform, base, debianRelease: lock.debianRelease, packages: lockedPackages };
       const layers = [
-        { title: 'libraries of Debian', tree: await systemLayer(lock, platform) },
+        { title: 'Debian libraries', tree: await systemLayer(lock, platform) },
         { title: `Node.js ${base.node.version}`, tree: await nodeLayer(base) },
-        { title: 'packages beside the programs', tree: await carriedLayer(root, lockfile, platform) },
+        { title: 'packages that the programs load', tree: await carriedLayer(root, lockfile, platform) },
         {
           title: 'programs',
           tree: await programsLayer(dist, { ...documents, [sbomPath]: sbom(contents, labels) }),
@@ -148,7 +148,7 @@ export async function buildImageTrees(
     };
     const built: ImageTree[] = [];
     for (const platform of platforms) {
-      built.push(await progress.step(`Gathering linux/${platform.architecture}`, () => treesFor(platform)));
+      built.push(await progress.step(`Collecting the contents for linux/${platform.architecture}`, () => treesFor(platform)));
     }
     return built;
   } finally {

@@ -113,7 +113,7 @@ async function readPackage(folder: string): Promise<BundledPackage> {
 /** The texts that licences demand to go with what is compiled into the programs. */
 export function thirdPartyLicenses(packages: readonly BundledPackage[]): string {
   const parts = packages.map(({ name, version, license, licenseTexts }) =>
-    [`## ${name} ${version} (${license || 'no licence named'})`, ...licenseTexts.map((text) => text.trim())].join(
+    [`## ${name} ${version} (${license || 'no license stated'})`, ...licenseTexts.map((text) => text.trim())].join(
       '\n\n',
     ),
   );

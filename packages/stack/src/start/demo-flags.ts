@@ -5,7 +5,7 @@ import type { Connection } from './connection-file.ts';
 const demoFlags = [
   {
     key: 'new-home-page',
-    name: 'On for everybody',
+    name: 'Active for all users',
     filters: { groups: [{ properties: [], rollout_percentage: 100 }] },
   },
   {
@@ -25,7 +25,7 @@ const demoFlags = [
   },
   {
     key: 'staff-tools',
-    name: 'For persons whose address is of example.com',
+    name: 'For users with an example.com email address',
     filters: {
       groups: [
         {

@@ -80,7 +80,7 @@ const lastMonth = { dateRange: { date_from: '-30d' } };
 const insights: readonly [name: string, description: string, source: object][] = [
   [
     'Orders',
-    'How many, and how many in the two weeks before.',
+    'Orders per day, compared to the previous two weeks.',
     {
       ...{ kind: 'TrendsQuery', dateRange: { date_from: '-14d' }, series: [event('order placed')] },
       compareFilter: { compare: true },
@@ -88,15 +88,15 @@ const insights: readonly [name: string, description: string, source: object][] =
   ],
   [
     'Visitors by browser',
-    'Different persons of each day.',
+    'Unique visitors per day.',
     {
       ...{ kind: 'TrendsQuery', ...lastMonth, series: [event('$pageview', { math: 'dau' })] },
       breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' },
     },
   ],
   [
-    'From the shelf to the order',
-    'How far visitors get within a week.',
+    'From product view to order',
+    'Share of visitors who view a product, add it to the cart and order within a week.',
     {
       ...{ kind: 'FunnelsQuery', ...lastMonth },
       series: ['product viewed', 'product added', 'order placed'].map((name) => event(name)),
@@ -104,8 +104,8 @@ const insights: readonly [name: string, description: string, source: object][] =
     },
   ],
   [
-    'Who comes back',
-    'Of the visitors of a week, how many come in the weeks after.',
+    'Visitor retention',
+    'Share of first-time visitors who return in the following weeks.',
     {
       ...{ kind: 'RetentionQuery', ...lastMonth },
       retentionFilter: {
@@ -120,8 +120,8 @@ const insights: readonly [name: string, description: string, source: object][] =
 async function makeDashboard(api: Api, { projectId }: ExampleShop): Promise<number> {
   const base = `/api/projects/${projectId}`;
   const { id } = await api.send<{ id: number }>('POST', `${base}/dashboards/`, {
-    ...{ name: 'The shop at a glance', pinned: true },
-    description: 'Made up by npm start, so that there is something to see.',
+    ...{ name: 'Shop overview', pinned: true },
+    description: 'Sample data created by npm start.',
   });
   for (const [name, description, source] of insights) {
     const query = { kind: 'InsightVizNode', source };

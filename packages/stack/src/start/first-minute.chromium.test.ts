@@ -80,7 +80,7 @@ test('it prints a link to a made-up shop of 30 days: four insights with numbers,
     { what: 'the numbers of the shop', timeoutMs: 120_000 },
   );
   const names = await page.getByRole('list', { name: 'Tiles' }).getByRole('heading').allTextContents();
-  expect(names).toEqual(['Orders', 'Visitors by browser', 'From the shelf to the order', 'Who comes back']);
+  expect(names).toEqual(['Orders', 'Visitors by browser', 'From product view to order', 'Visitor retention']);
 
   expect(await ensureExampleShop(connection, directory)).toBe(new URL(link).pathname + new URL(link).search);
   const headers = { authorization: `Bearer ${connection.personalApiKey}`, 'content-type': 'application/json' };

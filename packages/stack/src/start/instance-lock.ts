@@ -27,7 +27,7 @@ export function lockInstance(directory: string): () => void {
       const holder = readProcessRecord(lock);
       if (holder && holder.pid !== process.pid && isRunning(holder.pid, holder.marker)) {
         throw new SetupProblem(
-          `Millrace is already running on ${directory} (process ${holder.pid}). Stop it with Ctrl-C where it runs, or set MILLRACE_DATA_DIR to run another one.`,
+          `Millrace is already running with the data in ${directory} (process ${holder.pid}). Stop it with Ctrl-C in its terminal, or set MILLRACE_DATA_DIR to run a second instance.`,
         );
       }
       rmSync(lock, { force: true });

@@ -53,7 +53,7 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
   };
   const own = (name: string, server: RunningServer): RunningServer => {
     parts.push({ name, stop: server.stop });
-    void server.ended.then(() => stopRequest.fail(`${name} ended by itself. It said:\n${server.lastLog()}`));
+    void server.ended.then(() => stopRequest.fail(`${name} exited unexpectedly. Its last output:\n${server.lastLog()}`));
     return server;
   };
   try {
@@ -115,7 +115,7 @@ async function migrateOrOfferFresh(databaseUrl: string, prismaDirectory: string)
     await migrate(databaseUrl, prismaDirectory);
   } catch (error) {
     if (!isAppError(error, 'conflict') || error.code !== 'older_database') throw error;
-    throw new SetupProblem(`${error.message} \`npm start -- --fresh\` does so, and keeps the data of before beside.`);
+    throw new SetupProblem(`${error.message} \`npm start -- --fresh\` starts with an empty database and moves the existing data to another folder.`);
   }
 }
 
@@ -157,7 +157,7 @@ function startServices(settings: ServiceSettings, options: SystemOptions): Promi
       tell: progress.print,
       giveUp: stopRequest.fail,
     });
-  return progress.step('The services', start, { log: logFile });
+  return progress.step('Services', start, { log: logFile });
 }
 
 /** Like Promise.all, but waits for all of them even when one fails: what the others have started must be stopped. */

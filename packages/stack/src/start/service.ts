@@ -48,7 +48,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceRun>
   const output = followOutput(child, log, options);
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`could not be started: ${error.message}`));
-    child.once('exit', (code, signal) => resolve(signal ? `was ended by ${signal}` : `ended with code ${code}`));
+    child.once('exit', (code, signal) => resolve(signal ? `was terminated by ${signal}` : `exited with code ${code}`));
   });
   child.once('close', () => log.end());
   let hasEnded = false;
@@ -93,7 +93,7 @@ async function untilListening(child: ChildProcess, ended: Promise<string>, outpu
       reject(
         /EADDRINUSE/.test(said)
           ? new PortTaken()
-          : new SetupProblem(`The process of the services ${why}. It said:\n${said}`),
+          : new SetupProblem(`The services process ${why}. Its last output:\n${said}`),
       );
     };
     const timer = setTimeout(() => fail(`was not ready after ${readyWithinMs / 1000} s`), readyWithinMs);

@@ -193,7 +193,7 @@ test('services that crash come back; a system that is killed leaves nothing runn
   await command.ready();
   const [services] = findProcesses(join(directory, 'build/all-in-one.mjs'));
   process.kill(Number(services), 'SIGKILL');
-  await eventually(() => command.output().includes('! The process of the services was ended by SIGKILL'), {
+  await eventually(() => command.output().includes('! The services process was terminated by SIGKILL'), {
     what: 'noticing the crash',
   });
   await eventually(async () => (await paste(String(curlLines(command)[0]))) === '{"status":"Ok"}', {

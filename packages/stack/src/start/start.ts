@@ -62,7 +62,7 @@ function readArguments(programArguments: readonly string[]): { withKafka: boolea
   const unknown = programArguments.find((argument) => argument !== '--kafka' && argument !== '--fresh');
   if (unknown !== undefined) {
     throw new SetupProblem(
-      `Unknown option ${unknown}. There are two: npm start -- --kafka, and --fresh for empty data.`,
+      `Unknown option ${unknown}. The options are --kafka (run on Kafka and Redis) and --fresh (start with empty data), as in npm start -- --kafka.`,
     );
   }
   return { withKafka: programArguments.includes('--kafka'), isFresh: programArguments.includes('--fresh') };
@@ -77,5 +77,5 @@ function setDataAside(directory: string, print: (line: string) => void): void {
   const aside = join(directory, `before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
   mkdirSync(aside);
   for (const name of data) renameSync(join(directory, name), join(aside, name));
-  print(`  The data of before are in ${aside}`);
+  print(`  Moved the existing data to ${aside}`);
 }

@@ -40,18 +40,18 @@ export async function supervise(options: SupervisedOptions): Promise<SupervisedS
     crashes = [...crashes.filter((time) => Date.now() - time < crashMemoryMs), Date.now()];
     if (crashes.length >= maxCrashes) {
       options.giveUp(
-        `The process of the services crashed ${crashes.length} times within a minute (the last time it ${how}).`,
+        `The services process crashed ${crashes.length} times within a minute. The last time, it ${how}.`,
       );
       return;
     }
     const delayMs = crashes.length === 1 ? 0 : 1000 * 2 ** (crashes.length - 2);
-    tell(`! The process of the services ${how}; starting it again${delayMs > 0 ? ` in ${delayMs / 1000} s` : ''}`);
+    tell(`! The services process ${how}. Restarting it${delayMs > 0 ? ` in ${delayMs / 1000} s` : ''}`);
     await sleep(delayMs);
     if (isStopping) return;
     try {
       run = await startService(withPorts(options, ports));
     } catch (error) {
-      options.giveUp(`The services could not be started again: ${(error as Error).message}`);
+      options.giveUp(`Could not restart the services: ${(error as Error).message}`);
       return;
     }
     if (isStopping) await run.stop();
@@ -84,5 +84,5 @@ async function startOnFreePorts(options: SupervisedOptions): Promise<{ run: Serv
       if (!(error instanceof PortTaken)) throw error;
     }
   }
-  throw new SetupProblem(`There are no free ports from ${Object.values(options.preferredPorts).join(', ')} on.`);
+  throw new SetupProblem(`Could not find free ports starting at ${Object.values(options.preferredPorts).join(', ')}.`);
 }

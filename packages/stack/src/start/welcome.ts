@@ -17,10 +17,10 @@ export function welcome(
   const event = `{"api_key":"${projectApiKey}","event":"hello","distinct_id":"you","properties":{"from":"curl"}}`;
   return `
 Millrace is running on ${facts.log}.
-${facts.consoleUrl ? `\n  Console        ${facts.consoleUrl}\n                 open it: the link signs you in, once and within an hour\n` : ''}${facts.exampleUrl ? `  Example        ${facts.exampleUrl}\n                 30 days of a made-up shop, in a project of their own\n` : ''}
-  Events         ${ingestUrl}      point an SDK's host here
-  Management     ${apiUrl}
-  Demo shop      ${shopUrl}     a page that sends events: open it
+${facts.consoleUrl ? `\n  Console        ${facts.consoleUrl}\n                 this link signs you in. It works once and expires after an hour\n` : ''}${facts.exampleUrl ? `  Example        ${facts.exampleUrl}\n                 a separate project with 30 days of sample data from a shop\n` : ''}
+  Events         ${ingestUrl}      set this as the host of your SDK
+  API            ${apiUrl}
+  Demo shop      ${shopUrl}     a web page that sends events
   Project key    ${projectApiKey}
   Personal key   ${personalApiKey}
   Organization   ${organizationId}, with an owner and a member
@@ -34,17 +34,17 @@ See it arrive:
 
   sleep 1; curl -s -H 'Authorization: Bearer ${personalApiKey}' '${apiUrl}/api/projects/${projectId}/events/?event=hello'
 
-Ask for the flags of its demo project:
+Evaluate the feature flags of the demo project:
 
   curl -s -X POST '${ingestUrl}/flags/?v=2' -H 'Content-Type: application/json' -d '{"api_key":"${projectApiKey}","distinct_id":"you"}'
 
-The command line, in ${facts.root}:
+Use the command line, in ${facts.root}:
 
   ${commandLine(facts)} flags list
 
-For scripts: ${facts.connectionPath}
+Addresses and keys for scripts: ${facts.connectionPath}
 Logs: ${facts.logDirectory}
-Ctrl-C stops it; your data is kept.
+Press Ctrl-C to stop Millrace. Your data is kept.
 `;
 }
 

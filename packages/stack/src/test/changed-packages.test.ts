@@ -58,5 +58,5 @@ test('lists every package when a file of the whole repository changed', () => {
 });
 
 test('names a commit that git does not know', () => {
-  expect(() => changedPackages(root, 'missing')).toThrow('--changed: git does not list the changes since missing');
+  expect(() => changedPackages(root, 'missing')).toThrow('--changed: git could not list the changes since missing');
 });

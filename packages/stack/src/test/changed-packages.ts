@@ -37,7 +37,7 @@ function changedFiles(root: string, commit: string): string[] {
     const listed = git('diff', '--name-only', commit, '--') + git('ls-files', '--others', '--exclude-standard');
     return listed.split('\n').filter(Boolean);
   } catch (error) {
-    throw new SetupProblem(`--changed: git does not list the changes since ${commit}`, { cause: error });
+    throw new SetupProblem(`--changed: git could not list the changes since ${commit}`, { cause: error });
   }
 }
 

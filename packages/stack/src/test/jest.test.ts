@@ -44,7 +44,7 @@ test('the closing line counts all runs, and one that broke off as a failure', as
   await writeFile(whole, JSON.stringify({ failures: [], passed: 5, failed: 0, skipped: 2 }));
   expect(sumOf([readCounts(whole), readCounts(whole)])).toEqual({ failures: [], passed: 10, failed: 0, skipped: 4 });
   expect(sumOf([readCounts(whole), readCounts(join(directory, 'none.json'))])).toEqual({
-    failures: ['jest ended early'],
+    failures: ['jest exited early'],
     passed: 5,
     failed: 1,
     skipped: 2,

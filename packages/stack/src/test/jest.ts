@@ -76,7 +76,7 @@ export async function listTests(root: string, run: JestRun): Promise<string[]> {
   });
   const ended = new Promise((resolve) => jest.once('close', resolve));
   const [said, complained, status] = await Promise.all([text(jest.stdout), text(jest.stderr), ended]);
-  if (status !== 0) throw new SetupProblem(`jest does not list its tests:\n${complained.trim() || said.trim()}`);
+  if (status !== 0) throw new SetupProblem(`jest could not list its tests:\n${complained.trim() || said.trim()}`);
   return said.split('\n').filter((line) => line.endsWith('.test.ts'));
 }
 
@@ -107,7 +107,7 @@ export function readCounts(countsFile: string): TestCounts {
   try {
     return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;
   } catch {
-    return { failures: ['jest ended early'], passed: 0, failed: 1, skipped: 0 };
+    return { failures: ['jest exited early'], passed: 0, failed: 1, skipped: 0 };
   }
 }
 
@@ -143,7 +143,7 @@ export async function jestRuns(root: string, suite: Suite, jestArguments: readon
     first,
     {
       suite: 'quick',
-      title: `Sampled tests with all of their cases, and what depends on Node.js, on ${node.version}, which the image has`,
+      title: `Sampled tests with all their cases, and tests that depend on Node.js, on Node.js ${node.version} as in the image`,
       node: join(await npmPackage(node), 'bin/node'),
       isAtLength: true,
       jestArguments: ['--runTestsByPath', ...again],

@@ -38,7 +38,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   }
   const testRuns = join(dataDirectory(root), 'test');
   const removed = await removeDeadTestRuns(testRuns);
-  if (removed > 0) progress.print(`  Removed what ${removed} earlier run(s) left behind`);
+  if (removed > 0) progress.print(`  Cleaned up after ${removed} earlier run(s)`);
   const directory = createTestRunDirectory(testRuns);
   const reaper = createReaper();
   const interruption = watchForInterruption();
@@ -82,7 +82,7 @@ async function tellOfOtherSuite(root: string, run: JestRun, progress: Progress):
   const [other, command]: [Suite, string] =
     run.suite === 'quick' ? ['long', 'npm run test:long'] : ['quick', 'npm test'];
   const { length } = await listTests(root, { ...run, suite: other });
-  if (length > 0) progress.print(`! ${length} test file(s) like that are run by \`${command}\``);
+  if (length > 0) progress.print(`! No test files match. To run the ${length} matching files of the ${other} suite, use \`${command}\``);
 }
 
 /** What one run of jest came to. */
@@ -114,7 +114,7 @@ async function runJest(
 function report(outcomes: readonly Outcome[]): number {
   const { failures, passed, failed, skipped } = sumOf(outcomes.map(({ counts }) => counts));
   const isSkipFatal = Boolean(process.env.CI) && skipped > 0;
-  if (isSkipFatal) console.log('\nA skipped test is a failure in CI.');
+  if (isSkipFatal) console.log('\nIn CI, a skipped test fails the run.');
   const closingLine = `${passed} passed, ${failed} failed, ${skipped} skipped\n`;
   const failedTests = failures.map((name) => `Failed: ${name}\n`).join('');
   const { MILLRACE_CLOSING_LINE_FILE: file } = process.env;

@@ -67,7 +67,7 @@ export async function provideTestServers(
         if (!(error instanceof NotProvided)) throw error;
         missing.push(variable);
         progress.print(
-          `! ${error.message}\n! The tests that need ${name} are skipped, which is not the same as passed.`,
+          `! ${error.message}\n! Tests that need ${name} are skipped. They do not count as passed.`,
         );
       }
     }),

@@ -49,8 +49,8 @@ export function runStartCommand(
     output: () => output,
     async ready() {
       const isReady = () => {
-        if (hasEnded) throw new Error(`npm start ended before it was ready:\n${output}`);
-        return output.includes('Ctrl-C stops it') && existsSync(join(directory, 'connection.json'));
+        if (hasEnded) throw new Error(`npm start exited before it was ready:\n${output}`);
+        return output.includes('Press Ctrl-C to stop Millrace') && existsSync(join(directory, 'connection.json'));
       };
       await eventually(isReady, { what: 'readiness of npm start', timeoutMs: 150_000 });
       return JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8')) as Connection;

@@ -180,7 +180,7 @@ async function compile(root: string, directory: string, outDirectory: string): P
     ],
     { cwd: root },
   );
-  if (status !== 0) throw new Error(`The types of ${directory} cannot be declared:\n${output}`);
+  if (status !== 0) throw new Error(`Could not generate type declarations for ${directory}:\n${output}`);
 }
 
 const relativeImport = /(['"])(\.{1,2}\/[^'"]+)\.ts\1/g;
