@@ -251,7 +251,7 @@ test('a wrong database is given up after five attempts', async () => {
     {
       status: 'Failed',
       attempts: 5,
-      latest_error: 'The destination database failed: 3D000 (there is no such database).',
+      latest_error: 'The destination database failed: 3D000 (the database does not exist).',
     },
   ]);
 });

@@ -63,7 +63,7 @@ async function doRun(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal):
   const labels = { destination: run.destination_type, model: run.model };
   try {
     if (run.attempts > retryDelaysSeconds.length + 1)
-      throw new DestinationError('Every attempt was interrupted: the worker stopped while it was under way.', {
+      throw new DestinationError('Every attempt was interrupted, because the worker stopped during the attempt.', {
         isPermanent: true,
         cause: null,
       });
@@ -87,7 +87,7 @@ async function recordFailure(run: ClaimedRun, error: unknown, { database, logger
   if (isTheirs) logger.warn('a batch export run failed', { runId, batchExportId, attempts, reason: error.message });
   else logger.error('batch export run failed: internal error', { runId, batchExportId, attempts, error });
   await failRun(database.sql, run, {
-    error: isTheirs ? error.message : 'The export failed for a reason of this installation, not of the destination.',
+    error: isTheirs ? error.message : 'The export failed because of an error in this installation, not at the destination.',
     delaySeconds,
   });
 }
@@ -118,7 +118,7 @@ async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promis
     return await readEventFilters(database.sql, { projectId, filters: filters ?? [], now: Date.now() });
   } catch (cause) {
     if (!isAppError(cause, 'invalid')) throw cause;
-    throw new DestinationError(`The filters of the export cannot be applied. ${cause.message}`, {
+    throw new DestinationError(`The filters of the export are no longer valid. ${cause.message}`, {
       isPermanent: true,
       cause,
     });
@@ -174,7 +174,7 @@ function openSecrets(run: ClaimedRun, box: SecretBox): OpenedRun {
     };
   } catch (cause) {
     if (!(cause instanceof SecretBoxError)) throw cause;
-    throw new DestinationError('The secrets of the destination cannot be decrypted: send them again.', { cause });
+    throw new DestinationError('The secrets of the destination cannot be decrypted. Set them again.', { cause });
   }
 }
 

@@ -268,7 +268,7 @@ function limitAnswers(client: S3Client): void {
       // The SDK takes every status below 300 as success.
       if (!(answer.statusCode >= 200 && answer.statusCode <= 599)) {
         if (answer.body instanceof Readable) answer.body.destroy();
-        throw Object.assign(new Error('The status is not between 200 and 599.'), { code: 'EBADSTATUS' });
+        throw Object.assign(new Error('The status must be between 200 and 599.'), { code: 'EBADSTATUS' });
       }
       if (answer.body instanceof Readable) answer.body = limited(answer.body);
       return result;
@@ -283,7 +283,7 @@ function limited(body: Readable): Readable {
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       if (bytes <= maxAnswerBytes) done(null, chunk);
-      else done(Object.assign(new Error('The answer is too long.'), { code: 'EANSWERTOOLONG' }));
+      else done(Object.assign(new Error('The response is too long.'), { code: 'EANSWERTOOLONG' }));
     },
   });
   // Whoever reads hears of an error of either.

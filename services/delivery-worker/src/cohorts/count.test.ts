@@ -104,7 +104,7 @@ test('what nobody can say is recorded, and tried again ever later; others are co
   const missing = await cohort(tree(within(2_000_000_000)));
   const good = await cohort(tree(plan('pro')));
   await countAll();
-  const error = 'It is made of a cohort that is not there, or of itself.';
+  const error = 'The cohort refers to a cohort that does not exist, or to itself.';
   expect(await stateOf(missing)).toMatchObject({ count: null, errors_calculating: 1, minutes: 1 });
   expect(await stateOf(good)).toMatchObject({ count: 2 });
   await database.sql.query("UPDATE cohort SET calculate_at = now() - interval '1 s' WHERE id = $1", [missing]);
@@ -185,7 +185,7 @@ test('a walk that takes too long is given up', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   await countAll({ mostWalkMs: -1 });
-  expect(await recordsOf(id)).toEqual([{ count: null, error: 'Counting took too long.', is_over: true }]);
+  expect(await recordsOf(id)).toEqual([{ count: null, error: 'The count took too long.', is_over: true }]);
 });
 
 test('several workers share the cohorts, and each is counted once', async () => {

@@ -62,7 +62,7 @@ async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: (
     }
     const isTheirs = error instanceof CannotCount;
     if (!isTheirs) logger.error('cohorts could not be counted', { cohortIds: claimed.map(({ id }) => id), error });
-    const reason = isTheirs ? error.message : 'It failed for a reason of this installation, not of the cohort.';
+    const reason = isTheirs ? error.message : 'The count failed because of an error in this installation, not in the cohort.';
     for (const cohort of claimed) await fail(database, cohort, reason);
     counter.inc({ result: 'failed' }, claimed.length);
   }
@@ -86,7 +86,7 @@ async function countDynamic(deps: CountCohortsDeps, claimed: ClaimedCohort[], si
   }
   for (const [index, cohort] of claimed.entries()) {
     const count = counts[index] ?? null;
-    if (count === null) await fail(database, cohort, 'It is made of a cohort that is not there, or of itself.');
+    if (count === null) await fail(database, cohort, 'The cohort refers to a cohort that does not exist, or to itself.');
     else await finish(deps, cohort, count);
     counter.inc({ result: count === null ? 'failed' : 'counted' });
   }
@@ -112,7 +112,7 @@ async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: Abort
       : await cohortAudience(sql, projectId, [source.cohort]);
   for await (const page of walk(deps, [cohort], { audience, signal })) {
     if (page.some(({ matches }) => matches[0] === null))
-      throw new CannotCount('Nobody can say who belongs to what it is made of.');
+      throw new CannotCount('The members of the flag or cohort that this cohort is created from cannot be determined.');
     const values = page.filter(({ matches }) => matches[0] === true).map(({ distinctId }) => distinctId);
     await addMembers(deps.database, { projectId, cohortId }, { by: 'distinct_id', values });
   }
@@ -130,7 +130,7 @@ async function* walk(
     yield page;
     if (signal.aborted) throw new Stopping();
     const now = performance.now();
-    if (now - startedAt > mostWalkMs) throw new CannotCount('Counting took too long.');
+    if (now - startedAt > mostWalkMs) throw new CannotCount('The count took too long.');
     if (now - renewedAt < (leaseSeconds * 1000) / 5) continue;
     await renewClaims(database.sql, claimed, leaseSeconds);
     renewedAt = now;

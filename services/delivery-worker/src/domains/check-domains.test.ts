@@ -63,7 +63,7 @@ test('S-168: is looked at once a day; an answer that does not come is no miss; t
   await day('not shown');
   await day('not shown');
   await eventually(async () => mails().length === 1, { what: 'a mail' });
-  expect(mails()[0]?.headers.subject).toContain(`The proof of ${id}.example is away`);
+  expect(mails()[0]?.headers.subject).toContain(`The TXT record of ${id}.example is missing`);
   expect(await state()).toEqual({ misses: 4, away: true, verified: true });
   await day('shown');
   expect(await state()).toEqual({ misses: 0, away: false, verified: true });

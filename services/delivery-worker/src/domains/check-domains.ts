@@ -33,16 +33,16 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
     if (misses > 0) logger.warn('a verified domain does not show its TXT record', { domain: domain.domain, misses });
     if (misses === missesUntilMail) {
       await tell(deps, domain, {
-        subject: `The proof of ${domain.domain} is away`,
-        sentence: `The TXT record that proves ${domain.domain} to be yours (_millrace-challenge.${domain.domain}) was not found for ${misses} days. Put it back, or remove the domain. After seven days without it the domain counts as not verified: people can no longer join your organization or sign in through it, single sign-on is not required, and another organization can verify the domain.`,
+        subject: `The TXT record of ${domain.domain} is missing`,
+        sentence: `The TXT record that verifies ${domain.domain} for your organization (_millrace-challenge.${domain.domain}) has been missing for ${misses} days. Add it again, or remove the domain. After seven days without the record, the domain is no longer verified: users can no longer join your organization or sign in through it, single sign-on is not enforced, and another organization can verify the domain.`,
       });
     }
   }
   const days = daysOfCertificate(domain.saml_x509_cert, new Date());
   if (days !== null && certificateMails.includes(days)) {
     await tell(deps, domain, {
-      subject: `The certificate for the sign-in of ${domain.domain} ends`,
-      sentence: `The certificate of the identity provider of ${domain.domain} ends in ${days} day${days === 1 ? '' : 's'}. Add the new one beside it in the settings of the domain; both work until you take the old one out.`,
+      subject: `The single sign-on certificate of ${domain.domain} is about to expire`,
+      sentence: `The certificate of the identity provider of ${domain.domain} expires in ${days} day${days === 1 ? '' : 's'}. Add the new certificate in the settings of the domain, in addition to the old one. Both work until you remove the old one.`,
     });
   }
   return true;

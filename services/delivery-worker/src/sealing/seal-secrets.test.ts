@@ -76,7 +76,7 @@ test('a run whose secrets cannot be decrypted says so, and is tried again', asyn
   while (await oneRound((slots) => exportDue(due, new AbortController().signal, slots)));
   const rows = await sql.query('SELECT status, latest_error FROM batch_export_run WHERE batch_export_id = $1', [id]);
   expect(rows).toEqual([
-    { status: 'FailedRetryable', latest_error: 'The secrets of the destination cannot be decrypted: send them again.' },
+    { status: 'FailedRetryable', latest_error: 'The secrets of the destination cannot be decrypted. Set them again.' },
   ]);
 });
 

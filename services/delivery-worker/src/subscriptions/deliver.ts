@@ -67,7 +67,7 @@ async function attempt(delivery: ClaimedDelivery, deps: DeliverDueDeps): Promise
   return {
     result: 'failed',
     isPermanent: true,
-    error: 'Every attempt was interrupted: the worker stopped while it was under way.',
+    error: 'Every attempt was interrupted, because the worker stopped during the attempt.',
   };
 }
 
@@ -110,7 +110,7 @@ async function withinMailLimit(
     const granted = await takeMails(tx, { organizationId, wanted: mails.length, mailsPerHour });
     if (granted === mails.length) continue;
     const left = mails.slice(granted).map(({ id }) => id);
-    const reason = `The organization may send ${mailsPerHour} mails an hour; this one is sent in the next hour.`;
+    const reason = `The organization has reached its limit of ${mailsPerHour} emails per hour. This email will be sent in the next hour.`;
     await putOffMails(tx, { organizationId, claimed: left, reason });
     for (const id of left) beyond.add(id);
   }
@@ -164,7 +164,7 @@ async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<De
 
 async function sendMail(to: string, message: Message, { mailer, logger }: DeliverDeps): Promise<DeliveryOutcome> {
   if (mailer === null) {
-    return { result: 'failed', isPermanent: true, error: 'This installation has no mail server (SMTP_URL).' };
+    return { result: 'failed', isPermanent: true, error: 'This installation has no mail server. The operator must set SMTP_URL.' };
   }
   const outcome = await mailer.send({ to, ...(await reportMail(message, logger)) });
   switch (outcome.result) {
@@ -172,10 +172,10 @@ async function sendMail(to: string, message: Message, { mailer, logger }: Delive
       return { result: 'delivered' };
     case 'refused': {
       const { isPermanent, code } = outcome;
-      return { result: 'failed', isPermanent, error: `The mail server refused the mail (${code}).` };
+      return { result: 'failed', isPermanent, error: `The mail server refused the email (${code}).` };
     }
     case 'unreachable':
-      return { result: 'failed', isPermanent: false, error: `The mail server could not be reached (${outcome.code}).` };
+      return { result: 'failed', isPermanent: false, error: `Could not reach the mail server (${outcome.code}).` };
   }
 }
 
@@ -184,7 +184,7 @@ async function sendToSlack(delivery: ClaimedDelivery, message: Message, deps: De
   const isAddress = /^https?:\/\//.test(delivery.target);
   const address = isAddress ? delivery.target : delivery.slack_incoming_webhook?.trim();
   if (!address) {
-    const error = "The project's slack_incoming_webhook is not set. Set it, or give the subscription an address.";
+    const error = 'The project has no slack_incoming_webhook. Set one in the project, or set a webhook URL in the subscription.';
     return { result: 'failed', isPermanent: true, error };
   }
   const channel = delivery.target.split('|')[0];
@@ -239,12 +239,12 @@ function toOutcome(outcome: PostOutcome): DeliveryOutcome {
   if (outcome.result === 'unreachable') {
     const { code } = outcome;
     const isPermanent = ['EPRIVATEADDRESS', 'ERR_INVALID_URL'].includes(code);
-    return { result: 'failed', isPermanent, error: `The address ${describeFailure(code)} (${code}).` };
+    return { result: 'failed', isPermanent, error: `The webhook URL ${describeFailure(code)} (${code}).` };
   }
   const { status } = outcome;
   if (status >= 200 && status < 300) return { result: 'delivered' };
   const mayChange = status >= 500 || status === 408 || status === 429;
-  return { result: 'failed', isPermanent: !mayChange, error: `The address answered ${status}.` };
+  return { result: 'failed', isPermanent: !mayChange, error: `The webhook URL responded with ${status}.` };
 }
 
 /** Insight before dashboard when a subscription has both (docs/api/subscriptions.md). */
@@ -267,7 +267,7 @@ function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): Message {
     link: isEnded ? null : link,
     linkOf: links.insight,
     invite: isFirst ? { by: delivery.created_by, message: delivery.invite_message?.trim() || null } : null,
-    end: isEnded ? `The ${kind} “${name}” was deleted. There will be no more reports of it.` : null,
+    end: isEnded ? `The ${kind} “${name}” was deleted. No more reports about it will be sent.` : null,
     unsubscribe: isEnded ? null : unsubscribeLink(deps.publicApiUrl, delivery.unsubscribe_id),
     content: delivery.content,
   };

@@ -18,11 +18,11 @@ import { scheduleDue } from './schedule.ts';
 /** The error of a delivery, by what the table of misbehaviors says of clients that read only the status. */
 const errors: Record<string, RegExp | null> = {
   ok: null,
-  invalid: /^The address did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,
-  late: /^The address did not respond in time \(ETIMEDOUT\)\.$/,
-  cut: /^The address closed the connection before the end of its response \(ECONNRESET\)\.$/,
-  refused: /^The address answered \d{3}\.$/,
-  tls: /^The address .+ \((EPROTO|ERR_SSL_\w+|ECONNRESET|ETIMEDOUT)\)\.$/,
+  invalid: /^The webhook URL did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,
+  late: /^The webhook URL did not respond in time \(ETIMEDOUT\)\.$/,
+  cut: /^The webhook URL closed the connection before the end of its response \(ECONNRESET\)\.$/,
+  refused: /^The webhook URL responded with \d{3}\.$/,
+  tls: /^The webhook URL .+ \((EPROTO|ERR_SSL_\w+|ECONNRESET|ETIMEDOUT)\)\.$/,
 };
 const cases = [
   ...httpMisbehaviors.map(({ status, ...rest }) => ({ ...rest, scheme: 'http', outcome: status })),

@@ -92,7 +92,7 @@ test.each([
   expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
   const [mail] = fixture.mailServer.mails;
   expect(mail?.headers.subject).toBe('Sign-ups');
-  expect(mail?.body).toMatch(/was deleted\. There will be no more reports of it\./);
+  expect(mail?.body).toMatch(/was deleted\. No more reports about it will be sent\./);
   expect(mail?.body).not.toContain('https://');
   await scheduleDue(fixture.database, new Date('2027-11-10T12:00:00Z'));
   await deliverDue(deps);
@@ -165,7 +165,7 @@ test('a webhook gets a document with an id that stays the same at every attempt'
   fixture.receiver.answerWith(503);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
-    { status: 'pending', attempts: 1, error: 'The address answered 503.', is_later: true },
+    { status: 'pending', attempts: 1, error: 'The webhook URL responded with 503.', is_later: true },
   ]);
   await makeDue();
   await deliverDue(deps);
@@ -195,7 +195,7 @@ test.each([404, 301])('an answer of %i would come again: given up at once', asyn
   fixture.receiver.answerWith(status);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
-    { status: 'failed', attempts: 1, error: `The address answered ${status}.` },
+    { status: 'failed', attempts: 1, error: `The webhook URL responded with ${status}.` },
   ]);
   expect(fixture.receiver.posts.length).toBe(1);
 });
@@ -208,7 +208,7 @@ test('a target that stays away is given up after five attempts', async () => {
     await deliverDue(deps);
   }
   expect(await deliveries()).toMatchObject([
-    { status: 'failed', attempts: 5, error: 'The address could not be reached (ECONNREFUSED).' },
+    { status: 'failed', attempts: 5, error: 'The webhook URL could not be reached (ECONNREFUSED).' },
   ]);
 });
 
@@ -235,7 +235,7 @@ test.each([
   await deliverDue({ ...deps, mayBePrivate: false });
   expect(fixture.receiver.posts).toEqual([]);
   expect(await deliveries()).toMatchObject([
-    { status: 'failed', attempts: 1, error: 'The address could not be reached (EPRIVATEADDRESS).' },
+    { status: 'failed', attempts: 1, error: 'The webhook URL could not be reached (EPRIVATEADDRESS).' },
   ]);
 });
 
@@ -245,7 +245,7 @@ test('an unknown mailbox is given up, a full outage of the mail server is not', 
   await scheduleDue(fixture.database, now);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
-    { status: 'failed', attempts: 1, error: 'The mail server refused the mail (550).' },
+    { status: 'failed', attempts: 1, error: 'The mail server refused the email (550).' },
   ]);
   await store({ target_value: 'ada@example.com' });
   await scheduleDue(fixture.database, now);
@@ -271,7 +271,7 @@ test('a Slack target that is an address gets the text; a channel needs the webho
     { path: '/services/T1', body: { text: expect.stringContaining('Sign-ups') } },
   ]);
   expect((await deliveries()).map(({ status, error }) => [status, error])).toEqual([
-    ['failed', "The project's slack_incoming_webhook is not set. Set it, or give the subscription an address."],
+    ['failed', "The project has no slack_incoming_webhook. Set one in the project, or set a webhook URL in the subscription."],
     ['delivered', null],
   ]);
 });
