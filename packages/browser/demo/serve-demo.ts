@@ -46,7 +46,7 @@ export async function serveDemo({ ingestUrl, projectApiKey, port }: DemoOptions)
     const page = pages[new URL(request.url ?? '/', 'http://shop').pathname];
     const { type, content } = page ?? {
       type: 'text/plain; charset=utf-8',
-      content: 'There is nothing at this path.\n',
+      content: 'Not found.\n',
     };
     response.writeHead(page ? 200 : 404, { ...headers, 'content-type': type });
     response.end(request.method === 'HEAD' ? undefined : content);

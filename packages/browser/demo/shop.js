@@ -22,22 +22,22 @@ function showEvent({ event, properties, $set, $set_once, timestamp }) {
   const time = timestamp.toISOString().slice(11, 23);
   const details = made('details', undefined, made('summary', `${time} ${event}`), table);
   element('events').prepend(made('li', undefined, details));
-  element('count').textContent = `${element('events').children.length} so far, the newest first.`;
+  element('count').textContent = `${element('events').children.length} so far, newest first.`;
   showIdentity();
 }
 
 function showIdentity() {
   const known = {
-    'Distinct id': posthog.get_distinct_id(),
+    'Distinct ID': posthog.get_distinct_id(),
     Session: posthog.get_session_id(),
     Groups: JSON.stringify(posthog.getGroups()),
   };
   const pairs = Object.entries(known).flatMap(([name, value]) => [made('dt', name), made('dd', value)]);
   element('identity').replaceChildren(...pairs);
   const said = {
-    granted: 'You have agreed.',
-    denied: 'You have refused: nothing is captured.',
-    pending: 'Not decided.',
+    granted: 'You have given consent.',
+    denied: 'You have declined. No events are captured.',
+    pending: 'You have not decided yet.',
   };
   element('consent').textContent = said[posthog.get_explicit_consent_status()];
 }
@@ -63,14 +63,14 @@ for (const button of document.querySelectorAll('[data-product]')) {
   button.addEventListener('click', () => {
     const { product, price } = button.dataset;
     basket.push(Number(price));
-    element('basket').textContent = `${basket.length} in the basket.`;
+    element('basket').textContent = `Items in the basket: ${basket.length}.`;
     posthog.capture('product added', { product, price: Number(price) });
   });
 }
 on('order', () => {
   if (basket.length === 0) return;
   const total = basket.splice(0).reduce((sum, price) => sum + price, 0);
-  element('basket').textContent = 'Ordered. The basket is empty.';
+  element('basket').textContent = 'Order placed. The basket is empty.';
   posthog.capture('order placed', { total, currency: 'EUR' });
 });
 element('search').addEventListener('submit', (submission) => {

@@ -64,7 +64,7 @@ function createAlias(parts: IdentityParts, identify: Client['identify']): Client
     if (!person.requireProfile('alias')) return undefined;
     const from = original ?? store.get('distinct_id');
     if (alias === from) {
-      log.warn('alias: this is the distinct id already');
+      log.warn('alias: this is already the distinct ID');
       identify(alias);
       return -1;
     }
@@ -79,9 +79,9 @@ const mistakes = ['undefined', 'null', 'distinct_id', 'distinctid', '$posthog_co
 /** The id as text; undefined, and an error on the console, where it cannot be one. */
 function checkId(given: unknown, log: Log): string | undefined {
   const id = typeof given === 'number' ? String(given) : given;
-  if (typeof given === 'number') log.warn('identify takes a number as text');
+  if (typeof given === 'number') log.warn('identify: the ID should be a string');
   if (typeof id === 'string' && id.trim() !== '' && !mistakes.includes(id.toLowerCase())) return id;
-  log.error('identify needs the id of one visitor, not', given);
+  log.error('identify: not a valid distinct ID:', given);
   return undefined;
 }
 
@@ -100,7 +100,7 @@ function createReset(parts: IdentityParts, forgetPerson: () => void): Client['re
     const wasOptedOut = consent.isOptedOut();
     consent.forget();
     if (!wasOptedOut && consent.isOptedOut())
-      log.warn('reset forgot the consent: by opt_out_capturing_by_default nothing is captured');
+      log.warn('reset cleared the consent: opt_out_capturing_by_default applies');
     store.clear();
     tabStore.clear();
     forgetPerson();
@@ -169,7 +169,7 @@ function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' 
   return {
     getGroups,
     group(type, key, properties) {
-      if (!type || !key) return log.error('group needs a type and a key');
+      if (!type || !key) return log.error('group requires a type and a key');
       const isNew = getGroups()[type] !== key;
       store.set({ $groups: { ...getGroups(), [type]: key } });
       if (isNew) client.resetGroupPropertiesForFlags(type);
@@ -198,7 +198,7 @@ export function startVisitor(options: Options, store: Store, log: Log): string |
   const start = { $initialization_time: new Date().toISOString(), $configured_session_timeout_ms: idleMsOf(options) };
   if (known && (!given || (isIdentifiedID && given !== known))) {
     store.set(start);
-    if (given && isIdentified) log.warn('bootstrap.distinctID needs reset(): another visitor is identified');
+    if (given && isIdentified) log.warn('bootstrap.distinctID ignored: call reset() first, another user is identified');
     return isIdentified ? undefined : given;
   }
   const id = newDeviceId(options, log);

@@ -79,7 +79,7 @@ export const filterBots: Feature = ({ options, addGate, addProperties, log }) =>
   let isTold = false;
   addGate(() => {
     if (options.opt_out_useragent_filter || !isBot) return true;
-    if (!isTold) log.warn('This looks like a bot: its events are dropped. Option: opt_out_useragent_filter');
+    if (!isTold) log.warn('Bot detected, events are dropped. To send them, set opt_out_useragent_filter');
     isTold = true;
     return false;
   });

@@ -40,7 +40,7 @@ export function createCapture(parts: EventParts): EventCapture {
 
   const begin = (name: string, own: Properties, how?: CaptureOptions, at?: Moment): ReturnType<Core['begin']> => {
     if (consent.isOptedOut()) return undefined;
-    if (typeof name !== 'string' || !name) return void log.error('capture: the name of an event is missing', name);
+    if (typeof name !== 'string' || !name) return void log.error('capture: the event name is missing', name);
     if (!gates.every((mayPass) => mayPass(name, how))) return undefined;
     const event = eventOf(name, own, how ?? {}, at ?? thisMoment());
     return (more) => {
@@ -78,7 +78,7 @@ function isUrgent(how: CaptureOptions = {}): boolean {
 
 function timeOf(given: unknown, log: Log): Date | undefined {
   if (given instanceof Date && !Number.isNaN(+given)) return given;
-  if (given !== undefined) log.error('capture: the option timestamp has to be a Date', given);
+  if (given !== undefined) log.error('capture: the timestamp option must be a Date', given);
   return undefined;
 }
 
@@ -99,7 +99,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
     try {
       result = change(result);
     } catch (error) {
-      log.error('before_send failed: the event is dropped', error);
+      log.error('before_send failed, event dropped', error);
       return null;
     }
     if (!result?.event) {

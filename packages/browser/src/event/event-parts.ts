@@ -35,7 +35,7 @@ export function createPerson(options: Options, store: Store, log: Log): Person {
     requireProfile(member) {
       const isAllowed = options.person_profiles !== 'never';
       if (isAllowed) store.set({ $epp: true });
-      else log.error(`posthog.${member} does nothing: person_profiles is "never"`);
+      else log.error(`posthog.${member} has no effect: person_profiles is "never"`);
       return isAllowed;
     },
   };

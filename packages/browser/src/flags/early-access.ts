@@ -22,7 +22,7 @@ export function createEarlyAccess({
         try {
           listener(...told);
         } catch (error) {
-          log.error('A listener for features failed', error);
+          log.error('An early access callback failed', error);
         }
       };
       const features = known();
@@ -32,7 +32,7 @@ export function createEarlyAccess({
       const { status, json } = await sender.request(url(path), { method: 'GET' });
       const { earlyAccessFeatures: list } = (json ?? {}) as { earlyAccessFeatures?: EarlyAccessFeature[] };
       if (status !== 200 || !list)
-        return tell([], { isLoaded: false, error: `Loading the early access list failed (HTTP ${status})` });
+        return tell([], { isLoaded: false, error: `Could not load early access features (HTTP ${status})` });
       store.set({ [listKey]: list as unknown as JsonValue });
       tell(list, { isLoaded: true });
     },

@@ -21,9 +21,9 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
   const listeners = createFlagListeners(core, values);
   const request = createFlagRequest(core, (answer) => {
     if (state.receive(answer)) listeners.tell(answer.status !== 200);
-    else core.log.warn('The limit of flag requests is reached: flags stay as they were');
+    else core.log.warn('Flag request quota exceeded, flags are not updated');
   });
-  const absent = () => core.log.debug('posthog.override is not part of this build');
+  const absent = () => core.log.debug('posthog.override is not included in this build');
   const calls = createCallReport(core);
   const reading = createReadMembers(core, { state, current, calls });
 
@@ -63,7 +63,7 @@ function createFlagListeners({ log }: Core, values: () => Record<string, FlagVal
     try {
       listener(Object.keys(active), active, ...context);
     } catch (error) {
-      log.error('A listener for flags failed', error);
+      log.error('A feature flag callback failed', error);
     }
   }
 

@@ -21,7 +21,7 @@ export function createReadMembers(
     if (fresh && !state.isFetched) return;
     const snapshot = current();
     if (!state.isLoaded && !Object.keys(snapshot.$enabled_feature_flags ?? {}).length) {
-      return void log.debug(`Flag ${key} was read before flags were known`);
+      return void log.debug(`Flag ${key} was read before flags were loaded`);
     }
     const value = own(snapshot.$enabled_feature_flags, key);
     if (send_event) {

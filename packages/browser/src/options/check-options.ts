@@ -43,9 +43,9 @@ export const checkOptions: ReadOptions = (given, log) => {
     const name = formerNames[said] ?? said;
     const one = name as keyof Options;
     if (name !== said && name in taken) continue;
-    if (!(name in known)) log.debug(`The option ${name} does nothing here`);
+    if (!(name in known)) log.debug(`The option ${name} has no effect`);
     else if (isUsable(one, value, known[name])) used[name] = value;
-    else log.error(`The option ${name} cannot be`, value, words[one] ? `but one of ${words[one].join(', ')}` : '');
+    else log.error(`Invalid option ${name}:`, value, words[one] ? `Use one of ${words[one].join(', ')}` : '');
   }
   return used;
 };

@@ -45,7 +45,7 @@ export function createDelivery(
       pace.failures = 0;
       most = Math.min(most * 2, limit);
       queue.forget(events);
-      if (!isTaken) core.log.error(`${events.length} events are dropped: the service answered ${status}`, json);
+      if (!isTaken) core.log.error(`${events.length} events dropped: the server responded with ${status}`, json);
       // The plan's events are used up: what was sent is not stored, and what comes would not be either.
       if ((json as Taken | null)?.quota_limited?.includes?.('events')) pause(pace, quotaPauseMs);
     } else {

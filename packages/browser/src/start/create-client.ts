@@ -38,7 +38,7 @@ export function createClient(parts: ClientParts): Client {
     const member = (members ?? always)?.[name as keyof Client] as Member | undefined;
     if (member) return guarded(name, member, log)(...args);
     if (!members) return log.error(`You must initialize PostHog before calling posthog.${name}`);
-    return log.debug(`posthog.${name} is not part of this build`);
+    return log.debug(`posthog.${name} is not included in this build`);
   };
 
   const start = (token: unknown, given?: InitOptions): Client => {
@@ -59,7 +59,7 @@ export function createClient(parts: ClientParts): Client {
     try {
       options.loaded(client);
     } catch (error) {
-      log.error('The option loaded failed', error);
+      log.error('The loaded callback failed', error);
     }
     return client;
   };
@@ -142,7 +142,7 @@ function optionsOfInit(
   const token = String(given ?? '').trim();
   const api_host = read.api_host || scriptHost;
   if (!token) log.error('init: the token is missing');
-  else if (!api_host) log.error('init: the option api_host is missing: the address of your ingest host');
+  else if (!api_host) log.error('init: api_host is missing. Set it to the URL of your ingest host');
   else return { ...defaultOptions(), ...moreOptions?.(read.defaults), ...read, token, api_host } as Options;
   return undefined;
 }

@@ -25,7 +25,7 @@ export const fullFeatures = (...asked: Feature[]): Feature[] => [
 const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
   const told = new Set<string>();
   const absent = (what: string) => {
-    if (!told.has(what)) log.debug(`${what} does not exist here: the call does nothing`);
+    if (!told.has(what)) log.debug(`${what} is not supported, the call has no effect`);
     told.add(what);
   };
   const noSurveys: Client['getSurveys'] = (listener) => {

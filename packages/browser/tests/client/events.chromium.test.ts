@@ -133,7 +133,7 @@ describe('capture options', () => {
 test.each(['', undefined, null, 7, {}])('capture(%p) is refused with an error', async (name) => {
   const { page, complaints } = await lab.visit();
   expect(await page.evaluate((given) => window.posthog.capture(given as string), name)).toBeUndefined();
-  expect(complaints.join()).toContain('the name of an event is missing');
+  expect(complaints.join()).toContain('the event name is missing');
 });
 
 describe('super properties', () => {

@@ -52,22 +52,22 @@ describe('who a visitor is', () => {
   });
 
   test.each([
-    ['', 'needs'],
-    [undefined, 'needs'],
-    [null, 'needs'],
-    ['undefined', 'needs'],
-    ['null', 'needs'],
-    ['NULL', 'needs'],
-    ['distinct_id', 'needs'],
-    ['DistinctId', 'needs'],
-    ['$posthog_cookieless', 'needs'],
-    [{}, 'needs'],
+    ['', 'not a valid distinct ID'],
+    [undefined, 'not a valid distinct ID'],
+    [null, 'not a valid distinct ID'],
+    ['undefined', 'not a valid distinct ID'],
+    ['null', 'not a valid distinct ID'],
+    ['NULL', 'not a valid distinct ID'],
+    ['distinct_id', 'not a valid distinct ID'],
+    ['DistinctId', 'not a valid distinct ID'],
+    ['$posthog_cookieless', 'not a valid distinct ID'],
+    [{}, 'not a valid distinct ID'],
   ])('identify(%p) is refused with an error', async (wrong, text) => {
     const { page, complaints, id } = await newVisitor();
     const { said, stored } = await run(page, [['identify', wrong]]);
     expect(said).toEqual([]);
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'anonymous' });
-    expect(complaints.join()).toContain(`identify ${text}`);
+    expect(complaints.join()).toContain(`identify: ${text}`);
   });
 
   test.each([
@@ -220,7 +220,7 @@ describe('who a visitor is', () => {
   test('reset that stops capturing by forgetting the consent says so', async () => {
     const { page, complaints } = await newVisitor({ opt_out_capturing_by_default: true });
     await run(page, [['opt_in_capturing'], ['reset']]);
-    expect(complaints.join()).toContain('reset forgot the consent');
+    expect(complaints.join()).toContain('reset cleared the consent');
   });
 });
 
@@ -255,7 +255,7 @@ describe('whether events make a person', () => {
       isMade ? [true, true, true] : [false, false],
     );
     expect(said.map(({ setOnce }) => setOnce !== undefined)).toEqual(isMade ? [true, false, false] : [false, false]);
-    expect(complaints.join()).toContain(isMade ? '' : 'setPersonProperties does nothing');
+    expect(complaints.join()).toContain(isMade ? '' : 'setPersonProperties has no effect');
   });
 
   test('nobody can set $process_person_profile', async () => {
@@ -305,6 +305,6 @@ describe('bootstrap', () => {
       options: { bootstrap: { distinctID: 'user-2', isIdentifiedID: true } },
     });
     expect((await run(page, [])).stored.distinct_id).toBe('user-1');
-    expect(complaints.join()).toContain('another visitor is identified');
+    expect(complaints.join()).toContain('another user is identified');
   });
 });

@@ -90,6 +90,6 @@ describe('bots', () => {
     const { page, complaints } = await lab.visit({ visitor, options: { opt_out_useragent_filter: false } });
     const seen = await page.evaluate(() => [1, 2].map(() => window.posthog.capture('one') === undefined));
     expect(seen).toEqual([isBot, isBot]);
-    expect(complaints.filter((text) => text.includes('looks like a bot'))).toHaveLength(isBot ? 1 : 0);
+    expect(complaints.filter((text) => text.includes('Bot detected'))).toHaveLength(isBot ? 1 : 0);
   });
 });

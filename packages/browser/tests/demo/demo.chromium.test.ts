@@ -68,29 +68,29 @@ test('who the visitor is, and which flags they see, is shown', async () => {
   expect(await page.getByRole('row', { name: 'button-color' }).textContent()).toBe(
     'button-colororange{"color":"#ef6c00"}',
   );
-  expect(await page.getByText('this line is shown to you').isVisible()).toBe(true);
-  expect(await page.getByText('for addresses of example.com').isVisible()).toBe(false);
+  expect(await page.getByText('so you see this line').isVisible()).toBe(true);
+  expect(await page.getByText('for example.com email addresses').isVisible()).toBe(false);
   ingest.flags['staff-tools'] = true;
   await press('Sign in as Ada');
-  await press('Belong to the company Acme');
-  await page.getByText('for addresses of example.com').waitFor();
-  expect(await page.locator('#identity').textContent()).toMatch(/Distinct idada.*\{"company":"acme"\}/);
+  await press('Join the company Acme');
+  await page.getByText('for example.com email addresses').waitFor();
+  expect(await page.locator('#identity').textContent()).toMatch(/Distinct IDada.*\{"company":"acme"\}/);
   await press('Sign out');
-  expect(await page.locator('#identity').textContent()).not.toMatch(/Distinct idada/);
+  expect(await page.locator('#identity').textContent()).not.toMatch(/Distinct IDada/);
 });
 
 test('nothing is captured of who refuses, until they agree', async () => {
-  await press('No');
-  await page.getByText('You have refused').waitFor();
+  await press('Decline');
+  await page.getByText('You have declined').waitFor();
   await page.getByRole('button', { name: 'Add to basket' }).first().click();
-  await press('Yes, capture what I do');
-  await page.getByText('You have agreed').waitFor();
+  await press('Allow capturing');
+  await page.getByText('You have given consent').waitFor();
   await arrived('$opt_in');
   expect(ingest.events('product added')).toEqual([]);
 });
 
 test('nothing typed is shown or sent', async () => {
-  await page.getByLabel('Search the shelf').fill('my secret wish');
+  await page.getByLabel('Search products').fill('my secret wish');
   await press('Search');
   await arrived('shelf searched');
   await page.getByText('shelf searched').first().click();

@@ -72,7 +72,7 @@ test.each([400, 401, 402, 403, 404, 422])(
     const { page, complaints } = await open();
     await captureMany(page, 'refused', 3);
     await page.evaluate(() => window.posthog.flush());
-    expect(complaints.join()).toContain(`3 events are dropped: the service answered ${status}`);
+    expect(complaints.join()).toContain(`3 events dropped: the server responded with ${status}`);
     expect(await recordNames(page)).toEqual([]);
     await page.evaluate(() => {
       window.posthog.capture('good');
@@ -103,7 +103,7 @@ test('a batch that is too large is halved until it fits; a single event that is 
   await captureMany(page, 'large', 8);
   await page.evaluate(() => window.posthog.flush());
   expect(names()).toEqual([0, 1, 2, 3, 5, 6, 7].map((n) => `large ${n}`));
-  expect(complaints.join()).toContain('1 events are dropped: the service answered 413');
+  expect(complaints.join()).toContain('1 events dropped: the server responded with 413');
   expect(await recordNames(page)).toEqual([]);
   await page.context().close();
 });
