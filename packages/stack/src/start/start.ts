@@ -30,7 +30,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     try {
       if (!stopRequest.isMade()) {
         connection.write(system.connection);
-        const log = withKafka ? 'Kafka and Redis' : 'PostgreSQL alone';
+        const log = withKafka ? 'Kafka and Redis' : 'PostgreSQL only';
         const { consoleUrl, exampleUrl } = system;
         console.log(
           welcome(system.connection, {

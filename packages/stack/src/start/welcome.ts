@@ -17,14 +17,14 @@ export function welcome(
   const event = `{"api_key":"${projectApiKey}","event":"hello","distinct_id":"you","properties":{"from":"curl"}}`;
   return `
 Millrace is running on ${facts.log}.
-${facts.consoleUrl ? `\n  Console        ${facts.consoleUrl}\n                 this link signs you in. It works once and expires after an hour\n` : ''}${facts.exampleUrl ? `  Example        ${facts.exampleUrl}\n                 a separate project with 30 days of sample data from a shop\n` : ''}
-  Events         ${ingestUrl}      set this as the host of your SDK
-  API            ${apiUrl}
-  Demo shop      ${shopUrl}     a web page that sends events
-  Project key    ${projectApiKey}
-  Personal key   ${personalApiKey}
-  Organization   ${organizationId}, with an owner and a member
-  Project        ${projectId}
+${facts.consoleUrl ? `\n  Console           ${facts.consoleUrl}\n                    this link signs you in. It works once and expires after an hour\n` : ''}${facts.exampleUrl ? `  Example           ${facts.exampleUrl}\n                    a separate project with 30 days of sample data from a shop\n` : ''}
+  Events            ${ingestUrl}      set this as the host of your SDK
+  API               ${apiUrl}
+  Demo shop         ${shopUrl}     a web page that sends events
+  Project API key   ${projectApiKey}
+  Personal API key  ${personalApiKey}
+  Organization      ${organizationId}, with an owner and a member
+  Project           ${projectId}
 
 Send an event:
 
