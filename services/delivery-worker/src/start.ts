@@ -92,6 +92,6 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
       return worker.stop();
     },
   });
-  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not answer.'));
+  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not respond.'));
   return {};
 }
