@@ -143,10 +143,28 @@ test('an evaluation is explained: conditions, properties, where their values cam
 
 test.each([
   ['a flag that is not there', ['show', 'nobody'], {}, 1, '<key>: The project has no flag "nobody".'],
-  ['what the API refuses', ['create', 'bad key'], {}, 1, 'The management API responded with 400 key: Only letters, numbers'],
-  ['another flag of that key', ['create', 'another'], {}, 1, 'The management API responded with 400 key: There is already'],
+  [
+    'what the API refuses',
+    ['create', 'bad key'],
+    {},
+    1,
+    'The management API responded with 400 key: Only letters, numbers',
+  ],
+  [
+    'another flag of that key',
+    ['create', 'another'],
+    {},
+    1,
+    'The management API responded with 400 key: There is already',
+  ],
   ['nothing to change', ['set', 'another'], {}, 2, 'Specify a change: '],
-  ['a project that is not there', ['list', '--project', '99999'], {}, 1, '--project: The management API responded with 404'],
+  [
+    'a project that is not there',
+    ['list', '--project', '99999'],
+    {},
+    1,
+    '--project: The management API responded with 404',
+  ],
   [
     'a key that is none',
     ['list'],

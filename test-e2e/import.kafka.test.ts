@@ -151,7 +151,9 @@ test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
       expect(interrupted).toMatchObject({
         exitCode: 130,
         summary: { outcome: 'stopped', imported: events, lastLine: line },
-        err: expect.stringMatching(/Interrupted\. Everything up to line \d+ has been imported\. Run the same command again/),
+        err: expect.stringMatching(
+          /Interrupted\. Everything up to line \d+ has been imported\. Run the same command again/,
+        ),
       });
     }
     const again = await startImport([file], undefined, gate.url).ended;

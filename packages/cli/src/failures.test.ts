@@ -63,10 +63,20 @@ const stored = { DATABASE_URL: 'DATABASE' };
 /** The command, what is in its environment, how it ends, and how the line begins. Words in capitals are `addresses`. */
 const cases: [string, Record<string, string>, number, string][] = [
   // What is missing.
-  ['org list', {}, 2, '--database-url: Pass the URL of the database, or set DATABASE_URL. Neither is needed in a clone where `npm start` is'],
+  [
+    'org list',
+    {},
+    2,
+    '--database-url: Pass the URL of the database, or set DATABASE_URL. Neither is needed in a clone where `npm start` is',
+  ],
   ['doctor', {}, 2, '--database-url: Pass the URL of the database'],
   ['migrate', {}, 2, '--database-url: Pass the URL of the database'],
-  ['flags list', noApi, 2, '--api-url: Pass the URL of the management API, or set API_URL. Neither is needed in a clone'],
+  [
+    'flags list',
+    noApi,
+    2,
+    '--api-url: Pass the URL of the management API, or set API_URL. Neither is needed in a clone',
+  ],
   ['flags list --api-url http://127.0.0.1:2', {}, 2, '--personal-api-key: Pass a personal API key'],
   ['snippet', {}, 2, '--host: Pass the URL of the gateway, or set INGEST_URL'],
   ['snippet --host http://127.0.0.1:2', {}, 2, '--project-api-key: Pass the project API key of an environment'],
@@ -141,7 +151,12 @@ const cases: [string, Record<string, string>, number, string][] = [
     1,
     '--api-url: STRANGER is not a Millrace management API (it responded with 404).',
   ],
-  ['snippet --host STRANGER --project-api-key phc_x', {}, 1, '--host: STRANGER is not a Millrace gateway. It responded with 404'],
+  [
+    'snippet --host STRANGER --project-api-key phc_x',
+    {},
+    1,
+    '--host: STRANGER is not a Millrace gateway. It responded with 404',
+  ],
   ['import FILE --host STRANGER --project-api-key phc_x', {}, 1, '--host: STRANGER responded with 404'],
   // A database that refuses.
   ['org list', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL refused the login: '],

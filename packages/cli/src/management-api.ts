@@ -50,7 +50,8 @@ export function connectApi(options: ApiOptions, terminal: Terminal): Api {
 export function connectBelow(base: string, options: HostOptions, terminal: Terminal): Api {
   const host = requireAddress(options.apiUrl || terminal.env.API_URL, {
     option: '--api-url',
-    missing: 'Pass the URL of the management API, or set API_URL. Neither is needed in a clone where `npm start` is running.',
+    missing:
+      'Pass the URL of the management API, or set API_URL. Neither is needed in a clone where `npm start` is running.',
     example: 'https://api.example.com',
   });
   const key = options.personalApiKey || terminal.env.PERSONAL_API_KEY;

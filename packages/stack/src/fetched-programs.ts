@@ -114,7 +114,9 @@ async function fetchArchive(specification: string, directory: string): Promise<s
   const { status, output } = await runProgram('npm', ['pack', '--silent', specification], { cwd: directory });
   const [archive] = (await readdir(directory)).filter((file) => file.endsWith('.tgz'));
   if (status !== 0 || !archive) {
-    throw new SetupProblem(`npm could not download ${specification}:\n${output.trim().split('\n').slice(-5).join('\n')}`);
+    throw new SetupProblem(
+      `npm could not download ${specification}:\n${output.trim().split('\n').slice(-5).join('\n')}`,
+    );
   }
   return join(directory, archive);
 }
@@ -281,7 +283,8 @@ export async function fetchChromium(): Promise<string> {
     await writeFile(join(temporary, 'fonts.conf'), `<?xml version="1.0"?>\n${fonts}\n`);
     await writeFile(join(temporary, 'chromium'), chromiumStart, { mode: 0o755 });
     const { status, output } = await runProgram(join(temporary, 'chromium'), ['--version']);
-    if (status !== 0) throw new SetupProblem(`The Chromium of ${chromium.name} does not run on this machine: ${output.trim()}`);
+    if (status !== 0)
+      throw new SetupProblem(`The Chromium of ${chromium.name} does not run on this machine: ${output.trim()}`);
   });
   return join(directory, 'chromium');
 }

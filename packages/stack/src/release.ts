@@ -151,7 +151,9 @@ async function refuseUnready(root: string, version: string, notes: string): Prom
   if (/^.*not released/.test(notes)) missing.push(`a date instead of "not released yet" in ${changelog}`);
   if (missing.length === 0) return;
   const lines = ['Nothing was built or published. The following is missing:', ...missing.map((one) => `- ${one}`)];
-  throw new SetupProblem([...lines, 'To build everything without publishing, run `npm run release -- --dry-run`.'].join('\n  '));
+  throw new SetupProblem(
+    [...lines, 'To build everything without publishing, run `npm run release -- --dry-run`.'].join('\n  '),
+  );
 }
 
 /**
@@ -189,5 +191,7 @@ async function runOrFail(
   child.stdin.on('error', () => {}).end(input);
   const status = await new Promise((done) => child.once('error', done).once('close', done));
   if (status === 0) return;
-  throw new SetupProblem(`${program} ${words[0]} failed (${status}). Anything published before this step stays published.`);
+  throw new SetupProblem(
+    `${program} ${words[0]} failed (${status}). Anything published before this step stays published.`,
+  );
 }

@@ -20,9 +20,7 @@ test('a setup step that takes long reports what it is doing and where its log is
     await createProgress({ slowMs: 100 }).step('Installing packages', work, { log: '/data/setup.log' });
     await createProgress({ slowMs: 100, isQuiet: true }).step('Generating', work);`;
   const { output } = run('--input-type=module', '--eval', program);
-  expect(output).toContain(
-    '… Installing packages is still running after 0 s: 200 packages. Log: /data/setup.log\n',
-  );
+  expect(output).toContain('… Installing packages is still running after 0 s: 200 packages. Log: /data/setup.log\n');
   expect(output).toContain('… Generating is still running after 0 s: 200 packages\n');
 });
 

@@ -72,7 +72,8 @@ export function createSender(core: SenderParts): Sender {
   return {
     enqueue(event, { send_instantly: isInstant, transport }) {
       const queued = queue.add(event);
-      if (!queued) return log.error(`${event.event} dropped: its properties cannot be converted to JSON, or exceed 1 MB`);
+      if (!queued)
+        return log.error(`${event.event} dropped: its properties cannot be converted to JSON, or exceed 1 MB`);
       const isUrgent = isInstant || transport || !options.request_batching || queue.count() >= options.flushAt;
       if (hasLeft) {
         beacon([queued]);

@@ -17,7 +17,9 @@ interface CreateOptions extends ApiOptions {
 
 /** `annotations …`: notes about points in time, for example from a deployment. */
 export function addAnnotationCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('annotations').description('manage the annotations of a project, through the management API');
+  const commands = program
+    .command('annotations')
+    .description('manage the annotations of a project, through the management API');
   const list = commands
     .command('list')
     .description('list the annotations of a project, latest first')

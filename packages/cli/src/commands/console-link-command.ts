@@ -9,7 +9,8 @@ export function addConsoleLinkCommand(program: Command, terminal: Terminal): voi
   program
     .command('console-link')
     .description(
-      'create a link that signs a user in. It works once and expires after an hour. If the installation has no organization yet, the link creates the first owner',
+      'create a link that signs a user in. It works once and expires after an hour. If the installation has no ' +
+        'organization yet, the link creates the first owner',
     )
     .option('--user <id or address>', 'user ID or email address')
     .action(({ user }: { user?: string }, command: Command) =>

@@ -243,7 +243,10 @@ test('a list that may be incomplete says so, with how far each partition was rea
       out: { write: () => true },
       err: { write: (text) => err.push(text) },
     });
-    expect([exitCode, err.join('')]).toEqual([0, expect.stringContaining('warning: partition 0 was only read up to 1 of 2')]);
+    expect([exitCode, err.join('')]).toEqual([
+      0,
+      expect.stringContaining('warning: partition 0 was only read up to 1 of 2'),
+    ]);
   } finally {
     await log.close();
     await database.stop();

@@ -31,7 +31,9 @@ const replayPart = 100;
 export function addDeadLetterCommands(program: Command, terminal: Terminal): void {
   const commands = program
     .command('dead-letters')
-    .description('manage records that the event consumer could not process. Uses the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as the consumer');
+    .description(
+      'manage records that the event consumer could not process. Uses the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as the consumer',
+    );
 
   withFilters(commands.command('list'))
     .description('list dead letters that were neither replayed nor discarded, oldest first per partition')
@@ -66,7 +68,9 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     );
 
   withFilters(commands.command('replay'))
-    .description('send records through their topic again. An event that has been stored in the meantime does not change')
+    .description(
+      'send records through their topic again. An event that has been stored in the meantime does not change',
+    )
     .argument('[names...]', nameArgument)
     .option('--all', 'all dead letters that were neither replayed nor discarded')
     .action((names: string[], options: FilterOptions, command: Command) =>
@@ -80,7 +84,9 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
         }
         for (const { name, hasValue } of found) {
           if (!hasValue)
-            printer.note(`warning: ${name} was too large to be stored as a dead letter. Its record is still at its position in the log`);
+            printer.note(
+              `warning: ${name} was too large to be stored as a dead letter. Its record is still at its position in the log`,
+            );
         }
         printer.record({ replayed: whole.length, skipped: found.length - whole.length });
       }),
@@ -103,7 +109,12 @@ function withFilters(command: Command): Command {
   return command
     .option('--reason <reason>', 'only dead letters with this reason')
     .option('--project-api-key <key>', 'only dead letters of this project')
-    .addOption(new Option('--since <time>', 'only records that failed at or after this time (ISO 8601, or a time ago such as 24h)').argParser(parseTime))
+    .addOption(
+      new Option(
+        '--since <time>',
+        'only records that failed at or after this time (ISO 8601, or a time ago such as 24h)',
+      ).argParser(parseTime),
+    )
     .addOption(new Option('--until <time>', 'only records that failed at or before this time').argParser(parseTime));
 }
 
@@ -131,7 +142,10 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
 }
 
 function incomplete({ partition, position, end }: UnreadPartition): string {
-  return `warning: partition ${partition} was only read up to ${position} of ${end}. The missing records were deleted by retention, or the log has a problem. Try again.`;
+  return (
+    `warning: partition ${partition} was only read up to ${position} of ${end}. ` +
+    'The missing records were deleted by retention, or the log has a problem. Try again.'
+  );
 }
 
 function filterOf({ reason, projectApiKey, since, until }: FilterOptions): DeadLetterFilter {

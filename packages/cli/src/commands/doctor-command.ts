@@ -20,9 +20,14 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
   program
     .command('doctor')
     .description(
-      'check settings, certificates, PostgreSQL, Redis, mail and the event log, and say how to fix problems. Changes nothing. Run it with the settings of a service. Exits with code 1 if there is a problem',
+      'check settings, certificates, PostgreSQL, Redis, mail and the event log, and say how to fix problems. Changes ' +
+        'nothing. Run it with the settings of a service. Exits with code 1 if there is a problem',
     )
-    .option('--prisma-directory <path>', 'directory that contains schema.prisma and migrations/', defaultPrismaDirectory)
+    .option(
+      '--prisma-directory <path>',
+      'directory that contains schema.prisma and migrations/',
+      defaultPrismaDirectory,
+    )
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const logger = createLogger('millrace-cli', 'error');

@@ -28,7 +28,9 @@ interface Chosen {
 }
 
 export function addEnvironmentCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('environment').description('manage the environments of a project and their API keys');
+  const commands = program
+    .command('environment')
+    .description('manage the environments of a project and their API keys');
   commands
     .command('create')
     .description('add an environment with its own API key')
@@ -109,10 +111,7 @@ function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
     .command('secret-key')
     .description('manage secret keys, which servers use to read flag definitions');
   const add = (name: string, description: string) =>
-    commands
-      .command(name)
-      .description(description)
-      .requiredOption('--environment <id>', 'environment ID', parseId);
+    commands.command(name).description(description).requiredOption('--environment <id>', 'environment ID', parseId);
 
   add('create', 'create the secret key of an environment. It is shown only once').action(
     ({ environment: environmentId }: Chosen, command: Command) =>
@@ -121,12 +120,14 @@ function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
         printOnce(printer, environmentId, made);
       }),
   );
-  add('roll', 'replace the secret key. The new key is shown only once. The previous key stays valid as the backup').action(
-    ({ environment: environmentId }: Chosen, command: Command) =>
-      withSession(command, terminal, async ({ change, printer }) => {
-        const made = await change((tx, { actor }) => rollProjectSecretKey(tx, { environmentId, actor }));
-        printOnce(printer, environmentId, made);
-      }),
+  add(
+    'roll',
+    'replace the secret key. The new key is shown only once. The previous key stays valid as the backup',
+  ).action(({ environment: environmentId }: Chosen, command: Command) =>
+    withSession(command, terminal, async ({ change, printer }) => {
+      const made = await change((tx, { actor }) => rollProjectSecretKey(tx, { environmentId, actor }));
+      printOnce(printer, environmentId, made);
+    }),
   );
   add('revoke', 'revoke the secret keys of an environment, or one of them. They stop working immediately')
     .addOption(new Option('--slot <slot>', 'only the key in this slot').choices(['primary', 'backup']))

@@ -19,7 +19,12 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
       .argument('<key>', 'flag key')
       .requiredOption('--distinct-id <id>', 'distinct ID of the person')
       .option('--group <type=key>', 'a group of the person (repeatable)', collect, {})
-      .option('--property <name=value>', 'property value to use instead of the stored one, as JSON or text (repeatable)', collectJson, {})
+      .option(
+        '--property <name=value>',
+        'property value to use instead of the stored one, as JSON or text (repeatable)',
+        collectJson,
+        {},
+      )
       .option('--explain', 'show each condition, its properties, the source of their values, and the hashes'),
   ).action(async (key: string, _options: unknown, command: Command) => {
     const options = command.optsWithGlobals<EvaluateOptions>();

@@ -8,7 +8,9 @@ import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
 /** `flags …`: over the management API, so that its rules, its history and its checks are the only ones. */
 export function addFlagCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('flags').description('manage the feature flags of a project, through the management API');
+  const commands = program
+    .command('flags')
+    .description('manage the feature flags of a project, through the management API');
   addList(commands, terminal);
   addShow(commands, terminal);
   addCreate(commands, terminal);
@@ -47,17 +49,17 @@ function addCreate(commands: Command, terminal: Terminal): void {
 }
 
 function addSet(commands: Command, terminal: Terminal): void {
-  withChangeOptions(commands.command('set').description('change a flag. Only the options that you pass are changed')).action(
-    async (key: string, options: ChangeOptions, command: Command) => {
-      const { api, isJson } = opened(command, terminal);
-      const stored = await getFlag(api, key);
-      const changes = flagChanges(options, stored);
-      if (Object.keys(changes).length === 0) {
-        throw new UsageError('Specify a change: --rollout, --name, --filters, --active or --no-active.');
-      }
-      print(terminal, (await api.call('PATCH', `feature_flags/${stored.id}/`, changes)) as Flag, isJson);
-    },
-  );
+  withChangeOptions(
+    commands.command('set').description('change a flag. Only the options that you pass are changed'),
+  ).action(async (key: string, options: ChangeOptions, command: Command) => {
+    const { api, isJson } = opened(command, terminal);
+    const stored = await getFlag(api, key);
+    const changes = flagChanges(options, stored);
+    if (Object.keys(changes).length === 0) {
+      throw new UsageError('Specify a change: --rollout, --name, --filters, --active or --no-active.');
+    }
+    print(terminal, (await api.call('PATCH', `feature_flags/${stored.id}/`, changes)) as Flag, isJson);
+  });
 }
 
 function withChangeOptions(command: Command): Command {
@@ -171,7 +173,9 @@ function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): 
   const groups = filters.groups ?? stored?.filters.groups ?? [{}];
   const [only, ...others] = Array.isArray(groups) ? groups : [];
   if (others.length > 0) {
-    throw new UsageError('--rollout: The flag has several release conditions. Set the rollout of each one in --filters.');
+    throw new UsageError(
+      '--rollout: The flag has several release conditions. Set the rollout of each one in --filters.',
+    );
   }
   return { ...filters, groups: [{ ...(only ?? {}), rollout_percentage: rollout }] };
 }

@@ -201,7 +201,9 @@ test.each([
     reason: expect.stringMatching(reason),
     lastLine: 2,
   });
-  expect(stopped.err).toMatch(/\. Everything up to line 2 has been imported\. Run the same command again to continue\./);
+  expect(stopped.err).toMatch(
+    /\. Everything up to line 2 has been imported\. Run the same command again to continue\./,
+  );
   expect(await runJson(['--batch-size', '2'])).toMatchObject({ imported: 4, importedBefore: 2 });
   expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e3', 'e4']);
   expect(batches[1]).toEqual(batches[2]);

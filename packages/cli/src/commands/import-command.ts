@@ -38,16 +38,31 @@ Exit codes: 0 imported, 1 refused or gave up, 2 wrong arguments, 130 interrupted
 export function addImportCommand(program: Command, terminal: Terminal): void {
   program
     .command('import')
-    .description('import past events (one JSON object per line) by sending them to the ingest host as a historical migration')
+    .description(
+      'import past events (one JSON object per line) by sending them to the ingest host as a historical migration',
+    )
     .argument('<file>', 'path of the file, which can be gzip-compressed, or - for standard input')
     .option('--host <url>', 'URL of the ingest host (default: INGEST_URL)')
     .option('--project-api-key <key>', 'API key of the project to import into (default: PROJECT_API_KEY)')
-    .option('--batch-size <events>', 'events per request. Requests are sent one at a time', wholeNumber(1, 10_000), 1000)
+    .option(
+      '--batch-size <events>',
+      'events per request. Requests are sent one at a time',
+      wholeNumber(1, 10_000),
+      1000,
+    )
     .option('--skip-invalid', 'skip lines that are not valid events')
     .option('--dry-run', 'check the file without sending anything')
     .option('--state <path>', 'file that stores the progress (default: <file>.import-state.json)')
-    .option('--restart', 'start from the beginning even if part of the file has been imported. Events that are already stored are skipped')
-    .option('--patience <seconds>', 'how long to retry while the host does not accept events', wholeNumber(0, 86_400), 600)
+    .option(
+      '--restart',
+      'start from the beginning even if part of the file has been imported. Events that are already stored are skipped',
+    )
+    .option(
+      '--patience <seconds>',
+      'how long to retry while the host does not accept events',
+      wholeNumber(0, 86_400),
+      600,
+    )
     .addHelpText('after', help)
     .action(async (file: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ImportCommandOptions>();
@@ -64,7 +79,8 @@ async function run(file: string, options: ImportCommandOptions, terminal: Termin
     example: 'https://events.example.com',
   });
   const projectApiKey = options.projectApiKey || terminal.env.PROJECT_API_KEY;
-  if (!projectApiKey) throw new UsageError('--project-api-key: Pass the API key of the project, or set PROJECT_API_KEY.');
+  if (!projectApiKey)
+    throw new UsageError('--project-api-key: Pass the API key of the project, or set PROJECT_API_KEY.');
   // Standard input has no place of its own; what is sent again is known by its uuids.
   const statePath = options.state ?? (file === '-' ? null : `${file}.import-state.json`);
   const interrupted = terminal.interrupted ?? new AbortController().signal;
@@ -100,7 +116,9 @@ function printSummary(summary: ImportSummary, { json }: ImportCommandOptions, te
   for (const fault of rejectedLines.slice(0, shownFaults)) printer.note(describeFault(fault));
   if (rejected > shownFaults) printer.note(`… and ${rejected - shownFaults} more lines. Use --json to list them all.`);
   if (outcome === 'imported' && imported > 0 && imported === importedBefore) {
-    printer.note('There was nothing left to send, because the whole file has already been imported. Use --restart to send it again.');
+    printer.note(
+      'There was nothing left to send, because the whole file has already been imported. Use --restart to send it again.',
+    );
   }
   printer.record({ file, outcome, lines, imported, importedBefore, rejected, seconds });
 }

@@ -66,7 +66,9 @@ async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
   try {
     return JSON.parse(content);
   } catch (error) {
-    throw new UsageError(`<file>: ${file === '-' ? 'Standard input' : file} is not valid JSON: ${(error as Error).message}`);
+    throw new UsageError(
+      `<file>: ${file === '-' ? 'Standard input' : file} is not valid JSON: ${(error as Error).message}`,
+    );
   }
 }
 

@@ -25,8 +25,14 @@ export const defaultPrismaDirectory =
 export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
     .command('migrate')
-    .description('migrate the database to the newest schema. Safe to repeat and to run in several places at the same time')
-    .option('--prisma-directory <path>', 'directory that contains schema.prisma and migrations/', defaultPrismaDirectory)
+    .description(
+      'migrate the database to the newest schema. Safe to repeat and to run in several places at the same time',
+    )
+    .option(
+      '--prisma-directory <path>',
+      'directory that contains schema.prisma and migrations/',
+      defaultPrismaDirectory,
+    )
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const applied = await migrateFrom(prismaDirectory, readDatabaseUrl(options, terminal));
@@ -59,7 +65,9 @@ interface BootstrapOptions {
 export function addBootstrapCommand(program: Command, terminal: Terminal): void {
   program
     .command('bootstrap')
-    .description('migrate the database, then create the first organization with an owner, a project and a personal API key')
+    .description(
+      'migrate the database, then create the first organization with an owner, a project and a personal API key',
+    )
     .requiredOption('--email <address>', 'email address of the owner')
     .option('--organization <name>', 'name of the organization', 'My organization')
     .option('--first-name <name>', 'first name of the owner')
@@ -68,7 +76,11 @@ export function addBootstrapCommand(program: Command, terminal: Terminal): void 
     .option('--timezone <name>', 'time zone of the project, such as Europe/Berlin (default: UTC)')
     .addOption(planOption().default('full'))
     .option('--force', 'create another organization even if one exists')
-    .option('--prisma-directory <path>', 'directory that contains schema.prisma and migrations/', defaultPrismaDirectory)
+    .option(
+      '--prisma-directory <path>',
+      'directory that contains schema.prisma and migrations/',
+      defaultPrismaDirectory,
+    )
     .action(async (options: BootstrapOptions, command: Command) => {
       await migrateFrom(options.prismaDirectory, readDatabaseUrl(command.optsWithGlobals(), terminal));
       await withSession(command, terminal, async ({ sql, change, printer }) => {

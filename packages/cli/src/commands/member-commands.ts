@@ -58,7 +58,9 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('remove')
-    .description('remove a user from an organization. The account and its keys remain. Pending invites that the user sent are revoked')
+    .description(
+      'remove a user from an organization. The account and its keys remain. Pending invites that the user sent are revoked',
+    )
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .requiredOption('--user <id or address>', 'user ID or email address')
     .action((options: Pick<NewMemberOptions, 'organization' | 'user'>, command: Command) =>
@@ -132,7 +134,9 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('accept')
-    .description('accept an invite on behalf of the invited person. If the person has no account yet, this creates one, with a personal API key')
+    .description(
+      'accept an invite on behalf of the invited person. If the person has no account yet, this creates one, with a personal API key',
+    )
     .argument('<id>', 'invite ID (UUID), as shown by `invite list`')
     .option('--first-name <name>', 'first name of a new account')
     .option('--last-name <name>', 'last name of a new account')

@@ -12,7 +12,10 @@ interface AcceptOptions {
 export function addOffsetCommands(program: Command, terminal: Terminal): void {
   const commands = program
     .command('offsets')
-    .description('manage stored offsets, which show how far consumers have read each log. Uses the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as consumers');
+    .description(
+      'manage stored offsets, which show how far consumers have read each log. Uses the same EVENT_LOG, KAFKA_… and ' +
+        'TOPIC_PREFIX as consumers',
+    );
 
   commands
     .command('list')
@@ -47,7 +50,9 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
 
   commands
     .command('forget')
-    .description('delete the offsets of a log that is permanently gone. If the log came back, it would be read from the start')
+    .description(
+      'delete the offsets of a log that is permanently gone. If the log came back, it would be read from the start',
+    )
     .argument('<log>', 'name of the log, as shown by `offsets list`')
     .action((log: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ prisma, printer }) => {

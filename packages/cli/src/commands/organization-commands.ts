@@ -129,7 +129,11 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     .description('change the plan of an organization')
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .addOption(planOption().makeOptionMandatory())
-    .option('--events-per-month <n>', 'limit of stored events per project API key, or unlimited (default: unchanged)', parseLimit)
+    .option(
+      '--events-per-month <n>',
+      'limit of stored events per project API key, or unlimited (default: unchanged)',
+      parseLimit,
+    )
     .option(
       '--events-per-second <n>',
       'limit of accepted events per project API key, or unlimited (default: unchanged)',

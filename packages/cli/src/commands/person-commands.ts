@@ -49,7 +49,9 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
           deleteEvents: deletesEvents,
           deleted: first !== undefined,
         });
-        printer.note('The rest is deleted in the background. GET /api/environments/:id/persons/:uuid/activity/ shows the progress.');
+        printer.note(
+          'The rest is deleted in the background. GET /api/environments/:id/persons/:uuid/activity/ shows the progress.',
+        );
       }),
     );
 }

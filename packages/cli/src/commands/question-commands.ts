@@ -89,8 +89,7 @@ const questions: Question[] = [
   },
   {
     ...{ group: 'groups', name: 'members', scope: 'person:read', path: 'groups/members' },
-    description:
-      'list up to 100 persons that had events in a group in the last 30 days, newest persons first',
+    description: 'list up to 100 persons that had events in a group in the last 30 days, newest persons first',
     options: [
       ['--type-index <n>', 'group type index, 0 to 4', 'required'],
       ['--key <key>', 'group key', 'required'],

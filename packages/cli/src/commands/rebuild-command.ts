@@ -16,7 +16,8 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
   group
     .command('rebuild')
     .description(
-      'rebuild the events in ClickHouse from PostgreSQL, in a new table that then replaces the current one. An interrupted rebuild continues where it stopped. Refused if PostgreSQL has fewer events than ClickHouse in any month',
+      'rebuild the events in ClickHouse from PostgreSQL, in a new table that then replaces the current one. An ' +
+        'interrupted rebuild continues where it stopped. Refused if PostgreSQL has fewer events than ClickHouse in any month',
     )
     .option('--clickhouse-url <url>', 'http(s)://user:password@host:8123/database (default: CLICKHOUSE_URL)')
     .option(
@@ -53,5 +54,8 @@ function explain({ months }: CoversLess): string {
   const shown = months
     .slice(0, 12)
     .map(({ month, here, there }) => `${month}: ${here} in PostgreSQL, ${there} in ClickHouse`);
-  return `PostgreSQL has fewer events than ClickHouse, so the new table would lack some: ${shown.join('; ')}. Pass --lose-events to continue anyway.`;
+  return (
+    `PostgreSQL has fewer events than ClickHouse, so the new table would lack some: ${shown.join('; ')}. ` +
+    'Pass --lose-events to continue anyway.'
+  );
 }

@@ -16,18 +16,24 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
   commands
     .command('finish')
     .description(
-      'run this before consumers start. Prevents IDs and versions issued since the backup from being reused, tells running services to reload what they cache, and shows what will be processed again. Safe to repeat. Uses the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as consumers. Exits with code 1 if the log no longer contains all of these records',
+      'run this before consumers start. Prevents IDs and versions issued since the backup from being reused, tells ' +
+        'running services to reload what they cache, and shows what will be processed again. Safe to repeat. Uses the ' +
+        'same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as consumers. Exits with code 1 if the log no longer contains all of these records',
     )
     .action((_options: object, command: Command) =>
       withSession(command, terminal, async ({ sql, prisma, printer, change }) => {
         const settings = readLogSettings(terminal);
         if (await isInRecovery(sql)) {
-          throw new Refusal('--database-url: PostgreSQL is still in recovery. Wait until it ends, or promote the server.');
+          throw new Refusal(
+            '--database-url: PostgreSQL is still in recovery. Wait until it ends, or promote the server.',
+          );
         }
         await change((tx) => moveCountersOn(tx));
         printer.note('IDs and versions were advanced. Running services will reload what they cache.');
         if (settings.config.eventLog === 'postgres') {
-          printer.note('The event log was restored together with the database. Records that it lacks cannot be recovered.');
+          printer.note(
+            'The event log was restored together with the database. Records that it lacks cannot be recovered.',
+          );
           return;
         }
         const replay = await replayOfLanes(prisma, settings);
@@ -35,7 +41,9 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
         for (const lane of replay) if (!lane.isKnown) printer.note(explainUnknown(lane));
         const lost = replay.reduce((sum, { deleted }) => sum + deleted, 0);
         if (lost > 0)
-          throw new Error(`Kafka has deleted ${lost} records that the restored database has not processed. They are lost.`);
+          throw new Error(
+            `Kafka has deleted ${lost} records that the restored database has not processed. They are lost.`,
+          );
       }),
     );
 }

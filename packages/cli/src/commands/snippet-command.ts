@@ -26,7 +26,10 @@ export function addSnippetCommand(program: Command, terminal: Terminal): void {
     .description('print a snippet for the head of a web page. The page then sends its events to this installation')
     .option('--host <url>', 'URL of the gateway for browsers (default: INGEST_URL)')
     .option('--project-api-key <key>', 'project API key of the environment, phc_… (default: PROJECT_API_KEY)')
-    .option('--pin', 'use only the current version of the library, which browsers verify by its digest. Settings are loaded separately')
+    .option(
+      '--pin',
+      'use only the current version of the library, which browsers verify by its digest. Settings are loaded separately',
+    )
     .action(async (options: SnippetOptions, command: Command) => {
       const host = requireAddress(options.host || terminal.env.INGEST_URL, {
         option: '--host',
@@ -34,7 +37,8 @@ export function addSnippetCommand(program: Command, terminal: Terminal): void {
         example: 'https://events.example.com',
       });
       const key = options.projectApiKey || terminal.env.PROJECT_API_KEY;
-      if (!key) throw new UsageError('--project-api-key: Pass the project API key of an environment, or set PROJECT_API_KEY.');
+      if (!key)
+        throw new UsageError('--project-api-key: Pass the project API key of an environment, or set PROJECT_API_KEY.');
       const { version, versions } = await fetchContents(host);
       if (version === null) throw new Refusal(`--host: The gateway at ${host} was built without the browser library.`);
       const integrity = versions[version]?.['array.js']?.integrity;
@@ -53,7 +57,9 @@ async function fetchContents(host: string): Promise<Contents> {
     const response = await fetch(`${host}/static/library.json`, { signal: AbortSignal.timeout(timeoutMs) });
     text = await response.text();
     if (!response.ok) {
-      throw new Refusal(`--host: ${host} is not a Millrace gateway. It responded with ${response.status}${describeBody(text)}`);
+      throw new Refusal(
+        `--host: ${host} is not a Millrace gateway. It responded with ${response.status}${describeBody(text)}`,
+      );
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;

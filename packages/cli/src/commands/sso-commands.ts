@@ -11,7 +11,9 @@ export function addSsoCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('sso').description('manage single sign-on');
   commands
     .command('off')
-    .description('stop enforcing single sign-on for a domain. Administrators of the organization are notified by email (SMTP_URL)')
+    .description(
+      'stop enforcing single sign-on for a domain. Administrators of the organization are notified by email (SMTP_URL)',
+    )
     .requiredOption('--domain <name>', 'a verified domain, such as example.com')
     .action(({ domain }: { domain: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
@@ -37,7 +39,9 @@ async function tell(
     metrics: createMetrics({ withProcessMetrics: false }),
   };
   const mailer = createMailer({ url: () => url, from, timeoutMs: 10_000 }, parts);
-  const sentence = `The operator of your Millrace installation has turned off single sign-on enforcement for ${domain}. Users of this domain can use any sign-in method again.`;
+  const sentence =
+    `The operator of your Millrace installation has turned off single sign-on enforcement for ${domain}. ` +
+    'Users of this domain can use any sign-in method again.';
   try {
     return await mailAdministrators({ sql, mailer }, organizationId, {
       subject: 'Single sign-on is no longer enforced',

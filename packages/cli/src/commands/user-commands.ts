@@ -197,7 +197,9 @@ function parseExpiry(text: string): Date {
   const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
   const date = new Date(isDay ? `${text}T23:59:59.999Z` : text);
   if ((!isDay && !isTime) || Number.isNaN(date.getTime())) {
-    throw new InvalidArgumentError('Must be a date such as 2027-01-31, a time such as 2027-01-31T12:00:00Z, or a number of days such as 30d.');
+    throw new InvalidArgumentError(
+      'Must be a date such as 2027-01-31, a time such as 2027-01-31T12:00:00Z, or a number of days such as 30d.',
+    );
   }
   return date;
 }

@@ -126,9 +126,7 @@ test('a mail server: by STARTTLS, and in the clear', async () => {
     ]);
     expect(await mail(`${secure.url}/?tls.rejectUnauthorized=false`)).toEqual(found('warning', 'is not verified'));
     expect(await mail(open.url)).toEqual(found('ok', 'responds, without TLS'));
-    expect(await mail(open.url.replace('//', '//me:secret@'))).toEqual(
-      found('warning', 'is sent unencrypted'),
-    );
+    expect(await mail(open.url.replace('//', '//me:secret@'))).toEqual(found('warning', 'is sent unencrypted'));
     expect(await mail(`${open.url}/?requireTLS=true`)).toEqual(found('warning', 'no email is sent'));
     expect([...secure.mails, ...open.mails]).toEqual([]);
   } finally {

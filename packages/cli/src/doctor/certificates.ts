@@ -23,13 +23,17 @@ export function checkCertificateFiles(env: Record<string, string | undefined>, n
 
 function judgeFile(name: string, expiry: number | null, now: number): Finding {
   if (expiry === null) {
-    return problem(`${name}: the file does not contain a readable certificate`, 'Set it to the path of a PEM file that this user can read.');
+    return problem(
+      `${name}: the file does not contain a readable certificate`,
+      'Set it to the path of a PEM file that this user can read.',
+    );
   }
   const day = new Date(expiry).toISOString().slice(0, 10);
   const advice = 'Put a new certificate into the file. New connections use it.';
   if (expiry <= now) return problem(`${name}: a certificate in this file expired on ${day}`, advice);
   const days = Math.floor((expiry - now) / dayMs);
-  if (days < fileWarnDays) return warning(`${name}: a certificate in this file expires in ${days} days, on ${day}`, advice);
+  if (days < fileWarnDays)
+    return warning(`${name}: a certificate in this file expires in ${days} days, on ${day}`, advice);
   return ok(`${name}: the certificate is valid until ${day}`);
 }
 
@@ -70,7 +74,8 @@ async function checkOne(server: TlsServer, timeoutMs: number): Promise<Finding[]
     return [
       problem(
         `could not read the certificate of ${place}: ${reasonOf(error)}`,
-        'Check that this is the TLS port, and whether the server requires a client certificate. Otherwise, see the finding about the server itself.',
+        'Check that this is the TLS port, and whether the server requires a client certificate. Otherwise, see the ' +
+          'finding about the server itself.',
       ),
     ];
   }
@@ -133,7 +138,10 @@ function trust(
       'Compare the clock of this machine with the clock of the issuing authority.',
     );
   }
-  return problem(`the certificate of ${place} is not trusted (${refusal})`, 'Install another certificate on the server.');
+  return problem(
+    `the certificate of ${place} is not trusted (${refusal})`,
+    'Install another certificate on the server.',
+  );
 }
 
 function name(server: TlsServer, { otherNames }: PresentedCertificates): Finding | null {
@@ -147,7 +155,8 @@ function name(server: TlsServer, { otherNames }: PresentedCertificates): Finding
 const anybody = (place: string) =>
   warning(
     `the certificate of ${place} is not verified, so an impostor could get the password`,
-    'Remove the option that turns verification off (sslmode=no-verify, tls.rejectUnauthorized=false). If you use your own authority, set its file.',
+    'Remove the option that turns verification off (sslmode=no-verify, tls.rejectUnauthorized=false). If you use your ' +
+      'own authority, set its file.',
   );
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);

@@ -66,7 +66,10 @@ async function runCheck({ name, look }: Check, timeoutMs: number): Promise<Named
     const findings = await Promise.race([(async () => look())(), limit]);
     return findings.map((finding) => ({ check: name, ...finding }));
   } catch (error) {
-    const finding = problem(`could not be checked: ${reasonOf(error)}`, 'Fix the problem above and run `millrace doctor` again.');
+    const finding = problem(
+      `could not be checked: ${reasonOf(error)}`,
+      'Fix the problem above and run `millrace doctor` again.',
+    );
     return [{ check: name, ...finding }];
   } finally {
     clearTimeout(timer);

@@ -209,11 +209,7 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
     { NODE_ENV: 'production', ALLOW_PRIVATE_DESTINATIONS: 'true' },
     ['settings', 'warning', 'ALLOW_PRIVATE_DESTINATIONS'],
   ],
-  [
-    'no word of a log',
-    { EVENT_LOG: undefined, KAFKA_BROKERS: undefined },
-    ['event log', 'warning', 'was not checked'],
-  ],
+  ['no word of a log', { EVENT_LOG: undefined, KAFKA_BROKERS: undefined }, ['event log', 'warning', 'was not checked']],
   ['a setting that is none', { TOPIC_PARTITIONS: 'many' }, ['settings', 'problem', 'TOPIC_PARTITIONS is not']],
   ['Redis that cannot be', { REDIS_URL: 'redis://a,b' }, ['redis', 'problem', 'REDIS_MODE']],
   ['Kafka that cannot be', { EVENT_LOG: 'kafka', KAFKA_BROKERS: 'nowhere' }, ['kafka', 'problem', 'KAFKA_BROKERS']],

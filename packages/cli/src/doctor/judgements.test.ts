@@ -112,7 +112,12 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
   ['events read in time', () => retentionOf(0n, 9n), 'ok', 'events are kept for 7 days'],
   ['old events unread', () => retentionOf(0n, 4n), 'problem', 'older than half'],
   ['events deleted unread', () => retentionOf(6n, 4n), 'problem', 'deleted events of t/0'],
-  ['more consumers than partitions', () => checkConsumers([{ ...lane, members: 13 }]), 'warning', 't (consumers: 13, partitions: 12)'],
+  [
+    'more consumers than partitions',
+    () => checkConsumers([{ ...lane, members: 13 }]),
+    'warning',
+    't (consumers: 13, partitions: 12)',
+  ],
   ['a certificate in time', () => daysBeforeExpiry(30), 'ok', 'valid until'],
   ['a certificate that soon expires', () => daysBeforeExpiry(20), 'warning', 'expires in 20 days'],
   ['a certificate that has expired', () => daysBeforeExpiry(-2), 'problem', 'expired on'],

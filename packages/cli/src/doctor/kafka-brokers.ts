@@ -86,7 +86,8 @@ function judgeElections(topics: readonly InspectedTopic[]): Finding[] {
   if (unclean.length === 0) return [];
   return [
     warning(
-      `unclean.leader.election.enable is true for ${listed(unclean.map(({ topic }) => topic))}: a replica that lacks acknowledged events can become leader`,
+      `unclean.leader.election.enable is true for ${listed(unclean.map(({ topic }) => topic))}: a replica that lacks ` +
+        'acknowledged events can become leader',
       'Set it to false.',
     ),
   ];
@@ -112,9 +113,7 @@ const tooLittleShare = 0.05;
 /** A broker whose disk is full stops by itself, and what it leads can be neither written nor read. */
 export function checkDisks(directories: readonly LogDirectory[] | null): Finding[] {
   if (directories === null) {
-    return [
-      ok('disks were not checked: this needs Kafka 3.3 or later and the permission Describe on the cluster'),
-    ];
+    return [ok('disks were not checked: this needs Kafka 3.3 or later and the permission Describe on the cluster')];
   }
   const offline = directories.filter(({ isOffline }) => isOffline);
   const online = directories.filter(({ isOffline }) => !isOffline);
@@ -139,7 +138,8 @@ function judgeSpace(directories: readonly LogDirectory[]): Finding[] {
       .toSorted((a, b) => share(a) - share(b))
       .map((one) => `${named(one)} has ${shownBytes(one.freeBytes)} of ${shownBytes(one.totalBytes)} left`),
   );
-  if (known.length === 0) return directories.length > 0 ? [ok('the brokers do not report the sizes of their disks')] : [];
+  if (known.length === 0)
+    return directories.length > 0 ? [ok('the brokers do not report the sizes of their disks')] : [];
   const least = Math.min(...known.map(share));
   if (least >= littleShare) return [ok(shown)];
   const advice = 'Give the brokers larger disks, or lower retention.ms of topics whose events have already been read.';

@@ -14,7 +14,8 @@ export function checkTopics(topics: readonly InspectedTopic[], { missing, partit
     findings.unshift(
       problem(
         `missing topics: ${listed(missing)}`,
-        'Check TOPIC_PREFIX. Services create their topics when they start, if the brokers allow it. Otherwise, create them yourself, with TOPIC_PARTITIONS partitions each.',
+        'Check TOPIC_PREFIX. Services create their topics when they start, if the brokers allow it. Otherwise, create ' +
+          'them yourself, with TOPIC_PARTITIONS partitions each.',
       ),
     );
   }
@@ -71,7 +72,8 @@ export function checkRecordSize(
   if (smallForAi.length > 0) {
     return [
       warning(
-        `max.message.bytes is too small for AI events of MAX_AI_RECORD_BYTES (${maxAiRecordBytes}) in ${listed(smallForAi)}: large AI events get a 413 response`,
+        `max.message.bytes is too small for AI events of MAX_AI_RECORD_BYTES (${maxAiRecordBytes}) in ` +
+          `${listed(smallForAi)}: large AI events get a 413 response`,
         `Set max.message.bytes to at least ${maxAiRecordBytes + aroundBytes}, or lower MAX_AI_RECORD_BYTES.`,
       ),
     ];
@@ -175,7 +177,8 @@ function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
   if (limited.length === 0) return [];
   return [
     warning(
-      `retention.bytes is set for ${listed(limited.map(({ topic }) => topic))}: under high load, Kafka deletes events before retention.ms has passed, even if they have not been read`,
+      `retention.bytes is set for ${listed(limited.map(({ topic }) => topic))}: under high load, Kafka deletes events ` +
+        'before retention.ms has passed, even if they have not been read',
       'Set retention.bytes=-1 and monitor the disks of the brokers.',
     ),
   ];
@@ -190,7 +193,8 @@ function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonl
   if (longer.length === 0) return [];
   return [
     warning(
-      `${listed(longer.map(({ topic }) => topic))} keep events for longer than KEEP_DELETED_IDS_DAYS (${keepDeletedIdsDays}): if these events are read again, they bring deleted persons back`,
+      `${listed(longer.map(({ topic }) => topic))} keep events for longer than KEEP_DELETED_IDS_DAYS ` +
+        `(${keepDeletedIdsDays}): if these events are read again, they bring deleted persons back`,
       'Raise KEEP_DELETED_IDS_DAYS, or lower retention.ms.',
     ),
   ];

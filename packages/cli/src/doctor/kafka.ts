@@ -196,7 +196,10 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
       ),
     );
   }
-  return orOk(findings, ours.length === 0 ? 'nothing has been read yet' : `all stored offsets are within their logs (${ours.length})`);
+  return orOk(
+    findings,
+    ours.length === 0 ? 'nothing has been read yet' : `all stored offsets are within their logs (${ours.length})`,
+  );
 }
 
 function partitionName({ topic, partition }: ReadOffset): string {
@@ -235,7 +238,9 @@ export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
     );
   }
   if (crowded.length > 0) {
-    const names = crowded.map(({ topic, members, partitions }) => `${topic} (consumers: ${members}, partitions: ${partitions})`);
+    const names = crowded.map(
+      ({ topic, members, partitions }) => `${topic} (consumers: ${members}, partitions: ${partitions})`,
+    );
     findings.push(
       warning(
         `some consumers are idle, because there are more consumers than partitions: ${listed(names)}`,
@@ -245,7 +250,11 @@ export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
   }
   if (findings.length > 0) return findings;
   return [
-    ok(lanes.map(({ topic, members, partitions }) => `${topic} (consumers: ${members}, partitions: ${partitions})`).join(', ')),
+    ok(
+      lanes
+        .map(({ topic, members, partitions }) => `${topic} (consumers: ${members}, partitions: ${partitions})`)
+        .join(', '),
+    ),
   ];
 }
 

@@ -28,7 +28,10 @@ export function judgeReplication(standbys: readonly Standby[], slots: readonly S
   if (standbys.some(({ state }) => state === null)) {
     findings.push(ok('this role cannot see how far behind the standbys are: grant it pg_read_all_stats'));
   }
-  return orOk(findings, standbys.length === 0 ? 'no standby is connected' : `standbys that are connected and keep up: ${standbys.length}`);
+  return orOk(
+    findings,
+    standbys.length === 0 ? 'no standby is connected' : `standbys that are connected and keep up: ${standbys.length}`,
+  );
 }
 
 function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] {
@@ -56,7 +59,8 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
   if (status === 'unreserved' || (safeBytes !== null && safeBytes < farBehindBytes)) {
     return [
       problem(
-        `the replication slot ${name} keeps ${kept}. After ${shownBytes(Math.max(0, safeBytes ?? 0))} more, PostgreSQL invalidates the slot`,
+        `the replication slot ${name} keeps ${kept}. After ${shownBytes(Math.max(0, safeBytes ?? 0))} more, PostgreSQL ` +
+          'invalidates the slot',
         'Bring its standby back now, or raise max_slot_wal_keep_size while the disk has room.',
       ),
     ];
@@ -94,13 +98,15 @@ export function judgeArchiver(archiver: Archiver | null): Finding[] {
   if (archiver === null) return [];
   const { failures, lastFailed, lastArchived } = archiver;
   if (lastFailed === null || (lastArchived !== null && lastArchived > lastFailed)) {
-    return [ok(lastArchived === null ? 'nothing has been archived yet' : `archived until ${lastArchived.toISOString()}`)];
+    return [
+      ok(lastArchived === null ? 'nothing has been archived yet' : `archived until ${lastArchived.toISOString()}`),
+    ];
   }
   const since = lastArchived === null ? 'has never succeeded' : `has not succeeded since ${lastArchived.toISOString()}`;
   return [
     problem(
       `archiving the write-ahead log ${since} (failures: ${failures}): the disk fills up, and newer data cannot be restored`,
-      "Look for errors of archive_command or archive_library in PostgreSQL's log, and check whether the archive is reachable and has space.",
+      'Look for errors of archive_command or archive_library in the PostgreSQL log. Check that the archive is reachable and has free space.',
     ),
   ];
 }
@@ -116,10 +122,13 @@ export async function checkCleaning(sql: Sql): Promise<Finding[]> {
 
 export function judgeCleaning({ unfrozen, autovacuum }: { unfrozen: number; autovacuum: string }): Finding[] {
   const shown = `${Math.round(unfrozen / 1_000_000)} million transactions since the oldest row was frozen`;
-  const advice = 'End old transactions, drop unused replication slots, then run VACUUM (FREEZE) in the database that is behind.';
+  const advice =
+    'End old transactions, drop unused replication slots, then run VACUUM (FREEZE) in the database that is behind.';
   const findings: Finding[] = [];
-  if (autovacuum === 'off') findings.push(warning('autovacuum is off, so deleted rows keep using disk space', 'Turn it on.'));
-  if (unfrozen >= nearlyStopsAt) findings.push(problem(`${shown}: at 2,000 million, PostgreSQL refuses writes`, advice));
+  if (autovacuum === 'off')
+    findings.push(warning('autovacuum is off, so deleted rows keep using disk space', 'Turn it on.'));
+  if (unfrozen >= nearlyStopsAt)
+    findings.push(problem(`${shown}: at 2,000 million, PostgreSQL refuses writes`, advice));
   else if (unfrozen >= wornAt) findings.push(warning(`${shown}: at 2,000 million, PostgreSQL refuses writes`, advice));
   return findings.length > 0 ? findings : [ok(shown)];
 }

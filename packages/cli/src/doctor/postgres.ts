@@ -99,9 +99,7 @@ async function checkVersion(sql: Sql): Promise<Finding[]> {
 export function judgeServer({ version, shown, isStandby, isReadOnly }: Awaited<ReturnType<typeof readServer>>) {
   const findings: Finding[] = [];
   if (version < oldest * 10_000) {
-    findings.push(
-      problem(`PostgreSQL ${shown} is too old for Millrace`, `Upgrade it to version ${oldest} or later.`),
-    );
+    findings.push(problem(`PostgreSQL ${shown} is too old for Millrace`, `Upgrade it to version ${oldest} or later.`));
   }
   if (isStandby) {
     findings.push(problem('this server is a read-only standby', 'Set DATABASE_URL to the primary.'));
@@ -222,7 +220,8 @@ async function checkNotifications(database: Pick<Database, 'listen'>): Promise<F
 function notHeard(error: Error): Finding {
   return warning(
     `LISTEN does not work (${error.message.split('.')[0]}), so services poll for changed keys and settings every second`,
-    'Connect gateways and consumers to PostgreSQL directly instead of through a pooler in transaction mode, or set the pooler to session mode.',
+    'Connect gateways and consumers to PostgreSQL directly instead of through a pooler in transaction mode, or set the ' +
+      'pooler to session mode.',
   );
 }
 
@@ -258,7 +257,8 @@ export async function checkClock(sql: Sql, now = Date.now): Promise<Finding[]> {
 
 function judgeSkew(skewMs: number, tookMs: number): Finding {
   const off = Math.abs(skewMs);
-  if (off <= noticedMs + tookMs / 2) return ok(`the clocks of this machine and PostgreSQL differ by less than ${noticedMs / 1000} s`);
+  if (off <= noticedMs + tookMs / 2)
+    return ok(`the clocks of this machine and PostgreSQL differ by less than ${noticedMs / 1000} s`);
   const found = `the clock of this machine is ${Math.round(off / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'} PostgreSQL`;
   const advice = 'Synchronize both clocks with NTP. Event times, due dates and expiry times are off by this much.';
   return off > harmfulMs ? problem(found, advice) : warning(found, advice);
@@ -274,7 +274,8 @@ async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<F
     const what = settings.secretsKey === undefined ? 'SECRETS_KEY is not set' : 'a key is missing from SECRETS_KEY';
     findings.push(
       problem(
-        `${what}: secrets in the database are encrypted with ${missing.join(', ')}. Services do not start, and exports and payloads cannot be read`,
+        `${what}: secrets in the database are encrypted with ${missing.join(', ')}. Services do not start, and exports ` +
+          'and payloads cannot be read',
         'Add the previous key after the new one: SECRETS_KEY=<new>,<previous>.',
       ),
     );
@@ -287,7 +288,10 @@ async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<F
       ),
     );
   }
-  return orOk(findings, used.length === 0 ? 'no encrypted secrets are stored' : 'SECRETS_KEY decrypts all stored secrets');
+  return orOk(
+    findings,
+    used.length === 0 ? 'no encrypted secrets are stored' : 'SECRETS_KEY decrypts all stored secrets',
+  );
 }
 
 /**
@@ -309,8 +313,12 @@ async function checkFlags(sql: Sql): Promise<Finding[]> {
   const findings = [...keysOf].map(([about, keys]) =>
     warning(
       `${about} Flags: ${listed(keys)}`,
-      'If the finding names an SDK version, update the SDK. Otherwise, turn off local evaluation in the SDK, so that the server evaluates the flag.',
+      'If the finding names an SDK version, update the SDK. Otherwise, turn off local evaluation in the SDK, so that ' +
+        'the server evaluates the flag.',
     ),
   );
-  return orOk(findings, `active flags: ${flags.length}. All SDKs that sent events recently evaluate them as the server does`);
+  return orOk(
+    findings,
+    `active flags: ${flags.length}. All SDKs that sent events recently evaluate them as the server does`,
+  );
 }

@@ -69,7 +69,8 @@ function version({ version, isReplica }: RedisFacts): Finding {
 function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisFacts): Finding {
   if (maxMemory === 0 && machineMemory > 0 && usedMemory >= fullAt * machineMemory) {
     return warning(
-      `Redis has no memory limit and uses ${Math.round((100 * usedMemory) / machineMemory)} % of its machine's memory: the system may kill it`,
+      `Redis has no memory limit and uses ${Math.round((100 * usedMemory) / machineMemory)} % of its machine's memory: ` +
+        'the system may kill it',
       "Add memory to the machine, or set maxmemory below the machine's memory, with maxmemory-policy noeviction.",
     );
   }
@@ -92,7 +93,8 @@ function saving({ isSaved }: RedisFacts): Finding[] {
   if (isSaved) return [];
   return [
     warning(
-      'Redis could not save its data: unless stop-writes-on-bgsave-error is no, it refuses writes, and each process counts limits separately',
+      'Redis could not save its data: unless stop-writes-on-bgsave-error is no, it refuses writes, and each process ' +
+        'counts limits separately',
       'Check the disk and the log of Redis. Millrace does not need Redis to save anything, so CONFIG SET save "" is enough.',
     ),
   ];

@@ -121,7 +121,8 @@ function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | nul
 function proxy({ publicApiUrl, trustProxy }: DoctorSettings): Finding | null {
   if (publicApiUrl?.startsWith('https:') !== true || trustProxy === true) return null;
   return warning(
-    'PUBLIC_API_URL uses https, but TRUST_PROXY is not true: the API sees the IP address of the proxy for all clients, so a single client that guesses keys gets all clients blocked',
+    'PUBLIC_API_URL uses https, but TRUST_PROXY is not true: the API sees the IP address of the proxy for all clients, ' +
+      'so a single client that guesses keys gets all clients blocked',
     'Set TRUST_PROXY=true for the management API, and PROXY_HOPS if there are several proxies.',
   );
 }
@@ -139,7 +140,8 @@ function circle({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
   const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
   if (to === null || to !== own) return null;
   return warning(
-    `INGEST_URL and PUBLIC_API_URL have the same address (${to}): if it routes /api to the API, the API requests flag definitions from itself`,
+    `INGEST_URL and PUBLIC_API_URL have the same address (${to}): if it routes /api to the API, the API requests flag ` +
+      'definitions from itself',
     'Set INGEST_URL to the internal address of the gateways, such as http://millrace-gateway:8000.',
   );
 }
@@ -213,7 +215,8 @@ function secretsKey({ secretsKey: key }: DoctorSettings): Finding | null {
 function privateDestinations({ allowPrivateDestinations }: DoctorSettings): Finding | null {
   if (!allowPrivateDestinations) return null;
   return warning(
-    'ALLOW_PRIVATE_DESTINATIONS=true with NODE_ENV=production: users who can create webhooks or exports can reach hosts inside your network',
+    'ALLOW_PRIVATE_DESTINATIONS=true with NODE_ENV=production: users who can create webhooks or exports can reach ' +
+      'hosts inside your network',
     'Remove it unless you trust all of these users.',
   );
 }
@@ -236,7 +239,8 @@ function memory({ maxBodyBytes, maxInFlightBytes, gatewayProcesses }: DoctorSett
   if (share >= maxBodyBytes) return null;
   const each = gatewayProcesses === 1 ? '' : `, divided among ${gatewayProcesses} processes (GATEWAY_PROCESSES),`;
   return warning(
-    `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes})${each} is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest bodies always get a 503 response, and clients keep retrying them`,
+    `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes})${each} is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest ` +
+      'bodies always get a 503 response, and clients keep retrying them',
     'Raise MAX_IN_FLIGHT_BYTES to several times MAX_BODY_BYTES per process.',
   );
 }
@@ -255,7 +259,8 @@ function events({ maxBodyBytes, maxRecordBytes, maxAiRecordBytes }: DoctorSettin
 function unpacked({ maxBodyBytes, maxDecompressedBytes }: DoctorSettings): Finding | null {
   if (maxDecompressedBytes >= maxBodyBytes) return null;
   return warning(
-    `MAX_DECOMPRESSED_BYTES (${maxDecompressedBytes}) is less than MAX_BODY_BYTES (${maxBodyBytes}): bodies between these sizes are refused, compressed or not`,
+    `MAX_DECOMPRESSED_BYTES (${maxDecompressedBytes}) is less than MAX_BODY_BYTES (${maxBodyBytes}): bodies between ` +
+      'these sizes are refused, compressed or not',
     'Raise MAX_DECOMPRESSED_BYTES, or lower MAX_BODY_BYTES.',
   );
 }

@@ -129,7 +129,9 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
 function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportState | null {
   const noted = isRestart ? null : (stateFile?.load() ?? null);
   if (noted !== 'other') return noted;
-  progress.note(`${stateFile?.path} belongs to an import to another host or project. This import starts at the beginning of the file.`);
+  progress.note(
+    `${stateFile?.path} belongs to an import to another host or project. This import starts at the beginning of the file.`,
+  );
   return null;
 }
 

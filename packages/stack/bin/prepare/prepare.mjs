@@ -103,7 +103,10 @@ function explain(status, output) {
   if (/EACCES|EPERM|EROFS/.test(output)) return `Could not write the packages to this directory:\n${end}`;
   const [reason] = unreachable.exec(output) ?? [];
   if (reason) {
-    return `Could not install missing packages, because the npm registry is unreachable (${reason}). Check your network, and npm's registry and proxy settings.`;
+    return (
+      `Could not install missing packages, because the npm registry is unreachable (${reason}). ` +
+      "Check your network, and npm's registry and proxy settings."
+    );
   }
   return `Could not install the packages:\n${end}`;
 }

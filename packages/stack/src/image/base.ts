@@ -151,7 +151,8 @@ async function fetchFiles(packages: readonly DebianPackage[], platform: Platform
     for (const { name, version, files: pinned } of packages) {
       const folder = await archive.unpack(name, version).catch((error: unknown) => {
         throw new SetupProblem(
-          `${name} ${version}, the version pinned for ${platform.architecture}, is not available. Debian archives keep only the newest version. ` +
+          `${name} ${version}, the version pinned for ${platform.architecture}, is not available. ` +
+            'Debian archives keep only the newest version. ' +
             'Run `npm run image -- --update-base` to pin the newest version, or point apt at a snapshot archive.\n' +
             `${error instanceof Error ? error.message : String(error)}`,
         );

@@ -148,7 +148,9 @@ export async function buildImageTrees(
     };
     const built: ImageTree[] = [];
     for (const platform of platforms) {
-      built.push(await progress.step(`Collecting the contents for linux/${platform.architecture}`, () => treesFor(platform)));
+      built.push(
+        await progress.step(`Collecting the contents for linux/${platform.architecture}`, () => treesFor(platform)),
+      );
     }
     return built;
   } finally {

@@ -53,7 +53,8 @@ export default class NativeEnvironment {
     process.chdir(before.directory);
     process.exit = exitProcess;
     // An error here would hide the one for which a file could not be loaded.
-    if (this.#hasRun && problems.length > 0) throw new Error(`This test file does not clean up after itself: ${problems.join(', ')}`);
+    if (this.#hasRun && problems.length > 0)
+      throw new Error(`This test file does not clean up after itself: ${problems.join(', ')}`);
   }
 
   /** Called after jest-circus has handled the event. */

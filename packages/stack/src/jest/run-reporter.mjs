@@ -38,9 +38,7 @@ export default class RunReporter {
     const sum = (key) => times.reduce((total, one) => total + one[key], 0);
     const setup = Math.round((1 - sum('tests') / sum('total')) * 100);
     const slowest = times.sort((a, b) => b.total - a.total).slice(0, listed);
-    console.log(
-      `\nThe ${listed} slowest files, in seconds (in parentheses: loading and setup outside of tests)`,
-    );
+    console.log(`\nThe ${listed} slowest files, in seconds (in parentheses: loading and setup outside of tests)`);
     for (const { path, total, tests } of slowest) {
       console.log(`${total.toFixed(1).padStart(7)} (${Math.max(0, total - tests).toFixed(1)}) ${path}`);
     }

@@ -159,7 +159,9 @@ function kafkaPrograms(options: SourceOptions, variable: string, start: () => Pr
 async function missingForKafka(): Promise<string | null> {
   const whyNone = (await findJava()) ? null : await whyNoJava();
   if (whyNone !== null) return `Java 17 or later is not installed, and ${whyNone}`;
-  return hasKafkaJars() || (await hasProgram('mvn')) ? null : 'Maven, which is needed to download them, is not installed';
+  return hasKafkaJars() || (await hasProgram('mvn'))
+    ? null
+    : 'Maven, which is needed to download them, is not installed';
 }
 
 export function redisSources(options: SourceOptions): Source[] {
@@ -312,7 +314,9 @@ function installed(
     async start() {
       const packages = await missing();
       if (packages.length > 0) {
-        say(`! Installing ${packages.join(' and ')} with apt-get on this machine for ${what}. To avoid this, ${instead}.`);
+        say(
+          `! Installing ${packages.join(' and ')} with apt-get on this machine for ${what}. To avoid this, ${instead}.`,
+        );
         await installDebianPackages(packages);
       }
       return start();

@@ -27,7 +27,8 @@ export function lockInstance(directory: string): () => void {
       const holder = readProcessRecord(lock);
       if (holder && holder.pid !== process.pid && isRunning(holder.pid, holder.marker)) {
         throw new SetupProblem(
-          `Millrace is already running with the data in ${directory} (process ${holder.pid}). Stop it with Ctrl-C in its terminal, or set MILLRACE_DATA_DIR to run a second instance.`,
+          `Millrace is already running with the data in ${directory} (process ${holder.pid}). Stop it with Ctrl-C in ` +
+            'its terminal, or set MILLRACE_DATA_DIR to run a second instance.',
         );
       }
       rmSync(lock, { force: true });

@@ -53,7 +53,9 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
   };
   const own = (name: string, server: RunningServer): RunningServer => {
     parts.push({ name, stop: server.stop });
-    void server.ended.then(() => stopRequest.fail(`${name} exited unexpectedly. Its last output:\n${server.lastLog()}`));
+    void server.ended.then(() =>
+      stopRequest.fail(`${name} exited unexpectedly. Its last output:\n${server.lastLog()}`),
+    );
     return server;
   };
   try {
@@ -115,7 +117,9 @@ async function migrateOrOfferFresh(databaseUrl: string, prismaDirectory: string)
     await migrate(databaseUrl, prismaDirectory);
   } catch (error) {
     if (!isAppError(error, 'conflict') || error.code !== 'older_database') throw error;
-    throw new SetupProblem(`${error.message} \`npm start -- --fresh\` starts with an empty database and moves the existing data to another folder.`);
+    throw new SetupProblem(
+      `${error.message} \`npm start -- --fresh\` starts with an empty database and moves the existing data to another folder.`,
+    );
   }
 }
 

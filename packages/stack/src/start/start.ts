@@ -62,7 +62,8 @@ function readArguments(programArguments: readonly string[]): { withKafka: boolea
   const unknown = programArguments.find((argument) => argument !== '--kafka' && argument !== '--fresh');
   if (unknown !== undefined) {
     throw new SetupProblem(
-      `Unknown option ${unknown}. The options are --kafka (run on Kafka and Redis) and --fresh (start with empty data), as in npm start -- --kafka.`,
+      `Unknown option ${unknown}. The options are --kafka (run on Kafka and Redis) and --fresh (start with empty ` +
+        'data), as in npm start -- --kafka.',
     );
   }
   return { withKafka: programArguments.includes('--kafka'), isFresh: programArguments.includes('--fresh') };

@@ -39,9 +39,7 @@ export async function supervise(options: SupervisedOptions): Promise<SupervisedS
     if (isStopping) return;
     crashes = [...crashes.filter((time) => Date.now() - time < crashMemoryMs), Date.now()];
     if (crashes.length >= maxCrashes) {
-      options.giveUp(
-        `The services process crashed ${crashes.length} times within a minute. The last time, it ${how}.`,
-      );
+      options.giveUp(`The services process crashed ${crashes.length} times within a minute. The last time, it ${how}.`);
       return;
     }
     const delayMs = crashes.length === 1 ? 0 : 1000 * 2 ** (crashes.length - 2);

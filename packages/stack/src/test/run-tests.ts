@@ -82,7 +82,10 @@ async function tellOfOtherSuite(root: string, run: JestRun, progress: Progress):
   const [other, command]: [Suite, string] =
     run.suite === 'quick' ? ['long', 'npm run test:long'] : ['quick', 'npm test'];
   const { length } = await listTests(root, { ...run, suite: other });
-  if (length > 0) progress.print(`! No test files match. To run the ${length} matching files of the ${other} suite, use \`${command}\``);
+  if (length > 0)
+    progress.print(
+      `! No test files match. To run the ${length} matching files of the ${other} suite, use \`${command}\``,
+    );
 }
 
 /** What one run of jest came to. */

@@ -66,9 +66,7 @@ export async function provideTestServers(
       } catch (error) {
         if (!(error instanceof NotProvided)) throw error;
         missing.push(variable);
-        progress.print(
-          `! ${error.message}\n! Tests that need ${name} are skipped. They do not count as passed.`,
-        );
+        progress.print(`! ${error.message}\n! Tests that need ${name} are skipped. They do not count as passed.`);
       }
     }),
   );

@@ -87,7 +87,9 @@ async function recordFailure(run: ClaimedRun, error: unknown, { database, logger
   if (isTheirs) logger.warn('a batch export run failed', { runId, batchExportId, attempts, reason: error.message });
   else logger.error('batch export run failed: internal error', { runId, batchExportId, attempts, error });
   await failRun(database.sql, run, {
-    error: isTheirs ? error.message : 'The export failed because of an error in this installation, not at the destination.',
+    error: isTheirs
+      ? error.message
+      : 'The export failed because of an error in this installation, not at the destination.',
     delaySeconds,
   });
 }

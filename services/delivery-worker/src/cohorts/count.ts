@@ -62,7 +62,9 @@ async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: (
     }
     const isTheirs = error instanceof CannotCount;
     if (!isTheirs) logger.error('cohorts could not be counted', { cohortIds: claimed.map(({ id }) => id), error });
-    const reason = isTheirs ? error.message : 'The count failed because of an error in this installation, not in the cohort.';
+    const reason = isTheirs
+      ? error.message
+      : 'The count failed because of an error in this installation, not in the cohort.';
     for (const cohort of claimed) await fail(database, cohort, reason);
     counter.inc({ result: 'failed' }, claimed.length);
   }
@@ -86,7 +88,8 @@ async function countDynamic(deps: CountCohortsDeps, claimed: ClaimedCohort[], si
   }
   for (const [index, cohort] of claimed.entries()) {
     const count = counts[index] ?? null;
-    if (count === null) await fail(database, cohort, 'The cohort refers to a cohort that does not exist, or to itself.');
+    if (count === null)
+      await fail(database, cohort, 'The cohort refers to a cohort that does not exist, or to itself.');
     else await finish(deps, cohort, count);
     counter.inc({ result: count === null ? 'failed' : 'counted' });
   }

@@ -34,7 +34,11 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
     if (misses === missesUntilMail) {
       await tell(deps, domain, {
         subject: `The TXT record of ${domain.domain} is missing`,
-        sentence: `The TXT record that verifies ${domain.domain} for your organization (_millrace-challenge.${domain.domain}) has been missing for ${misses} days. Add it again, or remove the domain. After seven days without the record, the domain is no longer verified: users can no longer join your organization or sign in through it, single sign-on is not enforced, and another organization can verify the domain.`,
+        sentence:
+          `The TXT record that verifies ${domain.domain} for your organization (_millrace-challenge.${domain.domain}) has been ` +
+          `missing for ${misses} days. Add it again, or remove the domain. After seven days without the record, the domain is no ` +
+          'longer verified: users can no longer join your organization or sign in through it, single sign-on is not enforced, ' +
+          'and another organization can verify the domain.',
       });
     }
   }
@@ -42,7 +46,9 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   if (days !== null && certificateMails.includes(days)) {
     await tell(deps, domain, {
       subject: `The single sign-on certificate of ${domain.domain} is about to expire`,
-      sentence: `The certificate of the identity provider of ${domain.domain} expires in ${days} day${days === 1 ? '' : 's'}. Add the new certificate in the settings of the domain, in addition to the old one. Both work until you remove the old one.`,
+      sentence:
+        `The certificate of the identity provider of ${domain.domain} expires in ${days} day${days === 1 ? '' : 's'}. ` +
+        'Add the new certificate in the settings of the domain, in addition to the old one. Both work until you remove the old one.',
     });
   }
   return true;

@@ -164,7 +164,11 @@ async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<De
 
 async function sendMail(to: string, message: Message, { mailer, logger }: DeliverDeps): Promise<DeliveryOutcome> {
   if (mailer === null) {
-    return { result: 'failed', isPermanent: true, error: 'This installation has no mail server. The operator must set SMTP_URL.' };
+    return {
+      result: 'failed',
+      isPermanent: true,
+      error: 'This installation has no mail server. The operator must set SMTP_URL.',
+    };
   }
   const outcome = await mailer.send({ to, ...(await reportMail(message, logger)) });
   switch (outcome.result) {
@@ -184,7 +188,8 @@ async function sendToSlack(delivery: ClaimedDelivery, message: Message, deps: De
   const isAddress = /^https?:\/\//.test(delivery.target);
   const address = isAddress ? delivery.target : delivery.slack_incoming_webhook?.trim();
   if (!address) {
-    const error = 'The project has no slack_incoming_webhook. Set one in the project, or set a webhook URL in the subscription.';
+    const error =
+      'The project has no slack_incoming_webhook. Set one in the project, or set a webhook URL in the subscription.';
     return { result: 'failed', isPermanent: true, error };
   }
   const channel = delivery.target.split('|')[0];

@@ -271,7 +271,10 @@ test('a Slack target that is an address gets the text; a channel needs the webho
     { path: '/services/T1', body: { text: expect.stringContaining('Sign-ups') } },
   ]);
   expect((await deliveries()).map(({ status, error }) => [status, error])).toEqual([
-    ['failed', "The project has no slack_incoming_webhook. Set one in the project, or set a webhook URL in the subscription."],
+    [
+      'failed',
+      'The project has no slack_incoming_webhook. Set one in the project, or set a webhook URL in the subscription.',
+    ],
     ['delivered', null],
   ]);
 });
