@@ -49,7 +49,7 @@ test('C-004, C-005: filters by person, kind and record are in the address, and b
   await page.getByLabel('Type', { exact: true }).selectOption('member');
   await eventually(async () => expect(await entries(page).count()).toBe(1));
   expect(new URL(page.url()).searchParams.get('scope')).toBe('OrganizationMembership');
-  await page.getByRole('button', { name: 'Show only grace@example.com' }).click();
+  await page.getByRole('button', { name: 'Show only this: grace@example.com' }).click();
   await page.getByRole('button', { name: /^Remove record/ }).waitFor();
   const address = page.url();
   await page.getByLabel('User', { exact: true }).selectOption({ index: 1 });

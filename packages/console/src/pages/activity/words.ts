@@ -32,7 +32,7 @@ export const text = {
   anything: 'all types',
   record: 'record',
   onlyThis: 'Show only this',
-  onlyThisOf: (name: string) => `Show only ${name}`,
+  onlyThisOf: (name: string) => `Show only this: ${name}`,
   list: 'Changes, most recent first',
   emptyTitle: 'No changes in this date range',
   empty:
