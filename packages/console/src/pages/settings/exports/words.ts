@@ -156,7 +156,7 @@ export const text = {
       'The worker stopped during each attempt. Contact the operator, then retry the run.',
     ],
     [
-      /^The export failed for a reason of this installation/,
+      /^The export failed because of an error in this installation/,
       'This installation caused the error, not the destination. Its operator can find the reason in the log of the worker.',
     ],
   ] as const,

@@ -116,15 +116,18 @@ export const text = {
       'This installation cannot send email yet. After its operator has set SMTP_URL, restore the subscription or wait for the next date.',
     ],
     [
-      /refused the mail \(5/,
+      /refused the email \(5/,
       'The mail server permanently rejected this address. Check the spelling, and make sure that the mailbox exists.',
     ],
-    [/refused the mail/, 'The mail server temporarily rejected the email. It is retried automatically.'],
+    [/refused the email/, 'The mail server temporarily rejected the email. It is retried automatically.'],
     [
-      /mail server could not be reached/,
+      /Could not reach the mail server/,
       'The mail server did not respond. The email is retried automatically. If the problem continues, contact the operator.',
     ],
-    [/mails an hour/, 'The organization has reached its hourly limit for emails. This email is sent in the next hour.'],
+    [
+      /emails per hour/,
+      'The organization has reached its hourly limit for emails. This email is sent in the next hour.',
+    ],
     [
       /slack_incoming_webhook/,
       'The project does not have a Slack incoming webhook. Set one in the project settings, or enter a webhook URL in this subscription.',
@@ -133,9 +136,9 @@ export const text = {
       /EPRIVATEADDRESS/,
       'The URL leads to a private network, which this installation does not allow. Its operator can allow it with ALLOW_PRIVATE_DESTINATIONS.',
     ],
-    [/answered (404|410)/, 'The URL no longer exists. Edit the subscription and enter the new URL.'],
-    [/answered (401|403)/, 'The server denied access. Edit the subscription and check the secret in the URL.'],
-    [/answered 5/, 'The remote server failed. The report is retried automatically, up to five times.'],
+    [/responded with (404|410)/, 'The URL no longer exists. Edit the subscription and enter the new URL.'],
+    [/responded with (401|403)/, 'The server denied access. Edit the subscription and check the secret in the URL.'],
+    [/responded with 5/, 'The remote server failed. The report is retried automatically, up to five times.'],
     [/ENOTFOUND|ERR_INVALID_URL/, 'The URL could not be found. Edit the subscription and check the spelling.'],
     [
       /ECONNREFUSED|ETIMEDOUT|Timeout/,
