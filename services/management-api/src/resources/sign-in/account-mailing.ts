@@ -68,7 +68,8 @@ const notices = {
   ],
   new_browser: [
     'New sign-in from an unknown browser',
-    'A browser that has not been used with your account in the last 30 days signed in to it: {browser}, from {address}.',
+    'There was a new sign-in to your account from a browser that you have not used in the last 30 days: {browser}, IP ' +
+      'address {address}.',
   ],
   provider_linked: [
     'A sign-in method was added',

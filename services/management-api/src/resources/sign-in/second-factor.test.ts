@@ -103,7 +103,7 @@ test('a sign-in from a browser that is not known is told, but for the first one 
   const other = await api.send('POST', '/api/login/', { body: { email: user.email, password }, headers: agent });
   expect(await subjects()).toEqual(['New sign-in from an unknown browser (Millrace)']);
   expect(mailsTo(user.email)[0]?.body.replaceAll(/=\r?\n/g, '')).toMatch(
-    /Firefox on Linux, from (::ffff:)?127\.0\.0\.1/,
+    /Firefox on Linux, IP address (::ffff:)?127\.0\.0\.1/,
   );
   await login(cookieOf(other, 'device'));
   expect(await subjects()).toHaveLength(1);

@@ -511,7 +511,7 @@ describe('how many an organization may have', () => {
   const refusal = VE(
     'limit_exceeded',
     null,
-    'An organization has at most 2 subscriptions. Delete one that is not needed.',
+    'An organization can have at most 2 subscriptions. Delete one that you no longer need.',
   );
   const send = (method: 'POST' | 'PATCH', id: string, body: object) =>
     small.send(method, `/api/environments/${actors.projectId}/subscriptions/${id}`, { key: actors.M.key, body });
