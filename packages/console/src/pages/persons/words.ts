@@ -25,7 +25,7 @@ export const text = {
   noPropertiesTitle: 'No properties',
   noProperties: 'Set person properties with $set in an event, or with identify.',
   idsHint:
-    'These distinct IDs all belong to one person. The first is the primary ID. Events sent with any of them appear here.',
+    'These distinct IDs all belong to one person. The first is the main ID. Events sent with any of them appear here.',
   uuid: 'UUID',
   moved: (count: number) => (count === 1 ? 'reassigned once' : `reassigned ${count} times`),
   merges: 'Merge history',

@@ -20,9 +20,9 @@ export const accessRule = Type.Object(
       'Access level that the rule grants: `none`, `member` or `admin` for a project; `none`, `viewer`, `editor` or ' +
         '`manager` for records. Null if the rule was removed.',
     ),
-    resource: Type.String({ description: '`project`, or the type of record.' }),
+    resource: Type.String({ description: '`project`, or the kind of record.' }),
     resource_id: nullableText(
-      'ID of the project, environment or record. Null if the rule is for all records of the type.',
+      'ID of the project, environment or record. Null if the rule is for all records of the kind.',
     ),
     organization_member: nullableText(
       'ID of the membership that the rule is for. Null if the rule is for everyone or for a role.',

@@ -31,7 +31,7 @@ const role = Type.Object(
     name: Type.String({ description: 'Name of the role. Unique in the organization, regardless of case.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the role was created.' }),
     created_by: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
-      description: 'UUID of the user who created the role. Null if unknown.',
+      description: 'UUID of the user who created the role; null if not known.',
     }),
     members: Type.Array(roleMember, {
       description: 'The first 20 members with the role. To get all of them, use `role_memberships`.',

@@ -9,10 +9,10 @@ export const person = Type.Object(
     name: Type.String({
       description:
         'The first of the properties `email`, `name` and `username` that is set, cut to 400 characters. If none is set, ' +
-        'the primary distinct ID.',
+        'the main distinct ID.',
     }),
     distinct_ids: Type.Array(Type.String(), {
-      description: `Distinct IDs of the person: the primary one, then the others in the order in which they were added. At most ${maxDistinctIdsShown}.`,
+      description: `The main distinct ID, followed by the others in the order in which they were added. At most ${maxDistinctIdsShown}.`,
     }),
     properties: freeFormObject({ description: 'Current person properties.' }),
     is_identified: Type.Boolean({ description: 'Whether the person has been identified.' }),

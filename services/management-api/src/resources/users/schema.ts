@@ -14,7 +14,7 @@ export const me = Type.Object(
     first_name: Type.String({ description: 'First name.' }),
     last_name: Type.String({ description: 'Last name.' }),
     email: Type.String({ description: 'Email address.' }),
-    is_email_verified: Type.Boolean({ description: 'Whether the email address is verified.' }),
+    is_email_verified: Type.Boolean({ description: 'Whether the email address has been verified.' }),
     pending_email: Type.Union([Type.String(), Type.Null()], {
       description: 'New email address that is waiting for verification. Null if there is none.',
     }),
@@ -24,15 +24,17 @@ export const me = Type.Object(
         'Time until which this session can be used for actions that require a recent sign-in. Null with an API key.',
     }),
     is_staff: Type.Boolean({ description: 'Always false, because Millrace does not have staff users.' }),
-    is_2fa_enabled: Type.Boolean({ description: 'Whether a second factor is required when the user signs in.' }),
+    is_2fa_enabled: Type.Boolean({ description: 'Whether the user has two-factor authentication enabled.' }),
     passkeys_enabled_for_2fa: Type.Boolean({
       description:
         'Whether a passkey is required after the password. The user can sign in with a passkey instead of a password in ' +
         'any case.',
     }),
-    has_social_auth: Type.Boolean({ description: 'Whether the account is linked to a sign-in provider.' }),
-    hedgehog_config: freeFormObject({ description: 'Free-form settings. Empty if not set.' }),
-    role_at_organization: Type.String({ description: 'Role of the user at work. Empty if unknown.' }),
+    has_social_auth: Type.Boolean({
+      description: 'Whether the user can sign in with an account of an external provider.',
+    }),
+    hedgehog_config: freeFormObject({ description: 'Free-form settings; empty if not set.' }),
+    role_at_organization: Type.String({ description: 'Job role of the user; empty if not known.' }),
     team: Type.Union([projectSummary, Type.Null()], { description: 'Project that `@current` refers to.' }),
     organization: Type.Union([organization, Type.Null()], { description: 'Organization that `@current` refers to.' }),
     organizations: Type.Array(
@@ -121,7 +123,7 @@ export const userChanges = Type.Object(
       }),
     ),
     role_at_organization: Type.Optional(
-      Type.Enum(roles, { description: 'Your role at work. Empty if you prefer not to say.' }),
+      Type.Enum(roles, { description: 'Your job role; empty if you prefer not to say.' }),
     ),
     password: Type.Optional(
       Type.String({
