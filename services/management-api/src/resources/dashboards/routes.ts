@@ -48,9 +48,7 @@ const listQuery = Type.Object({
   pinned: Type.Optional(
     Type.Boolean({ description: 'True: only pinned dashboards. False: only dashboards that are not pinned.' }),
   ),
-  tags: Type.Optional(
-    Type.String({ description: 'Only dashboards with at least one of these tags, as a JSON array.' }),
-  ),
+  tags: Type.Optional(Type.String({ description: 'Only items with at least one of these tags, as a JSON array.' })),
   creation_mode: Type.Optional(
     Type.String({ description: 'Only dashboards created in this way: `default` or `duplicate`.' }),
   ),

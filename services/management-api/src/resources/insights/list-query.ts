@@ -36,7 +36,7 @@ const insightFilters = {
       description: 'Only insights whose name, description or tags contain this text, ignoring case.',
     }),
   ),
-  tags: text('Only insights with at least one of these tags, as a JSON array.'),
+  tags: text('Only items with at least one of these tags, as a JSON array.'),
   dashboards: text('Only insights that are on all of these dashboards: dashboard IDs as a JSON array.'),
   events: text('Only insights whose query contains at least one of these events, as a JSON array.'),
   date_from: time('whose name, description or query was changed', 'after'),
