@@ -1,7 +1,7 @@
 import { createTestTenant, startServer, type TestServer, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** The real gateway takes the event in `packages/stack/src/start/start.kafka.test.ts`; here what is sent, and what it may answer. */
+/** The real gateway takes the event in `packages/stack/src/start/start.test.ts`; here what is sent, and what it may answer. */
 let gateway: TestServer;
 let answer: { status: number; body: string };
 let received: { path: string | undefined; body: Record<string, unknown> }[] = [];

@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '@millrace/testing';
+import { removePostgresFiles } from '../servers/postgres.ts';
+import { findProcesses } from './find-processes.ts';
+import { paste } from './paste.ts';
+import { runStartCommand, type StartCommand } from './start-command.ts';
+
+/** Where the tests of one file run `npm start`. */
+export interface StartDirectory {
+  /** The data directory. Its name has a space and an umlaut. */
+  path(): string;
+  /** A port that another program listens on, which `start` requests for the gateway and the API. */
+  takenPort(): number;
+  start(env?: Record<string, string>, options?: string[]): StartCommand;
+  /** Waits until no process uses the data directory. */
+  nothingRuns(): Promise<void>;
+}
+
+/** Creates a data directory before the tests of a file, ends what they started after each, and removes it at the end. */
+export function useStartDirectory(): StartDirectory {
+  let directory: string;
+  let taken: Server;
+  const commands: StartCommand[] = [];
+  const takenPort = () => (taken.address() as AddressInfo).port;
+  const nothingRuns = () =>
+    eventually(() => findProcesses(directory).length === 0, { what: 'the end of all processes of the system' });
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'millrace start ü-'));
+    // When tests run as root, PostgreSQL runs as another user, who must be able to enter the directory.
+    chmodSync(directory, 0o755);
+    taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+  });
+  afterEach(async () => {
+    for (const command of commands.splice(0)) command.kill('SIGKILL');
+    await nothingRuns();
+  });
+  afterAll(() => {
+    taken.close();
+    removePostgresFiles(join(directory, 'postgres'));
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  return {
+    path: () => directory,
+    takenPort,
+    start(env = {}, options = []) {
+      const port = String(takenPort());
+      const command = runStartCommand(directory, { INGEST_PORT: port, API_PORT: port, ...env }, { options });
+      commands.push(command);
+      return command;
+    },
+    nothingRuns,
+  };
+}
+
+/** The `curl` commands that `npm start` prints. */
+export const curlLines = (command: StartCommand) =>
+  [...command.output().matchAll(/^ {2}(.*curl .*)$/gm)].map(([, line]) => String(line));
+
+/** Runs the two printed commands that send an event and list it. Returns what the second prints. */
+export async function sendAndSee(command: StartCommand): Promise<string> {
+  const [send = '', see = ''] = curlLines(command);
+  expect(await paste(send)).toBe('{"status":"Ok"}');
+  let seen = '';
+  await eventually(
+    async () => {
+      seen = await paste(see);
+      return seen.includes('"distinct_id":"you"');
+    },
+    { what: 'the arrival of the event' },
+  );
+  return seen;
+}
