@@ -114,7 +114,7 @@ export {
   type ScimUserFilter,
 } from './scim/provisioning.ts';
 export { changePassword } from './sign-in/change-password.ts';
-export { deviceDays, isKnownDevice, rememberDevice } from './sign-in/known-devices.ts';
+export { deviceDays, isKnownDevice, rememberDevice, renewDevice } from './sign-in/known-devices.ts';
 export { createOneTimeLink, findOneTimeLink, takeOneTimeLink } from './sign-in/one-time-links.ts';
 export {
   deletePasskey,

@@ -2,9 +2,9 @@
 
 import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
-import { deleteDevices, hasDevice, insertDevice } from './sign-in-store.ts';
+import { deleteDevices, extendDevice, hasDevice, insertDevice } from './sign-in-store.ts';
 
-/** A device is known for so long, until the user has a new password. */
+/** How long a browser is recognized after the last sign-in in it. A new password ends that for all browsers of the user. */
 export const deviceDays = 30;
 /** Of one user; the oldest is forgotten when there are more. */
 const mostDevices = 50;
@@ -15,6 +15,11 @@ export async function rememberDevice(tx: Transaction, userId: number): Promise<s
   await insertDevice(tx, { token_hash: hashSecret(secret), user_id: userId }, deviceDays);
   await deleteDevices(tx, userId, { but: mostDevices });
   return secret;
+}
+
+/** Starts the 30 days of a known device again. The time for which it is trusted with a second factor does not change. */
+export async function renewDevice(tx: Transaction, secret: string): Promise<void> {
+  await extendDevice(tx, hashSecret(secret), deviceDays);
 }
 
 /** @param email in lower case. */

@@ -4,6 +4,7 @@ import { randomInt, scrypt } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
 import { isSecondFactorDemanded } from '../access/live-session-store.ts';
 import { hashSecret } from '../keys/secrets.ts';
+import { deviceDays } from './known-devices.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 
 /** What a user has to show a second factor with. */
@@ -113,12 +114,12 @@ function hashOf(userId: number, code: string): Promise<string> {
   });
 }
 
-/** Whether a device showed a second factor of the user that is not to be asked for there again. */
+/** Whether the user has shown a second factor in this device in the last 30 days, and chose to skip it there from then on. */
 export async function isTrustedDevice(sql: Sql, secret: string, userId: number): Promise<boolean> {
   const rows = await sql.query(
     `SELECT FROM known_device
-      WHERE token_hash = $1 AND user_id = $2 AND expires_at > now() AND second_factor_at IS NOT NULL`,
-    [hashSecret(secret), userId],
+      WHERE token_hash = $1 AND user_id = $2 AND second_factor_at > now() - make_interval(days => $3)`,
+    [hashSecret(secret), userId, deviceDays],
   );
   return rows.length > 0;
 }

@@ -130,6 +130,13 @@ export async function insertDevice(
   );
 }
 
+export async function extendDevice(tx: Transaction, tokenHash: string, days: number): Promise<void> {
+  await tx.query('UPDATE known_device SET expires_at = now() + make_interval(days => $2) WHERE token_hash = $1', [
+    tokenHash,
+    days,
+  ]);
+}
+
 /** Whether a device is one of the user's whose address this is. */
 export async function hasDevice(sql: Sql, tokenHash: string, email: string): Promise<boolean> {
   const rows = await sql.query(

@@ -71,7 +71,7 @@ export function requireSessionPlace({ baseUrl }: ApiRequest): void {
 /** What a browser is given that has just signed in. */
 export interface SignedIn {
   session: string;
-  /** Null where the device was known before. */
+  /** Null when no sign-in has taken place, and the cookie stays as it is. */
   device: string | null;
 }
 

@@ -278,6 +278,22 @@ test('D18: a verified domain is not verified again', async () => {
   expect(await verify(id)).toMatchObject(VE('already_verified', null, 'This domain has already been verified.'));
 });
 
+it('shows a domain as not verified once its record has been missing for seven days', async () => {
+  const domain = await addVerified();
+  const { id } = domain;
+  const missingFor = (days: number) =>
+    api.database.sql.query(
+      'UPDATE organization_domain SET proof_missing_since = now() - make_interval(days => $2) WHERE id = $1',
+      [id, days],
+    );
+  await missingFor(6);
+  expect(await read(id)).toMatchObject({ is_verified: true });
+  await missingFor(8);
+  expect(await read(id)).toMatchObject({ is_verified: false });
+  prove(domain);
+  expect((await verify(id)).body).toMatchObject({ is_verified: true, proof_missing_since: null });
+});
+
 test('D19, D20: members neither add nor verify', async () => {
   const domain = await addDomain();
   prove(domain);

@@ -238,7 +238,7 @@ export function toDomain(row: DomainRow, installed: Installed) {
       : ({ state: 'no effect', reason: 'proof_missing' } as const);
   return {
     ...row,
-    is_verified: row.verified_at !== null,
+    is_verified: row.verified_at !== null && hasProofInTime(row, new Date()),
     verified_at: row.verified_at && formatDateTime(row.verified_at),
     has_saml,
     has_oidc,

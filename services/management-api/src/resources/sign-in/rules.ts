@@ -23,6 +23,7 @@ import {
   recordActivity,
   recordOwnActivity,
   rememberDevice,
+  renewDevice,
   replacePasswordHash,
   type SigningIn,
   takeOneTimeLink,
@@ -160,6 +161,7 @@ export async function begin(
   const before = sessionOf(request);
   if (before !== null) await endSession(tx, before);
   const known = await knownDeviceOf(tx, request, user.email);
+  if (known !== null) await renewDevice(tx, known);
   const device = known ?? (await rememberDevice(tx, user.id));
   if (remember) await trustDevice(tx, device);
   const browser = request.header('user-agent') ?? '';
@@ -175,7 +177,7 @@ export async function begin(
   }
   return {
     session: await beginSession(tx, { userId: user.id, ...how, address: request.address, browser }),
-    device: known === null ? device : null,
+    device,
   };
 }
 

@@ -306,6 +306,21 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
+  it('S-021: stays known for 30 days after its last sign-in, and skips the second factor for 30 days after it was shown', async () => {
+    const device = await remember();
+    const { sql } = api.database;
+    await sql.query(
+      `UPDATE known_device SET expires_at = now() + interval '1 day', second_factor_at = now() - interval '29 days'`,
+    );
+    expect(cookieOf(await login(device), 'device')).toBe(device);
+    const [row] = await sql.query(
+      'SELECT round(extract(epoch FROM expires_at - now()) / 86400) AS days FROM known_device ORDER BY expires_at DESC',
+    );
+    expect(Number(row?.days)).toBe(30);
+    await sql.query(`UPDATE known_device SET second_factor_at = now() - interval '31 days'`);
+    expect((await login(device)).status).toBe(401);
+  });
+
   test('S-021: a new password, and switching the factor off and on, end it', async () => {
     const device = await remember();
     const key = cookieOf(await login(device), 'session');

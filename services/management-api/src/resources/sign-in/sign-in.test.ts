@@ -572,7 +572,7 @@ describe('limits', () => {
     for (let count = 0; count < 5; count += 1) await attempt('wrong', `198.51.100.${100 + count}`);
     expect((await signInWith('203.0.113.22', foreign)).status).toBe(429);
     const known = await signInWith('203.0.113.23', own);
-    expect([known.status, device(known)]).toEqual([200, '']);
+    expect([known.status, device(known)]).toEqual([200, own]);
     const user = await findSigningIn(served.database.sql, { id: person.userId });
     const hash = user?.password_hash ?? '';
     await served.database.transaction(async (tx) => user && changePassword(tx, user, { hash, actor: null }));
