@@ -8,7 +8,7 @@ let root: string;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'documents-'));
   await write('README.md', '');
-  for (const folder of ['services', 'test-e2e', 'prisma', 'deploy']) await mkdir(join(root, folder));
+  for (const folder of ['services', 'test-e2e', 'prisma', 'deploy', 'examples']) await mkdir(join(root, folder));
   await write('docs/rules.md', '# Rules\n\n## What a name does\n');
   await write('packages/one/src/rule.ts', '');
 });

@@ -49,7 +49,7 @@ const onOneLine = (source: string) => source.replace(/\n\s*(?:\*|\/\/|--)?\s*/g,
 
 /** What the checks of the documents look at. */
 export interface RepositoryTexts {
-  /** The documents for readers: those at the top, in `docs/` and in `deploy/`. */
+  /** The documents for readers: those at the top, in `docs/`, `deploy/` and `examples/`. */
   pages: SourceFile[];
   /** Everything else that can cite a document. */
   sources: SourceFile[];
@@ -63,7 +63,7 @@ const ownFolder = 'packages/stack/src/docs/';
 export async function repositoryTexts(root: string): Promise<RepositoryTexts> {
   const [pagesAtTheTop, docs, settingsAtTheTop, sources] = await Promise.all([
     filesAtTheTop(root, ['.md']),
-    sourceFiles(root, ['docs', 'deploy'], ['.md']),
+    sourceFiles(root, ['docs', 'deploy', 'examples'], ['.md']),
     filesAtTheTop(root, endings),
     sourceFiles(root, folders, endings),
   ]);

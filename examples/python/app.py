@@ -1,0 +1,26 @@
+"""Sends one order to Millrace and prints which checkout the user gets."""
+
+import os
+
+from posthog import Posthog
+
+client = Posthog(os.environ["POSTHOG_KEY"], host=os.environ["POSTHOG_HOST"])
+user = "ada"
+
+client.set(distinct_id=user, properties={"name": "Ada", "plan": "pro"})
+
+flags = client.evaluate_flags(user)
+is_new = flags.is_enabled("new-checkout")
+print("Checkout in one step" if is_new else "Checkout in three steps")
+
+# With `flags`, the event records which checkout the user had.
+client.capture(
+    "order placed",
+    distinct_id=user,
+    properties={"total": 42, "currency": "EUR"},
+    groups={"company": "corner-shop"},
+    flags=flags,
+)
+
+# Sends what is still in memory. Without it, a short script loses its last events.
+client.shutdown()
