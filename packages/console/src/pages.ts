@@ -9,6 +9,8 @@ export interface PageEntry {
   /** What it answers at a glance. */
   question: string;
   icon: IconName;
+  /** The document that explains it. */
+  help: string;
   /** Pages of one group stand together in the rail. */
   group: 'data' | 'product' | 'operation' | 'settings';
   load: () => Promise<{ Page: ComponentType }>;
@@ -16,10 +18,18 @@ export interface PageEntry {
 
 /** In the order of the rail. A page is a folder of `pages/` whose `page.tsx` exports `Page`. */
 export const pages: readonly PageEntry[] = [
-  { path: 'live', ...words.pages.live, icon: 'live', group: 'data', load: () => import('./pages/live/page.tsx') },
+  {
+    path: 'live',
+    ...words.pages.live,
+    help: 'docs/guides/send-events.md',
+    icon: 'live',
+    group: 'data',
+    load: () => import('./pages/live/page.tsx'),
+  },
   {
     path: 'events',
     ...words.pages.events,
+    help: 'docs/api/events.md',
     icon: 'events',
     group: 'data',
     load: () => import('./pages/events/page.tsx'),
@@ -27,6 +37,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'persons',
     ...words.pages.persons,
+    help: 'docs/api/persons.md',
     icon: 'persons',
     group: 'data',
     load: () => import('./pages/persons/page.tsx'),
@@ -34,6 +45,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'groups',
     ...words.pages.groups,
+    help: 'docs/api/groups.md',
     icon: 'groups',
     group: 'data',
     load: () => import('./pages/groups/page.tsx'),
@@ -41,6 +53,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'cohorts',
     ...words.pages.cohorts,
+    help: 'docs/api/cohorts.md',
     icon: 'cohorts',
     group: 'data',
     load: () => import('./pages/cohorts/page.tsx'),
@@ -48,6 +61,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'insights',
     ...words.pages.insights,
+    help: 'docs/guides/first-questions.md',
     icon: 'insights',
     group: 'product',
     load: () => import('./pages/insights/page.tsx'),
@@ -55,6 +69,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'dashboards',
     ...words.pages.dashboards,
+    help: 'docs/api/dashboards.md',
     icon: 'dashboards',
     group: 'product',
     load: () => import('./pages/dashboards/page.tsx'),
@@ -62,6 +77,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'flags',
     ...words.pages.flags,
+    help: 'docs/flags.md',
     icon: 'flags',
     group: 'product',
     load: () => import('./pages/flags/page.tsx'),
@@ -69,6 +85,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'warnings',
     ...words.pages.warnings,
+    help: 'docs/ingestion-rules.md',
     icon: 'warnings',
     group: 'operation',
     load: () => import('./pages/warnings/page.tsx'),
@@ -76,6 +93,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'health',
     ...words.pages.health,
+    help: 'docs/operations/alerts.md',
     icon: 'health',
     group: 'operation',
     load: () => import('./pages/health/page.tsx'),
@@ -83,6 +101,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'activity',
     ...words.pages.activity,
+    help: 'docs/api/activity.md',
     icon: 'activity',
     group: 'operation',
     load: () => import('./pages/activity/page.tsx'),
@@ -90,6 +109,7 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'settings',
     ...words.pages.settings,
+    help: 'docs/operations/console.md',
     icon: 'settings',
     group: 'settings',
     load: () => import('./pages/settings/page.tsx'),

@@ -93,6 +93,7 @@ const entry = (path: string, load: () => Promise<Record<string, unknown>>, name:
     component: lazyRouteComponent(loadPart(load) as never, name as never),
   });
 const entryPages = () => import('./pages/sign-in/page.tsx');
+const docsPage = () => import('./pages/docs/page.tsx');
 const entries = [
   entry('/sign-in', entryPages, 'SignInPage'),
   entry('/enter', entryPages, 'EnterPage'),
@@ -100,8 +101,9 @@ const entries = [
   entry('/reset/$userId', entryPages, 'ResetPage'),
   entry('/invite/$inviteId', () => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
   entry('/second-factor', entryPages, 'SecondFactorPage'),
-  // Open to everybody, like the page of the API's routes: it holds nothing of a project.
-  entry('/rules/$document', () => import('./pages/rules/page.tsx'), 'RulesPage'),
+  // These need no sign-in, like the page of the API's routes: they contain nothing of a project.
+  entry('/docs', docsPage, 'DocsPage'),
+  entry('/docs/$', docsPage, 'DocsPage'),
 ];
 
 /** The address's query is text by name: each page reads its own part of it (`parts/address.ts`). */

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useHealth } from '../api/queries.ts';
 import { words } from '../words.ts';
+import { useHelpAddress } from './help.ts';
 import { useProject } from './project.ts';
 
 /** Top of a page: its title, what is true now, and at most three buttons, one of them main. */
@@ -12,6 +13,10 @@ export function PageTitle({ title, now, children }: { title: string; now?: React
       <h1>{title}</h1>
       {now}
       <div className="title-buttons">
+        <a className="button" href={useHelpAddress()} target="_blank" rel="noopener noreferrer">
+          {words.docs.help}
+          <span className="only-heard"> {words.docs.newWindow}</span>
+        </a>
         {typeof seconds === 'number' && !data?.alarm && (
           <span className="pill pill-good">
             <span className="dot" />

@@ -5,7 +5,7 @@ import { Button as AriaButton } from 'react-aria-components/Button';
 import { Header, Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { type Me, meQuery, type OrganizationOfMe, type Project, queryClient } from '../api/queries.ts';
-import { apiPath, call } from '../api/request.ts';
+import { apiPath, call, consolePath } from '../api/request.ts';
 import { pages } from '../pages.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -55,9 +55,13 @@ export function Rail({ project }: { project: Project | undefined }) {
           ))}
         </nav>
         <div className="rail-foot">
+          <a className="rail-item" href={`${consolePath}docs`}>
+            <Icon name="documents" />
+            {words.documentation}
+          </a>
           <a className="rail-item" href={apiPath('/api/docs')}>
             <Icon name="documents" />
-            {words.documents}
+            {words.apiReference}
           </a>
           <AccountMenu />
         </div>

@@ -1,0 +1,62 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { everyPage, type Watched, watch } from './visit-pages.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+});
+afterAll(() => console?.stop());
+
+const docs = (path = '') => new URL(`/console/docs${path}`, console.address('')).href;
+const focused = (page: Page) => page.evaluate<string>('document.activeElement.id');
+
+describe('documents in the console', () => {
+  it('shows the index, finds a section, and opens it, without a session or another host', async () => {
+    const watched: Watched[] = [];
+    const page = await console.open('../../docs', { prepare: (visitor) => void watched.push(watch(visitor)) });
+    await page.context().setExtraHTTPHeaders({});
+    await page.getByRole('searchbox').fill('dead letters replay');
+    const found = page.getByRole('list', { name: 'Search results' }).getByRole('link');
+    await found.first().waitFor();
+    const heading = String(await found.first().evaluate((link) => link.firstChild?.textContent));
+    await found.first().click();
+    await page.getByRole('heading', { name: heading, exact: true }).first().waitFor();
+    await page.getByRole('searchbox').fill('zzzzqq');
+    await page.getByText('No section matches your search.').waitFor();
+    expect(await violationsOf(page, { isWhole: true })).toEqual([]);
+    expect(watched.flatMap(({ complaints }) => complaints)).toEqual([]);
+    const addresses = watched.flatMap(({ asked }) => asked.map(({ url }) => url));
+    expect(addresses.filter((address) => !address.startsWith(docs().replace(/docs$/, '')))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('opens the section in the address, follows links between documents, and says when there is no such document', async () => {
+    const page = await console.open('live');
+    await page.goto(docs('/ingestion-rules#dead-letters'));
+    await eventually(async () => expect(await focused(page)).toBe('dead-letters'));
+    await page.goto(docs('/operations/install'));
+    await page.getByRole('main').getByRole('link').first().waitFor();
+    const links = await page
+      .getByRole('main')
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+    const inside = links.filter((address) => address.startsWith('/console/docs/'));
+    expect(inside.length).toBeGreaterThan(0);
+    await page.goto(new URL(inside[0] ?? '', docs()).href);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.goto(docs('/no-such-document'));
+    await page.locator('[data-state=gone]').waitFor();
+    await page.context().close();
+  });
+
+  it.each(everyPage)('is reached from the page %s by Help', async (path) => {
+    const page = await console.open(path);
+    const help = page.getByRole('link', { name: 'Help (opens in a new window)' });
+    const address = String(await help.getAttribute('href'));
+    await page.goto(new URL(address, docs()).href);
+    await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+    await page.context().close();
+  });
+});
