@@ -110,10 +110,9 @@ async function openPage(url: string): Promise<{ page: Page; close(): Promise<voi
   const userAgent =
     'Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
   const context = await browser.newContext({ userAgent });
-  await context.addInitScript(() => {
+  await context.addInitScript(`
     Object.defineProperty(navigator, 'webdriver', { get: () => false });
-    Object.defineProperty(navigator, 'userAgentData', { get: () => undefined });
-  });
+    Object.defineProperty(navigator, 'userAgentData', { get: () => undefined });`);
   const page = await context.newPage();
   await page.goto(url);
   return { page, close: () => browser.close() };

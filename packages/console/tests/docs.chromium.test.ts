@@ -15,7 +15,9 @@ const focused = (page: Page) => page.evaluate<string>('document.activeElement.id
 describe('documents in the console', () => {
   it('shows the index, finds a section, and opens it, without a session or another host', async () => {
     const watched: Watched[] = [];
-    const page = await console.open('../../docs', { prepare: (visitor) => void watched.push(watch(visitor)) });
+    const page = await console.open('../../docs', {
+      prepare: async (visitor) => void watched.push(watch(visitor)),
+    });
     await page.context().setExtraHTTPHeaders({});
     await page.getByRole('searchbox').fill('dead letters replay');
     const found = page.getByRole('list', { name: 'Search results' }).getByRole('link');

@@ -26,8 +26,9 @@ export function useStartDirectory(): StartDirectory {
   let taken: Server;
   const commands: StartCommand[] = [];
   const takenPort = () => (taken.address() as AddressInfo).port;
-  const nothingRuns = () =>
-    eventually(() => findProcesses(directory).length === 0, { what: 'the end of all processes of the system' });
+  const nothingRuns = async () => {
+    await eventually(() => findProcesses(directory).length === 0, { what: 'the end of all processes of the system' });
+  };
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'millrace start ü-'));
