@@ -34,7 +34,7 @@ const filter = Type.Object(
   {
     key: text('Name of the property.'),
     value: Type.Optional(Type.Unknown({ description: 'Value, or list of values, to compare the property with.' })),
-    operator: text('Defaults to `exact`.'),
+    operator: text('Comparison operator. Defaults to `exact`.'),
     type: text('`event` (default), `person`, `group`, `cohort`, `element` or `event_metadata`.'),
     group_type_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 4 })),
   },
@@ -100,13 +100,13 @@ const binCount = Type.Optional(
 const breakdownFilter = Type.Optional(
   object('InsightBreakdownFilter', {
     breakdown: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 3 })])),
-    breakdown_type: choice(breakdownTypes, 'Defaults to `event`.'),
+    breakdown_type: choice(breakdownTypes, 'Type of the property. Defaults to `event`.'),
     breakdown_group_type_index: groupIndex,
     breakdowns: Type.Optional(
       Type.Array(
         object('InsightBreakdown', {
           property: Type.String(),
-          type: choice(breakdownTypes, 'Defaults to `event`.'),
+          type: choice(breakdownTypes, 'Type of the property. Defaults to `event`.'),
           group_type_index: groupIndex,
           normalize_url: flag('Whether to strip trailing `/`, `?` and `#`.'),
           histogram_bin_count: binCount,
@@ -133,7 +133,7 @@ const common = {
   ...marks,
 };
 const series = (maxItems: number) => Type.Array(eventsNode, { minItems: 1, maxItems });
-const interval = choice(intervals, 'Defaults to `day`.');
+const interval = choice(intervals, 'Interval of the result. Defaults to `day`.');
 
 const compareFilter = Type.Optional(
   object('InsightCompareFilter', {
@@ -160,7 +160,7 @@ export const trendsQuery = object('TrendsQuery', {
   aggregation_group_type_index: groupIndex,
   trendsFilter: Type.Optional(
     object('InsightTrendsFilter', {
-      display: choice([...displays.series, ...displays.total], 'Defaults to `ActionsLineGraph`.'),
+      display: choice([...displays.series, ...displays.total], 'Chart type. Defaults to `ActionsLineGraph`.'),
       formula: text('Formula of the series `A`, `B` and so on, such as `A / B`.'),
       formulas: Type.Optional(Type.Array(Type.String())),
       formulaNodes: Type.Optional(
@@ -204,19 +204,22 @@ export const funnelsQuery = object('FunnelsQuery', {
   aggregation_group_type_index: groupIndex,
   funnelsFilter: Type.Optional(
     object('InsightFunnelsFilter', {
-      funnelVizType: choice(['steps', 'time_to_convert', 'trends'], 'Defaults to `steps`.'),
-      funnelOrderType: choice(['ordered', 'strict', 'unordered'], 'Defaults to `ordered`.'),
+      funnelVizType: choice(['steps', 'time_to_convert', 'trends'], 'Graph type. Defaults to `steps`.'),
+      funnelOrderType: choice(['ordered', 'strict', 'unordered'], 'Step order. Defaults to `ordered`.'),
       funnelWindowInterval: Type.Optional(
         Type.Integer({ description: 'Length of the conversion window. Defaults to 14.' }),
       ),
-      funnelWindowIntervalUnit: choice(['second', 'minute', 'hour', 'day', 'week', 'month'], 'Defaults to `day`.'),
+      funnelWindowIntervalUnit: choice(
+        ['second', 'minute', 'hour', 'day', 'week', 'month'],
+        'Unit of the conversion window. Defaults to `day`.',
+      ),
       funnelFromStep: step,
       funnelToStep: step,
       binCount: Type.Optional(Type.Integer({ minimum: 1, maximum: 90 })),
       exclusions: Type.Optional(Type.Array(funnelExclusion, { maxItems: 32 })),
       breakdownAttributionType: choice(
         ['first_touch', 'last_touch', 'all_events', 'step'],
-        'Defaults to `first_touch`.',
+        'Breakdown attribution. Defaults to `first_touch`.',
       ),
       breakdownAttributionValue: step,
       funnelAggregateByHogQL: Type.Optional(Type.Enum(['person_id'])),
@@ -247,9 +250,9 @@ export const retentionQuery = object('RetentionQuery', {
     object('InsightRetentionFilter', {
       retentionType: choice(
         ['retention_recurring', 'retention_first_time', 'retention_first_ever_occurrence'],
-        'Defaults to `retention_recurring`.',
+        'Type of retention. Defaults to `retention_recurring`.',
       ),
-      period: choice(['Hour', 'Day', 'Week', 'Month'], 'Defaults to `Day`.'),
+      period: choice(['Hour', 'Day', 'Week', 'Month'], 'Length of an interval. Defaults to `Day`.'),
       totalIntervals: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Defaults to 7.' })),
       targetEntity: retentionEntity,
       returningEntity: retentionEntity,
@@ -257,7 +260,7 @@ export const retentionQuery = object('RetentionQuery', {
       minimumOccurrences: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
       timeWindowMode: choice(
         ['strict_calendar_dates', '24_hour_windows'],
-        'Defaults to `strict_calendar_dates`. A 24-hour window starts with the first target event in the interval.',
+        'Type of time window. Defaults to `strict_calendar_dates`. A 24-hour window starts with the first target event in the interval.',
       ),
       retentionCustomBrackets: Type.Optional(
         Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
@@ -273,7 +276,7 @@ export const retentionQuery = object('RetentionQuery', {
       aggregationProperty: text(
         'Property to aggregate: of target events in the first column, of returning events in later ones.',
       ),
-      aggregationPropertyType: choice(['event', 'person'], 'Defaults to `event`.'),
+      aggregationPropertyType: choice(['event', 'person'], 'Type of the property. Defaults to `event`.'),
       ...drawing('retentionReference', 'meanRetentionCalculation', 'display', 'dashboardDisplay', 'showTrendLines'),
       ...drawing(
         'selectedInterval',
@@ -306,7 +309,7 @@ export type LifecycleQuery = Static<typeof lifecycleQuery>;
 const page = {
   select: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 100 })),
   orderBy: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 10 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50_000, description: 'Defaults to 100.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50_000, description: 'Row limit. Defaults to 100.' })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
 };
 

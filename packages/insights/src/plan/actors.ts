@@ -190,7 +190,7 @@ function planTrendsPoint(
   const asked = compare === 'previous' ? previous : current;
   const question = asked?.questions[at];
   if (asked === undefined || current === undefined)
-    throw queryError('source.compare', 'The query has no previous period.');
+    throw queryError('source.compare', 'The query has no previous period. Set `compareFilter.compare` to true.');
   if (question === undefined) throw queryError('source.series', `The query has no series ${at}.`);
   const { measure } = question;
   const unit: Unit = measure.of === 'units' && measure.unit.of === 'group' ? measure.unit : { of: 'person' };
