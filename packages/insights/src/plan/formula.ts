@@ -62,7 +62,7 @@ export function readFormula(text: string, seriesCount: number, path: string): Fo
     if (token === undefined || !/^[A-Za-z]$/.test(token))
       throw wrong(token === undefined ? 'It is incomplete.' : `Unexpected "${token}".`);
     const index = token.toUpperCase().charCodeAt(0) - 65;
-    if (index >= seriesCount) throw wrong(`There is no series ${token.toUpperCase()}.`);
+    if (index >= seriesCount) throw wrong(`The query has no series ${token.toUpperCase()}.`);
     return (numbers) => numbers[index] ?? 0;
   }
   function wrong(detail: string) {

@@ -161,7 +161,7 @@ function projectHealth() {
       alarm: orNull(alarm, 'Set while the lag exceeds the threshold. Otherwise null.'),
       visible_after_seconds: orNull(
         Type.Number(),
-        'Ingestion lag across all projects, in seconds: how far stored events are behind accepted events at most.',
+        'Upper limit for the ingestion lag of all projects, in seconds: how far storing events is behind accepting them.',
       ),
       lanes: orNull(Type.Array(lane), 'Topics of the event log, with the records of all projects.'),
       per_minute: Type.Object(

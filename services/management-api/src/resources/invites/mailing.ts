@@ -173,7 +173,7 @@ function inviteMail(letter: InviteLetter): Mail {
       'Hello,',
       `${inviter} invited you to join ${letter.organizationName} on Millrace as ${roleOf(letter.level)}.`,
       ...(letter.message ? ['They wrote:', quoteMessage(letter.message)] : []),
-      `The invitation is only for you and is valid until ${formatMoment(letter.expiresAt)}:`,
+      `The invite is only for you and is valid until ${formatMoment(letter.expiresAt)}:`,
       letter.withConsole
         ? page
         : `curl -X POST '${address}/look/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
@@ -195,7 +195,7 @@ function joinedMail(
   return {
     to,
     subject: `${user.email} joined ${organization_name} on Millrace`,
-    text: `${user.email} accepted an invitation and is now a member of ${organization_name}.`,
+    text: `${user.email} accepted an invite and is now a member of ${organization_name}.`,
   };
 }
 

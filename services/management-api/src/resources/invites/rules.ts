@@ -160,7 +160,7 @@ export async function acceptAsUser(
 
 function needsToken(): AppError {
   const detail =
-    'The email address of your account is not confirmed. To accept the invite, open the link in the invitation, or send its secret as ' +
+    'The email address of your account is not confirmed. To accept the invite, open the invite link, or send its secret as ' +
     '`token`.';
   return new AppError('invalid', detail, { code: 'required', attr: 'token' });
 }
