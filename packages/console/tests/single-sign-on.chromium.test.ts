@@ -61,7 +61,7 @@ test('by a provider of the installation, and back to the page that was wanted', 
   await page.getByRole('button', { name: 'Continue with GitLab' }).waitFor();
   await lookAt(page);
   await page.getByRole('button', { name: 'Continue with GitLab' }).click();
-  await page.getByRole('heading', { name: 'Events' }).waitFor();
+  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).toBe(wanted);
   await page.context().close();
 });
@@ -147,7 +147,7 @@ test('S-121: by the SAML provider of the domain, whose page posts from another s
   const page = await openSignIn(`?next=${wanted}`);
   await page.getByLabel('Email').fill('grace@corp.example');
   await page.getByRole('button', { name: 'Single sign-on' }).click();
-  await page.getByRole('heading', { name: 'Events' }).waitFor();
+  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).toBe(wanted);
   const { rows } = await console.query('SELECT first_name FROM "user" WHERE email = $1', ['grace@corp.example']);
   expect(rows).toEqual([{ first_name: 'Grace <b>' }]);

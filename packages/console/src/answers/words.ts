@@ -5,7 +5,7 @@ export const text = {
   bins: ['Time to convert (seconds)', 'Persons'],
   series: 'Series',
   total: 'Total',
-  before: 'Previous period',
+  before: 'Previous',
   change: 'Change',
   chart: (names: readonly string[], from: string, to: string) =>
     `Chart of ${names.join(', ')} from ${from} to ${to}. The table contains the values.`,
