@@ -44,7 +44,7 @@ test('S-105: the operator switches an enforced provider off, which is recorded a
   );
   const env = { SMTP_URL: mailServer.url };
   expect(await off('Corp.example', env)).toMatchObject({ exitCode: 0, result: { before: 'saml', notified: 1 } });
-  expect(mailServer.mails[0]?.headers.subject).toContain('Single sign-on is no longer enforced');
+  expect(mailServer.mails[0]?.headers.subject).toContain('Single sign-on is no longer required');
   const rows = await database.sql.query(
     `SELECT d.sso_enforcement, a.detail -> 'trigger' ->> 'job_id' AS command, a.activity
        FROM organization_domain d JOIN activity_log a ON a.item_id = d.id::text WHERE d.id = $1`,

@@ -44,7 +44,7 @@ async function tell(
     'Users of this domain can use any sign-in method again.';
   try {
     return await mailAdministrators({ sql, mailer }, organizationId, {
-      subject: 'Single sign-on is no longer enforced',
+      subject: 'Single sign-on is no longer required',
       sentences: [sentence],
     });
   } finally {

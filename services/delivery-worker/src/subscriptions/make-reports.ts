@@ -47,9 +47,9 @@ async function makeOne(report: ClaimedReport, { database: { sql }, events, stopp
   const giveUpAt = performance.now() + longestReportMs;
 
   async function ask(query: unknown, now: number) {
-    if (isGivenUp) throw new AppError('unavailable', 'Every attempt to compute them was interrupted.');
+    if (isGivenUp) throw new AppError('unavailable', 'Every attempt to compute the results was interrupted.');
     const maxMs = Math.min(longestQuestionMs, giveUpAt - performance.now());
-    if (maxMs <= 0) throw new AppError('unavailable', 'The time for this report was up.');
+    if (maxMs <= 0) throw new AppError('unavailable', 'The time limit for this report was reached.');
     try {
       const asked = { projectId: report.environment_id, query, now };
       return await runQuery({ sql, events }, asked, { signal: stopping, maxMs, maxBytes });

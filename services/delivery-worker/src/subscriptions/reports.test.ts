@@ -327,7 +327,7 @@ test('a report that has taken its worker down every time is sent without numbers
   );
   await makeReports();
   await oneRound((slots) => deliverDue(deps, slots));
-  expect(mail().body).toContain('No results: Every attempt to compute them was interrupted.');
+  expect(mail().body).toContain('No results: Every attempt to compute the results was interrupted.');
 });
 
 test('Q-296: filters of the dashboard hold for its insights, and those of a tile in their place', async () => {

@@ -190,7 +190,7 @@ function resetMail(
     subject: 'Reset your Millrace password',
     text: [
       hello,
-      'we received a request to reset the password of your account. With this link you can set a new one. It works ' +
+      'We received a request to reset the password of your account. With this link you can set a new one. It works ' +
         'once, and expires after one day:',
       `${publicUrl}/console/reset/${uuid}#${secret}`,
       'Or send this request:',
@@ -206,7 +206,7 @@ function codeMail(email: string, code: string): Mail {
     subject: `${code} is your Millrace verification code`,
     text: [
       hello,
-      `enter this code to verify your email address: ${code}`,
+      `Enter this code to verify your email address: ${code}`,
       'The code is valid for one day and five attempts. If you did not request it, you can ignore this email.',
     ].join('\n\n'),
   };
