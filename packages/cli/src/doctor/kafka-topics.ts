@@ -149,7 +149,7 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
   if (old.length > 0) {
     findings.push(
       problem(
-        `unread events of ${listed(old)} are older than half of the retention time of the topic and will be deleted`,
+        `unread events of ${listed(old)} are older than half of the topic's retention time and will be deleted unless they are read soon`,
         'Raise retention.ms of the topics now, then find out why the consumers do not keep up.',
       ),
     );

@@ -198,7 +198,7 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
   }
   return orOk(
     findings,
-    ours.length === 0 ? 'nothing has been read yet' : `all stored offsets are within their logs (${ours.length})`,
+    ours.length === 0 ? 'nothing has been read yet' : `all stored offsets are valid (${ours.length})`,
   );
 }
 
