@@ -24,10 +24,12 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
        pnpm bench sign-in  [--seconds 30]
        pnpm bench insights [--events 1000000] [--pairs 3] [--clickhouse]
 
-Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
-Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
-about, flags with posthog-node; e2e follows events from the request to the row, with --questions beside questions about others.
-browser needs no servers, but a Chromium on the PATH or at CHROMIUM_PATH; console needs both, and npm for Unleash's pages.`;
+Requires DATABASE_URL (with a PostgreSQL superuser), KAFKA_BROKERS and REDIS_URL of real servers. Existing data on these servers is
+not changed. Prints each target and whether it was met.
+
+gateway and consumer alternate between Millrace and the naive stack in packages/bench/src/naive. flags compares with posthog-node.
+e2e follows events from the request to the stored row. With --questions, insight queries about other events run at the same time.
+browser does not need servers, but needs Chromium on the PATH or at CHROMIUM_PATH. console needs both, and npm for the Unleash pages.`;
 
 const { values, positionals } = orUsage(usage, () =>
   parseArgs({

@@ -17,14 +17,21 @@ const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--
        pnpm chaos region   [--seconds 30] [--seed N] [--rate 400]
        pnpm chaos restore  [--seconds 60] [--seed N] [--rate 400]
 
-Starts PostgreSQL, Kafka (Java 17 or newer) and Redis of its own, and the services as they are installed, breaks each of
-them in turn under load, --seconds a phase, and compares what was acknowledged with what is stored. Ends with 1 when
-anything is lost, doubled or wrong. flags toggles a flag a hundred times as well: no answer may be older than a second, nor
-take longer than half of one. --logs keeps what each consumer says there, with the turns of the phases. What the consumer's chaos makes up
-follows from --seed or MILLRACE_SEED; it is printed. upgrade builds the release that git calls REF, starts it, and takes it to
-this one and back, service by service. restore deletes PostgreSQL's data and brings them back from a base backup and its
-archive, while gateways go on acknowledging. region moves all to other servers, with a standby of PostgreSQL and an empty Kafka. browser loads --pages of a site that uses the browser library, with reloads, crashes, tabs and
-outages. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
+Starts its own PostgreSQL, Kafka (Java 17 or later) and Redis, and the services as they are installed. Breaks each of them in turn
+under load, for --seconds per phase, and compares the acknowledged events with the stored events. Exits with code 1 if any event is
+lost, duplicated or wrong.
+
+gateway, consumer  break the servers that the gateways or the consumers use
+flags              also toggles a flag a hundred times. Results must not be more than a second old or take longer than half a second
+browser            loads --pages pages of a site that uses the browser library, with reloads, crashes, tabs and outages
+upgrade            builds the git revision REF, starts it, and upgrades it to this version and back, service by service
+region             moves everything to other servers, with a PostgreSQL standby and an empty Kafka
+restore            deletes the data of PostgreSQL and restores it from a base backup and its archive, while the gateways keep
+                   acknowledging events
+
+--fallback         runs the gateways with EVENT_LOG_FALLBACK=postgres
+--logs DIR         writes the output of each consumer to DIR, with the start of each phase
+--seed N           reproduces the random choices of an earlier run, which prints its seed (default: MILLRACE_SEED)`;
 
 const { values, positionals } = orUsage(usage, () =>
   parseArgs({
