@@ -52,7 +52,7 @@ test('nothing is said while the database refuses what it is given, and quotes it
 test('nothing is said of reports and exports that fail', async () => {
   await services.proxies.mail.refuse();
   await services.makeReportsAndExportsDue();
-  for (const said of ['a report could not be delivered', 'a batch export run failed', 'could not send an email']) {
+  for (const said of ['delivering a report failed', 'batch export run failed', 'could not send an email']) {
     await eventually(() => services.said().includes(said), { what: `"${said}"` });
   }
   await services.proxies.mail.pass();

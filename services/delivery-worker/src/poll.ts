@@ -43,7 +43,7 @@ export function startPolling(
         failures += 1;
         metrics.inc({ task: task.name, result: 'failed' });
         // A database that is away reports itself and comes back; anything else is a fault of ours.
-        logger.log(isTransientError(error) ? 'warn' : 'error', 'a task failed', { task: task.name, error });
+        logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task: task.name, error });
         if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, maxPatience));
       }
     }
@@ -119,7 +119,7 @@ export function createFairSlots(
       await work();
     } catch (error) {
       // What it had claimed is free again when its lease is over.
-      logger.log(isTransientError(error) ? 'warn' : 'error', 'a task failed', { task, error });
+      logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task, error });
     }
     const left = (taken.get(organizationId) ?? 0) - 1;
     if (left > 0) taken.set(organizationId, left);

@@ -43,7 +43,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const url = secretOf(config, 'smtpUrl');
   const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
   if (mailer) lifecycle.own('mailer', mailer);
-  else logger.info('no mail server: reports by e-mail will fail until SMTP_URL is set');
+  else logger.info('SMTP_URL is not set: reports cannot be sent by email');
   // They cannot write, and each question has its own time.
   const reader = lifecycle.own(
     'connections for reports',

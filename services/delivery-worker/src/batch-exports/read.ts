@@ -60,7 +60,7 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   function warnOnce(sessions: number): void {
     if (isTold) return;
     isTold = true;
-    logger.warn('the database role lacks pg_read_all_stats, so batch exports start later than necessary; GRANT it', {
+    logger.warn('batch exports start later than necessary: grant pg_read_all_stats to the database role', {
       sessions,
     });
   }

@@ -84,7 +84,7 @@ async function recordFailure(run: ClaimedRun, error: unknown, { database, logger
   const isPermanent = isTheirs && error.isPermanent;
   const delaySeconds = isPermanent ? null : (retryDelaysSeconds[run.attempts - 1] ?? null);
   const { id: runId, batch_export_id: batchExportId, attempts } = run;
-  if (isTheirs) logger.warn('a batch export run failed', { runId, batchExportId, attempts, reason: error.message });
+  if (isTheirs) logger.warn('batch export run failed', { runId, batchExportId, attempts, reason: error.message });
   else logger.error('batch export run failed: internal error', { runId, batchExportId, attempts, error });
   await failRun(database.sql, run, {
     error: isTheirs

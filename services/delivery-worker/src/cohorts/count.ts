@@ -61,7 +61,7 @@ async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: (
       return;
     }
     const isTheirs = error instanceof CannotCount;
-    if (!isTheirs) logger.error('cohorts could not be counted', { cohortIds: claimed.map(({ id }) => id), error });
+    if (!isTheirs) logger.error('counting cohorts failed', { cohortIds: claimed.map(({ id }) => id), error });
     const reason = isTheirs
       ? error.message
       : 'The count failed because of an error in this installation, not in the cohort.';

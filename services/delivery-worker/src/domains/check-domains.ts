@@ -30,7 +30,7 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   const { outcome } = await lookUpChallenge(domain.domain, domain.verification_challenge);
   if (outcome !== 'no answer') {
     const misses = await writeProof(database.sql, domain.id, outcome === 'shown');
-    if (misses > 0) logger.warn('a verified domain does not show its TXT record', { domain: domain.domain, misses });
+    if (misses > 0) logger.warn('TXT record of a verified domain is missing', { domain: domain.domain, misses });
     if (misses === missesUntilMail) {
       await tell(deps, domain, {
         subject: `The TXT record of ${domain.domain} is missing`,

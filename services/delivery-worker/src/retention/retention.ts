@@ -84,11 +84,11 @@ export async function dropMonth(
   } catch (error) {
     if (error instanceof Stays) return false;
     if (!takesTooLong(error)) throw error;
-    logger.info('an expired month of events is in use and will be dropped later', { partition });
+    logger.info('expired month of events not dropped yet: it is in use', { partition });
     return false;
   }
   await dropDetached(database.sql);
-  logger.info('dropped an expired month of events', { partition });
+  logger.info('dropped expired month of events', { partition });
   return true;
 }
 

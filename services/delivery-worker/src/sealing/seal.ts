@@ -89,12 +89,12 @@ async function sealPortion<Row extends { id: string | number }>(
         count += 1;
       } catch (error) {
         if (!(error instanceof SecretBoxError)) throw error;
-        logger.debug(`${what} could not be decrypted`, { id: row.id });
+        logger.debug(`could not decrypt ${what}`, { id: row.id });
       }
     }
     return count;
   });
-  if (sealed > 0) logger.info(`${what} were encrypted with the newest key`, { count: sealed });
+  if (sealed > 0) logger.info(`encrypted ${what} with the newest key`, { count: sealed });
   return sealed === portion;
 }
 
@@ -123,7 +123,7 @@ export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): 
     if (last === undefined) break;
     after = last.id;
   }
-  if (sealed > 0) deps.logger.info('payloads of feature flags were encrypted with the newest key', { count: sealed });
+  if (sealed > 0) deps.logger.info('encrypted payloads of feature flags with the newest key', { count: sealed });
   return false;
 }
 
@@ -138,7 +138,7 @@ async function sealFlag({ database, logger, secretBox }: SealingDeps, flag: Encr
       return true;
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;
-      logger.debug('an encrypted payload of a feature flag could not be decrypted', { featureFlagId: flag.id });
+      logger.debug('could not decrypt the payload of a feature flag', { featureFlagId: flag.id });
       return false;
     }
   });

@@ -51,7 +51,7 @@ async function deliverOne(delivery: ClaimedDelivery, deps: DeliverDueDeps): Prom
   deps.counter.inc({ target_type: delivery.target_type, result: outcome.result });
   if (outcome.result === 'failed') {
     const { id: deliveryId, subscription_id: subscriptionId, attempts } = delivery;
-    deps.logger.warn('a report could not be delivered', {
+    deps.logger.warn('delivering a report failed', {
       deliveryId,
       subscriptionId,
       attempts,

@@ -43,7 +43,7 @@ export async function makeDueReports(deps: MakeReportsDeps, slots: FairSlots): P
 
 async function makeOne(report: ClaimedReport, { database: { sql }, events, stopping, logger }: MakeReportsDeps) {
   const isGivenUp = report.attempts > mostAttempts;
-  if (isGivenUp) logger.error('a report could not be computed', { subscriptionId: report.subscription_id });
+  if (isGivenUp) logger.error('computing a report failed', { subscriptionId: report.subscription_id });
   const giveUpAt = performance.now() + longestReportMs;
 
   async function ask(query: unknown, now: number) {
