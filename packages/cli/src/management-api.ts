@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { Refusal, UsageError } from './failures.ts';
 import { describeBody, describeNetworkError } from './http.ts';
 import { requireAddress } from './options.ts';
@@ -28,8 +28,11 @@ export interface Api {
  * @param scopes that the key needs, e.g. `the feature_flag scopes`.
  */
 export function withApiOptions(command: Command, scopes = 'the feature_flag scopes'): Command {
-  const project = "project ID (default: the current project of the key's owner)";
-  return withHostOptions(command.option('--project <id>', project, '@current'), scopes);
+  const project = new Option('--project <id>', 'project ID').default(
+    '@current',
+    "the current project of the key's owner",
+  );
+  return withHostOptions(command.addOption(project), scopes);
 }
 
 export function withHostOptions(command: Command, scopes: string): Command {

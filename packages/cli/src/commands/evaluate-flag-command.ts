@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Explanation, noSuchFlag, type Reason } from '../flag-api.ts';
 import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
@@ -18,12 +18,16 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
       .description('evaluate a flag for a person, using the stored properties of the person and its groups')
       .argument('<key>', 'flag key')
       .requiredOption('--distinct-id <id>', 'distinct ID of the person')
-      .option('--group <type=key>', 'a group of the person (repeatable)', collect, {})
-      .option(
-        '--property <name=value>',
-        'property value to use instead of the stored one, as JSON or text (repeatable)',
-        collectJson,
-        {},
+      .addOption(
+        new Option('--group <type=key>', 'a group of the person (repeatable)').argParser(collect).default({}, 'none'),
+      )
+      .addOption(
+        new Option(
+          '--property <name=value>',
+          'property value to use instead of the stored one, as JSON or text (repeatable)',
+        )
+          .argParser(collectJson)
+          .default({}, 'none'),
       )
       .option('--explain', 'show each condition, its properties, the source of their values, and the hashes'),
   ).action(async (key: string, _options: unknown, command: Command) => {
