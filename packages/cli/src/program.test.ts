@@ -157,7 +157,10 @@ describe('as JSON', () => {
       ['remove', ...owner],
       ['set-level', ...owner, '--level', '1'],
     ]) {
-      expect(await run(['member', ...args])).toMatchObject({ exitCode: 1, err: expect.stringContaining('last owner') });
+      expect(await run(['member', ...args])).toMatchObject({
+        exitCode: 1,
+        err: expect.stringContaining('at least one owner'),
+      });
     }
   });
 

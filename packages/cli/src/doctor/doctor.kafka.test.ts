@@ -210,7 +210,7 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
     ['settings', 'warning', 'ALLOW_PRIVATE_DESTINATIONS'],
   ],
   ['no word of a log', { EVENT_LOG: undefined, KAFKA_BROKERS: undefined }, ['event log', 'warning', 'was not checked']],
-  ['a setting that is none', { TOPIC_PARTITIONS: 'many' }, ['settings', 'problem', 'TOPIC_PARTITIONS is not']],
+  ['a setting that is none', { TOPIC_PARTITIONS: 'many' }, ['settings', 'problem', 'TOPIC_PARTITIONS must be']],
   ['Redis that cannot be', { REDIS_URL: 'redis://a,b' }, ['redis', 'problem', 'REDIS_MODE']],
   ['Kafka that cannot be', { EVENT_LOG: 'kafka', KAFKA_BROKERS: 'nowhere' }, ['kafka', 'problem', 'KAFKA_BROKERS']],
   [
@@ -345,7 +345,7 @@ test('a flag that an SDK evaluates otherwise, where its events came from that SD
   const { findings } = await doctor(inPostgres);
   const flags = findings.filter(({ check }) => check === 'flags');
   expect(flags).toEqual([
-    finding('flags', 'warning', `project ${ofGo}: posthog-go, posthog-ruby and posthog-php know no holdout`),
+    finding('flags', 'warning', `project ${ofGo}: posthog-go, posthog-ruby and posthog-php do not support holdouts`),
   ]);
   expect(flags[0]?.found).toContain('Flags: held-out');
   expect(JSON.stringify(flags)).not.toContain(`project ${ofPython}:`);

@@ -39,7 +39,7 @@ describe('provide', () => {
     const attempt = provide('Kafka', [isMissing('given'), breaks('docker')]);
     await expect(attempt).rejects.toThrow(NotProvided);
     await expect(attempt).rejects.toThrow(
-      'Kafka could not be started. Tried:\n  - given: not here\n  - docker: broke while starting',
+      'Could not start Kafka. Tried:\n  - given: not here\n  - docker: broke while starting',
     );
   });
 });

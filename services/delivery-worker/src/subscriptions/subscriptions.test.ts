@@ -300,7 +300,8 @@ test('mails beyond the limit of the hour are put off with a reason, and go out i
   await deliverDue({ ...deps, mailsPerHour: 3 });
   expect(fixture.mailServer.mails.length).toBe(3);
   const waiting = (await deliveries()).filter(({ status }) => status === 'pending');
-  const reason = 'The organization may send 3 mails an hour; this one is sent in the next hour.';
+  const reason =
+    'The organization has reached its limit of 3 emails per hour. This email will be sent in the next hour.';
   const putOff = { attempts: 0, error: reason, is_later: true };
   expect(waiting).toMatchObject([putOff, putOff]);
   // Whoever else sends in this hour has the same limit.
