@@ -139,7 +139,7 @@ export const settingFields: Record<string, SettingField> = {
     ...plain(Type.String({ description: 'Project time zone, as an IANA name such as `Europe/Berlin`.' })),
     does: 'acts',
     effect:
-      'It is the time zone for dates in insights, reports and release conditions, for the days of flag exposures, for the intervals of a batch export (a change affects only exports created later), and for the days of cookieless visitors who send no `$timezone`.',
+      'Dates in insights, reports and release conditions, the days of flag exposures, the intervals of batch exports, and the days of cookieless visitors who send no `$timezone` are in this time zone. A change applies only to batch exports that are created later.',
     check: checkTimeZone,
     example: 'Europe/Berlin',
   },

@@ -35,7 +35,7 @@ export const effects = {
   },
   timezone: {
     does: 'acts',
-    effect: 'It is the time zone for dates in insights, reports and release conditions, for the days of flag exposures, for the intervals of a batch export (a change affects only exports created later), and for the days of cookieless visitors who send no `$timezone`.',
+    effect: 'Dates in insights, reports and release conditions, the days of flag exposures, the intervals of batch exports, and the days of cookieless visitors who send no `$timezone` are in this time zone. A change applies only to batch exports that are created later.',
   },
   data_attributes: {
     does: 'stored only',
