@@ -111,7 +111,7 @@ export const featureFlag = Type.Object(
     deleted: fields.deleted,
     active: fields.active,
     archived: fields.archived,
-    created_by: orNull(embeddedUser, 'User who created the flag. Null if the user has been deleted.'),
+    created_by: orNull(embeddedUser, 'User who created the flag, or null if that user was deleted.'),
     created_at: Type.String({ format: 'date-time', description: 'When the flag was created.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When the flag was last changed.' }),
     last_modified_by: orNull(embeddedUser, 'User who last changed the flag.'),

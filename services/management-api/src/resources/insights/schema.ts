@@ -59,7 +59,7 @@ export const insight = Type.Object(
     favorited: fields.favorited,
     saved: fields.saved,
     created_at: Type.String({ format: 'date-time', description: 'When the insight was created.' }),
-    created_by: orNull(embeddedUser, 'User who created the insight. Null if the user has been deleted.'),
+    created_by: orNull(embeddedUser, 'User who created the insight, or null if that user was deleted.'),
     updated_at: Type.String({ format: 'date-time', description: 'When any field of the insight was last changed.' }),
     last_modified_at: Type.String({
       format: 'date-time',

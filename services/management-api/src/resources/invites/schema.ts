@@ -33,7 +33,7 @@ export const invite = Type.Object(
       description: 'Whether the invite has expired. Invites can be accepted for three days.',
     }),
     created_by: Type.Union([embeddedUser, Type.Null()], {
-      description: 'User who sent the invite. Null if the user has been deleted.',
+      description: 'User who sent the invite, or null if that user was deleted.',
     }),
     created_at: Type.String({ format: 'date-time', description: 'When the invite was created.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When the invite was last changed.' }),
