@@ -33,7 +33,10 @@ function commandsOf(path: string): Shown[] {
       const [, words] = /(?:^`?|npx |-- |node (?:dist\/)?|--rm |\d )millrace(?:\.mjs)?\s+([^#|;&`]+)/.exec(code) ?? [];
       if (words === undefined || /=/.test(words.split(' ')[0] ?? '')) return [];
       const line = text.slice(0, before + index).split('\n').length;
-      return [{ path, line, words: words.trim().split(/\s+/), isWhole: isShell(block) }];
+      const parts = [...words.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(
+        ([part, double, single]) => double ?? single ?? part,
+      );
+      return [{ path, line, words: parts, isWhole: isShell(block) }];
     });
   });
 }

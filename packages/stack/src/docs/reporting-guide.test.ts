@@ -92,7 +92,7 @@ test.each([
   ['SELECT * FROM public.event', 'permission denied for table event'],
   ['SELECT * FROM public."user"', 'permission denied for table user'],
   ['SELECT * FROM clickhouse.event', 'permission denied for schema clickhouse'],
-  ['DELETE FROM reporting.person', 'cannot execute DELETE in a read-only transaction'],
+  ['DELETE FROM reporting.person', 'permission denied for view person'],
   ['CREATE TABLE reporting.mine ()', 'cannot execute CREATE TABLE in a read-only transaction'],
 ])('the reporting role is refused %s', async (query, message) => {
   await expect(reader.query(query)).rejects.toThrow(message);
