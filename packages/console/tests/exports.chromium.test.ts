@@ -358,7 +358,7 @@ test.each([
   await may(['New export', 'View as API call']);
   await page.getByRole('button', { name: `Of level ${level}` }).click();
   await page.getByRole('button', { name: 'Retry' }).waitFor();
-  await may(['Pause', 'Edit', 'Delete', 'Test run', 'Start backfill', 'Try again: 10 Nov 2026, 09:00–10:00']);
+  await may(['Pause', 'Edit', 'Delete', 'Test run', 'Start backfill', 'Retry: 10 Nov 2026, 09:00–10:00']);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Nothing is exported until you resume the export.').waitFor();
   await console.query('UPDATE membership SET level = 15', []);
