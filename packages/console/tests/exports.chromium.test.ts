@@ -125,7 +125,7 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
   const values = filters.getByLabel('Values: Add a value');
 
   await filters.getByRole('button', { name: 'Add filter' }).click();
-  await filters.getByLabel('Property type').selectOption('event name');
+  await filters.getByLabel('Property type').selectOption('Event name');
   await values.fill('ord');
   await filters.locator('option[value=order]').waitFor({ state: 'attached' });
   await values.fill('order');
