@@ -122,7 +122,7 @@ test('offers the last day of the month when a month may lack the day', async () 
   const page = await console.open('settings/subscriptions?open=new');
   await page.getByLabel('Title').fill('End of the month');
   await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com');
-  const first = page.getByLabel('First scheduled report');
+  const first = page.getByLabel('First scheduled report', { exact: true });
   await first.fill('2026-12-28T09:00');
   await page.getByLabel('Unit').selectOption('months');
   const skipped = page.getByText('Months without day 31 are skipped.');

@@ -54,7 +54,7 @@ test('C-007, C-038: nothing yet says who would get it; made by the form, whose s
   await page.getByRole('button', { name: 'New subscription' }).click();
   await page.getByLabel('Title').fill('Sign-ups this week');
   await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com, not an address');
-  await page.getByLabel('First scheduled report').fill('2026-12-01T09:00');
+  await page.getByLabel('First scheduled report', { exact: true }).fill('2026-12-01T09:00');
   await page.getByText('every Monday at 09:00 Europe/Berlin').waitFor();
   await page.getByLabel('Every', { exact: true }).fill('2');
   await page.getByText('every second Monday at 09:00 Europe/Berlin').waitFor();
