@@ -184,7 +184,7 @@ test('an event the host finds too large is named, the others are stored', async 
   writeFileSync(file, [first, huge, ...rest].join('\n'));
   expect(await runImport([file])).toMatchObject({
     exitCode: 1,
-    err: expect.stringMatching(/does not take line 2: refused: 413/),
+    err: expect.stringMatching(/Import stopped at line 2: refused: 413/),
   });
   expect(await runImport([file, '--skip-invalid'])).toMatchObject({
     exitCode: 0,

@@ -40,7 +40,7 @@ export async function sendFile(source: ImportSource, options: SendOptions): Prom
     if (last === undefined) return;
     const faults = await sendBatch(batch, options.envelope);
     for (const fault of faults) {
-      if (!options.skipInvalid) throw new ImportStopped(`The ingest host refused ${describeFault(fault)}`);
+      if (!options.skipInvalid) throw new ImportStopped(`Import stopped at ${describeFault(fault)}`);
       options.rejections.add(fault);
     }
     options.onDone({
