@@ -40,7 +40,9 @@ test('nothing is said while the database refuses what it is given, and quotes it
         what: 'The consumer hearing the refusal',
       },
     );
-    await eventually(() => services.said().includes('a batch could not be handled'), { what: 'The log hearing of it' });
+    await eventually(() => services.said().includes('batch failed; it will be delivered again'), {
+      what: 'The log hearing of it',
+    });
   } finally {
     await services.database.query(quotingTriggersGone);
   }
