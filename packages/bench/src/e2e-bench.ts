@@ -87,7 +87,7 @@ export async function benchE2e(options: E2eBenchOptions, print: (line: string) =
     print('');
     print(e2eReport(run));
     if (options.askedAbout === null) return;
-    print(`The same beside questions about ${options.askedAbout} events`);
+    print(`The same during queries over ${options.askedAbout} events`);
     const asking = askWithoutEnd(system.management, database);
     const beside = await measure(system, { ...parts, seed: 2 }, database);
     const asked = await asking.stop();

@@ -129,7 +129,7 @@ async function measureAsking(bench: Bench) {
 }
 
 function askerOf([asker]: readonly Asker[]): Asker {
-  if (asker === undefined) throw new Error('There is nobody to ask.');
+  if (asker === undefined) throw new Error('No client is configured.');
   return asker;
 }
 
@@ -154,7 +154,7 @@ async function measureBesideIngest(options: BesideOptions): Promise<BesideIngest
   const measured: BesideIngest = { alone: [], beside: [], questionsPerSecond, otherStatuses: {} };
   await ingest(options, 2);
   for (let pair = 1; pair <= pairs; pair++) {
-    print(`events alone and beside ${questionsPerSecond} questions/s, pair ${pair} of ${pairs}`);
+    print(`events alone and with ${questionsPerSecond} flag requests/s, pair ${pair} of ${pairs}`);
     measured.alone.push(await ingest(options, seconds));
     const asking = sendLoad(loads[1], {
       ...{ port: gateway.port, requests: questions, connections: 16 },

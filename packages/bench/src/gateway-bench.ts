@@ -68,7 +68,7 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
     }
     const [gateway] = sides;
     if (gateway === undefined) throw new Error('There is no side to measure.');
-    print('small requests, alone and beside a gzip batch of 20 MB');
+    print('small requests, alone and during a gzip batch of 20 MB');
     const { projectApiKey } = database;
     const small = { workload: 'single-2kb', connections: 64, requestsPerSecond: 300 } as const;
     const large = await measureLargeRequestImpact(

@@ -11,18 +11,18 @@ import { benchManagement } from './management-bench.ts';
 import { orUsage } from './process/or-usage.ts';
 import { benchSignIn } from './sign-in-bench.ts';
 
-const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 128]
-       pnpm bench consumer [--pairs 3] [--events 100000] [--copy]
-       pnpm bench consumer --projects 1,1000 [--prefill 10000,1000000] [--pairs 3] [--events 100000]
+const usage = `Usage: npm run bench -- gateway  [--pairs 3] [--seconds 4] [--connections 128]
+       npm run bench -- consumer [--pairs 3] [--events 100000] [--copy]
+       npm run bench -- consumer --projects 1,1000 [--prefill 10000,1000000] [--pairs 3] [--events 100000]
                           [--warm-up 20000] [--statements]
-       pnpm bench e2e      [--rate 5000] [--seconds 20] [--questions --events 1000000]
-       pnpm bench management [--connections 16] [--seconds 5]
-       pnpm bench flags    [--pairs 3] [--seconds 4] [--connections 64]
-       pnpm bench browser  [--pairs 3] [--visits 20]
-       pnpm bench console  [--only load,live,flood,watchers,events] [--visits 20] [--seconds 60]
+       npm run bench -- e2e      [--rate 5000] [--seconds 20] [--questions --events 1000000]
+       npm run bench -- management [--connections 16] [--seconds 5]
+       npm run bench -- flags    [--pairs 3] [--seconds 4] [--connections 64]
+       npm run bench -- browser  [--pairs 3] [--visits 20]
+       npm run bench -- console  [--only load,live,flood,watchers,events] [--visits 20] [--seconds 60]
                           [--projects 20] [--watchers 50] [--rate 5000] [--events 1000000]
-       pnpm bench sign-in  [--seconds 30]
-       pnpm bench insights [--events 1000000] [--pairs 3] [--clickhouse]
+       npm run bench -- sign-in  [--seconds 30]
+       npm run bench -- insights [--events 1000000] [--pairs 3] [--clickhouse]
 
 Requires DATABASE_URL (with a PostgreSQL superuser), KAFKA_BROKERS and REDIS_URL of real servers. Existing data on these servers is
 not changed. Prints each target and whether it was met.

@@ -114,9 +114,9 @@ function signInReport({
   ];
   const rows = [
     ['', 'p50 ms', 'p99 ms', 'most ms', 'statuses'],
-    row('lists, nobody signs in', quiet),
-    row('lists beside one sign-in a second', besideSteady),
-    row('lists beside wrong sign-ins', besideWrong),
+    row('lists, no sign-ins', quiet),
+    row('lists during one sign-in a second', besideSteady),
+    row('lists during failed sign-ins', besideWrong),
     row('sign-ins, one a second', steady),
     row('sign-ins, five at once', burst),
     row(`sign-ins, ${atOnce} at once`, full),
@@ -129,8 +129,8 @@ function signInReport({
     [
       ['share of sign-ins that work, one a second', good(steady), { atLeast: 1 }],
       ['seconds until five at once are in', burstSeconds, { atMost: 3 }],
-      ['ms a list takes at most beside one sign-in a second', msOf(besideSteady, 1) - msOf(quiet, 1), { atMost: 50 }],
-      ['ms more at p99 of lists beside wrong sign-ins', msOf(besideWrong, 0.99) - msOf(quiet, 0.99), { atMost: 20 }],
+      ['ms added to a list at most by one sign-in a second', msOf(besideSteady, 1) - msOf(quiet, 1), { atMost: 50 }],
+      ['ms added to the p99 of lists by failed sign-ins', msOf(besideWrong, 0.99) - msOf(quiet, 0.99), { atMost: 20 }],
       ['share of the owner’s sign-ins from a known browser that work', good(back), { atLeast: 1 }],
       ['ms more at p50 by a session than by a key', session.bySession - session.byKey, { atMost: 0.1 }],
       ['max RSS MB', maxRssBytes / 2 ** 20, { atMost: 600 }],

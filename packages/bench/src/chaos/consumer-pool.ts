@@ -33,7 +33,7 @@ export function createConsumerPool(start: () => Promise<ServiceProcess>, print: 
     wanted.add(consumer);
     void consumer.ended.then(async (code) => {
       if (!wanted.delete(consumer)) return;
-      print(`  a consumer ended by itself with ${code}. It said:\n${consumer.output().slice(-2000)}`);
+      print(`  a consumer exited on its own with ${code}. It said:\n${consumer.output().slice(-2000)}`);
       surprises += 1;
       running.splice(running.indexOf(consumer), 1);
       await startOne();

@@ -168,7 +168,7 @@ function report(results: readonly PhaseResult[]): string {
   const times = ['oldest ms', 'p99 ms', 'slowest ms', `over ${slowMs} ms`, 'recovered in s'];
   return [
     textTable([['phase', ...counts, ...times, 'events acknowledged', 'refused', 'lost', 'load'], ...rows]),
-    `Failed: what needs stored data is marked as failed, the rest is right. Stale: not true any more for over ${mostAgeMs} ms when it was asked. Refused: a gateway that does not know the flags yet says 503.`,
+    `Failed: flags that need stored data are marked as failed, all others are right. Stale: outdated for more than ${mostAgeMs} ms when requested. Refused: a gateway that has not loaded the flags yet returns 503.`,
   ].join('\n');
 }
 

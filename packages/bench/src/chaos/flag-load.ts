@@ -166,7 +166,7 @@ export async function createFlagProject(system: ChaosSystem, gatewayPort: number
       const entry = { ...state, answeredAt: Number.POSITIVE_INFINITY };
       history.push(entry);
       const changed = await call('PATCH', `${id}/`, { active: isActive });
-      if (changed.version !== state.version) throw new Error('somebody else changes the flag');
+      if (changed.version !== state.version) throw new Error('another client changes the flag');
       entry.answeredAt = performance.now();
     },
   };

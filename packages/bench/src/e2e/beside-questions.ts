@@ -53,9 +53,9 @@ export function besideReport(
     ],
   ]);
   return report(
-    [[`Beside it ${askers} questions at a time`, figures]],
+    [[`${askers} simultaneous queries during ingestion`, figures]],
     [
-      ['ms until visible, p95, times that alone', events.growth, { atMost: 1.2 }],
+      ['ms until visible, p95, as a multiple of ingestion alone', events.growth, { atMost: 1.2 }],
       ['events not acknowledged', events.refused, { atMost: 0 }],
       ['RSS of the API, MB', maxRssBytes / 2 ** 20, { atMost: 250 }],
     ],

@@ -154,14 +154,14 @@ export function flagsReport(measured: FlagsMeasurement): string {
       ['definitions, 304, gateway CPU µs', of('definitions of 500 flags, 304', 'cpu µs/request'), { atMost: 60 }],
       ['definitions, 200, gateway CPU µs', of('definitions of 500 flags, 200', 'cpu µs/request'), { atMost: 300 }],
       [
-        'p99 ms of events added by questions beside',
+        'p99 ms added to events by flag requests',
         median(besideIngest.beside) - median(besideIngest.alone),
         { atMost: 5 },
       ],
       ['runs with other answers than expected', failed.length, { atMost: 0 }],
       [`MB of memory for ${readable(memory.projects)} projects x 100 flags`, kept, { atMost: 150 }],
       ['MB counted above a limit', Math.max(0, ...excess), { atMost: 0 }],
-      ['projects dropped that were asked for last', dropped, { atMost: 0 }],
+      ['most recently requested projects that were evicted', dropped, { atMost: 0 }],
     ],
   );
 }

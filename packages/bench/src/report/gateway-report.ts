@@ -49,7 +49,7 @@ export function gatewayReport(measurements: readonly GatewayMeasurement[], large
   const single = 'single-2kb closed millrace';
   const small = [
     ...large.alone.map((p99Ms) => ({ side: 'alone', p99Ms })),
-    ...large.beside.map((p99Ms) => ({ side: 'beside a gzip batch of 20 MB', p99Ms })),
+    ...large.beside.map((p99Ms) => ({ side: 'during a gzip batch of 20 MB', p99Ms })),
   ];
   const lost = measurements.filter((run) => run.eventsInTopic < run.acknowledgedEvents);
   const doubled = measurements.filter(
@@ -77,7 +77,7 @@ export function gatewayReport(measurements: readonly GatewayMeasurement[], large
       ['p99 ms at half load', of('single-2kb open millrace', 'p99 ms'), { atMost: 25 }],
       ['max RSS MB under these workloads', of('batch-50x1kb open millrace', 'max RSS MB'), { atMost: 200 }],
       [
-        `p99 ms added by ${large.batches} gzip batches of 20 MB beside`,
+        `p99 ms added by ${large.batches} simultaneous gzip batches of 20 MB`,
         median(large.beside) - median(large.alone),
         { atMost: 50 },
       ],

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { documentProblems } from '../docs/documents.ts';
 import { runProgram } from '../run-program.ts';
+import { proseProblems } from './prose.ts';
 
 /** Each is a promise of CONTRIBUTING.md that a machine can hold. */
 const programs: { name: string; program: string; arguments: string[] }[] = [
@@ -44,6 +45,7 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
       ...['--production', '--include', 'files,exports'],
     ],
   },
+  { name: 'spelling (cspell)', program: 'cspell', arguments: ['lint', '--config=.cspell.json', '--no-progress'] },
 ];
 
 /** What a check has to say; it fails with any status but 0. */
@@ -66,14 +68,15 @@ export const main: Command = async ({ progress, root }) => {
     ...programs.map(({ name, program, arguments: programArguments }) =>
       run(name, () => runProgram(join(root, 'node_modules/.bin', program), programArguments, { cwd: root })),
     ),
-    run('links and references in documents', () => checkDocuments(root)),
+    run('links and references in documents', () => outcomeOf(documentProblems(root))),
+    run('phrases to avoid', () => outcomeOf(proseProblems(root))),
   ]);
   const failed = outcomes.filter(({ status }) => status !== 0);
   for (const { name, output } of failed) console.log(`\n── ${name} ──\n${output.trim()}`);
   return failed.length > 0 ? 1 : 0;
 };
 
-async function checkDocuments(root: string): Promise<Outcome> {
-  const problems = await documentProblems(root);
+async function outcomeOf(checked: Promise<string[]>): Promise<Outcome> {
+  const problems = await checked;
   return { status: problems.length, output: problems.join('\n') };
 }

@@ -73,7 +73,7 @@ export async function chaosRestore(options: RestoreChaosOptions, print: (line: s
     const round = { ...options, system, operator, backup, fleet, watch, load, print };
     const results = [
       await restoreRound('the server is lost', { ...round, isByTheBook: true }),
-      await restoreRound('back to a moment, nobody stops anything', { ...round, isByTheBook: false }),
+      await restoreRound('to a point in time, without stopping any service', { ...round, isByTheBook: false }),
     ];
     if (load.isOver()) print('the story was over before the rounds: the last of them had nothing to do');
     print('');

@@ -147,7 +147,7 @@ function upgradeSteps(
   return [
     { name: 'old alone', take: async () => {} },
     { name: 'migrated', take: () => migrate(postgres.address, prismaDirectory) },
-    { name: 'one new consumer beside an old', take: () => fleet.replaceOneConsumer(newer) },
+    { name: 'one new consumer next to an old one', take: () => fleet.replaceOneConsumer(newer) },
     { name: 'new consumers', take: () => fleet.replaceConsumers(newer) },
     { name: 'new gateway', take: () => fleet.replaceGateway(newer) },
     { name: 'rolled back: old gateway', take: () => fleet.replaceGateway(older) },

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sourceFiles } from '../docs/documents.ts';
+
+/** Habits that made texts hard to read, each with what to write instead. They were found by a reader, not by a grammar. */
+const habits: readonly { pattern: RegExp; advice: string }[] = [
+  { pattern: /\bwhoever\b/i, advice: 'name the subject: the user, the client, any request that …' },
+  { pattern: /\b(?:no|some)body\b/i, advice: 'name the role: no user, another administrator, a client' },
+  { pattern: /(?<=^|[.:;!] |\n)Who(?:se)? [^.?!]*[.!](?= |\n|$)/, advice: 'start with a noun: "Users who …"' },
+  { pattern: /(?<=^|[.!] |\n)What (?!follows)[^.?!:\n]* is [^.?!:\n]*\.(?= |\n|$)/, advice: 'start with a noun' },
+  { pattern: /\b(?:is|are|was|were|be) (?:told|asked)\b/i, advice: 'say who does it: "Millrace reports …"' },
+  { pattern: /\bbehind (?:the|its|a) request\b/i, advice: 'in the background' },
+  { pattern: /\bthere (?:is|are|was|were) none\b/i, advice: '"does not have …", "no X exists"' },
+  { pattern: /\bbut for\b/i, advice: 'except' },
+  { pattern: /\bof (?:theirs|its own accord)\b/i, advice: 'their own' },
+  { pattern: /\bby (?:itself|themselves)\b/i, advice: 'automatically, alone' },
+  { pattern: /\bbeside\b/i, advice: 'next to, in addition to' },
+  { pattern: /(?<!\bthere )\b(?:is|are) no (?!(?:longer|more|less|other|different|need)\b)/i, advice: 'is not a …' },
+  {
+    pattern: /(?<!dead[- ]|(?:case|width|small|capital|cover)[ -])\bletters\b(?! (?:and|or|are|in|from|to)\b|,)/i,
+    advice: 'dead letters',
+  },
+];
+
+/** Text of a file that people read. */
+interface Passage {
+  line: number;
+  text: string;
+}
+
+const areas: readonly { folders: string[]; endings: string[]; read: (source: string) => Passage[] }[] = [
+  { folders: ['docs', 'deploy', 'examples'], endings: ['.md'], read: proseOfMarkdown },
+  { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
+  { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },
+  { folders: ['deploy'], endings: ['.tpl', '.yaml', '.yml', '.txt'], read: everyLine },
+];
+
+const rootPages = ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md'];
+
+/** Phrases to avoid in documents, in texts that programs show, and in the Helm chart. One line for each. */
+export async function proseProblems(root: string): Promise<string[]> {
+  const files = await Promise.all(
+    areas.map(async ({ folders, endings, read }) =>
+      (await sourceFiles(root, folders, endings)).map((file) => ({ ...file, read })),
+    ),
+  );
+  const top = await Promise.all(
+    rootPages.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8'), read: proseOfMarkdown })),
+  );
+  return [...top, ...files.flat()]
+    .filter(({ path }) => !/\.test\.tsx?$|\/testing?\/|\/tests\/|\/prose\.ts$/.test(path))
+    .flatMap(({ path, text, read }) => read(text).flatMap((passage) => problemsOf(path, passage)));
+}
+
+function problemsOf(path: string, { line, text }: Passage): string[] {
+  return habits.flatMap(({ pattern, advice }) => {
+    const found = pattern.exec(text)?.[0];
+    return found === undefined ? [] : [`${path}:${line}: "${found.slice(0, 60)}": ${advice}`];
+  });
+}
+
+/** Paragraph by paragraph, without code. */
+function proseOfMarkdown(source: string): Passage[] {
+  const prose = source
+    .replace(/^ *```[\s\S]*?^ *```/gm, (block) => block.replace(/[^\n]/g, ''))
+    .replace(/`[^`\n]*`/g, '`…`');
+  return prose.split('\n').map((text, index) => ({ line: index + 1, text: text.replace(/^[\s#>|*-]+/, '') }));
+}
+
+const tokens =
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'((?:\\.|[^'\\\n])*)'|"((?:\\.|[^"\\\n])*)"|`((?:\\.|[^`\\])*)`|>([^<>{}=;]*[a-z] [^<>{}=;]*)</g;
+
+/** The strings of a program that hold a sentence or a phrase, and the text between its tags. */
+function textsOfProgram(source: string): Passage[] {
+  return [...source.matchAll(tokens)].flatMap((found) => {
+    const [, single, double, template, between] = found;
+    // Comments of SQL are for readers of the code.
+    const text = (single ?? double ?? template ?? between)?.replace(/--.*/g, '');
+    if (text === undefined || !/[a-z] [a-z]/i.test(text)) return [];
+    return [{ line: source.slice(0, found.index).split('\n').length, text }];
+  });
+}
+
+function everyLine(source: string): Passage[] {
+  return source.split('\n').map((text, index) => ({ line: index + 1, text: text.replace(/^[\s#]+/, '') }));
+}
