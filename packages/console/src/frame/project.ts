@@ -7,7 +7,7 @@ export const ProjectContext = createContext<Project | null>(null);
 /** The project whose page this is. */
 export function useProject(): Project {
   const project = useContext(ProjectContext);
-  if (project === null) throw new Error('This is no page of a project.');
+  if (project === null) throw new Error('This page does not belong to a project.');
   return project;
 }
 

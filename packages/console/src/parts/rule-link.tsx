@@ -1,4 +1,4 @@
-import { documentAddress } from '../frame/help.ts';
+import { documentAddress } from '../api/request.ts';
 import { words } from '../words.ts';
 
 /**

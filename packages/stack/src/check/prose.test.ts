@@ -20,8 +20,8 @@ async function write(path: string, text: string): Promise<void> {
 
 describe('prose check', () => {
   it.each([
-    ['docs/a.md', '# Rules\n\nWhoever waits gets it.', 'docs/a.md:3: "Whoever": name the subject'],
-    ['docs/a.md', 'A rule. Who is late waits.', 'docs/a.md:1: "Who is late waits.": start with a noun'],
+    ['docs/flags.md', '# Rules\n\nWhoever waits gets it.', 'docs/flags.md:3: "Whoever": name the subject'],
+    ['docs/flags.md', 'A rule. Who is late waits.', 'docs/flags.md:1: "Who is late waits.": start with a noun'],
     ['README.md', '- What is refused is counted.', 'README.md:1: "What is refused is counted.": start with a noun'],
     [
       'services/a/src/b.ts',
@@ -32,15 +32,15 @@ describe('prose check', () => {
     ['packages/a/src/b.tsx', '<p>Nobody is here</p>', 'packages/a/src/b.tsx:1: "Nobody": name the role'],
     ['packages/a/README.md', 'It runs beside the API.', 'packages/a/README.md:1: "beside": next to'],
     ['deploy/helm/values.yaml', 'a: 1 # all but for the last', 'deploy/helm/values.yaml:1: "but for": except'],
-    ['docs/a.md', 'It has 3 letters.', 'docs/a.md:1: "letters": dead letters'],
+    ['docs/flags.md', 'It has 3 letters.', 'docs/flags.md:1: "letters": dead letters'],
   ])('reports a phrase in %s: %s', async (path, text, problem) => {
     await write(path, text);
     expect(await proseProblems(root)).toEqual([expect.stringContaining(problem)]);
   });
 
   it.each([
-    ['docs/a.md', 'There is no limit. Use dead letters, or letters and digits. `whoever`\n\n```\nwhoever\n```'],
-    ['docs/a.md', 'Who can sign in? What it is and is not'],
+    ['docs/flags.md', 'There is no limit. Use dead letters, or letters and digits. `whoever`\n\n```\nwhoever\n```'],
+    ['docs/flags.md', 'Who can sign in? What it is and is not'],
     ['services/a/src/b.ts', '// Whoever waits gets it.\nconst nobody = "somebody";'],
     ['services/a/src/b.test.ts', "it('is told', () => {});"],
   ])('accepts plain text, code and comments in %s: %s', async (path, text) => {

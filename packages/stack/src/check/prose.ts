@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import jsTokens from 'js-tokens';
 import { sourceFiles } from '../docs/documents.ts';
 
 /** Habits that made texts hard to read, each with what to write instead. They were found by a reader, not by a grammar. */
@@ -8,16 +9,16 @@ const habits: readonly { pattern: RegExp; advice: string }[] = [
   { pattern: /\b(?:no|some)body\b/i, advice: 'name the role: no user, another administrator, a client' },
   { pattern: /(?<=^|[.:;!] |\n)Who(?:se)? [^.?!]*[.!](?= |\n|$)/, advice: 'start with a noun: "Users who …"' },
   { pattern: /(?<=^|[.!] |\n)What (?!follows)[^.?!:\n]* is [^.?!:\n]*\.(?= |\n|$)/, advice: 'start with a noun' },
-  { pattern: /\b(?:is|are|was|were|be) (?:told|asked)\b/i, advice: 'say who does it: "Millrace reports …"' },
+  { pattern: /\b(?:is|are|was|were|be) (?:told(?! apart)|asked)\b/i, advice: 'say who does it: "Millrace reports …"' },
   { pattern: /\bbehind (?:the|its|a) request\b/i, advice: 'in the background' },
   { pattern: /\bthere (?:is|are|was|were) none\b/i, advice: '"does not have …", "no X exists"' },
   { pattern: /\bbut for\b/i, advice: 'except' },
   { pattern: /\bof (?:theirs|its own accord)\b/i, advice: 'their own' },
   { pattern: /\bby (?:itself|themselves)\b/i, advice: 'automatically, alone' },
   { pattern: /\bbeside\b/i, advice: 'next to, in addition to' },
-  { pattern: /(?<!\bthere )\b(?:is|are) no (?!(?:longer|more|less|other|different|need)\b)/i, advice: 'is not a …' },
+  { pattern: /(?<!\bthere )\b(?:is|are) no (?!(?:longer|more|less|other|different|need)\b|$)/i, advice: 'is not a …' },
   {
-    pattern: /(?<!dead[- ]|(?:case|width|small|capital|cover)[ -])\bletters\b(?! (?:and|or|are|in|from|to)\b|,)/i,
+    pattern: /(?<!dead[- ]|(?:case|width|small|capital|cover)[ -])\bletters\b(?!-| (?:and|or|are|in|from|to)\b|,)/i,
     advice: 'dead letters',
   },
 ];
@@ -28,7 +29,7 @@ interface Passage {
   text: string;
 }
 
-const areas: readonly { folders: string[]; endings: string[]; read: (source: string) => Passage[] }[] = [
+const areas: readonly { folders: string[]; endings: string[]; read: (source: string, path: string) => Passage[] }[] = [
   { folders: ['docs', 'deploy', 'examples'], endings: ['.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },
@@ -49,7 +50,7 @@ export async function proseProblems(root: string): Promise<string[]> {
   );
   return [...top, ...files.flat()]
     .filter(({ path }) => !/\.test\.tsx?$|\/testing?\/|\/tests\/|\/prose\.ts$/.test(path))
-    .flatMap(({ path, text, read }) => read(text).flatMap((passage) => problemsOf(path, passage)));
+    .flatMap(({ path, text, read }) => read(text, path).flatMap((passage) => problemsOf(path, passage)));
 }
 
 function problemsOf(path: string, { line, text }: Passage): string[] {
@@ -67,18 +68,17 @@ function proseOfMarkdown(source: string): Passage[] {
   return prose.split('\n').map((text, index) => ({ line: index + 1, text: text.replace(/^[\s#>|*-]+/, '') }));
 }
 
-const tokens =
-  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'((?:\\.|[^'\\\n])*)'|"((?:\\.|[^"\\\n])*)"|`((?:\\.|[^`\\])*)`|>([^<>{}=;]*[a-z] [^<>{}=;]*)</g;
-
-/** The strings of a program that hold a sentence or a phrase, and the text between its tags. */
-function textsOfProgram(source: string): Passage[] {
-  return [...source.matchAll(tokens)].flatMap((found) => {
-    const [, single, double, template, between] = found;
-    // Comments of SQL are for readers of the code.
-    const text = (single ?? double ?? template ?? between)?.replace(/--.*/g, '');
-    if (text === undefined || !/[a-z] [a-z]/i.test(text)) return [];
-    return [{ line: source.slice(0, found.index).split('\n').length, text }];
-  });
+/** The strings of a program that contain a phrase, and the text between its tags. */
+function textsOfProgram(source: string, path: string): Passage[] {
+  const passages: Passage[] = [];
+  let line = 1;
+  for (const { type, value } of jsTokens(source, { jsx: path.endsWith('.tsx') })) {
+    // Without comments of SQL and quoted names.
+    const text = value.replace(/^['"`}]|(?:['"`]|\$\{)$/g, '').replace(/--.*|\\?`[^`]*`/g, '');
+    if (/String|Template|JSXText/.test(type) && /[a-z] [a-z]/i.test(text)) passages.push({ line, text });
+    line += value.split('\n').length - 1;
+  }
+  return passages;
 }
 
 function everyLine(source: string): Passage[] {

@@ -100,7 +100,7 @@ test('tells how many answers came from where', async () => {
   const without = createMetrics({ withProcessMetrics: false });
   const second = startKeys({ sql: isOut, metrics: without });
   for (let times = 0; times < 2; times++) expect(await second.find(token)).toEqual({ outcome: 'undetermined' });
-  expect(await answersBySource(without)).toEqual({ nobody: 1, memory: 1 });
+  expect(await answersBySource(without)).toEqual({ failed: 1, memory: 1 });
 });
 
 async function answersBySource({ registry }: Metrics): Promise<Record<string, number>> {

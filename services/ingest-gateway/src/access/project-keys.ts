@@ -55,7 +55,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   const underWay = new Map<string, Promise<KeyLookup>>();
   const lookups = options.metrics.counter(
     'millrace_project_key_lookups_total',
-    'Project API key lookups, by source: memory, database, nobody (the database returned an error), slow (the database did not respond in time), busy (too many lookups at the same time)',
+    'Project API key lookups, by source: memory, database, failed (the database returned an error), slow (the database did not respond in time), busy (too many lookups at the same time)',
     ['source'],
   );
 
@@ -93,12 +93,12 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
       if (isCurrent()) memory.keep(token, project);
       return project === null ? unknown : { outcome: 'known', project };
     } catch (error) {
-      const source = isBusy(error) ? 'busy' : isSlow(error) ? 'slow' : 'nobody';
+      const source = isBusy(error) ? 'busy' : isSlow(error) ? 'slow' : 'failed';
       lookups.inc({ source });
       logger.debug('could not look up a project API key', { error });
       const project = memory.bridge(token);
       if (project !== undefined) return { outcome: 'known', project };
-      if (source !== 'nobody') return busy;
+      if (source !== 'failed') return busy;
       if (isCurrent()) memory.keep(token, undefined);
       return undetermined;
     }

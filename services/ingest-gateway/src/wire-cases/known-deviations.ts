@@ -11,7 +11,7 @@ export const knownDeviations: { no: string[]; because: string }[] = [
   {
     no: ['E23'],
     because:
-      'an item that is no event is dropped alone and named in a warning, its neighbours are stored (200): a client that sends one bad item would lose all of its batch. Refused is a batch in which nothing can be used, and one that is no array',
+      'An item that is not an event is dropped, with a warning that names it, and the other items are stored (200). Otherwise a client that sends one bad item would lose its whole batch. A batch without any usable item is rejected, and so is a body that is not an array.',
   },
   {
     no: ['T15'],

@@ -189,7 +189,7 @@ function CohortForm({
     set(value);
   };
   const areComplete = isListed || known === null || groups.every((filters) => filters.every(isComplete));
-  // Conditions that nobody touched stay as they are stored.
+  // Conditions that were not edited stay as they are stored.
   const isChanged = stored === null || JSON.stringify(groups) !== JSON.stringify(known);
   const body = {
     ...{ name, description },

@@ -15,7 +15,7 @@ const documents = new Map(
 /** The page that says which document answers which question. */
 export const indexName = 'README';
 
-export const hasDocument = (name: string) => documents.has(name);
+const hasDocument = (name: string) => documents.has(name);
 
 /** @returns null when there is no such document. */
 export async function loadDocument(name: string): Promise<Token[] | null> {

@@ -28,7 +28,7 @@ export const text = {
   },
   confirmTitle: 'Confirm your identity',
   confirmText: (email: string) =>
-    `This action requires a sign-in within the last two hours. Confirm that you are ${email}. What you have typed is kept.`,
+    `This action requires a sign-in within the last two hours. Confirm that you are ${email}. Your input is not lost.`,
   confirm: 'Confirm',
   shownOnce:
     'Copy this now and keep it somewhere safe. You will not be able to see it again, because Millrace stores only a hash of it.',
@@ -79,7 +79,7 @@ export const text = {
   removeAccount: 'Delete account',
   removeAccountTitle: 'Delete your account?',
   removeAccountText:
-    'Your keys, sessions and memberships are deleted immediately. What you created for your organizations is kept.',
+    'Your keys, sessions and memberships are deleted immediately. The insights, dashboards and flags that you created in your organizations are kept.',
   secondFactor: 'Two-factor authentication',
   secondFactorText:
     'You enter a code from an app on your phone after your password. This protects your account even if your password leaks.',

@@ -252,7 +252,7 @@ const figure = Type.Object(
     value: Type.Number({ description: 'Value for the date range.' }),
     unit: oneOf(['number', 'percent'], 'Unit of the value.'),
     of: oneOf(['total', 'average'], 'How the values of several intervals were combined.'),
-    before: orNull(Type.Number(), 'Value for the previous period. Null if there is none.'),
+    before: orNull(Type.Number(), 'Value for the previous period. Null without a previous period.'),
     change: orNull(
       Type.Number(),
       'Change from the previous period in percent, or in percentage points if the unit is `percent`. Null if there is ' +

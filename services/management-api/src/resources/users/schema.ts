@@ -16,7 +16,7 @@ export const me = Type.Object(
     email: Type.String({ description: 'Email address.' }),
     is_email_verified: Type.Boolean({ description: 'Whether the email address has been verified.' }),
     pending_email: Type.Union([Type.String(), Type.Null()], {
-      description: 'New email address that is waiting for verification. Null if there is none.',
+      description: 'New email address that is waiting for verification. Null if no change is pending.',
     }),
     has_password: Type.Boolean({ description: 'Whether the user can sign in with a password.' }),
     sensitive_session_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
