@@ -120,7 +120,7 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
   await lookAt(page);
 
   await other.goto(console.address('dashboards'));
-  await other.getByRole('heading', { name: 'No dashboard yet' }).waitFor();
+  await other.getByRole('heading', { name: 'No dashboards yet' }).waitFor();
   await other.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
   await other.locator('[data-state]').filter({ hasText: 'viewer access' }).waitFor();
   await hedy.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
