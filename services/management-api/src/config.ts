@@ -203,7 +203,7 @@ export const configSchema = Type.Object({
   liveOrigins: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s,/]+(\\s*,\\s*https?://[^\\s,/]+)*$',
-      description: 'origins whose pages may read /events and /stats, separated by commas. By default, no origin may',
+      description: 'origins whose pages may read /events and /stats, separated by commas. By default, none',
     }),
   ),
   liveStreamsPerUser: integerSetting(
