@@ -44,16 +44,16 @@ describe('what an address says of TLS', () => {
     ['?sslmode=allow', 'sslmode must be one of'],
     ['?sslmode=', 'sslmode in the database URL is empty'],
     ['?sslMode=verify-full', 'sslMode in the database URL is not supported'],
-    ['?ssl_mode=verify-full', 'ssl_mode in the address'],
-    ['?tls=true', 'tls in the address'],
-    ['?requiressl=1', 'requiressl in the address'],
-    ['?uselibpqcompat=true&sslmode=require', 'uselibpqcompat in the address'],
+    ['?ssl_mode=verify-full', 'ssl_mode in the database URL'],
+    ['?tls=true', 'tls in the database URL'],
+    ['?requiressl=1', 'requiressl in the database URL'],
+    ['?uselibpqcompat=true&sslmode=require', 'uselibpqcompat in the database URL'],
     ['?sslmode=verify-full&sslmode=disable', 'twice'],
     ['?ssl=yes', 'ssl must be true or false'],
     ['?ssl=false&sslmode=require', 'ssl=false and sslmode=require contradict'],
     ['?ssl=true&sslmode=disable', 'ssl=true and sslmode=disable contradict'],
-    [`?sslmode=disable&sslrootcert=${authorityFile}`, 'switched off, but sslrootcert'],
-    ['?sslmode=disable&sslnegotiation=direct', 'switched off, but sslnegotiation'],
+    [`?sslmode=disable&sslrootcert=${authorityFile}`, 'TLS is off, but sslrootcert'],
+    ['?sslmode=disable&sslnegotiation=direct', 'TLS is off, but sslnegotiation'],
     ['?sslnegotiation=later', 'sslnegotiation must be'],
     [`?sslmode=no-verify&sslrootcert=${authorityFile}`, 'does not check certificates'],
     [`?sslmode=verify-full&sslcert=${authorityFile}`, 'must be set together'],
@@ -134,7 +134,7 @@ describe('a server behind TLS', () => {
     });
     const url = `postgresql://u:secret@127.0.0.1:${proxy.port}/app`;
     await expect(migrate(`${url}?sslmode=verify-full`, '/nowhere')).rejects.toThrow('does not support SSL');
-    await expect(migrate(`${url}?sslMode=verify-full`, '/nowhere')).rejects.toThrow('is not known');
+    await expect(migrate(`${url}?sslMode=verify-full`, '/nowhere')).rejects.toThrow('is not supported');
     expect(proxy.inTheClear()).toBe('');
     await proxy.stop();
   });

@@ -8,7 +8,9 @@ export class ConfigError extends Error {
   readonly problems: string[];
 
   constructor(problems: string[]) {
-    super(`The configuration has ${problems.length} problem(s):\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+    super(
+      `The configuration has ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}:\n${problems.map((p) => `  - ${p}`).join('\n')}`,
+    );
     this.name = 'ConfigError';
     this.problems = problems;
   }
@@ -67,8 +69,9 @@ function expectation(schema: TSchema): string {
   if (type === 'boolean') return 'must be true or false';
   if (type !== 'integer' && type !== 'number') return 'is not valid';
   const kind = type === 'integer' ? 'a whole number' : 'a number';
-  const from = minimum === undefined ? '' : ` from ${minimum}`;
-  return `must be ${kind}${from}${maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : ` to ${maximum}`}`;
+  if (minimum === undefined) return `must be ${kind}`;
+  const isUnlimited = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER;
+  return isUnlimited ? `must be ${kind} of at least ${minimum}` : `must be ${kind} from ${minimum} to ${maximum}`;
 }
 
 function isOptional(schema: TObject, field: string): boolean {

@@ -33,9 +33,9 @@ test('a setting is for all who have it, and one with the name of a service for t
 test('the mistakes of all services are told at once, each once', () => {
   expect(problemsOf({ DATABASE_URL: '', API_PORT: 'x', POLL_INTERVAL_MS: '1', STOP_DELAY_MS: '-1' })).toEqual([
     expect.stringMatching(/^DATABASE_URL is required/),
-    expect.stringMatching(/^STOP_DELAY_MS is not/),
-    expect.stringMatching(/^API_PORT is not/),
-    expect.stringMatching(/^POLL_INTERVAL_MS is not/),
+    expect.stringMatching(/^STOP_DELAY_MS must be a whole number of at least 0/),
+    expect.stringMatching(/^API_PORT must be/),
+    expect.stringMatching(/^POLL_INTERVAL_MS must be/),
   ]);
 });
 
