@@ -108,7 +108,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   });
 
   health.require('lanes', () =>
-    consuming.isReady() ? null : 'Some topics have no consumer yet: joining the consumer groups.',
+    consuming.isReady() ? null : 'Not all topics have a consumer yet. The consumers are joining their groups.',
   );
   health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not respond.'));
   health.require('event log', () => (log.isHealthy() ? null : 'The event log does not respond.'));
