@@ -9,13 +9,13 @@ import { chaosRegion } from './restore/region-chaos.ts';
 import { chaosRestore } from './restore/restore-chaos.ts';
 import { chaosUpgrade } from './upgrade/upgrade-chaos.ts';
 
-const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--fallback]
-       pnpm chaos consumer [--seconds 120] [--only name,name] [--seed N] [--rate 400] [--logs DIR]
-       pnpm chaos flags    [--seconds 15]  [--only name,name]
-       pnpm chaos browser  [--pages 10000] [--visitors 6] [--seed N]
-       pnpm chaos upgrade --from REF [--seconds 15] [--seed N] [--rate 400]
-       pnpm chaos region   [--seconds 30] [--seed N] [--rate 400]
-       pnpm chaos restore  [--seconds 60] [--seed N] [--rate 400]
+const usage = `Usage: npm run chaos -- gateway  [--seconds 120] [--only name,name] [--fallback]
+       npm run chaos -- consumer [--seconds 120] [--only name,name] [--seed N] [--rate 400] [--logs DIR]
+       npm run chaos -- flags    [--seconds 15]  [--only name,name]
+       npm run chaos -- browser  [--pages 10000] [--visitors 6] [--seed N]
+       npm run chaos -- upgrade --from REF [--seconds 15] [--seed N] [--rate 400]
+       npm run chaos -- region   [--seconds 30] [--seed N] [--rate 400]
+       npm run chaos -- restore  [--seconds 60] [--seed N] [--rate 400]
 
 Starts its own PostgreSQL, Kafka (Java 17 or later) and Redis, and the services as they are installed. Breaks each of them in turn
 under load, for --seconds per phase, and compares the acknowledged events with the stored events. Exits with code 1 if any event is
