@@ -64,7 +64,7 @@ function powers<Caller>({ scope, level, isSensitive }: Route<Caller>): string[] 
   return [
     ...(scope === 'public' ? [] : [`Required scope: \`${scope}\`.`]),
     ...(level === undefined ? [] : [`Required membership level: ${level} or higher.`]),
-    ...(isSensitive ? ['With a session, requires a recent sign-in.'] : []),
+    ...(isSensitive ? ['Requests with a session cookie require a recent sign-in.'] : []),
   ];
 }
 

@@ -20,7 +20,7 @@ export const definitionListQuery = {
   volumes: Type.Optional(
     Type.Boolean({
       description:
-        'Whether to count the events and insights of the last 30 days. The request takes as long as a search.',
+        'Whether to count the events and insights of the last 30 days. The request then runs as a search, which can take longer.',
     }),
   ),
   excluded_properties: Type.Optional(

@@ -56,7 +56,7 @@ const listQuery = Type.Object({
       description:
         `Event names as a JSON array with at most ${mostEventNames} names, or a single name. ` +
         `\`is_seen_on_filtered_events\` then says whether the property occurs in the latest ${latestOfName} events of ` +
-        'any of these names. The request takes as long as a search.',
+        'any of these names. The request then runs as a search, which can take longer.',
     }),
   ),
   filter_by_event_names: Type.Optional(

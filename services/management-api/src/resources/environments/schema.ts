@@ -49,7 +49,9 @@ export const projectComputed = {
 };
 const environmentComputed = {
   ...projectComputed,
-  person_on_events_querying_enabled: Type.Boolean({ description: 'Whether queries use the person of each event.' }),
+  person_on_events_querying_enabled: Type.Boolean({
+    description: 'Whether queries use the person data that is stored with each event.',
+  }),
   default_modifiers: freeFormObject({ description: 'Default query modifiers.' }),
   user_access_level: Type.Union([Type.String(), Type.Null()], {
     description: 'Your access level: `admin`, `member` or null.',
