@@ -85,7 +85,7 @@ test('all problems are reported together, without values', () => {
     'EVENT_LOG must be one of kafka, postgres',
     'TRUST_PROXY must be true or false',
   ]);
-  expect(() => readConfig(schema, env)).toThrow(/4 problem\(s\):\n {2}- INGEST_PORT/);
+  expect(() => readConfig(schema, env)).toThrow(/4 problems:\n {2}- INGEST_PORT/);
   expect(() => readConfig(schema, env)).not.toThrow('secret');
 });
 
