@@ -34,18 +34,20 @@ export const databaseConfigFields = {
   ),
   databaseSslCaFile: Type.Optional(
     Type.String({
-      description: 'path of the PEM file with the CA certificate of PostgreSQL. Same as the parameter sslrootcert',
+      description:
+        'path to the PEM file with the CA certificate of the PostgreSQL server. Equivalent to the connection parameter sslrootcert',
     }),
   ),
   databaseSslCertFile: Type.Optional(
     Type.String({
       description:
-        'path of the PEM file with a client certificate, if PostgreSQL requires one. Same as the parameter sslcert',
+        'path to the PEM file with a client certificate, if PostgreSQL requires one. Equivalent to the connection parameter sslcert',
     }),
   ),
   databaseSslKeyFile: Type.Optional(
     Type.String({
-      description: 'path of the PEM file with the private key of DATABASE_SSL_CERT_FILE. Same as the parameter sslkey',
+      description:
+        'path to the PEM file with the private key of DATABASE_SSL_CERT_FILE. Equivalent to the connection parameter sslkey',
     }),
   ),
 } as const;

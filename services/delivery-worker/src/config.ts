@@ -53,7 +53,7 @@ export const configSchema = Type.Object({
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'URL (http or https) of a PostHog application that reports link to. By default, they link to the console',
+        'URL (http or https) of a PostHog application to use for links in reports. By default, links in reports lead to the console',
     }),
   ),
   publicApiUrl: Type.Optional(

@@ -50,7 +50,7 @@ export const configSchema = Type.Object({
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'URL (http or https) of a PostHog application that reports link to. By default, they link to the console. Must match the delivery worker',
+        'URL (http or https) of a PostHog application to use for links in reports. By default, links in reports lead to the console. Must match the delivery worker',
     }),
   ),
   consoleDirectory: Type.Optional(
@@ -166,7 +166,7 @@ export const configSchema = Type.Object({
   ),
   apiResetsPerDay: integerSetting(
     6,
-    'maximum number of password reset emails to one address per day, and of codes for a new email address that one account may request per day. Also limits both to 20 per hour from one IP address. 0 turns off all of these limits',
+    'maximum number per day of password reset emails to one address, and of verification codes that one account can request for a new email address. With any value but 0, one IP address can also request at most 20 of each per hour. 0 turns off all of these limits',
   ),
   ...secretsKeyFields,
   nodeEnv: Type.Optional(

@@ -92,7 +92,7 @@ export const settingFields: Record<string, SettingField> = {
     ),
     does: 'acts',
     effect:
-      'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only administrators of the project can change it. Members, and keys that cannot change it, see [a mask](api/README.md#secrets-in-responses).',
+      'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only administrators of the project can change it. Members and API keys without permission to change it see a [masked URL](api/README.md#secrets-in-responses).',
     isForAdministrators: true,
     check: checkWebhook,
     example: 'https://hooks.slack.com/services/T0/B0/x',
@@ -100,7 +100,8 @@ export const settingFields: Record<string, SettingField> = {
   anonymize_ips: {
     ...flag('Whether the IP addresses of events are discarded.'),
     does: 'acts',
-    effect: 'IP addresses and the event property `$ip` are not stored. Cookieless visitors are still distinguished.',
+    effect:
+      'IP addresses and the event property `$ip` are not stored. Cookieless visitors can still be counted separately.',
     example: true,
   },
   completed_snippet_onboarding: {
@@ -383,7 +384,7 @@ export const settingFields: Record<string, SettingField> = {
   capture_dead_clicks: {
     ...nullableFlag('Whether dead clicks are captured.'),
     does: 'off',
-    effect: 'The configuration that clients receive turns off the capture of dead clicks.',
+    effect: 'Dead click capture is turned off in the configuration sent to clients.',
     isEnvironmentOnly: true,
     example: true,
   },

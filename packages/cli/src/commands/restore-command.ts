@@ -18,7 +18,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     .description(
       'run this before consumers start. Prevents IDs and versions issued since the backup from being reused, tells ' +
         'running services to reload what they cache, and shows what will be processed again. Safe to repeat. Uses the ' +
-        'same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as consumers. Exits with code 1 if the log no longer contains all of these records',
+        'requires the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as the consumers. Exits with code 1 if any of these records are no longer in the log',
     )
     .action((_options: object, command: Command) =>
       withSession(command, terminal, async ({ sql, prisma, printer, change }) => {

@@ -89,7 +89,7 @@ function tooSmallFor(topics: readonly InspectedTopic[], recordBytes: number): st
 }
 
 const unreadable = warning(
-  'this user cannot read the settings of topics, so sizes, retention and replicas were not checked',
+  'this user cannot read topic settings, so size limits, retention and replication were not checked',
   'Grant DescribeConfigs on the topics to the user in KAFKA_SASL_USERNAME, or check the settings yourself.',
 );
 

@@ -94,7 +94,7 @@ async function allButMain(
   const ids = await readDistinctIds(tx, projectId, { uuid, limit: maxSplits + 2 });
   const moved = ids.filter((id) => id !== mainDistinctId);
   if (moved.length > maxSplits) {
-    const detail = `The person has more than ${maxSplits + 1} distinct IDs. Name up to ${maxSplits} to split in \`distinct_ids_to_split\`, and repeat the request.`;
+    const detail = `The person has more than ${maxSplits + 1} distinct IDs. List up to ${maxSplits} of them in \`distinct_ids_to_split\`, then repeat the request.`;
     throw new AppError('invalid', detail, { attr: 'distinct_ids_to_split' });
   }
   return { moved, mainDistinctId };

@@ -23,13 +23,13 @@ export const kafkaConfigFields = {
   }),
   kafkaSsl: Type.Boolean({ default: false, description: 'use TLS for connections to the brokers' }),
   kafkaSslCaFile: Type.Optional(
-    Type.String({ description: 'path of the PEM file with the CA certificate of the brokers' }),
+    Type.String({ description: 'path to the PEM file with the CA certificate of the Kafka brokers' }),
   ),
   kafkaSslCertFile: Type.Optional(
-    Type.String({ description: 'path of the PEM file with a client certificate, if the brokers require one' }),
+    Type.String({ description: 'path to the PEM file with a client certificate, if the brokers require one' }),
   ),
   kafkaSslKeyFile: Type.Optional(
-    Type.String({ description: 'path of the PEM file with the private key of KAFKA_SSL_CERT_FILE' }),
+    Type.String({ description: 'path to the PEM file with the private key of KAFKA_SSL_CERT_FILE' }),
   ),
   kafkaSaslMechanism: Type.Optional(
     Type.Union([Type.Literal('plain'), Type.Literal('scram-sha-256'), Type.Literal('scram-sha-512')], {

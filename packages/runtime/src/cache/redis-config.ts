@@ -42,7 +42,9 @@ export const redisConfigFields = {
     Type.Optional(Type.String({ description: 'password for the sentinels, if they require one' })),
     readForEachConnection,
   ),
-  redisCaFile: Type.Optional(Type.String({ description: 'path of the PEM file with the CA certificate of Redis' })),
+  redisCaFile: Type.Optional(
+    Type.String({ description: 'path to the PEM file with the CA certificate of the Redis server' }),
+  ),
 } as const;
 
 type RedisConfig = { readonly [Name in keyof typeof redisConfigFields]?: Static<(typeof redisConfigFields)[Name]> };

@@ -20,6 +20,6 @@ export const knownDeviations: { no: string[]; because: string }[] = [
   },
   {
     no: ['R20'],
-    because: 'records carry no headers for the time; the record holds the computed one as `timestamp`',
+    because: 'Records have no time headers. The computed time is the `timestamp` field of the record.',
   },
 ];

@@ -121,7 +121,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   group_key_too_long: changed(
     ingestion('groups'),
-    'The group key is longer than 400 characters. The event was stored without the group; a $groupidentify event was dropped.',
+    'The group key is longer than 400 characters. Events were stored without the group, and $groupidentify events were dropped.',
   ),
   group_type_limit_exceeded: changed(
     ingestion('groups'),

@@ -34,7 +34,8 @@ export const text = {
   payloadLine: (key: string, payload: string) => `payload of ${key}: ${payload}`,
   emptyTitle: 'No feature flags yet',
   empty: 'A feature flag turns part of your product on or off for some of your users, without a new release.',
-  emptyExample: 'A typical first flag is a new checkout for 10% of users, then for half of them, then for everyone.',
+  emptyExample:
+    'A typical first flag rolls out a new checkout to 10% of users, then to half of all users, then to everyone.',
   noMatchTitle: 'No flags match your filters',
   noMatch: 'Remove a filter, or search for a different part of the key or the description.',
   clearFilters: 'Show all flags',
@@ -49,7 +50,8 @@ export const text = {
   asked: (when: string) => `last called ${when}`,
   neverAsked: 'not called by any SDK yet',
   stale: 'stale',
-  staleWhy: 'No SDK has called this flag for 30 days, or it was never called and has been on for everyone.',
+  staleWhy:
+    'No SDK has called this flag for 30 days, or it was never called and has been on for everyone for at least 30 days.',
   deletedPill: 'deleted',
   unsaved: 'unsaved',
   tabs: { conditions: 'Conditions', why: 'Why this person?', history: 'History', exposures: 'Exposures' },

@@ -9,7 +9,7 @@ export const text = {
   emptyTitle: 'No groups yet',
   empty:
     'Groups are companies, teams or shops that persons belong to. A project can have up to five group types. ' +
-    'A type is created with the first event that uses it.',
+    'A type is created when the first event that uses it arrives.',
   how: 'With an SDK, once per page or session:',
   fromTerminal: 'From a terminal:',
   noneOfType: (type: string) => `No groups of type ${type} yet`,

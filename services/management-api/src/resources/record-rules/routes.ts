@@ -68,7 +68,7 @@ const recordRules = Type.Object(
     available_access_levels: levels,
     default_access_level: Type.String({ description: 'Level of project members to whom no rule applies.' }),
     user_access_level: Type.Union([Type.String(), Type.Null()], {
-      description: 'Access level of the caller. Null if the rules are for a kind of record.',
+      description: 'Access level of the caller. Null if the rules apply to a record type and not to a single record.',
     }),
     user_can_edit_access_levels: mayEdit,
   },
@@ -113,7 +113,7 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
         'project always have full access, and so does the user who created a record.',
       scope: 'access_control:write',
       body: kindRuleChange,
-      responses: { 200: { description: 'The rule after the change.', schema: accessRule } },
+      responses: { 200: { description: 'The updated rule.', schema: accessRule } },
       examples: {
         request: { access_level: 'viewer', resource: 'dashboard', organization_member: example.organization_member },
         response: example,
@@ -179,7 +179,7 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
         'created the record, and users with the level `manager` for it can do this.',
       scope: 'access_control:write',
       body: recordRuleChange,
-      responses: { 200: { description: 'The rule after the change.', schema: accessRule } },
+      responses: { 200: { description: 'The updated rule.', schema: accessRule } },
       examples: {
         request: { access_level: 'viewer', organization_member: ofKind.organization_member },
         response: ofKind,

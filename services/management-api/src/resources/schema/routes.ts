@@ -21,7 +21,7 @@ const description = {
     cohorts: 'Groups of persons, defined by conditions or as a fixed list.',
     definitions: 'Event and property definitions.',
     domains: 'Verified domains of an organization.',
-    annotations: 'Notes about points in time, such as releases.',
+    annotations: 'Notes that mark points in time, such as releases.',
     'early access features': 'Features that users of your application can opt in to.',
     environments: 'Environments of a project, with their settings and keys.',
     events: 'Events of a project.',

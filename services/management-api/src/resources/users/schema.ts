@@ -129,7 +129,8 @@ export const userChanges = Type.Object(
       Type.String({
         minLength: 1,
         format: 'password',
-        description: 'New password of 8 to 256 characters. Ends your other sessions. Requires a session.',
+        description:
+          'New password, 8 to 256 characters. Changing it ends your other sessions. It can be set only from a session, not with an API key.',
       }),
     ),
     email: Type.Optional(

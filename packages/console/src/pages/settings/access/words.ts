@@ -19,7 +19,10 @@ export const text = {
       about: 'Members have access with their own level in the organization, or with a higher level from a rule below.',
     },
     admin: { name: 'Everyone is an administrator', about: 'Every member is an administrator of this project.' },
-    none: { name: 'Private', about: 'Only administrators, owners, and members with access from a rule below.' },
+    none: {
+      name: 'Private',
+      about: 'Only administrators, owners, and members who are granted access by a rule below.',
+    },
   },
   change: 'Change access',
   changeTitle: (name: string) => `Change access to “${name}”?`,

@@ -157,7 +157,7 @@ export const text = {
     ],
     [
       /^The export failed because of an error in this installation/,
-      'This installation caused the error, not the destination. Its operator can find the reason in the log of the worker.',
+      'The error was caused by this installation, not by the destination. The operator of this installation can find the cause in the worker log.',
     ],
   ] as const,
   unknownReason: 'The destination returned the error below.',
@@ -168,7 +168,7 @@ export const text = {
   tryNow: 'Test run',
   tryTitle: 'Test run',
   tryText: (interval: Interval) =>
-    `Runs the export once for the last full ${unit[interval]} and shows how many rows were written. It writes real data, so it tests more than just the connection.`,
+    `Runs the export once for the last full ${unit[interval]} and shows how many rows were written. This writes real data, so it tests more than the connection.`,
   pastTitle: 'Start backfill',
   pastText: {
     S3: 'A backfill selects events by their own timestamp. If a file for the same interval exists, it is replaced.',

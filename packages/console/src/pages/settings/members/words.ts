@@ -64,7 +64,7 @@ export const text = {
     8: 'An administrator can see every project, create and change project keys, and manage members, invites and domains.',
     15: 'An owner can do everything. This includes making other members owners and deleting the organization.',
   } as Record<number, string>,
-  fewerInvites: 'Open invites by this member for a higher level are revoked.',
+  fewerInvites: 'Pending invites from this member with a higher level than the new one will be revoked.',
   remove: 'Remove',
   removeWhom: (name: string) => `Remove ${name}`,
   removeTitle: (name: string, organization: string) => `Remove ${name} from ${organization}?`,

@@ -14,7 +14,7 @@ export const text = {
   resetTitle: 'Reset the project API key?',
   resetText:
     'Within a second, requests from every page, app and server that uses the current key are rejected, until you update them with the new key. Events that were already accepted are kept. You cannot go back to the current key.',
-  wasReset: 'This is the new key. Update your pages, apps and servers with it.',
+  wasReset: 'This is your new key. Update your pages, apps and servers to use it.',
 
   secretKey: 'Secret key',
   secretKeyText:

@@ -126,7 +126,7 @@ export const text = {
     ],
     [
       /emails per hour/,
-      'The organization has reached its hourly limit for emails. This email is sent in the next hour.',
+      'The organization has reached its hourly limit for emails. This email will be sent within the next hour.',
     ],
     [
       /slack_incoming_webhook/,

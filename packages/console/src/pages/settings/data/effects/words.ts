@@ -7,11 +7,11 @@ export const effects = {
   },
   slack_incoming_webhook: {
     does: 'acts',
-    effect: 'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only administrators of the project can change it. Members, and keys that cannot change it, see a mask.',
+    effect: 'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only administrators of the project can change it. Members and API keys without permission to change it see a masked URL.',
   },
   anonymize_ips: {
     does: 'acts',
-    effect: 'IP addresses and the event property `$ip` are not stored. Cookieless visitors are still distinguished.',
+    effect: 'IP addresses and the event property `$ip` are not stored. Cookieless visitors can still be counted separately.',
   },
   completed_snippet_onboarding: {
     does: 'stored only',
@@ -175,7 +175,7 @@ export const effects = {
   },
   capture_dead_clicks: {
     does: 'off',
-    effect: 'The configuration that clients receive turns off the capture of dead clicks.',
+    effect: 'Dead click capture is turned off in the configuration sent to clients.',
   },
   default_data_theme: {
     does: 'stored only',
