@@ -218,7 +218,7 @@ test('whoever has an account signs in between the link and joining, and the link
   const origin = new URL(console.address('')).origin;
   const page = await openWith(console, session, `${origin}/console/invite/${person.id}`);
   await page.getByRole('button', { name: 'Join with the account that is signed in' }).click();
-  await page.getByText('Open the link of the invite itself').waitFor();
+  await page.getByText('To accept the invite, open the invite link').waitFor();
   await page.goto('about:blank');
   await page.goto(`${origin}/console/invite/${person.id}#${shown.toString('base64url')}`);
   await page.getByRole('button', { name: 'I already have an account' }).click();

@@ -187,7 +187,7 @@ test('C-033: keys: the project key is replaced after a warning, the secret key i
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Within a second, requests').waitFor();
   await dialog.getByRole('button', { name: 'Reset key' }).click();
-  await key.getByText('This is the new key.').waitFor();
+  await key.getByText('This is your new key.').waitFor();
   expect(await value.textContent()).not.toBe(before);
 
   const secret = block(page, 'Secret key');
