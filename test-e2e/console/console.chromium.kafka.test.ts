@@ -167,7 +167,7 @@ test('C-004 C-006 C-010 a pause and a filter lie in the address; what an address
   await page.getByRole('button', { name: /^Continue/ }).click();
   await page.getByRole('option').filter({ hasText: 'later' }).waitFor();
   await page.goto(`${live()}?person=ada&nothing=1`);
-  await page.getByText('nothing. The rest of the URL was applied.', { exact: false }).waitFor();
+  await page.getByText('nothing. All other parameters were applied.', { exact: false }).waitFor();
   await page.getByRole('button', { name: 'Remove Person ada' }).click();
   await page.waitForURL((url) => !url.search.includes('person'));
 });

@@ -161,7 +161,7 @@ test('C-019 a hidden tab lets go of its stream after a minute, and says so when 
   }
   await hide(false);
   await eventually(() => expect(openStreams()).toBe(1));
-  await page.getByText('This tab was hidden').waitFor();
+  await page.getByText('Events that arrived while this tab was hidden').waitFor();
   await eventually(async () => {
     await visitor.clock.runFor(500);
     await send('afterwards');

@@ -65,8 +65,8 @@ export const words = {
   mayBeOld: 'The data on this page may be out of date. Retrying every ten seconds.',
   unknownInAddress: (names: readonly string[], count: number) => {
     const list = names.length === 0 ? '' : `: ${names.join(', ')}`;
-    const parameters = count === 1 ? 'a parameter' : 'parameters';
-    return `The URL has ${parameters} that this page cannot use${list}. The rest of the URL was applied.`;
+    const parameters = count === 1 ? 'an unknown or invalid parameter' : 'unknown or invalid parameters';
+    return `The URL has ${parameters}${list}. All other parameters were applied.`;
   },
   states: {
     loading: 'Loading…',
@@ -74,10 +74,9 @@ export const words = {
     unreachable: 'The server is not responding. Check your network connection and that Millrace is running.',
     failed: (status: number) => `The server responded with status ${status}.`,
     refusedTitle: 'You do not have access',
-    refused:
-      'Your membership level in this project does not allow this. Ask an administrator of the organization for access.',
+    refused: 'Your membership level in this project does not allow this. Ask an organization administrator for access.',
     goneTitle: 'Not found',
-    gone: 'It may have been deleted, or the link is wrong.',
+    gone: 'The item may have been deleted, or the link may be wrong.',
     errorId: 'Error ID',
     tooMany: (seconds: number) => `Too many requests. Retrying in ${counted(seconds, 'second')}.`,
     newVersionTitle: 'The console was updated',
@@ -148,15 +147,15 @@ export const words = {
     chosen: 'selected',
     other: 'Custom range…',
     otherTitle: 'Custom range',
-    inZone: (zone: string) => `Times are in the time zone ${zone}.`,
+    inZone: (zone: string) => `Times are in the ${zone} time zone.`,
     from: 'From',
     to: 'To',
-    toHint: 'Leave this empty to include everything until now.',
+    toHint: 'Leave this field empty to include everything up to now.',
     backwards: 'The end must be later than the start.',
     show: 'Apply range',
     freeze: 'Convert to fixed dates',
   },
   noProjectTitle: 'You do not have access to any project yet',
-  noProject: 'Ask an administrator of your organization for access.',
+  noProject: 'Ask an organization administrator for access.',
   level: { 1: 'member', 8: 'administrator', 15: 'owner' } as Record<number, string>,
 };

@@ -34,7 +34,12 @@ test('C-020, C-035: who changed what, in words, with before and after; secrets a
   await page.reload();
   const byOperator = entries(page).filter({ hasText: 'grace@example.com' });
   await byOperator.getByText('with the command member set-level').waitFor();
-  for (const part of ['changed member', 'member', 'administrator', 'a different value, which is secret'])
+  for (const part of [
+    'changed member',
+    'member',
+    'administrator',
+    'The value changed, but it is secret and not shown.',
+  ])
     await byOperator.getByText(part).first().waitFor();
   const ofProject = entries(page).filter({ hasText: 'Europe/Lisbon' }).first();
   await ofProject.getByText('UTC').waitFor();
@@ -49,7 +54,7 @@ test('C-004, C-005: filters by person, kind and record are in the address, and b
   await page.getByLabel('Type', { exact: true }).selectOption('member');
   await eventually(async () => expect(await entries(page).count()).toBe(1));
   expect(new URL(page.url()).searchParams.get('scope')).toBe('OrganizationMembership');
-  await page.getByRole('button', { name: 'Show only this: grace@example.com' }).click();
+  await page.getByRole('button', { name: 'Show only this record: grace@example.com' }).click();
   await page.getByRole('button', { name: /^Remove record/ }).waitFor();
   const address = page.url();
   await page.getByLabel('User', { exact: true }).selectOption({ index: 1 });
@@ -60,7 +65,7 @@ test('C-004, C-005: filters by person, kind and record are in the address, and b
   await entries(page).first().waitFor();
   await page.getByRole('button', { name: /^Remove record/ }).click();
   await page.goto(console.address('activity?user=nobody&scope=Purple&nonsense=1'));
-  await page.getByText('cannot use: nonsense, user, scope').waitFor();
+  await page.getByText('invalid parameters: nonsense, user, scope').waitFor();
   await page.context().close();
 });
 

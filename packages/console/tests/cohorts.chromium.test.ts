@@ -28,10 +28,10 @@ test('no cohort yet, none that fits, one that is not there', async () => {
   expect(await violationsOf(page)).toEqual([]);
   await page.goto(console.address('cohorts?search=x&nonsense=1'));
   await page.getByRole('heading', { name: 'No cohorts match your search' }).waitFor();
-  await page.getByText('cannot use: nonsense').waitFor();
+  await page.getByText(/invalid parameters?: nonsense/).waitFor();
   await page.goto(console.address('cohorts?search=x&nonsense=1&Your%20account%20is%20locked.%20Call%20me=1'));
   await page
-    .getByText('The URL has parameters that this page cannot use: nonsense. The rest of the URL was applied.')
+    .getByText('The URL has unknown or invalid parameters: nonsense. All other parameters were applied.')
     .waitFor();
   expect(await page.getByText('Call me').count()).toBe(0);
   await page.goto(console.address('cohorts?cohort=4711'));
@@ -74,7 +74,7 @@ test('who fits conditions: made, counted, shown, changed, and deleted', async ()
   expect(
     await page.getByRole('region', { name: 'Persons in this cohort' }).getByRole('link').allTextContents(),
   ).toHaveLength(2);
-  await page.getByRole('button', { name: 'Remove condition 1 of condition group 2' }).click();
+  await page.getByRole('button', { name: 'Remove condition 1 from condition group 2' }).click();
   await save(page).click();
   await eventually(async () => expect(await page.getByRole('link', { name: 'cid' }).count()).toBe(0));
 
@@ -123,7 +123,7 @@ test('one asks for another, is copied as a list, and its rules are set; conditio
 
   await page.goto(console.address('cohorts?cohort=new'));
   await page.getByLabel('Name', { exact: true }).fill('Others');
-  await page.getByRole('button', { name: 'Remove condition 1 of condition group 1' }).click();
+  await page.getByRole('button', { name: 'Remove condition 1 from condition group 1' }).click();
   await page.getByRole('button', { name: 'Add cohort condition' }).click();
   await page.getByLabel('Operator').selectOption('not_in');
   await page.getByLabel('Cohort', { exact: true }).selectOption({ label: 'With a plan' });

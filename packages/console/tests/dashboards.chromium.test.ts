@@ -33,7 +33,7 @@ test('C-007: no dashboard yet, nothing that fits, one that is not there', async 
   expect(await violationsOf(page)).toEqual([]);
   await page.goto(console.address('dashboards?search=x&nonsense=1'));
   await page.getByRole('heading', { name: 'No dashboards match your search' }).waitFor();
-  await page.getByText('cannot use: nonsense').waitFor();
+  await page.getByText(/invalid parameters?: nonsense/).waitFor();
   await page.goto(console.address('dashboards?dashboard=2000000'));
   await page.locator('[data-state=gone]').waitFor();
 });

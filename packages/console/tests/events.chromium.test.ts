@@ -78,7 +78,7 @@ test('C-007, C-008, C-038: empty, loading, failed, refused and gone are five pic
     if (picture === 'failed') await page.getByText('r-17').waitFor();
     await page.unroute(list);
   }
-  await page.getByText('it has to check every event for order').waitFor();
+  await page.getByText('it had to check every event for order').waitFor();
   await page.getByRole('button', { name: 'Last 7 days' }).click();
   await page.getByRole('heading', { name: 'No events in this date range match your filters' }).waitFor();
   expect(queryOf(page).get('after')).toBe('-7d');
@@ -273,7 +273,7 @@ describe('with events', () => {
     const page = await console.open('events?after=yesterday&properties=%7B&colour=red&open=1');
     await row(page, 'many').first().waitFor();
     await page
-      .getByText('parameters that this page cannot use')
+      .getByText('unknown or invalid parameters')
       .getByText(/colour.*after.*properties.*open/)
       .or(page.getByText(/colour, after, properties, open/))
       .waitFor();
@@ -309,10 +309,10 @@ describe('with events', () => {
     await eventually(() => expect(queryOf(page).get('before')).toMatch(/^20/));
     await eventually(async () => expect((await namesOf(page)).length).toBeGreaterThan(0));
     await page.goto(console.address('events?event=long%20ago'));
-    await page.getByRole('button', { name: 'Show the most recent one' }).click();
+    await page.getByRole('button', { name: 'Show the most recent event' }).click();
     await row(page, 'long ago').waitFor();
     expect(queryOf(page).get('after')).toBe('-30d');
-    await page.getByText('This filter reads every event in the date range.').waitFor();
+    await page.getByText('This filter has to read every event in the date range.').waitFor();
 
     await page.getByRole('button', { name: 'Add filter' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add filter' });
@@ -321,7 +321,7 @@ describe('with events', () => {
     await dialog.getByLabel('Value').fill('ada');
     await page.keyboard.press('Enter');
     await eventually(async () => expect(await chips(page)).toEqual(['event  long ago', 'distinct ID  ada']));
-    expect(await page.getByText('This filter reads every event in the date range.').count()).toBe(0);
+    expect(await page.getByText('This filter has to read every event in the date range.').count()).toBe(0);
     await page.goBack();
     await eventually(async () => expect(await chips(page)).toHaveLength(1));
     await page.context().close();

@@ -129,7 +129,7 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
   await values.fill('ord');
   await filters.locator('option[value=order]').waitFor({ state: 'attached' });
   await values.fill('order');
-  await filters.getByText('Add the filter or cancel it before you save.').waitFor();
+  await filters.getByText('Finish adding the filter, or cancel it, before you save.').waitFor();
   expect(await create.isDisabled()).toBe(true);
   await lookAt(page);
   await filters.getByRole('button', { name: 'Add filter' }).click();
@@ -369,7 +369,7 @@ test('C-004 to C-007, C-020, C-039: the address is the view; the keyboard leads 
   const name = '<img src=x onerror=alert(1)>\u202e';
   const id = await make({ name });
   const page = await console.open('settings/exports?nonsense=1');
-  await page.getByText('cannot use: nonsense').waitFor();
+  await page.getByText(/invalid parameters?: nonsense/).waitFor();
   const link = page.getByRole('button', { name: '<img src=x' });
   await link.focus();
   await page.keyboard.press('Enter');

@@ -128,7 +128,7 @@ test('the switch turns at once, and back with the reason; what depends on a flag
   await eventually(async () => expect(await stored(above.id)).toMatchObject({ active: false }));
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Archive' }).click();
-  await dialog.getByText('No active flag depends on it.').waitFor();
+  await dialog.getByText('No active flag depends on this flag.').waitFor();
   await dialog.getByRole('button', { name: 'Archive' }).click();
   await page.getByText('base was archived.').waitFor();
   expect(await stored(base.id)).toMatchObject({ active: false, archived: true });
@@ -154,7 +154,7 @@ test('a flag is made and changed: a refusal stands at its field, and of two edit
   await page.getByLabel('Percentage: test').fill('49');
   await page.getByText('Total: 99%. It must be 100%.').waitFor();
   await page.getByRole('button', { name: 'Distribute evenly' }).click();
-  await page.getByLabel('Payload of test (JSON)').fill('{"steps": 1}');
+  await page.getByLabel('Payload for test (JSON)').fill('{"steps": 1}');
   await page.getByRole('button', { name: 'Create flag' }).click();
   await page.getByText('Only letters, numbers, hyphens').waitFor();
   expect(await page.getByLabel('Key', { exact: true }).getAttribute('aria-invalid')).toBe('true');

@@ -84,7 +84,7 @@ test('C-004, C-006, C-023: the time is in the address, and one that makes no sen
      VALUES ($1, '${randomUUID()}', 'missing_distinct_id', 'error', 7, now() - interval '5 hours')`,
   );
   const page = await console.open('health?after=soon');
-  await page.getByText('parameter that this page cannot use: after').waitFor();
+  await page.getByText('unknown or invalid parameter: after').waitFor();
   await page.getByRole('img', { name: '0 dropped in this date range' }).waitFor();
   await page.getByRole('button', { name: /^Date range: Last hour/ }).click();
   await page.getByRole('menuitem', { name: 'Last 24 hours' }).click();

@@ -46,7 +46,7 @@ test('C-007: no insight yet, nothing that fits, one that is not there, a part of
   expect(await violationsOf(page)).toEqual([]);
   await page.goto(console.address('insights?search=x&nonsense=1'));
   await page.getByRole('heading', { name: 'No insights match your search' }).waitFor();
-  await page.getByText('cannot use: nonsense').waitFor();
+  await page.getByText(/invalid parameters?: nonsense/).waitFor();
   await page.goto(console.address('insights?insight=nobody12'));
   await page.locator('[data-state=gone]').waitFor();
   await page.goto(console.address('insights?insight=new&question={'));

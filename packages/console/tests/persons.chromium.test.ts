@@ -87,11 +87,10 @@ test('the ids of a person say which event joined them, which joined nothing, and
   await identify('somebody-else', 2);
   const page = await console.open('persons?person=ada-1&tab=ids');
   await page.getByText('ada-1 and visitor were merged into one person').waitFor();
-  await page.getByText('ada-1 requested a merge with somebody-else, which does not belong to this person').waitFor();
   await page
-    .getByText('No stored event explains how this ID became part of this person.')
-    .getByText('imported')
+    .getByText('ada-1 requested a merge with somebody-else, but somebody-else does not belong to this person')
     .waitFor();
+  await page.getByText('No stored event shows how this ID was added to this person.').getByText('imported').waitFor();
   await page.getByText('reassigned once').waitFor();
   await page.getByRole('tabpanel').getByRole('button', { name: 'As API call' }).click();
   await page.getByRole('dialog').getByText('/merges').waitFor();

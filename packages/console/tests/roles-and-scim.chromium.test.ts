@@ -29,11 +29,11 @@ test('a role is made, given by address, taken, renamed, ruled by and removed', a
 
   await roles.getByRole('button', { name: 'Assign Support to a member' }).click();
   const giving = roles.getByRole('form', { name: 'Assign Support to a member' });
-  await giving.getByLabel('Email address of the member').fill('nobody@example.com');
+  await giving.getByLabel('Member’s email address').fill('nobody@example.com');
   await giving.getByRole('button', { name: 'Assign' }).click();
   await giving.getByText('No member of the organization has the email address nobody@example.com.').waitFor();
   await lookAt(page);
-  await giving.getByLabel('Email address of the member').fill('grace@example.com');
+  await giving.getByLabel('Member’s email address').fill('grace@example.com');
   await giving.getByRole('button', { name: 'Assign' }).click();
   const take = roles.getByRole('button', { name: /^Remove Support from/ });
   await take.waitFor();
@@ -107,7 +107,7 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
 
   await page.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
   await page.getByRole('button', { name: 'Access' }).click();
-  await dialog.getByText('Default for this kind: Editor').waitFor({ state: 'attached' });
+  await dialog.getByText('Default for this record type: Editor').waitFor({ state: 'attached' });
   await lookAt(page);
   await dialog.getByLabel('Access level: Every member').selectOption('No access');
   await dialog.getByLabel('Role or member', { exact: true }).selectOption('Ada (hedy@example.com)');
@@ -125,7 +125,7 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
   await other.locator('[data-state]').filter({ hasText: 'viewer access' }).waitFor();
   await hedy.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
   await hedy.getByRole('button', { name: 'Access' }).click();
-  await hedy.getByText('Only administrators of the project, the user who created the record').waitFor();
+  await hedy.getByText('Only project administrators, the user who created the record').waitFor();
   expect(await hedy.getByRole('dialog').getByRole('combobox').count()).toBe(2);
   expect(await hedy.getByRole('dialog').locator('select:not(:disabled)').count()).toBe(0);
   await lookAt(hedy);
@@ -210,6 +210,6 @@ test('C-033: the token of SCIM is shown once, and what the provider asked for is
   await page.getByRole('dialog').getByRole('button', { name: 'Disable SCIM' }).click();
   await scim.getByRole('button', { name: 'Enable SCIM' }).waitFor();
   await page.goto(console.address('activity'));
-  await page.getByText('through the identity provider of corp.example').first().waitFor();
+  await page.getByText('through the identity provider for corp.example').first().waitFor();
   await page.context().close();
 });

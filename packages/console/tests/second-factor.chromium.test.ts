@@ -199,7 +199,7 @@ test('where an organization demands a second factor, a page for it is all there 
   const page = await open('live');
   await enterPassword(page);
   await page.waitForURL(/\/second-factor/);
-  await page.getByText('Your organization requires it.').waitFor();
+  await page.getByText('Your organization requires two-factor authentication.').waitFor();
   expect(await violationsOf(page, { isWhole: true })).toEqual([]);
   await connectApp(page);
   await page.getByRole('button', { name: 'Continue' }).click();

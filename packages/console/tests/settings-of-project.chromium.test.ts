@@ -110,7 +110,7 @@ test('saves the settings of insights and dashboards, and shows a refused filter 
   const saveButton = insights.getByRole('button', { name: 'Save' });
   await insights.getByRole('button', { name: 'person · email is @example.com', exact: true }).click();
   await insights.getByLabel('Operator').selectOption('does not contain');
-  await insights.getByText('Add the filter or cancel it before you save.').waitFor();
+  await insights.getByText('Finish adding the filter, or cancel it, before you save.').waitFor();
   await lookAt(page);
   await insights.getByRole('button', { name: 'Change filter' }).click();
   await insights.getByRole('button', { name: 'Add filter' }).click();
@@ -169,7 +169,7 @@ test('keeping events for less time asks first, and says from which day on nothin
   await dialog.getByRole('button', { name: 'Delete older events' }).click();
   await retention.getByText('Saved.').waitFor();
   expect(await console.api('GET', 'event_retention')).toEqual({ event_retention_days: 30 });
-  await retention.getByLabel('Use the limit of the installation').check();
+  await retention.getByLabel('Use the installation’s limit').check();
   await save(retention);
   expect(await console.api('GET', 'event_retention')).toEqual({ event_retention_days: null });
   await page.context().close();
@@ -261,7 +261,7 @@ test('C-035: a member sees what they may not do, disabled with the reason', asyn
     expect(await page.getByLabel('Private to selected members').isDisabled()).toBe(true);
     expect(await page.getByLabel('Keep events for a number of days').isDisabled()).toBe(true);
     await page.goto(console.address('settings/organization'));
-    await page.getByText('Only an owner of the organization can do this.').waitFor();
+    await page.getByText('Only organization owners can do this.').waitFor();
     expect(await page.getByRole('button', { name: 'Delete this organization' }).isDisabled()).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
     await page.context().close();
@@ -272,7 +272,7 @@ test('C-035: a member sees what they may not do, disabled with the reason', asyn
 
 test('an organization: its name and mails, another one made and left for the first, and its end', async () => {
   const page = await console.open('settings/organization?nonsense=1');
-  await page.getByText('cannot use: nonsense').waitFor();
+  await page.getByText(/invalid parameters?: nonsense/).waitFor();
   const name = block(page, 'Name');
   await name.getByLabel('Name').fill('Corner shops Ltd');
   await save(name);

@@ -50,7 +50,7 @@ test('account: names, a password that is refused at its field, the theme, and se
   await eventually(async () => expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true'));
   expect(await page.getByLabel('New password').inputValue()).toBe('password1');
   const rows = page.getByRole('row');
-  await page.getByRole('button', { name: 'End the session of curl' }).click();
+  await page.getByRole('button', { name: 'End the curl session' }).click();
   await eventually(async () => expect(await rows.filter({ hasText: 'curl' }).count()).toBe(0));
   await lookAt(page);
   await page.getByRole('button', { name: 'End all other sessions' }).click();
@@ -152,7 +152,7 @@ test('ten keys are the limit, said before the form; addresses that name nothing 
     [],
   );
   const page = await openSignedIn('keys');
-  await page.getByText('You have 10 keys, which is the maximum.').waitFor();
+  await page.getByText('You have reached the maximum of 10 keys.').waitFor();
   expect(await page.getByRole('button', { name: 'New key' }).isDisabled()).toBe(true);
   await lookAt(page);
   await page.goto(console.address('settings?nonsense=1'));
@@ -163,7 +163,7 @@ test('ten keys are the limit, said before the form; addresses that name nothing 
   await page.getByLabel('First name').waitFor();
   await page.goto(console.address('settings/keys?open=unknown&nonsense=1'));
   await page.locator('[data-state=gone]').waitFor();
-  await page.getByText('cannot use: nonsense').waitFor();
+  await page.getByText(/invalid parameters?: nonsense/).waitFor();
   await page.goto(console.address('settings/purple'));
   await page.locator('[data-state=gone]').waitFor();
   await page.goto(console.address('settings/keys'));

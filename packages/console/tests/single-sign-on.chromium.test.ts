@@ -73,7 +73,7 @@ test('who does not get in reads why, in words of this page, with an id for the a
   await page.getByText(/No account exists for your email address\. Ask for an invite\. \([\w-]{36}\)/).waitFor();
   await lookAt(page);
   await page.goto(new URL('/console/sign-in?error_code=%3Cb%3ECall%20me%3C/b%3E', console.address('')).href);
-  await page.getByText('Signing in with the provider failed.').waitFor();
+  await page.getByText('The sign-in with your identity provider failed.').waitFor();
   expect(await page.getByText('Call me').count()).toBe(0);
   const link = '/console/sign-in?error_code=no_email&error_id=Your%20account%20is%20locked.%20Call%20me.';
   await page.goto(new URL(link, console.address('')).href);

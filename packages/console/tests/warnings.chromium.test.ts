@@ -138,7 +138,7 @@ describe('warnings', () => {
 
   test('C-004, C-005, C-006: filters and the open kind are in the address, and a broken address is a hint', async () => {
     const page = await console.open('warnings?severity=loud&after=soon&colour=red');
-    await page.getByText(/parts this page cannot use: colour, after, severity/).waitFor();
+    await page.getByText(/unknown or invalid parameters: colour, after, severity/).waitFor();
     await page.goto(console.address('warnings'));
     await page.getByLabel('Severity:').selectOption('warning');
     await eventually(async () => expect(await rows(page)).toEqual(['Cannot merge already identified']));
@@ -214,7 +214,7 @@ describe('dead letters', () => {
     await dialog.getByRole('button', { name: 'Replay 1 dead letter' }).click();
     await dialog.getByRole('heading', { name: '1 dead letter was replayed.' }).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
-    await aside(page).getByText('It was replayed.').waitFor();
+    await aside(page).getByText('This dead letter was replayed.').waitFor();
     expect(await recordsIn(topics.live)).toBe(1);
     expect(await console.api('POST', 'dead_letters/replay', { ids: [id] })).toMatchObject({ replayed: 0 });
     expect(await recordsIn(topics.live)).toBe(1);
@@ -264,7 +264,10 @@ describe('dead letters', () => {
     await console.query('UPDATE membership SET level = 1', []);
     try {
       const page = await console.open('warnings?tab=letters');
-      await page.locator('[data-state=refused]').getByText('Only administrators can see dead letters').waitFor();
+      await page
+        .locator('[data-state=refused]')
+        .getByText('Dead letters contain captured data, so only administrators can see them')
+        .waitFor();
       await page.context().close();
     } finally {
       await console.query('UPDATE membership SET level = 15', []);

@@ -2,9 +2,9 @@ export const text = {
   open: 'Access',
   title: (name: string) => `Access to “${name}”`,
   about:
-    'These rules override the rules for all records of this kind. Administrators of the project and the user who created the record always have full access.',
+    'These rules override the project’s rules for this record type. Project administrators and the user who created the record always have full access.',
   onlyManagers:
-    'Only administrators of the project, the user who created the record, and its managers can change these rules.',
+    'Only project administrators, the user who created the record, and the record’s managers can change these rules.',
   what: 'The access rules',
   list: 'Rules',
   everybody: 'Every member',
@@ -12,7 +12,7 @@ export const text = {
   role: (name: string) => `Role: ${name}`,
   may: (name: string) => `Access level: ${name}`,
   /** The level of every member, if the record has no rule for them. */
-  asKind: (level: string) => `Default for this kind: ${level}`,
+  asKind: (level: string) => `Default for this record type: ${level}`,
   levels: {
     '': 'No rule',
     none: 'No access',
@@ -29,5 +29,5 @@ export const text = {
   someMembers: (count: string) =>
     `The list shows the first ${count} members. Use the API to set rules for other members.`,
   noPlan:
-    'Your organization’s plan does not include access rules. Your choices are saved and take effect once it does.',
+    'Your organization’s plan does not include access rules. Rules that you set here are saved, and take effect once the plan includes them.',
 };

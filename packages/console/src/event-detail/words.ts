@@ -39,10 +39,10 @@ export const text = {
   received: 'received',
   stored: 'stored',
   clockRight:
-    'The event time is the time that the client sent. The clocks of client and server differed by less than a second.',
+    'The event time is the time sent by the client. The client and server clocks differed by less than a second.',
   clockWrong: (span: string, isBehind: boolean) =>
-    `The client’s clock was ${span} ${isBehind ? 'behind' : 'ahead'} when it sent the event. The event time was corrected for this.`,
+    `The client’s clock was ${span} ${isBehind ? 'behind' : 'ahead'} when the event was sent, so the event time was corrected.`,
   noSending: 'The client did not report when it sent the event, so the event time was not corrected.',
-  arrival: 'The event had no valid time, so the time of its arrival is used.',
+  arrival: 'The event had no valid timestamp, so its arrival time is used.',
   older: 'Show older events',
 };

@@ -16,7 +16,7 @@ export const text = {
   /** Put before a filter: `person · plan is pro`. */
   owners: { person: 'person', group: 'group' },
   eventName: 'Event name',
-  finishFilter: 'Add the filter or cancel it before you save.',
+  finishFilter: 'Finish adding the filter, or cancel it, before you save.',
   filterType: 'Property type',
   incompleteFilter: 'Choose a property and a value.',
   filterLine: (whose: string, line: string) => `${whose} · ${line}`,

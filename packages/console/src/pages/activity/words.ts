@@ -31,8 +31,8 @@ export const text = {
   kind: 'Type',
   anything: 'all types',
   record: 'record',
-  onlyThis: 'Show only this',
-  onlyThisOf: (name: string) => `Show only this: ${name}`,
+  onlyThis: 'Show only this record',
+  onlyThisOf: (name: string) => `Show only this record: ${name}`,
   list: 'Changes, most recent first',
   emptyTitle: 'No changes in this date range',
   empty:
@@ -43,8 +43,8 @@ export const text = {
   before: 'before:',
   after: 'after:',
   nothing: 'nothing',
-  hidden: 'a different value, which is secret',
-  provider: (domain: string) => `through the identity provider of ${domain}`,
+  hidden: 'The value changed, but it is secret and not shown.',
+  provider: (domain: string) => `through the identity provider for ${domain}`,
   commandLine: (command: string) => `with the command ${command}`,
   more: 'Show more',
 };

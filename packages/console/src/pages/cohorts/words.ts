@@ -25,14 +25,15 @@ export const text = {
   kind: 'Type',
   kinds: { conditions: 'Dynamic (conditions)', listed: 'Static (list of persons)' },
   conditions: 'Conditions',
-  conditionsHint: 'A person is in the cohort if they match every condition of at least one condition group.',
+  conditionsHint: 'A person is in the cohort if they match every condition in at least one condition group.',
   group: (number: number) => `Condition group ${number}`,
   or: 'or',
   addGroup: 'Add condition group',
   addProperty: 'Add property condition',
   addCohort: 'Add cohort condition',
-  removeFilter: (group: number, number: number) => `Remove condition ${number} of condition group ${group}`,
-  otherConditions: 'This page cannot change these conditions because they are nested or negated. Use the API.',
+  removeFilter: (group: number, number: number) => `Remove condition ${number} from condition group ${group}`,
+  otherConditions:
+    'This page cannot change these conditions because they are nested or negated. Use the API to change them.',
   incomplete: 'Each condition needs a property and a value, or a cohort.',
   save: 'Save changes',
   create: 'Create cohort',
@@ -53,6 +54,6 @@ export const text = {
   remove: 'Delete',
   removeTitle: (name: string) => `Delete ${name}?`,
   removeText:
-    'A cohort cannot be deleted while an active feature flag uses it. An administrator can restore it through the API.',
+    'A cohort cannot be deleted while an active feature flag uses it. An administrator can restore a deleted cohort through the API.',
   removeDo: 'Delete cohort',
 };

@@ -7,7 +7,7 @@ export const text = {
   csv: 'Export CSV',
   csvRows: (count: number) => `Stop (${formatNumber(count)} rows so far)`,
   csvHint: (most: number) =>
-    `The file contains the first ${formatNumber(most)} events. To export the others, choose shorter date ranges.`,
+    `The file contains the first ${formatNumber(most)} events. To export the remaining events, choose shorter date ranges.`,
   columns: 'Columns',
   columnsTitle: 'Columns',
   columnsText: 'Choose properties to show in the list, in addition to time, event and person.',
@@ -56,13 +56,13 @@ export const text = {
   orderLabel: (order: string) => `Sort order: ${order}`,
   end: 'No more events in this date range.',
   walks:
-    'This filter reads every event in the date range. Choose a shorter range or filter by distinct ID to speed it up.',
+    'This filter has to read every event in the date range. To speed up the search, choose a shorter range or filter by distinct ID.',
   emptyTitle: 'No events in this date range',
   emptyFiltered: 'No events in this date range match your filters',
-  emptyLast: (time: string) => `The most recent one is from ${time}.`,
-  emptyNone: 'No events outside this date range match either.',
-  emptySearching: 'Looking for the most recent one…',
-  emptyShow: 'Show the most recent one',
+  emptyLast: (time: string) => `The most recent event is from ${time}.`,
+  emptyNone: 'No events outside this date range match your filters either.',
+  emptySearching: 'Looking for the most recent event…',
+  emptyShow: 'Show the most recent event',
   emptyClear: 'Clear filters',
   firstTitle: 'No events yet',
   first: 'Events appear here shortly after they are sent. The Live page shows how to send your first event.',
@@ -70,7 +70,7 @@ export const text = {
   slowTitle: 'The query took too long',
   slow: (names: string) => `The query exceeded its time limit${names}. Choose a shorter date range.`,
   slowBecause: (names: readonly string[]) =>
-    names.length === 0 ? '' : ` because it has to check every event for ${names.join(' and ')}`,
+    names.length === 0 ? '' : ` because it had to check every event for ${names.join(' and ')}`,
   counts: {
     label: (total: number, unit: string) => `${counted(total, 'event')} by ${unit}`,
     unavailable: 'The counts could not be loaded.',

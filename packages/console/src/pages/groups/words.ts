@@ -10,13 +10,13 @@ export const text = {
   empty:
     'Groups are companies, teams or shops that persons belong to. A project can have up to five group types. ' +
     'A type is created when the first event that uses it arrives.',
-  how: 'With an SDK, once per page or session:',
+  how: 'With an SDK, call this once per page or session:',
   fromTerminal: 'From a terminal:',
   noneOfType: (type: string) => `No groups of type ${type} yet`,
   noneOfTypeText:
-    'Events use this group type, but no $groupidentify event has been sent. Groups appear here after that.',
+    'Events use this group type, but no $groupidentify event has been sent yet. Groups appear here after the first one.',
   noMatchTitle: 'No groups match your search',
-  noMatch: 'You can search by group key or by the property “name”. Try a part of one of them.',
+  noMatch: 'Try searching for part of a group key, or part of a group’s “name” property.',
   showAll: 'Show all',
   unknownType: 'This group type',
   close: 'Close group',
@@ -29,7 +29,7 @@ export const text = {
   since: 'Active in',
   spans: { '-7d': 'the last 7 days', '-30d': 'the last 30 days', '-90d': 'the last 90 days', '-365d': 'the last year' },
   members: 'Group members',
-  membersHint: 'Persons who sent an event with this group in this period. Membership is determined by events only.',
+  membersHint: 'Persons who sent an event with this group in this period. Group membership is based on events only.',
   memberColumns: { person: 'Person', events: 'Events', last: 'Last event' },
   moreMembers: 'Show more members',
   noMembersTitle: 'No members in this period',

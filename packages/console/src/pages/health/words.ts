@@ -8,10 +8,10 @@ export const text = {
     if (seconds < 120) return `${Math.round(seconds)} s`;
     return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
   },
-  ofAll: 'highest delay of all projects',
-  threshold: (seconds: number) => `late: more than ${Math.round(seconds / 60)} min`,
+  ofAll: 'highest delay across all projects',
+  threshold: (seconds: number) => `late if more than ${Math.round(seconds / 60)} min`,
   stored: 'Stored in the last minute',
-  storedMore: 'in this project, without imports',
+  storedMore: 'in this project, excluding imports',
   dropped: 'Dropped in the last minute',
   none: 'none',
   letters: 'Dead letters',
@@ -33,7 +33,7 @@ export const text = {
   },
   lanes: {
     title: 'Topics',
-    hint: 'The figures cover all projects. Waiting events are stored in order, and none of them are lost.',
+    hint: 'The figures cover all projects. Waiting events are stored in order, and no events are lost.',
     names: { live: 'live', overflow: 'overflow', historical: 'historical' } as Record<string, string>,
     about: {
       live: 'events from clients',
@@ -53,7 +53,7 @@ export const text = {
   },
   services: {
     title: 'Services',
-    hint: 'Based on database connections. A service without a connection is stopped, or has been idle for a while.',
+    hint: 'This list is based on database connections. A service without a connection has stopped, or has been idle for a while.',
     version: (version: string) =>
       `This page is served by API version ${version}. Other services may run a different version.`,
     names: {

@@ -82,7 +82,7 @@ export const text = {
   testAccounts: 'Exclude internal and test users',
   within: 'Conversion window',
   units: { minute: 'minutes', hour: 'hours', day: 'days', week: 'weeks' },
-  unit: 'Unit of the conversion window',
+  unit: 'Conversion window unit',
   order: 'Step order',
   orders: { ordered: 'Sequential', strict: 'Strict order', unordered: 'Any order' },
   target: 'Start event',
@@ -123,7 +123,7 @@ export const text = {
   changed: 'Unsaved changes',
   remove: 'Delete',
   removeTitle: 'Delete this insight?',
-  removeText: 'It will be removed from all lists and dashboards. An administrator can restore it through the API.',
+  removeText: 'The insight is removed from all lists and dashboards. An administrator can restore it through the API.',
   removeDo: 'Delete insight',
   badAddress: 'The query in the URL is invalid and was ignored.',
 };

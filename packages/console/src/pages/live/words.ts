@@ -20,10 +20,10 @@ export const text = {
   noneFiltered: 'No matching events yet',
   noneFilteredText: 'Events that match your filters appear here as they arrive. Remove a filter to see more.',
   cut: (seconds: number) => `Connection lost. Reconnecting in ${seconds} s. The events shown stay here.`,
-  crowded: 'Live events are already open in four other tabs. Close one of them to see them here.',
+  crowded: 'Live events are already open in four other tabs. To see live events here, close one of those tabs.',
   missed: (count: string) => `${count} events were skipped because this page could not keep up.`,
-  away: 'This tab was hidden. Events that arrived in the meantime are on the Events page, not here.',
-  share: (percent: number) => `Too many events are arriving to show them all. About ${percent}% of them are shown.`,
+  away: 'Events that arrived while this tab was hidden are not shown here. You can find them on the Events page.',
+  share: (percent: number) => `Events are arriving too fast to show all of them. About ${percent}% are shown.`,
   from: 'Library',
   properties: 'Properties',
   listLabel: 'Live events. Press j and k to move, Enter to open, Escape to close, and space to pause.',
@@ -47,6 +47,6 @@ export const text = {
   sendTitle: 'Or send an event now',
   nothingTitle: 'No event after a minute?',
   nothing:
-    'The key may belong to another project, an ad blocker may block array.js, or the content security policy of the ' +
-    'page may block the host. Automated browsers and bots are ignored.',
+    'The key may belong to another project, an ad blocker may block array.js, or the page’s content security ' +
+    'policy may block the host. Automated browsers and bots are ignored.',
 };

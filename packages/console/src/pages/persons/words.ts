@@ -12,10 +12,10 @@ export const text = {
   more: 'Show more persons',
   emptyTitle: 'No persons yet',
   empty:
-    'A person is created with the first event of a visitor. Call identify in your SDK when users sign in to add their ' +
-    'email and name, and to link their earlier events to them.',
+    'A person is created when a visitor’s first event arrives. When a user signs in, call identify in your SDK to set ' +
+    'the user’s email and name, and to link earlier events to the same person.',
   noMatchTitle: 'No persons match your search',
-  noMatch: 'You can search by email, name or distinct ID. Try a part of one of them.',
+  noMatch: 'Try searching for part of an email address, a name or a distinct ID.',
   showAll: 'Show all persons',
   close: 'Close person',
   firstSeen: (when: string) => `First seen ${when}`,
@@ -25,23 +25,23 @@ export const text = {
   noPropertiesTitle: 'No properties',
   noProperties: 'Set person properties with $set in an event, or with identify.',
   idsHint:
-    'These distinct IDs all belong to one person. The first is the main ID. Events sent with any of them appear here.',
+    'These distinct IDs all belong to one person. The first is the main ID. Events sent with any of these IDs belong to this person.',
   uuid: 'UUID',
   moved: (count: number) => (count === 1 ? 'reassigned once' : `reassigned ${count} times`),
   merges: 'Merge history',
   mergesHint:
-    'Merges are not recorded separately. This history comes from the stored events that requested a merge, oldest first.',
-  noMerges: 'No stored event of this person requested a merge.',
+    'Merges are not recorded separately. This history is based on the stored events that requested a merge, oldest first.',
+  noMerges: 'None of this person’s stored events requested a merge.',
   joined: (own: string, other: string) => `${own} and ${other} were merged into one person`,
   notJoined: (own: string, other: string) =>
-    `${own} requested a merge with ${other}, which does not belong to this person. The merge was rejected, or the ID was reassigned later.`,
+    `${own} requested a merge with ${other}, but ${other} does not belong to this person. Either the merge was rejected, or the ID was reassigned later.`,
   unexplained: (count: number) =>
     count === 1
-      ? 'No stored event explains how this ID became part of this person. The event was deleted, or it was sent by another person:'
-      : 'No stored event explains how these IDs became part of this person. The events were deleted, or other persons sent them:',
+      ? 'No stored event shows how this ID was added to this person. Either the event was deleted, or another person sent it:'
+      : 'No stored event shows how these IDs were added to this person. Either the events were deleted, or other persons sent them:',
   events: 'This person’s events',
   noEventsTitle: 'No events',
-  noEvents: 'Stored events of this person will appear here, newest first.',
+  noEvents: 'This person’s stored events appear here, newest first.',
   flags: 'This person’s feature flags',
   noFlagsTitle: 'No feature flags',
   noFlags: 'Once the project has feature flags, this tab shows their values for this person.',
@@ -51,7 +51,7 @@ export const text = {
       [
         `The person and ${counted(ids, 'distinct ID')} are deleted immediately and cannot be restored.`,
         'Personal data in events and warnings is removed in the background.',
-        'If one of the IDs sends events again, a new person is created.',
+        'If another event arrives with one of these IDs, a new person is created.',
       ].join(' '),
     withEvents: 'Also delete this person’s events',
     type: 'Type the person’s UUID to confirm',

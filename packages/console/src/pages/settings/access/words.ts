@@ -3,8 +3,9 @@ import { words } from '../../../words.ts';
 
 export const text = {
   title: 'Access to this project',
-  about: 'The members of the organization who can use this project. Administrators and owners always have access.',
-  onlyAdministrators: 'Only administrators of the project can change this.',
+  about:
+    'These rules control which organization members can use this project. Administrators and owners always have access.',
+  onlyAdministrators: 'Only project administrators can change these rules.',
   noPlan:
     'Your organization’s plan does not include access rules for projects, so every member can use this project. Your choices are saved and take effect once the plan includes them.',
   everybody: 'Every member',
@@ -12,11 +13,12 @@ export const text = {
     '': {
       name: 'No rule',
       about:
-        'Members have access with their own level in the organization. Of the individual rules below, only “no access” has an effect.',
+        'Each member has the same level in this project as in the organization. Of the individual rules below, only “no access” has an effect.',
     },
     member: {
       name: 'Open',
-      about: 'Members have access with their own level in the organization, or with a higher level from a rule below.',
+      about:
+        'Each member has the same level in this project as in the organization, or a higher level if a rule below grants one.',
     },
     admin: { name: 'Everyone is an administrator', about: 'Every member is an administrator of this project.' },
     none: {
@@ -32,7 +34,7 @@ export const text = {
   columns: { member: 'Member', rule: 'Rule', here: 'Access here' },
   choices: { '': 'no rule', none: 'no access', member: 'member', admin: 'administrator' },
   ruleOf: (name: string) => `Rule for ${name}`,
-  always: 'always has access, because of their level in the organization',
+  always: 'always has access because of their organization level',
   noAccess: 'no access',
   levels: words.level,
   besidesRoles: 'or the access from roles',
@@ -43,7 +45,7 @@ export const text = {
   records: {
     title: 'Access to insights, dashboards and other records',
     about:
-      'These rules define what members can do with all records of a kind. Administrators can do everything, and users always have access to the records that they created. To set rules for a single insight, dashboard, flag or cohort, open it and choose Access.',
+      'These rules define what members can do with all records of one type. Administrators have full access to all records, and users always have full access to the records that they created. To set rules for a single insight, dashboard, flag or cohort, open it and choose Access.',
     whom: 'For',
     role: (name: string) => `Role: ${name}`,
     columns: { kind: 'Records', level: 'Access' },
@@ -60,6 +62,6 @@ export const text = {
     chooseFeature: 'Choose a feature',
     levels: ofRecords.levels,
   },
-  alone: 'No members who need a rule',
-  aloneText: 'All members of the organization are administrators or owners, so they have access to every project.',
+  alone: 'No members need a rule',
+  aloneText: 'All organization members are administrators or owners, so they have access to every project.',
 };

@@ -8,7 +8,7 @@ export const text = {
   insights: 'Insights and dashboards',
   privacy: 'Privacy',
   capture: 'Autocapture',
-  captureText: 'SDKs pick up a change within minutes, when a page is loaded or an app starts.',
+  captureText: 'A change takes effect within minutes, the next time a page is loaded or an app starts.',
   reports: 'Reports',
   /** Names of the settings. The table of settings describes their effects. */
   labels: {
@@ -31,22 +31,22 @@ export const text = {
   dashboard: (id: number) => `Dashboard ${id}`,
   notOffered: (why: string) => `The list could not be loaded. ${why}`,
   discard: 'Discard changes',
-  needsOrganization: 'Only administrators of the organization can change this.',
+  needsOrganization: 'Only organization administrators can change this setting.',
 
   retention: 'Event retention',
   retentionText:
     'Events and warnings that are older than the limit are permanently deleted within minutes. New events that are older than the limit are dropped. Persons are kept.',
-  forever: 'Use the limit of the installation, if it has one',
+  forever: 'Use the installation’s limit, if one is set',
   forDays: 'Keep events for a number of days',
   days: 'Days',
   shortenTitle: (days: number) => `Delete events older than ${counted(days, 'day')}?`,
   shortenText: (day: string) =>
-    `All events and warnings from before ${day} will be permanently deleted within minutes. A longer retention period does not bring them back.`,
+    `All events and warnings from before ${day} will be permanently deleted within minutes. Choosing a longer retention period later does not restore them.`,
   shorten: 'Delete older events',
 
   stored: 'Settings without effect',
   storedText:
-    'PostHog has these settings too, so scripts and Terraform can write them. The API stores and returns the values that were written, but Millrace does not use them.',
+    'These settings exist in PostHog, so scripts and Terraform can set them. The API stores and returns their values, but Millrace does not use them.',
   storedCount: (count: number) => `Show ${counted(count, 'setting')}`,
   columns: { setting: 'Setting', value: 'Value', about: 'Why it has no effect' },
   off: 'feature not available',

@@ -2,17 +2,17 @@ import { counted } from '../../../words.ts';
 
 export const text = {
   title: 'Domains',
-  about: 'A domain that you have verified belongs to this organization and to no other.',
+  about: 'A domain that you have verified belongs only to this organization.',
   onlyAdministrators: 'Only administrators and owners can add, verify and remove domains.',
   emptyTitle: 'No domains yet',
-  empty: 'Add the domain of your email addresses, such as example.com. You verify it with a DNS record.',
+  empty: 'Add your email domain, such as example.com, and verify it with a DNS record.',
   columns: { domain: 'Domain', state: 'Status', since: 'Verified on', actions: 'Actions' },
   states: { proved: 'Verified', unproved: 'Not verified' },
   never: 'not yet',
   add: 'Add domain',
   name: 'Domain',
   nameHint:
-    'In lower case, such as example.com. Other organizations can add the same domain, until one of them has verified it.',
+    'Use lower case, for example example.com. Several organizations can add the same domain until one of them has verified it.',
   signOn: 'Single sign-on',
   signOnWhat: (domain: string) => `Single sign-on for ${domain}`,
   prove: 'Verify',
@@ -27,7 +27,7 @@ export const text = {
     first: (domain: string) => `Open the DNS settings of ${domain} at your domain provider.`,
     second: 'Add this record. It has its own name, so it does not affect other records.',
     third:
-      'Verify the domain. It can take a few minutes, and in rare cases a day, until the name servers have a new record.',
+      'Verify the domain. A new record can take a few minutes, and in rare cases a day, to reach the name servers.',
     type: 'Type',
     recordName: 'Name',
     value: 'Value',
@@ -47,7 +47,7 @@ export const text = {
     entity: 'Entity ID (audience)',
     acs: 'Response URL (ACS)',
     metadata: 'Metadata URL',
-    relay: 'Relay state, if users start at the provider',
+    relay: 'Relay state (if users start the sign-in at the provider)',
     redirect: 'Redirect URL',
     copies: {
       entity: 'Copy entity ID',
@@ -57,11 +57,11 @@ export const text = {
       redirect: 'Copy redirect URL',
     },
     second: 'Enter the values from the provider.',
-    entityId: 'Entity ID of the provider (issuer)',
-    signOnUrl: 'Sign-on URL of the provider',
-    certificate: 'Certificate of the provider',
+    entityId: 'Provider’s entity ID (issuer)',
+    signOnUrl: 'Provider’s sign-on URL',
+    certificate: 'Provider’s certificate',
     certificateHint:
-      'With or without the BEGIN and END lines. To rotate a certificate, paste both, one after the other.',
+      'Paste the certificate with or without the BEGIN and END lines. To rotate it, paste the old and the new certificate, one after the other.',
     certificateEnds: (day: string) => `The certificate expires on ${day}.`,
     issuer: 'Issuer',
     clientId: 'Client ID',
@@ -73,14 +73,14 @@ export const text = {
     save: 'Save',
     saved: 'Saved.',
     third:
-      'Test the sign-in. You sign in with the provider and see what it reports about you. The test changes nothing.',
+      'Test the sign-in. You sign in with the provider and see which attributes it sends. The test does not change anything.',
     test: 'Test sign-in',
     rules: 'Rules for users of this domain',
     jit: 'Anyone who signs in for the first time becomes a member of this organization',
     enforce: 'Enforce single sign-on',
     any: 'Do not enforce',
     owners: 'Owners with a second factor can still use their password (each use is reported by email)',
-    unsolicited: 'Users can start at the provider’s own page (SAML)',
+    unsolicited: 'Users can start the sign-in on the provider’s own page (SAML)',
     keys: 'Personal API keys keep working, whichever option you choose.',
     state: {
       off: 'Not enforced',
@@ -92,12 +92,12 @@ export const text = {
       'Single sign-on is enforced once an administrator of this organization has signed in with the provider. Until then, all other sign-in methods work.',
     reasons: {
       unknown_provider: 'The chosen provider does not exist.',
-      feature_not_available: 'The organization’s plan does not include enforcing this sign-in method.',
+      feature_not_available: 'The organization’s plan does not allow enforcing this sign-in method.',
       provider_not_configured: 'The provider is not set up.',
-      proof_missing: 'The TXT record of the domain has been missing for more than seven days.',
+      proof_missing: 'The domain’s TXT record has been missing for more than seven days.',
     } as Record<string, string>,
     proofAway: (day: string) =>
-      `The TXT record has been missing since ${day}. After seven days, the domain is no longer verified, and users can no longer join or sign in through it.`,
+      `The TXT record has been missing since ${day}. After seven days without the record, the domain is no longer verified, and users can no longer join or sign in through the domain.`,
     tries: 'Recent sign-in attempts',
     noTries: 'No attempts yet.',
     columns: { when: 'Time', how: 'Method', who: 'User', what: 'Result' },
@@ -115,7 +115,7 @@ export const text = {
   scim: {
     title: (domain: string) => `User provisioning (SCIM) for ${domain}`,
     about:
-      'The provider adds users of this domain as members, removes them, and assigns them to groups, which are called roles here. It cannot see other members.',
+      'With SCIM, the provider adds users from this domain as members, removes them, and assigns them to groups, which are called roles in Millrace. The provider cannot see other members.',
     make: 'Enable SCIM',
     token: 'SCIM token',
     address: 'Base URL',
@@ -134,7 +134,7 @@ export const text = {
       },
     },
     requests: 'Requests from the provider',
-    none: 'No requests yet that changed something or were rejected.',
+    none: 'No requests have changed anything or been rejected yet.',
     columns: { when: 'Time', what: 'Request', answer: 'Response' },
   },
   check: {
@@ -144,14 +144,14 @@ export const text = {
     came: 'Response',
     at: 'Time',
     txtOf: (name: string) => `TXT ${name}`,
-    systemServers: 'the name servers of the system',
+    systemServers: 'the system’s name servers',
     shown: 'The record was found. The domain is verified.',
     notShown: (found: number) =>
       found === 0
-        ? 'The record was not found. Check its name: some DNS settings add the domain automatically.'
+        ? 'The record was not found. Check the record name: some DNS providers append the domain automatically.'
         : `Found ${counted(found, 'record')} with this name, but none with this value.`,
     noAnswer:
-      'No name server responded. Try again in a minute. If the problem continues, ask an operator to check the DNS of this installation.',
+      'No name server responded. Try again in a minute. If the problem continues, ask an operator to check this installation’s DNS.',
     nothing: (error: string) => `nothing (${error})`,
   },
 };

@@ -35,9 +35,9 @@ export const text = {
   models,
   every,
   emptyTitle: 'No exports yet',
-  empty: 'An export copies your stored data to a destination of your own and keeps adding new data. You can export to:',
+  empty: 'An export copies your stored data to your own destination and keeps adding new data. You can export to:',
   needs: {
-    S3: 'You need a bucket, its region, and an access key that can write to it. Each interval becomes one JSON Lines file. Other S3-compatible storage, such as MinIO and R2, works too.',
+    S3: 'You need a bucket, its region, and an access key that can write to the bucket. Each interval is written to one JSON Lines file. Other S3-compatible storage, such as MinIO and R2, works too.',
     Postgres:
       'You need a host, a database, a user and a password. The table is created if it does not exist. A row that is exported again replaces the earlier one.',
   } satisfies Record<DestinationType, string>,
@@ -73,7 +73,7 @@ export const text = {
   zone: (zone: string) => `Time zone: ${zone}`,
   deleteTitle: (name: string) => `Delete the export “${name}”?`,
   deleteText:
-    'No more runs start, and runs and backfills in progress are stopped. Data that was already exported stays at the destination. This cannot be undone.',
+    'No more runs will start, and all runs and backfills in progress are stopped. Data that was already exported stays at the destination. This cannot be undone.',
   pausedSince: (when: string) => `Paused ${when}. Nothing is exported until you resume the export.`,
   unpauseTitle: (name: string) => `Resume “${name}”?`,
   unpauseText: 'The next run exports the current interval.',
@@ -109,7 +109,7 @@ export const text = {
   retried: 'The interval will be exported again as a backfill. Its run will appear here in a moment.',
   cancelRun: 'Cancel',
   cancelTitle: 'Cancel this run?',
-  cancelText: (span: string) => `The data of ${span} will not be exported. You can retry it later.`,
+  cancelText: (span: string) => `Data from ${span} will not be exported. You can retry the run later.`,
   cancelVerb: 'Cancel run',
   theySaid: 'Error',
   emptyRun: 'nothing to export',
@@ -118,14 +118,16 @@ export const text = {
   reasons: {
     '28P01': 'The database rejected the user or the password. Edit the export and enter both again.',
     '28000':
-      'The database does not allow this user to connect from here. Allow it in pg_hba.conf, or use another user.',
-    '3D000': 'The database does not exist. Edit the export and check the name of the database.',
+      'The database does not allow this user to connect from this installation. Allow the connection in pg_hba.conf, or use another user.',
+    '3D000': 'The database does not exist. Edit the export and check the database name.',
     '3F000': 'The schema does not exist. Create it, or edit the export and enter another schema.',
-    '42501': 'The user lacks permissions. It must be able to create the table, and to insert and delete rows in it.',
-    '42703': 'The table lacks a column. Edit the export and enter the name of a new table, which the export creates.',
+    '42501':
+      'The database user lacks permissions. The user must be able to create the table, and to insert and delete rows in the table.',
+    '42703':
+      'A column is missing from the table. Edit the export and enter the name of a new table. The export then creates that table.',
     '42804':
-      'A column of the table has the wrong type. Edit the export and enter the name of a new table, which the export creates.',
-    '53100': 'The disk of the database server is full. Free up space, then retry the run.',
+      'A table column has the wrong type. Edit the export and enter the name of a new table. The export then creates that table.',
+    '53100': 'The database server’s disk is full. Free up space, then retry the run.',
     ENOTFOUND: 'The host name could not be found. Edit the export and check the spelling.',
     ECONNREFUSED:
       'The host refused the connection. Check the host and the port, and make sure that the server is running.',
@@ -135,8 +137,8 @@ export const text = {
     EPRIVATEADDRESS:
       'The address is in a private network, which this installation does not allow. Its operator can allow it with ALLOW_PRIVATE_DESTINATIONS.',
     DEPTH_ZERO_SELF_SIGNED_CERT:
-      'The certificate is self-signed. Edit the export and accept it, or install another certificate on the server.',
-    NoSuchBucket: 'The bucket does not exist. Edit the export and check the name and the region of the bucket.',
+      'The server’s certificate is self-signed. Edit the export and accept self-signed certificates, or install another certificate on the server.',
+    NoSuchBucket: 'The bucket does not exist. Edit the export and check the bucket’s name and region.',
     InvalidAccessKeyId:
       'The storage does not recognize this access key. Edit the export and enter both parts of the key again.',
     SignatureDoesNotMatch:
@@ -157,7 +159,7 @@ export const text = {
     ],
     [
       /^The export failed because of an error in this installation/,
-      'The error was caused by this installation, not by the destination. The operator of this installation can find the cause in the worker log.',
+      'The error was caused by this installation, not by the destination. Its operator can find the cause in the worker log.',
     ],
   ] as const,
   unknownReason: 'The destination returned the error below.',
@@ -182,7 +184,7 @@ export const text = {
   to: 'To',
   preview: (runs: number, interval: Interval) =>
     runs === 1 ? '1 run' : `${counted(runs, 'run')}, one for each ${unit[interval]}`,
-  covers: (span: string) => `It covers ${span}.`,
+  covers: (span: string) => `The run covers ${span}.`,
   firstAndLast: (first: string, last: string) => `The first run covers ${first}, and the last run covers ${last}.`,
   counting: 'Counting runs…',
   start: (runs: number) => `Start ${counted(runs, 'run')}`,
@@ -194,9 +196,10 @@ export const text = {
   backfillColumns: { span: 'Date range', state: 'Status', progress: 'Runs', when: 'Created', actions: 'Actions' },
   progress: (finished: number, total: number) => `${formatNumber(finished)} of ${formatNumber(total)}`,
   cancelBackfill: 'Cancel',
-  cancelBackfillOf: (span: string) => `Cancel the backfill of ${span}`,
+  cancelBackfillOf: (span: string) => `Cancel the backfill for ${span}`,
   cancelBackfillTitle: 'Cancel this backfill?',
-  cancelBackfillText: 'Its unfinished runs are cancelled too. Data that was already exported stays at the destination.',
+  cancelBackfillText:
+    'All unfinished runs of the backfill are cancelled. Data that was already exported stays at the destination.',
   cancelBackfillVerb: 'Cancel backfill',
 
   form: {
@@ -218,10 +221,10 @@ export const text = {
     filters: 'Filters',
     filtersHint:
       'Only events that match all filters are exported. Person properties have the values that were stored with the event. Without filters, all events are exported.',
-    fromHint: 'No runs start before this time. Leave empty to start now.',
-    untilHint: 'No runs start after this time. Leave empty to continue until the export is paused.',
+    fromHint: 'No runs start before this time. Leave this field empty to start now.',
+    untilHint: 'No runs start after this time. Leave this field empty to continue until the export is paused.',
     rare: 'More settings',
-    keptHint: 'Leave empty to keep the stored value. If you change the server, enter it again.',
+    keptHint: 'Leave empty to keep the stored value. If you change the server, enter the value again.',
     secretHint: 'Stored encrypted and never shown again.',
     noChoice: 'None',
     save: 'Save',
@@ -250,8 +253,8 @@ export const text = {
     hints: {
       region: 'For example, eu-central-1.',
       prefix: 'The beginning of each file name. It can contain {year}, {month}, {day}, {hour} and {table}.',
-      endpoint_url: 'For storage other than Amazon S3. For example, https://minio.example.com.',
-      kms_key_id: 'Only with aws:kms.',
+      endpoint_url: 'Required for storage other than Amazon S3. For example, https://minio.example.com.',
+      kms_key_id: 'Used only with aws:kms encryption.',
       port: 'The default is 5432.',
       schema: 'The default is public.',
       table_name: 'The default is events or persons. The table is created if it does not exist.',

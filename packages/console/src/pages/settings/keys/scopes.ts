@@ -1,13 +1,21 @@
 /** What scopes of a personal API key are about, in the order of the form. */
 export const scopes = [
-  { object: 'event', can: 'rw', about: 'Events, event counts and the live stream. Write access sends test events.' },
-  { object: 'query', can: 'r', about: 'Queries for trends, funnels and retention, and the persons in a result.' },
+  {
+    object: 'event',
+    can: 'rw',
+    about: 'Events, event counts and the live stream. Write access allows sending test events.',
+  },
+  { object: 'query', can: 'r', about: 'Queries for trends, funnels and retention, and the persons in their results.' },
   {
     object: 'person',
     can: 'rw',
-    about: 'Persons, their properties and distinct IDs. Write access changes and deletes them.',
+    about: 'Persons, their properties and distinct IDs. Write access allows changing and deleting persons.',
   },
-  { object: 'group', can: 'rw', about: 'Groups, their properties and members. Write access renames group types.' },
+  {
+    object: 'group',
+    can: 'rw',
+    about: 'Groups, their properties and members. Write access allows renaming group types.',
+  },
   { object: 'feature_flag', can: 'rw', about: 'Feature flags, their release conditions, exposures and history.' },
   { object: 'early_access_feature', can: 'rw', about: 'Features that users can opt into.' },
   { object: 'cohort', can: 'rw', about: 'Cohorts and their members.' },
@@ -24,14 +32,14 @@ export const scopes = [
   { object: 'activity_log', can: 'r', about: 'The activity log, which records who changed what, and when.' },
   { object: 'project', can: 'rw', about: 'Projects, environments and all their settings.' },
   { object: 'batch_export', can: 'rw', about: 'Exports to S3 and PostgreSQL, and their runs.' },
-  { object: 'subscription', can: 'rw', about: 'Subscriptions and the delivery of their reports.' },
+  { object: 'subscription', can: 'rw', about: 'Subscriptions and report deliveries.' },
   { object: 'organization', can: 'rw', about: 'The organization, its domains and roles.' },
   { object: 'access_control', can: 'rw', about: 'Access rules for projects and their records.' },
   { object: 'organization_member', can: 'rw', about: 'Members and invites.' },
   {
     object: 'user',
     can: 'rw',
-    about: 'Your own account. Write access creates other keys with at most the access of this key.',
+    about: 'Your own account. Write access allows creating other keys with at most this key’s access.',
   },
 ] as const satisfies readonly { object: string; can: 'r' | 'rw'; about: string }[];
 

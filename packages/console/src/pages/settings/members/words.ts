@@ -12,7 +12,7 @@ export const text = {
   showAll: 'Show all',
   roles: {
     title: 'Roles',
-    about: 'A role is a group of members. The settings of each project define, under Access, what a role can access.',
+    about: 'A role is a group of members. Each project’s Access settings define what a role can access.',
     onlyAdministrators: 'Only administrators and owners can create and assign roles.',
     columns: { role: 'Role', members: 'Members' },
     name: 'Role name',
@@ -23,7 +23,7 @@ export const text = {
     more: 'There are more members. The API lists all of them.',
     give: 'Assign',
     giveOf: (name: string) => `Assign ${name} to a member`,
-    address: 'Email address of the member',
+    address: 'Member’s email address',
     addressHint: 'The person must be a member of the organization.',
     unknown: (email: string) => `No member of the organization has the email address ${email}.`,
     take: 'Remove',
@@ -34,7 +34,7 @@ export const text = {
     removeOf: (name: string) => `Delete the role ${name}`,
     removeTitle: (name: string) => `Delete the role “${name}”?`,
     removeText:
-      'Its members stay in the organization. They lose the access that rules gave to the role, and are no longer affected by rules that denied it access.',
+      'Members with this role stay in the organization. Rules that granted or denied access to the role no longer apply to them.',
     cancel: 'Cancel',
   },
   columns: {
@@ -60,29 +60,29 @@ export const text = {
   change: 'Change level',
   changeTitle: (name: string, level: number) => `Make ${name} ${aLevel[level]}?`,
   changeText: {
-    1: 'A member works in the projects that are open to members, and cannot manage anything.',
+    1: 'A member can use the projects that are open to members, but cannot manage anything.',
     8: 'An administrator can see every project, create and change project keys, and manage members, invites and domains.',
     15: 'An owner can do everything. This includes making other members owners and deleting the organization.',
   } as Record<number, string>,
-  fewerInvites: 'Pending invites from this member with a higher level than the new one will be revoked.',
+  fewerInvites: 'Pending invites from this member with a level above their new level will be revoked.',
   remove: 'Remove',
   removeWhom: (name: string) => `Remove ${name}`,
   removeTitle: (name: string, organization: string) => `Remove ${name} from ${organization}?`,
   removeText:
-    'Their access ends with their next request. Their account and everything they created are kept. Their API keys no longer give access to this organization, and their open invites are revoked.',
+    'The member loses access with their next request. Their account and everything they created are kept. Their API keys no longer give access to this organization, and their pending invites are revoked.',
   leave: 'Leave',
   leaveTitle: (organization: string) => `Leave ${organization}?`,
-  leaveText: 'You lose access immediately. To come back, you need a new invite.',
+  leaveText: 'You lose access immediately. To rejoin, you need a new invite.',
 
   invites: {
     title: 'Invites',
     about: 'People who were invited and have not joined yet. An invite is valid for three days.',
     invite: 'Invite people',
-    emptyTitle: 'No open invites',
+    emptyTitle: 'No pending invites',
     empty: (sendsMail: boolean) =>
       sendsMail
-        ? 'Each person you invite gets an email. You also get a link that you can pass on yourself.'
-        : 'Email is not set up here, so you get a link for each person and pass it on yourself.',
+        ? 'Each person you invite gets an email. You also get a link that you can share yourself.'
+        : 'Email is not set up here, so you get a link for each person that you have to share yourself.',
     states: {
       expired: 'Expired',
       failed: 'Email failed',
@@ -90,14 +90,14 @@ export const text = {
       link: 'Link only',
       unmailed: 'Not emailed',
     },
-    expired: 'Resend it to extend it by three days.',
+    expired: 'Resend the invite to extend it by three days.',
     errors: (code: string) => {
       if (code === 'unreachable') return 'The mail server did not respond.';
       if (/^5/.test(code)) return `The mail server rejected the address (${code}).`;
       return `The mail server did not accept the email (${code}).`;
     },
     noMailHere: 'Email is not set up here. Resend the invite to get its link.',
-    notYet: 'The email is still being sent, or the hourly limit for emails has been reached.',
+    notYet: 'The email is still being sent, or the hourly email limit has been reached.',
     byWhom: (who: string) => `by ${who}`,
     again: 'Resend',
     againTo: (email: string) => `Resend to ${email}`,
@@ -105,12 +105,12 @@ export const text = {
     takeBack: 'Revoke',
     takeBackFrom: (email: string) => `Revoke the invite for ${email}`,
     takeBackTitle: (email: string) => `Revoke the invite for ${email}?`,
-    takeBackText: 'Its links stop working immediately.',
+    takeBackText: 'All links for this invite stop working immediately.',
   },
 
   form: {
     title: 'Invite people',
-    about: 'Either everyone on the list is invited, or no one. If an address is rejected, you see the reason here.',
+    about: 'Either everyone on the list is invited, or no one is. If an address is rejected, the reason is shown here.',
     addresses: 'Email addresses',
     addressesHint: (count: number) =>
       count === 0
@@ -118,7 +118,7 @@ export const text = {
         : `${counted(count, 'person', 'people')}.`,
     tooMany: (count: number) => `You entered ${count} addresses. You can invite at most 20 people at once.`,
     level: 'Level',
-    levelHint: 'It cannot be higher than your own.',
+    levelHint: 'The level cannot be higher than your own.',
     message: 'Message in the email',
     mail: 'Send an email to each person',
     noMail: 'Email is not set up here. You get a link for each person on the next screen.',
@@ -134,7 +134,7 @@ export const text = {
   made: {
     title: (count: number) => (count === 1 ? 'Invite created' : `${count} invites created`),
     text: 'Give each link only to the person it is for: anyone who opens it can join under that address. The links are shown only once.',
-    noLinks: 'Links are shown only to users who are signed in, and not for an API key.',
+    noLinks: 'Links are returned only to signed-in users, not to requests with an API key.',
     linkOf: (email: string) => `Link for ${email}`,
     mailed: 'An email is on its way too.',
     unmailed: 'No email was sent.',

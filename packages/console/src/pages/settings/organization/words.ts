@@ -1,5 +1,5 @@
 export const text = {
-  nameText: 'The name of the organization in emails, invites and the list of projects.',
+  nameText: 'The organization’s name in emails, invites and the project list.',
   mails: 'Email',
   members: 'Member permissions',
   privacy: 'Privacy and sharing',
@@ -16,7 +16,7 @@ export const text = {
     members_can_use_personal_api_keys: {
       label: 'Members can use personal API keys',
       about:
-        'When this is off, personal API keys of members no longer give access to this organization. Keys of administrators and owners keep working.',
+        'When this is off, members’ personal API keys do not give access to this organization. The keys of administrators and owners keep working.',
     },
     default_anonymize_ips: {
       label: 'Discard client IP data in new projects',
@@ -30,7 +30,7 @@ export const text = {
     },
   },
   newOrganization: 'New organization',
-  newOrganizationText: 'A new organization with a first project. You become its owner.',
+  newOrganizationText: 'Creates an organization with one project. You become the organization’s owner.',
   another: 'More organizations',
   anotherText: 'Organizations are separate: each has its own members, projects, flags and data.',
   remove: 'Delete',
@@ -39,6 +39,6 @@ export const text = {
   removeTitle: (name: string) => `Delete the organization ${name}?`,
   removeWhat: (projects: string) =>
     `${projects} and all members, invites and domains are deleted immediately, and all project API keys stop working. Events and persons are deleted in the background. Members keep their accounts. This cannot be undone.`,
-  needsOwner: 'Only an owner of the organization can do this.',
+  needsOwner: 'Only organization owners can do this.',
   typeName: 'Type the name to continue',
 };

@@ -2,10 +2,10 @@ import { counted } from '../../../words.ts';
 
 export const text = {
   name: 'Name',
-  nameText: 'The name of the project, as it is shown everywhere. SDKs use the project API key, not the name.',
-  nameOfProject: 'The name of the project, as it is shown everywhere. Its first environment is renamed with it.',
+  nameText: 'The project name, as shown everywhere. SDKs use the project API key, not the name.',
+  nameOfProject: 'The project name, as shown everywhere. Renaming the project also renames its first environment.',
   environmentName: 'Environment name',
-  environmentNameText: (project: string) => `The name of this environment within ${project}.`,
+  environmentNameText: (project: string) => `This environment’s name within ${project}.`,
 
   key: 'Project API key',
   keyText:
@@ -13,7 +13,7 @@ export const text = {
   reset: 'Reset key',
   resetTitle: 'Reset the project API key?',
   resetText:
-    'Within a second, requests from every page, app and server that uses the current key are rejected, until you update them with the new key. Events that were already accepted are kept. You cannot go back to the current key.',
+    'Within a second, requests that use the current key are rejected. Pages, apps and servers work again after you update them with the new key. Events that were already accepted are kept. You cannot go back to the current key.',
   wasReset: 'This is your new key. Update your pages, apps and servers to use it.',
 
   secretKey: 'Secret key',
@@ -26,11 +26,11 @@ export const text = {
   rotate: 'Rotate',
   rotateTitle: 'Rotate the secret key?',
   rotateText:
-    'You get a new key. The current key stays valid as the previous key, so that you can update your servers. If there already is a previous key, that one stops working immediately.',
+    'You get a new key. The current key stays valid as the previous key, so that you can update your servers. If a previous key already exists, it stops working immediately.',
   made: 'New secret key',
   removeFormer: 'Delete previous key',
   removeFormerTitle: 'Delete the previous secret key?',
-  removeFormerText: 'Servers that still use this key can no longer read flag definitions.',
+  removeFormerText: 'Servers that still use this key will no longer be able to read flag definitions.',
 
   send: 'Send events',
   sendText:
@@ -42,9 +42,9 @@ export const text = {
   columns: { project: 'Project', environment: 'Environment', zone: 'Time zone', id: 'ID' },
   here: 'current',
   newEnvironment: 'New environment',
-  newEnvironmentText: (project: string) => `A new, empty environment of ${project} with its own key.`,
+  newEnvironmentText: (project: string) => `Creates an empty environment in ${project} with its own key.`,
   newProject: 'New project',
-  newProjectText: 'A new, empty project with a first environment and its own key.',
+  newProjectText: 'Creates an empty project with one environment and a project API key.',
 
   remove: 'Delete',
   removeText: 'Deletes the project or environment for everyone. This cannot be undone.',

@@ -32,9 +32,9 @@ export const text = {
   needs: {
     email: 'Up to 100 addresses, separated by commas. Each recipient gets a separate email.',
     slack:
-      'The URL of an incoming webhook. To use the webhook of the project, enter the channel ID and name instead, such as C0123456|#growth.',
+      'An incoming webhook URL. To use the project’s webhook, enter the channel ID and name instead, such as C0123456|#growth.',
     webhook:
-      'An HTTP or HTTPS URL that receives the report as JSON in a POST request. A failed request is repeated up to five times.',
+      'An HTTP or HTTPS URL that receives the report as JSON in a POST request. A failed request is retried up to five times.',
   } satisfies Record<TargetType, string>,
   noneDeleted: 'No deleted subscriptions',
   noneDeletedText: 'Deleted subscriptions are listed here, and you can restore them.',
@@ -58,7 +58,8 @@ export const text = {
   change: 'Edit',
   delete: 'Delete',
   restore: 'Restore',
-  deletedNote: 'This subscription is deleted, and no reports are sent. Restore it to continue with the next date.',
+  deletedNote:
+    'This subscription is deleted, and no reports are sent. Restore it to continue with the next scheduled report.',
   deleteTitle: (title: string) => `Delete “${title}”?`,
   deleteText:
     'No more reports are sent, including those that are waiting. You can restore the subscription from the list of deleted subscriptions.',
@@ -113,7 +114,7 @@ export const text = {
   reasons: [
     [
       /SMTP_URL/,
-      'This installation cannot send email yet. After its operator has set SMTP_URL, restore the subscription or wait for the next date.',
+      'This installation cannot send email yet. After its operator has set SMTP_URL, restore the subscription or wait for the next scheduled report.',
     ],
     [
       /refused the email \(5/,
@@ -126,7 +127,7 @@ export const text = {
     ],
     [
       /emails per hour/,
-      'The organization has reached its hourly limit for emails. This email will be sent within the next hour.',
+      'The organization has reached its hourly email limit. This email will be sent within the next hour.',
     ],
     [
       /slack_incoming_webhook/,
@@ -152,13 +153,12 @@ export const text = {
     title: 'Title',
     titleHint: 'The subject of the email, and the first line of every report. For example, “Sign-ups this week”.',
     about: 'Insight or dashboard',
-    aboutHint: 'If it is deleted, one last notice is sent and the reports stop.',
+    aboutHint: 'If the insight or dashboard is deleted, recipients get one last notice and the reports stop.',
     choose: 'Choose an insight or a dashboard',
     project: 'Project only (title and link)',
     notOffered: (why: string) => `The list could not be loaded. ${why}`,
     chosenInsights: 'Insights in the report',
-    chosenInsightsHint:
-      'Choose up to six. If you choose none, the report contains the first six insights of the dashboard.',
+    chosenInsightsHint: 'Choose up to six. If you choose none, the report contains the dashboard’s first six insights.',
     sendFirst: 'Also send a report now',
     lastDayHint: (day: number) =>
       `Months without day ${day} are skipped. To get a report every month, choose “the last day of the month”.`,
@@ -170,13 +170,14 @@ export const text = {
       TargetType,
       string
     >,
-    keepMasked: 'Only administrators can see the full URL. Leave it as it is, or enter another one.',
+    keepMasked:
+      'Only administrators can see the full URL. Leave the field unchanged to keep the URL, or enter another one.',
     message: 'Message for new recipients',
-    messageHint: 'The message is part of their first report only and is not stored.',
+    messageHint: 'The message is included only in the first report to new recipients, and is not stored.',
     when: 'Schedule',
     every: 'Every',
     units: { daily: 'days', weekly: 'weeks', monthly: 'months', yearly: 'years' } satisfies Record<Frequency, string>,
-    unit: 'Unit of time',
+    unit: 'Time unit',
     days: { weekly: 'On', daily: 'Only on' },
     daysHint: {
       weekly: 'If you choose none, reports are sent on the weekday of the first scheduled report.',
@@ -196,12 +197,13 @@ export const text = {
     },
     day: 'Day',
     first: 'First scheduled report',
-    firstHint: (zone: string) => `All reports are sent at this local time (${zone}), also during daylight saving time.`,
+    firstHint: (zone: string) =>
+      `All reports are sent at this local time (${zone}), including during daylight saving time.`,
     until: 'Until',
-    untilHint: 'Leave empty for no end date.',
+    untilHint: 'Leave this field empty for no end date.',
     count: 'Number of reports',
-    countHint: 'Counted from the first scheduled report. Leave empty for no limit.',
-    ends: 'When it ends',
+    countHint: 'Counted from the first scheduled report. Leave this field empty for no limit.',
+    ends: 'Schedule end',
     save: 'Save',
     create: 'Create subscription',
     newTargets: 'New recipients immediately get a first report.',
