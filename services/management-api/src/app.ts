@@ -139,7 +139,7 @@ function createLimits(keyValue: KeyValue, limits: AppDeps['limits']) {
     requestLimit: createRateLimit({ keyValue, name: 'key', windows: requestWindows }),
     guessLimit: createGuessLimit(perMinute('wrong', wrongKeysPerMinute)),
     staleLimit: createGuessLimit(perMinute('stale', wrongKeysPerMinute * staleSessionsPerWrongKey), {
-      what: 'the cookie of an expired session',
+      what: 'an expired session cookie',
     }),
     tokenLimit: createGuessLimit(perMinute('scim', wrongKeysPerMinute), {
       what: 'an invalid or missing SCIM token',

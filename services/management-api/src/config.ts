@@ -55,28 +55,28 @@ export const configSchema = Type.Object({
   ),
   consoleDirectory: Type.Optional(
     Type.String({
-      description: 'folder with the pages of the console. Default: the folder `console` next to the program',
+      description: 'folder that contains the console pages. Default: the folder `console` next to the program',
     }),
   ),
   publicIngestUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'URL (http or https) to which SDKs send events. The console shows it. Default: the URL of the console',
+        'URL (http or https) to which SDKs send events, as shown in the console. Default: the URL of the console',
     }),
   ),
   ingestUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'URL (http or https) of a gateway. The management API forwards to it SDK requests for flag definitions, and test events',
+        'URL (http or https) of a gateway to which the management API forwards test events and SDK requests for flag definitions',
     }),
   ),
   captureUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'URL (http or https) of a gateway that accepts test events. Set it if the gateway of INGEST_URL serves only flags',
+        'URL (http or https) of a gateway that accepts test events. Set this if the gateway at INGEST_URL serves only flags',
     }),
   ),
   trustProxy: Type.Boolean({
@@ -86,14 +86,14 @@ export const configSchema = Type.Object({
   }),
   proxyHops: integerSetting(
     1,
-    'with TRUST_PROXY: number of proxies that append to X-Forwarded-For. The entry that the outermost proxy adds is the address of the client',
+    'with TRUST_PROXY: number of proxies that append to X-Forwarded-For. The entry that the outermost proxy adds is the client address',
     { min: 1, max: 20 },
   ),
   dnsServers: Type.Optional(
     Type.String({
       pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',
       description:
-        'addresses of the name servers for verifying domains, separated by commas. Default: the name servers of the system',
+        "comma-separated addresses of the name servers used to verify domains. Default: the system's name servers",
     }),
   ),
   ...secretSetting(
@@ -129,7 +129,7 @@ export const configSchema = Type.Object({
   ),
   subscriptionsPerOrganization: integerSetting(
     500,
-    'maximum number of subscriptions of an organization. 0 means no limit',
+    'maximum number of subscriptions per organization. 0 means no limit',
   ),
   mailsPerOrganizationHour: integerSetting(
     1000,
@@ -137,7 +137,7 @@ export const configSchema = Type.Object({
   ),
   apiSignUpsPerMinute: integerSetting(
     20,
-    'maximum number of invite requests without a key per minute from one IP address, and of failed requests for one invite. 0 means no limit',
+    'maximum number of invite requests without a key per minute from one IP address. The same maximum applies to failed requests for one invite. 0 means no limit',
   ),
   apiUserChangesPerMinute: integerSetting(
     5,
@@ -162,11 +162,11 @@ export const configSchema = Type.Object({
   ),
   apiSignInQuestionsPerMinute: integerSetting(
     30,
-    'maximum number of other requests before a sign-in, for example for sign-in links, per minute from one IP address. 0 means no limit',
+    'maximum number of other requests made before signing in, such as requests for sign-in links, per minute from one IP address. 0 means no limit',
   ),
   apiResetsPerDay: integerSetting(
     6,
-    'maximum number per day of password reset emails to one address, and of verification codes that one account can request for a new email address. With any value but 0, one IP address can also request at most 20 of each per hour. 0 turns off all of these limits',
+    'maximum number per day of password reset emails to one address, and of verification codes that one account can request for a new email address. With any value other than 0, one IP address can also request at most 20 of each per hour. 0 turns off all of these limits',
   ),
   ...secretsKeyFields,
   nodeEnv: Type.Optional(
@@ -180,7 +180,7 @@ export const configSchema = Type.Object({
       Type.String({
         pattern: secretList,
         description:
-          'secret that signs tokens for live events, at least 16 characters. If you give several, separated by commas, the first one signs and all are accepted. By default, each process uses a random secret until it ends',
+          'secret for signing live event tokens, at least 16 characters. If you set several secrets, separated by commas, the first one signs new tokens, and tokens signed with any of them are accepted. By default, each process uses its own random secret',
       }),
     ),
     'again for each token',
@@ -211,10 +211,10 @@ export const configSchema = Type.Object({
     'maximum number of live event streams that one user may have open, per process',
     { min: 1 },
   ),
-  liveStreamsPerProject: integerSetting(50, 'maximum number of live event streams of one environment, per process', {
+  liveStreamsPerProject: integerSetting(50, 'maximum number of live event streams per environment and process', {
     min: 1,
   }),
-  liveStreamsPerProcess: integerSetting(1000, 'maximum number of live event streams in total, per process', { min: 1 }),
+  liveStreamsPerProcess: integerSetting(1000, 'maximum total number of live event streams per process', { min: 1 }),
   ...metricsConfigFields,
   ...logLevelFields,
   stopDelayMs: integerSetting(

@@ -237,7 +237,7 @@ function warnOfMissingKey(logger: Logger, isProduction: boolean): void {
   logger.warn(
     isProduction
       ? 'SECRETS_KEY is not set: batch exports cannot be created, because their secrets could not be encrypted'
-      : 'SECRETS_KEY is not set: secrets of batch exports are stored unencrypted; with NODE_ENV=production, they would be rejected',
+      : 'SECRETS_KEY is not set: batch export secrets are stored unencrypted; with NODE_ENV=production, they would be rejected',
   );
 }
 
@@ -253,7 +253,7 @@ function startMailing(
     : undefined;
   if (url && !config.publicApiUrl) {
     logger.warn(
-      'PUBLIC_API_URL is not set: emails for invites and password resets are not sent, because they could not contain a working link',
+      'PUBLIC_API_URL is not set: invite and password reset emails are not sent, because they could not contain a working link',
     );
   }
   const inviteMailing = createInviteMailing({

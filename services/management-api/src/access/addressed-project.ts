@@ -24,7 +24,7 @@ const projectParams = Type.Object({
 
 /** Path parameter of what ends in the id of a project or an environment. */
 export const idParams = Type.Object({
-  id: Type.String({ description: 'ID (integer), or `@current`.' }),
+  id: Type.String({ description: 'ID (integer) of the project or environment, or `@current`.' }),
 });
 
 /**

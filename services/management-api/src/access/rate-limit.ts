@@ -259,5 +259,5 @@ export function createSignUpLimit({ keyValue, perMinute }: { keyValue: KeyValue;
 }
 
 function refuse(wait: number | null): void {
-  if (wait !== null) throw throttled(wait, 'Your IP address sent too many requests for invites.');
+  if (wait !== null) throw throttled(wait, 'Your IP address sent too many invite requests.');
 }

@@ -136,7 +136,7 @@ describe.each(named(guarded))('%s', (_name, route) => {
     });
     expect(answer).toMatchObject(
       PD(
-        'A request with a session cookie can only make changes if it comes from a page of this installation. Use a personal API key instead.',
+        "Requests with a session cookie can make changes only from this installation's own pages. Use a personal API key instead.",
       ),
     );
   });

@@ -152,7 +152,7 @@ function createCounts() {
 
 function tooMany(who: string, most: number, narrowing: string | null): AppError {
   const advice = narrowing === null ? '' : ` To make searches faster, use ${narrowing}.`;
-  const detail = `${who} already has ${most} searches running, which is the maximum. Wait until one of them ends.${advice}`;
+  const detail = `${who} already has ${most} searches running, which is the maximum. Wait until one of them finishes.${advice}`;
   return new AppError('rate_limited', detail, { code: 'too_many_searches', retryAfterSeconds });
 }
 

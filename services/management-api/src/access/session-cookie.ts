@@ -122,7 +122,7 @@ export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
   if (origin !== 'own' && !(isRead && origin === 'unknown')) {
     throw new AppError(
       'forbidden',
-      'A request with a session cookie can only make changes if it comes from a page of this installation. Use a ' +
+      "Requests with a session cookie can make changes only from this installation's own pages. Use a " +
         'personal API key instead.',
     );
   }
@@ -131,7 +131,7 @@ export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
   if (type !== undefined && !/^application\/json\s*(;|$)/i.test(type)) {
     throw new AppError(
       'unsupported_media_type',
-      'A request with a session cookie must have a JSON body (`Content-Type: application/json`).',
+      'Requests with a session cookie must have a JSON body (`Content-Type: application/json`).',
     );
   }
 }
@@ -139,7 +139,7 @@ export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
 /** For what anybody may send, but no page of another site: it would sign people in as somebody else. @throws AppError `forbidden`. */
 export function refuseForeignPage(request: ApiRequest): void {
   if (originOf(request) !== 'foreign') return;
-  throw new AppError('forbidden', 'Only pages of this installation can sign users in or out.');
+  throw new AppError('forbidden', "Users can sign in or out only from this installation's own pages.");
 }
 
 /** `Sec-Fetch-Site` is the word of the browser itself, which also knows what a proxy has rewritten; older ones send `Origin` alone. */

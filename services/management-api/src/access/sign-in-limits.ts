@@ -103,7 +103,7 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
     async countAddressCode(address, userId) {
       const subject = String(userId);
       const wait = (await addressCodesOfAddress.take(networkOf(address))) ?? (await addressCodes.take(subject));
-      if (wait !== null) throw throttled(wait, 'You requested too many codes for a new email address.');
+      if (wait !== null) throw throttled(wait, 'You requested too many verification codes for a new email address.');
     },
   };
 }

@@ -11,27 +11,29 @@ import type { LiveEvent } from './source.ts';
 const names = (description: string) => Type.Optional(Type.String({ maxLength: 4000, description }));
 
 export const streamQuery = Type.Object({
-  eventType: names('Only events with one of these names, separated by commas. Empty: all events.'),
-  notEventType: names('Leave out events with one of these names, separated by commas.'),
-  distinctId: names('Only events with this distinct ID. Empty: all events.'),
+  eventType: names('Only events with one of these names, separated by commas. If empty, all events are included.'),
+  notEventType: names('Excludes events with one of these names, separated by commas.'),
+  distinctId: names('Only events with this distinct ID. If empty, all events are included.'),
   properties: Type.Optional(
     Type.String({
       description:
-        'JSON array of `{key, value, operator, type}` filters that an event must all match; the same format as for ' +
+        'JSON array of `{key, value, operator, type}` filters, all of which an event must match. The format is the same as for ' +
         'listing events.',
     }),
   ),
-  columns: names('Names of the properties to include, separated by commas. Not sent: all properties; empty: none.'),
+  columns: names(
+    'Names of the properties to include, separated by commas. If empty, no properties are included. By default, all are included.',
+  ),
   internal: Type.Optional(
     Type.Boolean({
       description:
-        'False leaves out events of internal and test users, as defined by the `test_account_filters` of the environment.',
+        "If false, leaves out events from internal and test users, as defined by the environment's `test_account_filters`.",
     }),
   ),
-  historical: Type.Optional(Type.Boolean({ description: 'True includes events of historical migrations.' })),
+  historical: Type.Optional(Type.Boolean({ description: 'If true, includes events from historical migrations.' })),
   geo: names(
-    '`true` or `1` requests locations instead of events. Millrace has no location data here, so the stream sends no ' +
-      'events and says why in its first message.',
+    '`true` or `1` requests locations instead of events. Millrace does not provide location data, so the stream sends no ' +
+      'events and explains this in its first message.',
   ),
 });
 

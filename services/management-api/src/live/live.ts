@@ -68,8 +68,11 @@ export function createLive({ log, ...deps }: LiveDeps) {
   const open = createRightWatch({ ...deps, times });
   const places = createPlaces(deps);
   const parts = log === null ? null : createParts({ ...deps, log });
-  const gauge = metrics.gauge('millrace_live_streams', 'Open streams of live events');
-  const missed = metrics.counter('millrace_live_missed_total', 'Live events skipped because a client reads too slowly');
+  const gauge = metrics.gauge('millrace_live_streams', 'Open live event streams');
+  const missed = metrics.counter(
+    'millrace_live_missed_total',
+    'Live events skipped because a client was reading too slowly',
+  );
   const users = createUserCounts(sql);
   let isStopping = false;
 

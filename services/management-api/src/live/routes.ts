@@ -33,7 +33,9 @@ const messages = {
     '',
   ].join('\n'),
 };
-const streamed = { 200: { description: 'Events as they are stored, each as one line of JSON.', stream: messages } };
+const streamed = {
+  200: { description: 'Live events, sent as they are stored, each as one line of JSON.', stream: messages },
+};
 const counted = { 200: { description: 'The number of active users.', schema: liveStats() } };
 const byTokenOnly = { 401: { description: 'The token is missing, invalid or expired, or its owner has lost access.' } };
 const statsExample = { users_on_product: 12, active_recordings: 0, window_seconds: 60, lag_seconds: 0.2 };
@@ -46,7 +48,9 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
   const query = Type.Object({
     ...streamQuery.properties,
     teamId: Type.Optional(
-      Type.String({ description: 'Sent by older clients and ignored: the token determines the environment.' }),
+      Type.String({
+        description: 'Ignored, because the token determines the environment. Older clients send this parameter.',
+      }),
     ),
   });
   return [
@@ -91,7 +95,7 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       operationId: 'live_events_by_token',
       summary: 'Stream live events with a token',
       description:
-        'Streams events as they are stored. Send `live_events_token` as Bearer token. Messages about the stream itself ' +
+        'Streams events as they are stored. Send `live_events_token` as a Bearer token. Messages about the stream itself ' +
         'are sent as comments.',
       tags,
       scope: 'public',
@@ -106,7 +110,8 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       path: '/stats',
       operationId: 'live_stats_by_token',
       summary: 'Count active users with a token',
-      description: 'Returns the same as `/live/stats` of a project. Send `live_events_token` as Bearer token.',
+      description:
+        'Returns the same counts as `/live/stats` for a project. Send `live_events_token` as a Bearer token.',
       tags,
       scope: 'public',
       query: Type.Object({ teamId: query.properties.teamId }),
@@ -148,12 +153,12 @@ function liveStats() {
   return Type.Object(
     {
       users_on_product: Type.Integer({
-        description: 'Number of distinct IDs whose events were received within the time window.',
+        description: 'Number of distinct IDs with events received within the time window.',
       }),
       active_recordings: Type.Integer({ description: 'Always 0: Millrace does not include session recordings.' }),
       window_seconds: Type.Integer({ description: 'Length of the time window in seconds.' }),
       lag_seconds: Type.Number({
-        description: 'Number of seconds by which storing events lags behind accepting them.',
+        description: 'Ingestion lag in seconds: how far storing events is behind accepting them.',
       }),
     },
     { title: 'LiveStats' },

@@ -47,7 +47,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   invalid_event: dropped(
     wire('dropped-events'),
-    'An item of the batch is not a valid event, or one of its fields has the wrong type. The samples name the field.',
+    'An item in the batch is not a valid event, or one of its fields has the wrong type. The samples show which field.',
   ),
   malformed_event_properties: dropped(
     wire('dropped-events'),
@@ -64,21 +64,21 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   invalid_event_timestamp: dropped(
     wire('capture-v1'),
-    'The timestamp of the event cannot be read. Send it in ISO 8601 format.',
+    "The event's timestamp cannot be read. Send it in ISO 8601 format.",
   ),
   invalid_options: dropped(
     wire('capture-v1'),
-    'The options of the event have the wrong format. The samples name the field.',
+    "The event's options have the wrong format. The samples show which field.",
   ),
   ignored_invalid_timestamp: changed(
     wire('times'),
-    'The timestamp of the event cannot be read or stored, so the event got the time at which it was received. Send ' +
+    "The event's timestamp cannot be read or stored, so the time at which the event was received was used instead. Send " +
       'timestamps in ISO 8601 format.',
   ),
   event_timestamp_in_future: changed(
     wire('times'),
-    'The timestamp of the event was too far in the future, so the event got the time at which it was received. The ' +
-      'clock of the client is probably wrong.',
+    "The event's timestamp was too far in the future, so the time at which the event was received was used instead. The " +
+      "client's clock is probably wrong.",
   ),
   distinct_id_truncated: changed(
     wire('distinct-ids'),
@@ -91,15 +91,15 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   quota_limited: dropped(
     wire('quotas-and-limits'),
-    'The number of events per month that the plan allows has been reached. Further events are dropped until the end of the month.',
+    "The plan's monthly event limit has been reached. Further events are dropped until the end of the month.",
   ),
   rate_limited: dropped(
     wire('quotas-and-limits'),
-    'Requests came faster than the plan allows and were rejected. SDKs retry them automatically; scripts must retry them, too.',
+    'Requests exceeded the rate that the plan allows and were rejected. SDKs retry them automatically; scripts must retry them, too.',
   ),
   traffic_spike: noted(
     wire('quotas-and-limits'),
-    'The project, or one distinct ID, suddenly sent far more events than before. Nothing was dropped. Check your ' +
+    'The project or a single distinct ID suddenly sent far more events than before. Nothing was dropped. Check your ' +
       'code for a loop that sends events.',
   ),
   blocked_token: dropped(
@@ -125,11 +125,11 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   group_type_limit_exceeded: changed(
     ingestion('groups'),
-    'The project already has five group types. The event was stored without the group type that the details name.',
+    'The project already has five group types. The event was stored without the group type shown in the details.',
   ),
   group_type_too_long: changed(
     ingestion('groups'),
-    'The name of the group type is longer than 400 characters. The event was stored without it.',
+    'The group type name is longer than 400 characters. The event was stored without this group type.',
   ),
   invalid_group_set: changed(
     ingestion('groups'),
@@ -145,7 +145,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   invalid_event_when_process_person_profile_is_false: dropped(
     ingestion('anonymous-events'),
-    'Identifying or aliasing a person requires person processing, but $process_person_profile is false. Leave it out ' +
+    'Identifying or aliasing a person requires person processing, but $process_person_profile is false. Leave this property out ' +
       'of $identify and $create_alias events.',
   ),
   invalid_anon_distinct_id: dropped(
@@ -200,7 +200,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   event_older_than_retention: dropped(
     ingestion('the-event-row'),
-    'The event was already older than the retention period of the project when it arrived.',
+    "The event was already older than the project's retention period when it arrived.",
   ),
   event_dead_lettered: dropped(
     ingestion('dead-letters'),

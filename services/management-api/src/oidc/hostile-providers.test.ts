@@ -18,9 +18,9 @@ const details: Record<string, RegExp> = {
   late: /did not respond in time \(ETIMEDOUT\)\.$/,
   cut: /closed the connection before the end of its response \(ECONNRESET\)\.$/,
   large: /sent a response that is too large \(ETOOLARGE\)\.$/,
-  refused: /^(The response of the provider|The response comes from a different provider|GitHub (did not|rejected))/,
+  refused: /^(The provider's response|The response comes from a different provider|GitHub (did not|rejected))/,
   // Bytes after the end of the response, which Node.js may read before or after it passes the response on.
-  surplus: /^(The response of the provider|GitHub (did not|rejected)|The provider did not send a valid HTTP response)/,
+  surplus: /^(The provider's response|GitHub (did not|rejected)|The provider did not send a valid HTTP response)/,
 };
 const redirectUri = 'https://millrace.example/complete/oidc/';
 const client = { clientId: 'millrace', clientSecret: 'a secret of more than thirty-two characters' };

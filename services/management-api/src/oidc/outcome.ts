@@ -105,7 +105,7 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
         ? refused('not_recent', 'The provider did not ask the user to confirm their identity again.')
         : refused(
             'expired',
-            `The ID token is not valid at this time (${plain(claim)}). Check the clocks of this server and of the provider.`,
+            `The ID token is not valid at this time (${plain(claim)}). Check the clocks of this server and the provider.`,
           );
     case 'OAUTH_JWT_CLAIM_COMPARISON_FAILED':
     case 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED':
@@ -128,14 +128,14 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
     case 'OAUTH_PARSE_ERROR':
     case 'OAUTH_RESPONSE_IS_NOT_JSON':
     case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
-      return refused('provider_refused', 'The response of the provider does not conform to OpenID Connect.');
+      return refused('provider_refused', "The provider's response does not conform to OpenID Connect.");
     case 'OAUTH_HTTP_REQUEST_FORBIDDEN':
     case 'OAUTH_REQUEST_PROTOCOL_FORBIDDEN':
       return refused('provider_unreachable', 'The provider uses a URL without https.');
     default: {
       const code = reasonOf(error);
       // Errors of the network have a code. Without one, the response came and could not be read.
-      if (code === null) return refused('provider_refused', 'The response of the provider could not be read.');
+      if (code === null) return refused('provider_refused', "The provider's response could not be read.");
       const reason = plain(code);
       return refused('provider_unreachable', `The provider ${describeFailure(reason)} (${reason}).`);
     }
@@ -145,7 +145,7 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
 function invalidResponse(message: string, cause: string): OidcOutcome & { ok: false } {
   const said = `${message} ${cause}`;
   if (/"?state"?/.test(said)) return refused('wrong_state', 'The response belongs to a different sign-in (state).');
-  if (/signature/i.test(said)) return refused('bad_signature', 'The signature of the ID token is invalid.');
+  if (/signature/i.test(said)) return refused('bad_signature', "The ID token's signature is invalid.");
   if (/"iss"|issuer/i.test(said)) return refused('wrong_issuer', 'The response comes from a different provider (iss).');
   if (/nonce/.test(said)) return refused('wrong_nonce', 'The ID token belongs to a different sign-in (nonce).');
   if (/auth_time|max_age/i.test(said)) {
@@ -153,7 +153,7 @@ function invalidResponse(message: string, cause: string): OidcOutcome & { ok: fa
   }
   if (/alg/i.test(said))
     return refused('weak_algorithm', 'The ID token is not signed, or the signature algorithm is not accepted.');
-  return refused('provider_refused', 'The response of the provider does not conform to OpenID Connect.');
+  return refused('provider_refused', "The provider's response does not conform to OpenID Connect.");
 }
 
 /** Which claim or field did not fit: the library says it in one of the causes. */

@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox';
 import type { OidcProvider } from './outcome.ts';
 
 const clientId = (provider: string) =>
-  Type.Optional(Type.String({ description: `client ID at ${provider}. With it, users can sign in with ${provider}` }));
+  Type.Optional(Type.String({ description: `client ID at ${provider}. If set, users can sign in with ${provider}` }));
 const again = 'again for each sign-in';
 const address = (description: string) => Type.String({ pattern: '^https?://[^\\s?#]+$', description });
 
@@ -22,15 +22,15 @@ export const providerFields = {
   oidcIssuer: Type.Optional(
     address('issuer URL of an OpenID Connect provider with which users of all organizations can sign in'),
   ),
-  oidcClientId: clientId('the provider of OIDC_ISSUER'),
+  oidcClientId: clientId('the OIDC_ISSUER provider'),
   ...secretSetting(
     'oidcClientSecret',
-    Type.Optional(Type.String({ description: 'client secret at the provider of OIDC_ISSUER' })),
+    Type.Optional(Type.String({ description: 'client secret at the OIDC_ISSUER provider' })),
     again,
   ),
   oidcName: Type.String({
     default: 'OpenID Connect',
-    description: 'name of the provider of OIDC_ISSUER, shown on its sign-in button',
+    description: 'name of the OIDC_ISSUER provider, shown on its sign-in button',
   }),
 };
 const schema = Type.Object(providerFields);
@@ -57,7 +57,7 @@ export function providersOf(config: ProviderSettings): ReadonlyMap<ProviderKind,
     }
     if (config.publicApiUrl === undefined) {
       throw new ConfigError([
-        `PUBLIC_API_URL is required with ${prefix}_CLIENT_ID: the provider redirects users to this address`,
+        `PUBLIC_API_URL is required with ${prefix}_CLIENT_ID because the provider redirects users to this URL`,
       ]);
     }
     providers.set(kind, {

@@ -140,7 +140,7 @@ function requireUniqueIds(elements: Element[]): void {
     for (const name of ['ID', 'Id', 'id', 'xml:id']) {
       const id = element.getAttribute(name);
       if (!id) continue;
-      if (seen.has(id)) throw new Refused('repeated_id', 'Two elements of the SAML response have the same ID.');
+      if (seen.has(id)) throw new Refused('repeated_id', 'Two elements in the SAML response have the same ID.');
       seen.add(id);
     }
   }
@@ -259,7 +259,7 @@ function checkConditions(assertion: Element, { audience, now }: SamlExpectation)
   if (unknown) throw new Refused('unknown_condition', 'The assertion contains a condition that is not supported.');
   const restrictions = named(conditions, assertionNs, 'AudienceRestriction');
   if (restrictions.length === 0)
-    throw new Refused('wrong_audience', 'The assertion does not name its audience (AudienceRestriction).');
+    throw new Refused('wrong_audience', 'The assertion does not specify its audience (AudienceRestriction).');
   for (const restriction of restrictions) {
     const audiences = named(restriction, assertionNs, 'Audience').map(textOf);
     if (!audiences.includes(audience))
@@ -313,14 +313,14 @@ function checkTimes(
   if (start !== null && start - skewMs > now.getTime()) {
     throw new Refused(
       'not_yet_valid',
-      `${what} is not valid before ${new Date(start).toISOString()}. Check the clocks of this server and of the ` +
+      `${what} is not valid before ${new Date(start).toISOString()}. Check the clocks of this server and the ` +
         'provider.',
     );
   }
   if (end !== null && end + skewMs <= now.getTime()) {
     throw new Refused(
       'expired',
-      `${what} expired at ${new Date(end).toISOString()}. Check the clocks of this server and of the provider.`,
+      `${what} expired at ${new Date(end).toISOString()}. Check the clocks of this server and the provider.`,
     );
   }
   return end ?? 0;

@@ -59,7 +59,7 @@ export function checkSignOnUrl(text: string): void {
   if (isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) return;
   throw new AppError(
     'invalid',
-    'The sign-on URL of the provider must be an https URL without a username, password or fragment.',
+    "The provider's sign-on URL must be an https URL without a username, password or fragment.",
     {
       code: 'invalid_input',
       attr: 'saml_acs_url',

@@ -105,7 +105,7 @@ function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | Retur
   }
   const isNamed = (element: Element, name: string) => element.namespaceURI === dsig && element.localName === name;
   if (!isNamed(canonicalization, 'CanonicalizationMethod') || !isNamed(method, 'SignatureMethod')) {
-    return malformed('A signature does not name its CanonicalizationMethod and SignatureMethod.');
+    return malformed('A signature does not specify its CanonicalizationMethod and SignatureMethod.');
   }
   if (canonicalization.getAttribute('Algorithm') !== excC14n) {
     return malformed('A signature must use exclusive canonicalization.');

@@ -45,7 +45,7 @@ export function passToGateway(options: GatewayOptions): (request: IncomingMessag
       response.writeHead(answer.statusCode ?? 502, withoutConnection(answer.headers));
       pipeline(answer, response, (error) => {
         if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
-          options.logger.warn('the response of the gateway was cut off', { error });
+          options.logger.warn("the gateway's response was cut off", { error });
       });
     });
     response.on('close', () => asked.destroy());
