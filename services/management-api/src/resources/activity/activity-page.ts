@@ -35,7 +35,7 @@ export const activityItem = Type.Object(
         'Type of change: `created`, `updated`, `deleted` or `restored`; for persons also `split_person`; for users also ' +
         '`logged_in`, `logged_out` and `second_factor_refused`.',
     }),
-    scope: Type.String({ description: 'Type of the record. The type of an environment is `Team`.' }),
+    scope: Type.String({ description: 'Record type. Environments have the type `Team`.' }),
     item_id: Type.String({ description: 'ID of the record.' }),
     detail: Type.Object(
       {
@@ -47,7 +47,7 @@ export const activityItem = Type.Object(
             Type.Object({
               job_type: Type.String({
                 description:
-                  '`command_line` if an operator made the change with `millrace`, or `scim` if the identity provider of a domain made it.',
+                  "`command_line` if an operator made the change with `millrace`, or `scim` if a domain's identity provider made it.",
               }),
               job_id: Type.String({
                 description: 'Command that the operator ran, or domain that the identity provider belongs to.',
@@ -73,7 +73,7 @@ export const activityItem = Type.Object(
           ],
           {
             description:
-              'The changed fields. Null if the record was created or deleted, and for the remaining entries of a page once its ' +
+              "The changed fields. Null if the record was created or deleted. Also null for the remaining entries on a page once the page's " +
               'changes exceed 2 MiB.',
           },
         ),

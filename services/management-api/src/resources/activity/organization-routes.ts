@@ -35,7 +35,7 @@ export function organizationActivityRoute({
     method: 'GET',
     path: '/api/organizations/:organization_id/activity',
     operationId: 'organizations_activity',
-    summary: 'Show the activity log of an organization',
+    summary: "Show an organization's activity log",
     description:
       'Returns the changes made in the organization and in all of its projects, most recent first. If you send several ' +
       'filters, only entries that match all of them are returned.',
@@ -50,7 +50,7 @@ export function organizationActivityRoute({
       ),
       item_id: Type.Optional(Type.String({ description: 'Only entries about the record with this ID.' })),
       user: Type.Optional(
-        Type.String({ format: 'uuid', description: 'Only changes that the user with this UUID made.' }),
+        Type.String({ format: 'uuid', description: 'Only changes made by the user with this UUID.' }),
       ),
       ...timeRangeQuery,
     }),

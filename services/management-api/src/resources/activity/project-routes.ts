@@ -68,7 +68,7 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
     below: belowEnvironment(sql),
     path: '/activity_log',
     operationId: 'activity_log_list',
-    summary: 'Show the activity log of a project',
+    summary: "Show a project's activity log",
     description:
       'Returns the changes made in the project, most recent first. If you send several filters, only entries that ' +
       'match all of them are returned. Entries about records that you cannot access are left out. If any access rule ' +

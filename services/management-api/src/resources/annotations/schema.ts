@@ -40,7 +40,7 @@ export const annotation = Type.Object(
     insight_name: orNull(Type.String(), 'Name of the insight. Null unless you have the scope `insight:read`.'),
     insight_derived_name: orNull(
       Type.String(),
-      'Name generated from the query of the insight. Null unless you have the scope `insight:read`.',
+      "Name generated from the insight's query. Null unless you have the scope `insight:read`.",
     ),
     dashboard_name: orNull(Type.String(), 'Name of the dashboard. Null unless you have the scope `dashboard:read`.'),
     created_by: orNull(embeddedUser, 'User who created the annotation, or null if that user was deleted.'),
@@ -87,7 +87,7 @@ export const annotationListQuery = Type.Object({
     Type.Unsafe<AnnotationScope | 'insight'>({
       type: 'string',
       enum: [...annotationScopes, 'insight'],
-      description: 'Only annotations with this scope. `insight` is accepted as another name for `dashboard_item`.',
+      description: 'Only annotations with this scope. `insight` is accepted as an alias for `dashboard_item`.',
     }),
   ),
   search: Type.Optional(
@@ -97,14 +97,15 @@ export const annotationListQuery = Type.Object({
     }),
   ),
   date_from: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only annotations that mark this time or later.' }),
+    Type.String({ format: 'date-time', description: 'Only annotations that mark a time at or after this one.' }),
   ),
   date_to: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only annotations that mark this time or earlier.' }),
+    Type.String({ format: 'date-time', description: 'Only annotations that mark a time at or before this one.' }),
   ),
   hidden_in_user_interface: Type.Optional(
     Type.Boolean({
-      description: 'True: only annotations that are hidden in charts. False: only annotations that charts show.',
+      description:
+        'If true, only annotations that are hidden in charts. If false, only annotations that are shown in charts.',
     }),
   ),
 });

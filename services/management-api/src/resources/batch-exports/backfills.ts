@@ -33,7 +33,7 @@ export async function startBackfill(
   const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
   if ((await countOtherRunning(tx, { exportId, id })) >= maxRunning) {
     throw refusal(
-      `At most ${maxRunning} backfills of an export can run at the same time. Wait until one ends, or cancel one.`,
+      `An export can have at most ${maxRunning} backfills running at the same time. Wait until one finishes, or cancel one.`,
     );
   }
   return { id, hasBegun: await upsertBackfill(tx, { id, exportId, ...range, byStoredTime }) };
@@ -71,7 +71,7 @@ export function spansOfRange(range: Range, rhythm: ExportRhythm): TimeSpan[] {
     if (spans.push(span) <= maxBackfillRuns) continue;
     throw refusal(
       `A backfill can have at most ${maxBackfillRuns} runs. The range from ${formatDateTime(range.start)} to ` +
-        `${formatDateTime(range.end)} needs more with the interval '${rhythm.interval}'. Split it into several backfills.`,
+        `${formatDateTime(range.end)} needs more than that with the interval '${rhythm.interval}'. Split the range into several backfills.`,
     );
   }
   return spans;

@@ -89,7 +89,7 @@ function readRoutes(below: Exports, { sql }: BatchExportDeps) {
       operationId: 'batch_exports_list',
       summary: 'List batch exports',
       description:
-        'Returns the batch exports, newest first. Below an organization, returns the exports of all environments of the ' +
+        'Returns the batch exports, newest first. For an organization, returns the exports of all environments in the ' +
         'organization that you have access to.',
       tags,
       scope: 'batch_export:read',
@@ -110,7 +110,7 @@ function readRoutes(below: Exports, { sql }: BatchExportDeps) {
       path: `${path}/:id`,
       operationId: 'batch_exports_retrieve',
       summary: 'Show a batch export',
-      description: 'Returns one batch export with its last ten runs. The secrets of its destination are left out.',
+      description: 'Returns one batch export with its last ten runs. Destination secrets are left out.',
       tags,
       scope: 'batch_export:read',
       params,
@@ -158,7 +158,8 @@ function createRoutes(
     ...defineRoutes({
       ...creation,
       below: ofOrganization,
-      description: 'Always returns an error: a batch export belongs to one environment, so create it below a project.',
+      description:
+        'Always returns an error. A batch export belongs to one environment, so create it under a project instead.',
       handler: async () => {
         const detail =
           'A batch export belongs to one environment. Create it with POST /api/projects/:project_id/batch_exports.';
@@ -179,8 +180,8 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: 
         operationId: `batch_exports_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a batch export' : 'Change a batch export',
         description:
-          'Changes the fields that are sent, and leaves all others unchanged, including individual settings and secrets of ' +
-          'the destination. If you change `host`, `port` or `endpoint_url`, you must send the secrets again, because stored ' +
+          'Changes the fields that are sent, and leaves all others unchanged, including individual destination settings and ' +
+          'secrets. If you change `host`, `port` or `endpoint_url`, you must send the secrets again, because stored ' +
           'secrets are never sent to a different server. Unless the export is paused, this also requires the scopes ' +
           '`person:read` and, to export events, `event:read`.',
         tags,
@@ -213,7 +214,7 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: 
       operationId: 'batch_exports_destroy',
       summary: 'Delete a batch export',
       description:
-        'Deletes the export, and cancels its backfills and its runs that are in progress. Data that was already exported ' +
+        'Deletes the export and cancels its backfills and any runs in progress. Data that was already exported ' +
         'is not deleted.',
       tags,
       scope: 'batch_export:write',
@@ -240,7 +241,7 @@ function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchE
       path: `${path}/:id/pause`,
       operationId: 'batch_exports_pause_create',
       summary: 'Pause a batch export',
-      description: 'Stops triggering runs until the export is unpaused. Pausing a paused export changes nothing.',
+      description: 'Stops triggering runs until the export is unpaused. Pausing a paused export has no effect.',
       tags,
       scope: 'batch_export:write',
       params,

@@ -63,14 +63,14 @@ const runsQuery = Type.Object({
   ),
   ordering: Type.Enum(runOrders, {
     default: '-created_at',
-    description: 'Time by which the runs are sorted. A leading `-` sorts the latest first.',
+    description: 'Time field by which the runs are sorted. A leading `-` sorts the latest first.',
   }),
 });
 const backfillsQuery = Type.Object({
   ...offsetQuery,
   ordering: Type.Enum(backfillOrders, {
     default: '-created_at',
-    description: 'Time by which the backfills are sorted. A leading `-` sorts the latest first.',
+    description: 'Time field by which the backfills are sorted. A leading `-` sorts the latest first.',
   }),
 });
 const backfillRequest = Type.Object(
@@ -158,7 +158,7 @@ export function runRoutes(
       method: 'GET',
       path: `${path}/:id/runs`,
       operationId: 'batch_exports_runs_list',
-      summary: 'List the runs of a batch export',
+      summary: 'List batch export runs',
       description:
         'Returns the runs triggered in the last seven days, or between `after` and `before`. By default, the newest run comes first.',
       params,
@@ -185,7 +185,7 @@ export function runRoutes(
       method: 'GET',
       path: `${path}/:id/runs/:run_id`,
       operationId: 'batch_exports_runs_retrieve',
-      summary: 'Show a run of a batch export',
+      summary: 'Show a batch export run',
       description: 'Returns one run with its interval and its outcome.',
       params: runParams,
       responses: { 200: { description: 'The run.', schema: run } },
@@ -202,14 +202,14 @@ export function runRoutes(
       method: 'POST',
       path: `${path}/:id/runs/:run_id/retry`,
       operationId: 'batch_exports_runs_retry_create',
-      summary: 'Retry a run of a batch export',
+      summary: 'Retry a batch export run',
       description:
-        'Exports the interval of the run again, as a backfill. Events are selected in the same way as in the original ' +
+        "Exports the run's interval again, as a backfill. Events are selected in the same way as in the original " +
         'run: by the time they were stored, or by their own timestamp. Also requires the scopes `person:read` and, to ' +
         'export events, `event:read`.',
       params: runParams,
       responses: {
-        200: { description: 'The run will be repeated by the backfill with this ID.', schema: backfillAnswer },
+        200: { description: 'ID of the backfill that repeats the run.', schema: backfillAnswer },
       },
       examples: { response: { backfill_id: backfillExample.id } },
       handler: async ({ target: address, params: { id, run_id } }) =>
@@ -225,7 +225,7 @@ export function runRoutes(
       method: 'POST',
       path: `${path}/:id/runs/:run_id/cancel`,
       operationId: 'batch_exports_runs_cancel_create',
-      summary: 'Cancel a run of a batch export',
+      summary: 'Cancel a batch export run',
       description: 'Cancels a run that has not finished yet. Its interval is not exported.',
       params: runParams,
       responses: { 200: { description: 'The run was cancelled.', schema: cancelledAnswer } },
@@ -247,10 +247,10 @@ export function runRoutes(
       operationId: 'batch_exports_backfill_retrieve',
       summary: 'Preview a backfill',
       description:
-        'Returns how many runs a backfill of this range would trigger, and what the first and the last run would export.',
+        'Returns how many runs a backfill of this range would trigger, and which range the first and the last run would export.',
       params,
       query: previewQuery,
-      responses: { 200: { description: 'The preview. No run is started.', schema: preview } },
+      responses: { 200: { description: 'The preview. No runs are started.', schema: preview } },
       examples: { response: previewExample },
       handler: async ({ target: address, params: { id }, query }) => {
         const row = await requireExport(sql, address, id);
@@ -268,8 +268,8 @@ export function runRoutes(
       operationId: 'batch_exports_backfill_create',
       summary: 'Start a backfill',
       description:
-        'Exports a range of the past, with one run for each interval. If you request a range that is already running, ' +
-        'nothing changes. Also requires the scopes `person:read` and, to export events, `event:read`.',
+        'Exports a past time range, with one run per interval. If a backfill of this range is already running, the request ' +
+        'has no effect. Also requires the scopes `person:read` and, to export events, `event:read`.',
       params,
       body: backfillRequest,
       refusedBody: refusedOfBackfill,
@@ -286,7 +286,7 @@ export function runRoutes(
       method: 'GET',
       path: `${path}/:id/backfills`,
       operationId: 'batch_exports_backfills_list',
-      summary: 'List the backfills of a batch export',
+      summary: 'List batch export backfills',
       description: 'Returns the backfills with their progress. By default, the newest backfill comes first.',
       params,
       query: backfillsQuery,

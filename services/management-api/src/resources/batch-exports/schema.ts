@@ -31,9 +31,11 @@ export const run = Type.Object(
     }),
     bytes_exported: Type.Union([Type.Integer(), Type.Null()], {
       description:
-        'Number of bytes exported: the size of the object as stored, or of the row values; null until the run is completed.',
+        'Number of bytes exported: the size of the stored object or of the row values. Null until the run is completed.',
     }),
-    latest_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the most recent attempt failed.' }),
+    latest_error: Type.Union([Type.String(), Type.Null()], {
+      description: 'Reason why the most recent attempt failed.',
+    }),
     data_interval_start: Type.String({
       format: 'date-time',
       description: 'Start of the interval that the run exports.',
@@ -106,12 +108,12 @@ export const backfillExample = {
 };
 
 const destinationTypes = Object.keys(exportDestinations);
-const typeDescription = `Type of the destination: ${destinationTypes.join(', ')}. Other types are not supported.`;
+const typeDescription = `Destination type: ${destinationTypes.join(', ')}. Other types are not supported.`;
 const configDescription =
-  'Settings of the destination. S3: `bucket_name`, `region`, `prefix`, `aws_access_key_id`, ' +
+  'Destination settings. S3: `bucket_name`, `region`, `prefix`, `aws_access_key_id`, ' +
   '`aws_secret_access_key`, and optionally `endpoint_url`, `compression` (gzip), `encryption`, `kms_key_id`, ' +
   '`file_format` (JSONLines). Postgres: `host`, `database`, `user`, `password`, and optionally `port`, `schema`, ' +
-  '`table_name`, `has_self_signed_cert`. Both: `include_events`, `exclude_events`. Keys and passwords are never ' +
+  '`table_name`, `has_self_signed_cert`. Either type: `include_events`, `exclude_events`. Keys and passwords are never ' +
   'returned.';
 
 const destination = Type.Object(
@@ -119,12 +121,12 @@ const destination = Type.Object(
     type: Type.String({ description: typeDescription }),
     config: freeFormObject({ description: configDescription }),
   },
-  { description: 'Where the data is exported to. Secrets are left out.' },
+  { description: 'Destination of the exported data. Secrets are left out.' },
 );
 
 const filtersDescription =
-  'Filters that an event must match to be exported, in the same format as in queries: properties of the event ' +
-  '(`event`), properties of its person as stored with the event (`person`), and the event name (`event_metadata` ' +
+  'Filters that an event must match to be exported, in the same format as in queries: event properties ' +
+  '(`event`), person properties as stored with the event (`person`), and the event name (`event_metadata` ' +
   'with the key `event`). Null exports all events.';
 const timezoneDescription = 'IANA time zone in which days and weeks begin, for example `Europe/Berlin`.';
 const offsetDayDescription = 'Day on which weeks begin, from 0 (Sunday) to 6 (Saturday). Null means Monday.';
@@ -146,9 +148,9 @@ export const batchExport = Type.Object(
     paused: Type.Boolean({ description: 'Whether the export is paused.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the export was created.' }),
     last_updated_at: Type.String({ format: 'date-time', description: 'When the export was last changed.' }),
-    last_paused_at: orNull(time, 'When it was last paused.'),
-    start_at: orNull(time, 'No run is triggered before this time.'),
-    end_at: orNull(time, 'No run is triggered after this time.'),
+    last_paused_at: orNull(time, 'When the export was last paused.'),
+    start_at: orNull(time, 'Time before which no run is triggered.'),
+    end_at: orNull(time, 'Time after which no run is triggered.'),
     latest_runs: Type.Array(run, { description: 'The last ten runs, newest first.' }),
     schema: Type.Null({ description: 'Always null: all fields of the events or persons are exported.' }),
   },
@@ -170,7 +172,7 @@ const name = Type.String({ minLength: 1, maxLength: 400, description: 'Name of t
 const config = Type.Optional(freeFormObject({ description: configDescription }));
 const newDestination = Type.Object(
   { type: Type.String({ description: typeDescription }), config },
-  { description: 'Where to export the data to.' },
+  { description: 'Destination of the exported data.' },
 );
 const destinationChanges = Type.Object(
   { type: Type.Optional(Type.String({ description: typeDescription })), config },
@@ -182,7 +184,7 @@ const destinationChanges = Type.Object(
 const optional = {
   model: Type.Optional(model),
   filters: Type.Optional(
-    orNull(Type.Array(freeFormObject()), `${filtersDescription} Exports of persons cannot have filters.`),
+    orNull(Type.Array(freeFormObject()), `${filtersDescription} Person exports cannot have filters.`),
   ),
   timezone: Type.Optional(
     orNull(Type.String(), `${timezoneDescription} Null uses the current time zone of the project.`),
@@ -200,8 +202,8 @@ const optional = {
     ),
   ),
   paused: Type.Optional(Type.Boolean({ description: 'Whether the export is paused.' })),
-  start_at: Type.Optional(orNull(time, 'No run is triggered before this time.')),
-  end_at: Type.Optional(orNull(time, 'No run is triggered after this time.')),
+  start_at: Type.Optional(orNull(time, 'Time before which no run is triggered.')),
+  end_at: Type.Optional(orNull(time, 'Time after which no run is triggered.')),
   hogql_query: Type.Optional(
     orNull(Type.String(), 'Not supported: any value other than null or an empty string is rejected with 400.'),
   ),
@@ -250,21 +252,22 @@ export const batchExportChanges = Type.Object(
   { title: 'BatchExportChanges' },
 );
 
-const ignored = (description: string) => Type.Optional(Type.Unknown({ description: `${description} Ignored here.` }));
+const ignored = (description: string) =>
+  Type.Optional(Type.Unknown({ description: `${description} Ignored by this route.` }));
 const ignoredFields = {
   name: ignored('Name of the batch export.'),
   model: ignored('Data that is exported.'),
-  destination: ignored('Where the data is exported to.'),
+  destination: ignored('Destination of the exported data.'),
   filters: ignored('Event filters.'),
   interval: ignored('How often the export runs.'),
   timezone: ignored('Time zone in which days and weeks begin.'),
   offset_day: ignored('Day on which weeks begin.'),
   offset_hour: ignored('Hour at which days and weeks begin.'),
   paused: ignored('Whether the export is paused.'),
-  last_paused_at: ignored('When it was last paused.'),
-  start_at: ignored('No run is triggered before this time.'),
-  end_at: ignored('No run is triggered after this time.'),
-  hogql_query: ignored('A query.'),
+  last_paused_at: ignored('When the export was last paused.'),
+  start_at: ignored('Time before which no run is triggered.'),
+  end_at: ignored('Time after which no run is triggered.'),
+  hogql_query: ignored('Query that selects the exported fields.'),
 };
 /**
  * Clients generated from the API send the whole export (docs/api/README.md#routes-and-fields); none of
