@@ -27,11 +27,9 @@ export function parseCohortFilters(sent: Record<string, unknown>): CohortFilters
   function parseGroup({ type, values, ...others }: Record<string, unknown>, path: string): CohortGroup {
     const [unknownKey] = Object.keys(others);
     if (unknownKey !== undefined)
-      throw filtersError(
-        `'${unknownKey.slice(0, 100)}' is not allowed in a group of filters. Use 'type' and 'values'.`,
-      );
-    if (type !== 'AND' && type !== 'OR') throw filtersError("The 'type' of a group of filters must be 'AND' or 'OR'.");
-    if (!Array.isArray(values)) throw filtersError("The 'values' of a group of filters must be a list.");
+      throw filtersError(`'${unknownKey.slice(0, 100)}' is not allowed in a filter group. Use 'type' and 'values'.`);
+    if (type !== 'AND' && type !== 'OR') throw filtersError("The 'type' of a filter group must be 'AND' or 'OR'.");
+    if (!Array.isArray(values)) throw filtersError("The 'values' of a filter group must be a list.");
     return { type, values: values.map((node, at) => parseNode(node, `${path}.values.${at}`)) };
   }
   return { properties: parseGroup(properties, 'properties') };

@@ -23,7 +23,7 @@ const calculation = Type.Object(
       'When the calculation ended; null while it is running.',
     ),
     count: nullable(Type.Integer(), 'Number of persons found.'),
-    error: nullable(Type.String(), 'Why the calculation failed; null if it did not fail.'),
+    error: nullable(Type.String(), 'Reason why the calculation failed, or null if it did not fail.'),
   },
   { title: 'CohortCalculation' },
 );
@@ -46,7 +46,7 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       ...activity,
       path: `${cohortsPath}/activity`,
       operationId: 'cohorts_activity',
-      summary: 'Show the activity log of all cohorts',
+      summary: 'Show the activity log for all cohorts',
       description: 'Returns the changes made to the cohorts of the project, most recent first.',
       handler: async ({ target: { environmentId, rights }, query, request }) =>
         readActivity(sql, request, {
@@ -60,7 +60,7 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       ...activity,
       path: `${cohortsPath}/:id/activity`,
       operationId: 'cohorts_activity_of_one',
-      summary: 'Show the activity log of a cohort',
+      summary: "Show a cohort's activity log",
       description: 'Returns the changes made to one cohort, most recent first.',
       params: cohortParams,
       handler: async ({ target, params: { id }, query, request }) => {
@@ -74,9 +74,9 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       below,
       path: `${cohortsPath}/:id/calculation_history`,
       operationId: 'cohorts_calculation_history',
-      summary: 'Show the calculation history of a cohort',
+      summary: "Show a cohort's calculation history",
       description:
-        'Returns when the persons in the cohort were counted, how many there were, and why a calculation failed.',
+        'Returns when each calculation of the cohort ran, how many persons it found, and the reason if it failed.',
       tags,
       scope: 'cohort:read',
       params: cohortParams,

@@ -23,7 +23,7 @@ const columns: readonly [header: string, by: MembersToAdd['by']][] = [
 export const memberFile: FileField<MembersToAdd> = {
   name: 'csv',
   description:
-    `Members of a static cohort, as a CSV file in UTF-8 with at most 10 MiB and ${mostRows} rows. If the file has ` +
+    `CSV file (UTF-8) with the members of a static cohort, at most 10 MiB and ${mostRows} rows. If the file has ` +
     'several columns, the first of the columns `person_id`, `distinct_id`, `distinct-id`, `email` and ' +
     '`e-mail` that exists is used. A single column without one of these headers is read as distinct IDs. Unknown ' +
     'persons are skipped.',

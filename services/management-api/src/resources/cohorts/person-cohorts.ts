@@ -16,7 +16,7 @@ export function personCohortsRoute({ sql, searches }: { sql: Sql; searches: Sear
     below: belowEnvironment(sql),
     path: '/persons/cohorts',
     operationId: 'persons_cohorts_retrieve',
-    summary: 'List the cohorts of a person',
+    summary: "List a person's cohorts",
     description:
       'Returns the cohorts that a person currently belongs to, newest first. Deleted cohorts are left out. Also ' +
       'requires the scope `cohort:read`.',

@@ -34,7 +34,7 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
     below: belowEnvironment(sql),
     path: `${cohortsPath}/:id/persons`,
     operationId: 'cohorts_persons',
-    summary: 'List the persons of a cohort',
+    summary: 'List the persons in a cohort',
     description:
       'Returns the persons who currently belong to the cohort, ordered by UUID. For a dynamic cohort, persons are ' +
       'checked one by one, so a page can take a long time. Also requires the scope `person:read`. With `format=csv`, ' +

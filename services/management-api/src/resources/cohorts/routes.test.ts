@@ -152,12 +152,12 @@ test.each<[string, unknown, object]>([
   [
     'another type of group',
     { properties: { type: 'XOR', values: [] } },
-    wrong("The 'type' of a group of filters must be 'AND' or 'OR'."),
+    wrong("The 'type' of a filter group must be 'AND' or 'OR'."),
   ],
   [
     'a key too many',
     { properties: { type: 'AND', values: [], x: 1 } },
-    wrong("'x' is not allowed in a group of filters. Use 'type' and 'values'."),
+    wrong("'x' is not allowed in a filter group. Use 'type' and 'values'."),
   ],
   [
     'a person filter without a value',

@@ -139,8 +139,8 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         operationId: `cohorts_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a cohort' : 'Change or delete a cohort',
         description:
-          'Changes the fields that are sent and leaves all others unchanged. Members in the request are added to those ' +
-          'that the cohort already has. To delete a cohort, send `deleted: true`; to restore it, send `deleted: false`.',
+          'Changes the fields that are sent and leaves all others unchanged. Members in the request are added to the ' +
+          'existing members. To delete a cohort, send `deleted: true`; to restore it, send `deleted: false`.',
         tags,
         scope: 'cohort:write',
         params: cohortParams,

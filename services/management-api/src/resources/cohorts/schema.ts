@@ -34,7 +34,7 @@ export const cohort = Type.Object(
     created_by: orNull(embeddedUser, 'User who created the cohort, or null if that user was deleted.'),
     created_at: Type.String({ format: 'date-time', description: 'When the cohort was created.' }),
     last_calculation: orNull(time, 'When the persons in the cohort were last counted.'),
-    errors_calculating: Type.Integer({ description: 'Number of consecutive times that counting has failed.' }),
+    errors_calculating: Type.Integer({ description: 'Number of consecutive failed attempts to count the persons.' }),
     count: orNull(
       Type.Integer(),
       'Number of persons in the cohort when it was last counted; null if it has not been counted yet.',

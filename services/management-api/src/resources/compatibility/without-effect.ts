@@ -83,7 +83,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
   {
     routes: written('/cohorts'),
     body: ['cohort_type'],
-    reason: 'The type of a cohort follows from `is_static` and `filters`. Responses include it.',
+    reason: 'The cohort type follows from `is_static` and `filters`. Responses include it.',
   },
   {
     routes: ['bulk_delete', '{}/update_property', '{}/delete_property'].map((end) => `POST ${project}/persons/${end}`),
@@ -103,7 +103,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
   {
     routes: ['PATCH /api/users/@me'],
     body: ['events_column_config', 'has_seen_product_intro_for', 'theme_mode', 'toolbar_mode'],
-    reason: 'These fields only control how PostHog looks to the user.',
+    reason: 'These fields only control how the PostHog interface looks to the user.',
   },
   {
     routes: ['POST /api/organizations/{}/domains'],
@@ -156,7 +156,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
       'timezone',
     ],
     reason:
-      'Pausing and unpausing changes nothing else. Clients generated from the PostHog API document send all fields of the export.',
+      'Pausing and unpausing change nothing else. Clients generated from the PostHog API document send all export fields.',
   },
   {
     routes: [

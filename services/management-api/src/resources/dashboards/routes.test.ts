@@ -267,7 +267,7 @@ test.each<[string, object, object]>([
     { filters: 'x' },
     { status: 400, body: { attr: 'filters', code: 'not_a_dict' } },
   ],
-  ['filters that are too long', { filters: small }, VE('max_length', 'filters', 'Filters have at most 128 KiB.')],
+  ['filters that are too long', { filters: small }, VE('max_length', 'filters', 'Filters must not exceed 128 KiB.')],
   ['another level', { restriction_level: 3 }, { status: 400, body: { attr: 'restriction_level' } }],
   [
     'a name that is too long',

@@ -46,7 +46,7 @@ const listQuery = Type.Object({
     }),
   ),
   pinned: Type.Optional(
-    Type.Boolean({ description: 'True: only pinned dashboards. False: only dashboards that are not pinned.' }),
+    Type.Boolean({ description: 'If true, only pinned dashboards. If false, only dashboards that are not pinned.' }),
   ),
   tags: Type.Optional(Type.String({ description: 'Only items with at least one of these tags, as a JSON array.' })),
   creation_mode: Type.Optional(
@@ -71,7 +71,7 @@ const shownQuery = Type.Object({
   refresh: refreshQuery,
   filters_override: Type.Optional(
     Type.String({
-      description: 'JSON object with filters that replace the filters of the dashboard for this request.',
+      description: "JSON object with filters that replace the dashboard's filters for this request.",
     }),
   ),
 });
@@ -108,9 +108,9 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       operationId: 'dashboards_retrieve',
       summary: 'Show a dashboard',
       description:
-        'Returns one dashboard with its tiles. The filters of the dashboard apply to all insights. By default, the tiles ' +
-        'show cached results; with `refresh`, results are calculated during the request or in the background. If the ' +
-        'query of a tile fails, its `query_status` contains the reason. A deleted dashboard returns 404.',
+        'Returns one dashboard with its tiles. Dashboard filters apply to all insights. By default, the tiles ' +
+        'show cached results. With `refresh`, results are calculated during the request or in the background. If a ' +
+        "tile's query fails, the tile's `query_status` contains the reason. A deleted dashboard returns 404.",
       tags,
       scope: 'dashboard:read',
       params: dashboardParams,
@@ -167,7 +167,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
         description:
           'Changes the fields that are sent and leaves all others unchanged, including tiles that are not listed. To ' +
           'delete a dashboard, send `deleted: true`; to restore it with its tiles, send `deleted: false`. Also requires ' +
-          'the scope `insight:write` if insights are deleted with it (`delete_insights`) or restored.',
+          'the scope `insight:write` if insights are deleted with the dashboard (`delete_insights`) or restored.',
         tags,
         scope: 'dashboard:write',
         params: dashboardParams,
@@ -256,7 +256,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       operationId: 'dashboards_copy_tile',
       summary: 'Copy a tile from another dashboard',
       description:
-        'Copies a tile from another dashboard. An insight is then shown on both dashboards, while a text is duplicated.',
+        'Copies a tile from another dashboard. An insight is then shared by the two dashboards, while a text is duplicated.',
       body: Type.Object({ fromDashboardId: numberOf('dashboard'), tileId: numberOf('tile') }, { title: 'CopiedTile' }),
       examples: { request: { fromDashboardId: 4, tileId: 12 }, response: dashboardExample },
       handler: async ({ caller, target, params: { id }, body: { fromDashboardId, tileId } }) => {
@@ -272,7 +272,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       method: 'POST',
       path: `${dashboardsPath}/:id/reorder_tiles`,
       operationId: 'dashboards_reorder_tiles',
-      summary: 'Reorder the tiles of a dashboard',
+      summary: 'Reorder dashboard tiles',
       description:
         'Lays out all tiles again without overlaps: first the listed tiles in this order, then the other tiles in their ' +
         'current order. Tiles keep their size. A tile without a size gets 6 columns and 5 rows.',

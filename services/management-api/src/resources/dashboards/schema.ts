@@ -16,13 +16,13 @@ const fields = {
     description:
       'Filters applied to all insights on the dashboard: `date_from`, `date_to`, `properties`, `breakdown_filter`. Stored as sent.',
   }),
-  variables: orNull(freeFormObject({}), 'Stored as sent, without effect.'),
+  variables: orNull(freeFormObject({}), 'Stored as sent, but has no effect.'),
   breakdown_colors: Type.Unknown({ description: 'Colors chosen by clients for breakdown values. Stored as sent.' }),
   data_color_theme_id: orNull(
     Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 }),
     'ID of the color theme that clients use. Stored as sent.',
   ),
-  quick_filter_ids: Type.Unknown({ description: 'Stored as sent, without effect.' }),
+  quick_filter_ids: Type.Unknown({ description: 'Stored as sent, but has no effect.' }),
   restriction_level: Type.Unsafe<21 | 37>({
     type: 'integer',
     enum: [21, 37],
@@ -134,11 +134,12 @@ export const newDashboard = Type.Object(
   {
     ...writable,
     use_dashboard: Type.Optional(
-      orNull(numberOf('dashboard'), 'ID of the dashboard to copy, with its filters, colors and tiles.'),
+      orNull(numberOf('dashboard'), 'ID of a dashboard to copy, including its filters, colors and tiles.'),
     ),
     duplicate_tiles: Type.Optional(
       Type.Boolean({
-        description: 'With `use_dashboard`: true duplicates the insights, false shares them between both dashboards.',
+        description:
+          'Used with `use_dashboard`. True duplicates the insights, and false shares them between the two dashboards.',
       }),
     ),
     use_template: Type.Optional(
@@ -171,7 +172,8 @@ export const dashboardChanges = Type.Object(
     deleted: Type.Optional(fields.deleted),
     delete_insights: Type.Optional(
       Type.Boolean({
-        description: 'With `deleted: true`: whether to also delete the insights that are on no other dashboard.',
+        description:
+          'Whether to also delete the insights that are not on any other dashboard. Only allowed with `deleted: true`.',
       }),
     ),
     tiles: Type.Optional(

@@ -32,7 +32,7 @@ async function checkOverrides(
 ): Promise<void> {
   if (!overrides || isDeepStrictEqual(overrides, before?.filters_overrides)) return;
   const place = `${attr}__filters_overrides`;
-  requireSmall(overrides, place, 'Filters have');
+  requireSmall(overrides, place, 'Filters');
   await requireUsable(tx, { projectId, filters: overrides, attr: place });
 }
 
@@ -42,7 +42,7 @@ export async function changeTiles(tx: Transaction, place: Place, changes: readon
   for (const [index, change] of changes.entries()) {
     const attr = `tiles__${index}`;
     const body = bodyOf(change, attr);
-    if (change.layouts) requireSmall(change.layouts, `${attr}__layouts`, 'A layout has');
+    if (change.layouts) requireSmall(change.layouts, `${attr}__layouts`, 'A layout');
     await checkOverrides(tx, place, { attr, overrides: change.filters_overrides, before: before.get(change.id ?? 0) });
     if (change.id === undefined || change.id === null) {
       if (body === undefined) {

@@ -132,9 +132,9 @@ function withChanges(
   { delete_insights: _, tiles: __, description, filters, ...changes }: Changes,
 ): DashboardFields {
   for (const name of ['variables', 'breakdown_colors', 'quick_filter_ids'] as const) {
-    if (changes[name]) requireSmall(changes[name], name, 'This field has');
+    if (changes[name]) requireSmall(changes[name], name, 'This field');
   }
-  if (filters) requireSmall(filters, 'filters', 'Filters have');
+  if (filters) requireSmall(filters, 'filters', 'Filters');
   return {
     ...fieldsOf(fields),
     ...changes,

@@ -125,7 +125,7 @@ export function wordsOf(reason: string): { detail: string; advice: string } {
   return { detail, advice };
 }
 
-const look = 'Find the error in the log of the event consumer. Replay the record once the cause is fixed.';
+const look = 'Find the error in the event consumer log. Replay the record once the cause is fixed.';
 const ofProgram =
   'Upgrade to a version that fixes the bug, then replay the record. If no version fixes it yet, report the bug. ' +
   'Until then, leave the record as it is.';
@@ -134,11 +134,11 @@ const hopeless = 'Replaying the record would fail again. Find the client that se
 const reasons: Record<string, [detail: string, advice: string]> = {
   failed_parse_message: ['The record is not valid JSON.', hopeless],
   empty_uuid: ['The event has no UUID.', hopeless],
-  invalid_uuid: ['The UUID of the event is invalid.', hopeless],
+  invalid_uuid: ["The event's UUID is invalid.", hopeless],
   token_missing: ['The record has no project API key.', hopeless],
   event_name_missing: ['The event has no name.', hopeless],
   distinct_id_missing: ['The event has no distinct ID.', hopeless],
-  timestamp_out_of_range: ['The timestamp of the event is outside the range that the database can store.', hopeless],
+  timestamp_out_of_range: ["The event's timestamp is outside the range that the database can store.", hopeless],
   processing_error: ['Processing the event failed because of a bug in Millrace.', ofProgram],
   refused_by_database: ['PostgreSQL rejected one of the values in the event.', ofProgram],
   ledger_conflict: ['The stored data about the IDs in this event is inconsistent.', ofProgram],

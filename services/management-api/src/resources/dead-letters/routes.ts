@@ -95,7 +95,7 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
       summary: 'List dead letters',
       description:
         'Returns the events of the project that could not be processed, most recent first, up to the latest ' +
-        `${mostLetters}. The event log is read from its start for every page, which takes seconds. Dead letters that ` +
+        `${mostLetters}. Each page reads the event log from its start, which takes a few seconds. Dead letters that ` +
         'cannot be assigned to a project are only shown by `millrace dead-letters list`.',
       scope: 'event:read',
       query: Type.Object({
@@ -223,7 +223,7 @@ function whyNotReplayed(found: DecidedLetter | undefined, bytesBefore: number): 
   if (!found.letter.hasValue)
     return 'The record was too large to be stored with its dead letter, so it cannot be replayed.';
   return bytesBefore + found.bytes > maxReplayedBytes && bytesBefore > 0
-    ? 'The records in this request exceed the size limit. Replay this one in another request.'
+    ? 'The records in this request exceed the size limit. Replay this record in a separate request.'
     : null;
 }
 

@@ -9,16 +9,17 @@ const nullable = (description: string) => Type.Union([Type.String(), Type.Null()
 const letterFields = {
   id: Type.String({ description: 'Topic, partition and offset of the failed record.' }),
   lane: Type.Enum(lanes, { description: 'Topic that the record came from.' }),
-  reason: Type.String({ description: 'Why processing failed, for example `refused_by_database`.' }),
+  reason: Type.String({ description: 'Reason why processing failed, for example `refused_by_database`.' }),
   detail: Type.String({ description: 'The reason as a sentence.' }),
   advice: Type.String({ description: 'Recommended action.' }),
-  captured_at: nullable('When the gateway received the record; null if the record does not say.'),
-  dead_at: Type.String({ format: 'date-time', description: 'When processing was given up.' }),
-  event: nullable('Event name, cut to 200 characters; null if the record does not have one.'),
-  distinct_id: nullable('Distinct ID, cut to 200 characters; null if the record does not have one.'),
+  captured_at: nullable('When the gateway received the record, or null if the record does not contain this time.'),
+  dead_at: Type.String({ format: 'date-time', description: 'When Millrace stopped trying to process the record.' }),
+  event: nullable('Event name, truncated to 200 characters. Null if the record does not have one.'),
+  distinct_id: nullable('Distinct ID, truncated to 200 characters. Null if the record does not have one.'),
   bytes: Type.Integer({ description: 'Size of the record in bytes.' }),
   state: Type.Enum(states, {
-    description: '`waiting` until an administrator decides about the dead letter, then `replayed` or `discarded`.',
+    description:
+      '`waiting` until an administrator replays or discards the dead letter, then `replayed` or `discarded`.',
   }),
 };
 
@@ -51,7 +52,7 @@ export const replayed = Type.Object(
   {
     replayed: Type.Integer({ description: 'Number of records sent to their topics again.' }),
     skipped: Type.Array(Type.Object({ id: Type.String(), why: Type.String() }), {
-      description: 'Dead letters that were not replayed, and why.',
+      description: 'Dead letters that were not replayed, each with the reason.',
     }),
   },
   { title: 'ReplayedDeadLetters' },

@@ -20,7 +20,7 @@ export const definitionListQuery = {
   volumes: Type.Optional(
     Type.Boolean({
       description:
-        'Whether to count the events and insights of the last 30 days. The request then runs as a search, which can take longer.',
+        'Whether to count events and insights from the last 30 days. With counts, the request runs as a search, which can take longer.',
     }),
   ),
   excluded_properties: Type.Optional(
@@ -28,7 +28,9 @@ export const definitionListQuery = {
   ),
   exclude_hidden: Type.Optional(Type.Boolean({ description: 'Whether to leave out hidden definitions.' })),
   verified: Type.Optional(
-    Type.Boolean({ description: 'True: only verified definitions. False: only definitions that are not verified.' }),
+    Type.Boolean({
+      description: 'If true, only verified definitions. If false, only definitions that are not verified.',
+    }),
   ),
   tags: Type.Optional(
     Type.String({ description: 'Only definitions with at least one of these tags, as a JSON array.' }),

@@ -38,25 +38,25 @@ const listQuery = Type.Object({
     type: 'string',
     enum: ['event', 'person', 'group'],
     default: 'event',
-    description: 'Lists the properties of events (`event`), persons (`person`) or groups (`group`).',
+    description: 'Lists event properties (`event`), person properties (`person`) or group properties (`group`).',
   }),
   group_type_index: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 4,
-      description: 'Index of the group type. Required with `type=group`, and only allowed there.',
+      description: 'Index of the group type. Required with `type=group`, and not allowed with other types.',
     }),
   ),
   properties: Type.Optional(Type.String({ description: 'Only properties with these names, separated by commas.' })),
   is_numerical: Type.Optional(
-    Type.Boolean({ description: 'True: only numeric properties. False: only properties that are not numeric.' }),
+    Type.Boolean({ description: 'If true, only numeric properties. If false, only properties that are not numeric.' }),
   ),
   event_names: Type.Optional(
     Type.String({
       description:
         `Event names as a JSON array with at most ${mostEventNames} names, or a single name. ` +
-        `\`is_seen_on_filtered_events\` then says whether the property occurs in the latest ${latestOfName} events of ` +
-        'any of these names. The request then runs as a search, which can take longer.',
+        `\`is_seen_on_filtered_events\` then indicates whether the property occurs in the latest ${latestOfName} events with ` +
+        'any of these names. With this parameter, the request runs as a search, which can take longer.',
     }),
   ),
   filter_by_event_names: Type.Optional(
@@ -69,7 +69,7 @@ const listQuery = Type.Object({
   ),
   is_feature_flag: Type.Optional(
     Type.Boolean({
-      description: 'True: only properties whose names begin with `$feature/`. False: only other properties.',
+      description: 'If true, only properties whose names begin with `$feature/`. If false, only other properties.',
     }),
   ),
 });

@@ -10,11 +10,11 @@ const volume = {
   volume_30_day: orNull(
     Type.Integer(),
     'Number of events with this name or property in the last 30 days, if `volumes=true`. Otherwise null, and always ' +
-      'null for properties of persons and groups.',
+      'null for person and group properties.',
   ),
   volume_is_estimated: Type.Boolean({
     description:
-      'True if `volume_30_day` is an estimate: the property was searched for only in a sample of the latest 50,000 events.',
+      'True if `volume_30_day` is an estimate because Millrace searched for the property only in a sample of the latest 50,000 events.',
   }),
   query_usage_30_day: orNull(
     Type.Integer(),
@@ -184,8 +184,8 @@ export const propertyDefinitionChanges = Type.Object(
     property_type: Type.Optional(
       orNull(
         Type.Unsafe<(typeof propertyTypes)[number]>({ type: 'string', enum: [...propertyTypes] }),
-        'Type of the values. New events do not change a type that you set. Null lets the next value whose type can be ' +
-          'determined set it again.',
+        'Value type. New events do not change a type that you set. Null clears the type. It is then inferred again from the next ' +
+          'value whose type can be determined.',
       ),
     ),
   },

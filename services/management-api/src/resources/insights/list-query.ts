@@ -19,13 +19,13 @@ const insightFilters = {
   short_id: text('Only the insight with this short ID.'),
   saved: Type.Optional(
     Type.Boolean({
-      description: 'Only insights that were saved or are on a dashboard (true), or only the others (false).',
+      description: 'If true, only insights that were saved or are on a dashboard. If false, only all other insights.',
     }),
   ),
   favorited: Type.Optional(
-    Type.Boolean({ description: 'Only favorites (true), or only insights that are not favorites (false).' }),
+    Type.Boolean({ description: 'If true, only favorites. If false, only insights that are not favorites.' }),
   ),
-  user: text('With any value: only insights that were created by the caller.'),
+  user: text('If sent with any value, only insights created by the caller.'),
   created_by: text('Only insights created by these users: user IDs as `1,2` or `[1, 2]`.'),
   insight: text(
     'Only insights of this type: `TRENDS`, `FUNNELS`, `RETENTION`, `LIFECYCLE`, `STICKINESS`, `PATHS`, or `JSON` for tables.',

@@ -238,7 +238,7 @@ test.each<[string, object, object]>([
   [
     'a query that is too long',
     { query: { kind: 'TrendsQuery', text: 'x'.repeat(128 * 1024) } },
-    VE('max_length', 'query', '`query` can have at most 128 KiB.'),
+    VE('max_length', 'query', '`query` must not exceed 128 KiB.'),
   ],
   [
     'filters of old',
@@ -246,7 +246,7 @@ test.each<[string, object, object]>([
     VE(
       'invalid_input',
       'filters',
-      '`filters` is the older form of insights and is not supported. Send `query` instead.',
+      'Insights defined by `filters`, the older format, are not supported. Send `query` instead.',
     ),
   ],
   [

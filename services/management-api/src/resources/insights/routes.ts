@@ -45,7 +45,7 @@ const shownQuery = Type.Object({
   refresh: refreshQuery,
   from_dashboard: Type.Optional(
     Type.String({
-      description: 'ID of a dashboard that contains the insight. The filters of the dashboard are applied.',
+      description: "ID of a dashboard that contains the insight. The dashboard's filters are applied.",
     }),
   ),
   filters_override: Type.Optional(
@@ -99,7 +99,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       ),
       tags,
       scope: 'insight:read',
-      responses: { 201: { description: 'The query is cancelled, or did not exist.' } },
+      responses: { 201: { description: 'The query was cancelled or did not exist.' } },
       examples: { request: { client_query_id: 'my-query' } },
       handler: async ({ target, body: { client_query_id: id } }) => {
         await questions.cancel(target, id);
@@ -252,7 +252,7 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
       ...common,
       path: `${insightsPath}/activity`,
       operationId: 'insights_activity',
-      summary: 'Show the activity log of insights',
+      summary: 'Show the activity log for all insights',
       description: 'Returns the changes made to the insights of the project, most recent first.',
       handler: async ({ target: { environmentId, rights }, query, request }) =>
         readActivity(sql, request, {
@@ -266,7 +266,7 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
       ...common,
       path: `${insightsPath}/:id/activity`,
       operationId: 'insights_activity_of_one',
-      summary: 'Show the activity log of an insight',
+      summary: "Show an insight's activity log",
       description: 'Returns the changes made to one insight, most recent first.',
       params: insightParams,
       handler: async ({ target, params, query, request }) => {

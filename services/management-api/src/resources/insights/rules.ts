@@ -36,7 +36,10 @@ export function withChanges(
   { filters, dashboards: _, ...changes }: InsightChanges,
 ): InsightFields {
   if (filters !== undefined && filters !== null && !(isObject(filters) && Object.keys(filters).length === 0)) {
-    throw refusal('filters', '`filters` is the older form of insights and is not supported. Send `query` instead.');
+    throw refusal(
+      'filters',
+      'Insights defined by `filters`, the older format, are not supported. Send `query` instead.',
+    );
   }
   if (changes.query === null) throw refusal('query', '`query` must not be null.', 'null');
   if (changes.query !== undefined) requireKnownKind(changes.query);
@@ -72,12 +75,12 @@ const mostKiB = 128;
 /** For what is kept as it was sent. @throws AppError `invalid`. */
 export function requireSmall(value: unknown, attr: string, what: string): void {
   if (Buffer.byteLength(JSON.stringify(value)) <= mostKiB * 1024) return;
-  throw refusal(attr, `${what} at most ${mostKiB} KiB.`, 'max_length');
+  throw refusal(attr, `${what} must not exceed ${mostKiB} KiB.`, 'max_length');
 }
 
 /** @throws AppError `invalid` for a query that is too large or of a kind that is not known. */
 function requireKnownKind(query: Record<string, unknown>): void {
-  requireSmall(query, 'query', '`query` can have');
+  requireSmall(query, 'query', '`query`');
   const inner = wrappers.get(query.kind);
   if (inner === undefined) {
     requireKind(query, { attr: 'query', kinds: queryKinds });

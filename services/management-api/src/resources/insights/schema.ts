@@ -72,7 +72,7 @@ export const insight = Type.Object(
       Type.Integer({ description: '37 if the insight is on a dashboard with restricted editing, otherwise 21.' }),
     ),
     effective_privilege_level: Type.Optional(
-      Type.Integer({ description: 'What the caller can do: 21 view the insight, 37 edit it.' }),
+      Type.Integer({ description: 'Your access to the insight: 21 (can view) or 37 (can edit).' }),
     ),
     user_access_level: Type.String({ description: 'Access level of the caller: `editor` or `viewer`.' }),
     timezone: Type.Optional(orNull(Type.String(), 'Time zone of the result. Null if no result is cached.')),
@@ -82,7 +82,7 @@ export const insight = Type.Object(
     types: Type.Unknown({ description: `Types of the columns. ${nothingYet}` }),
     hogql: Type.Null({ description: 'Always null.' }),
     query_status: Type.Unknown({ description: 'Status of the query, if it runs in the background. Otherwise null.' }),
-    resolved_date_range: Type.Unknown({ description: `Start and end of the date range of the result. ${nothingYet}` }),
+    resolved_date_range: Type.Unknown({ description: `Start and end of the result's date range. ${nothingYet}` }),
     is_cached: Type.Boolean({ description: 'Whether this is a cached result.' }),
     last_refresh: orNull(time, `When the result was computed. ${nothingYet}`),
     cache_target_age: Type.Optional(orNull(time, `Time until which the result counts as fresh. ${nothingYet}`)),
