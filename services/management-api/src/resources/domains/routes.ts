@@ -70,7 +70,7 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
       method: 'GET',
       path: '/api/organizations/:organization_id/domains',
       operationId: 'organizations_domains_list',
-      summary: 'List the domains of an organization',
+      summary: "List an organization's domains",
       description: 'Returns the domains of the organization, ordered by name.',
       tags: ['domains'],
       scope: 'organization:read',
@@ -104,10 +104,10 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
       method: 'GET',
       path: '/api/organizations/:organization_id/domains/:id/sign_on',
       operationId: 'organizations_domains_sign_on_retrieve',
-      summary: 'Show the sign-in settings of a domain',
+      summary: "Show a domain's sign-in settings",
       description:
-        'Returns how users with an address in the domain sign in: the identity provider settings that the domain itself ' +
-        'does not contain, and whether `sso_enforcement` is in effect.',
+        'Returns how users with an address in the domain sign in. The response contains the identity provider settings that ' +
+        'are not part of the domain itself, and whether `sso_enforcement` is in effect.',
       tags: ['domains'],
       scope: 'organization:read',
       params: domainParams,
@@ -162,7 +162,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       method: 'PATCH',
       path: '/api/organizations/:organization_id/domains/:id/sign_on',
       operationId: 'organizations_domains_sign_on_partial_update',
-      summary: 'Change the sign-in settings of a domain',
+      summary: "Change a domain's sign-in settings",
       description:
         'Changes the fields that are sent. If you change a provider, earlier sign-ins through it no longer count as ' +
         'proof that it works. If that provider is enforced, enforcement waits until an administrator signs in through it ' +
@@ -185,7 +185,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       operationId: 'organizations_domains_create',
       summary: 'Add a domain',
       description:
-        'Adds an unverified domain. Until one organization has verified the name, others can add it too. ' +
+        'Adds an unverified domain. Until one organization has verified the name, other organizations can add it too. ' +
         '`jit_provisioning_enabled` and `sso_enforcement` have no effect here; set them once the domain is verified.',
       tags: ['domains'],
       scope: 'organization:write',
@@ -294,7 +294,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
     summary: 'Verify a domain',
     description:
       'Looks up the TXT record `_millrace-challenge.<domain>` and compares it with the challenge. Returns 200 whether ' +
-      'or not the record was found. To see the result, read `is_verified` of the domain, or send `Prefer: ' +
+      "or not the record was found. To see the result, read the domain's `is_verified` field, or send `Prefer: " +
       'return=representation`. The response then also contains `check`, with the DNS query and its result.',
     tags: ['domains'],
     scope: 'organization:write',

@@ -14,13 +14,13 @@ const samlFields = {
   saml_entity_id: nullableText('Entity ID of the SAML identity provider.', { maxLength: 512 }),
   saml_acs_url: nullableText('Sign-on URL of the SAML identity provider.', { maxLength: 512 }),
   saml_x509_cert: nullableText(
-    'Certificates of the identity provider, in PEM format or as the Base64 part of it. At most five, without duplicates.',
+    "The identity provider's certificates, either in PEM format or only the Base64 part. At most five, without duplicates.",
   ),
 };
 
 const openIdFields = {
   oidc_issuer: nullableText(
-    'Issuer URL of the OpenID Connect provider, below which its configuration document is found.',
+    'Issuer URL of the OpenID Connect provider. The provider publishes its configuration document under this URL.',
     {
       maxLength: 512,
     },
@@ -77,7 +77,7 @@ export const signOn = Type.Object(
       'Error in the `saml_*` fields that prevents users from signing in; null if no error was found.',
     ),
     saml_certificate_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the last of the SAML certificates expires; null if no certificate is set.',
+      description: 'When the last remaining SAML certificate expires, or null if no certificate is set.',
     }),
     ...openIdFields,
     has_oidc: Type.Boolean({
@@ -86,7 +86,7 @@ export const signOn = Type.Object(
     sso_owner_exception: Type.Boolean({ description: ownerException }),
     sso_enforcement_state: Type.Enum(['off', 'no effect', 'waiting', 'active'], {
       description:
-        'Whether `sso_enforcement` is in effect. `waiting`: it takes effect once an administrator of the organization ' +
+        'Whether `sso_enforcement` is in effect. If `waiting`, it takes effect once an administrator of the organization ' +
         'has signed in through that provider.',
     }),
     sso_enforcement_reason: Type.Union(
@@ -94,11 +94,11 @@ export const signOn = Type.Object(
         Type.Enum(['unknown_provider', 'feature_not_available', 'provider_not_configured', 'proof_missing']),
         Type.Null(),
       ],
-      { description: 'Why `sso_enforcement` has no effect. Null in all other states.' },
+      { description: 'Reason why `sso_enforcement` has no effect. Null in all other states.' },
     ),
     proof_missing_since: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description:
-        'Since when the daily check has not found the TXT record; null if the record is in place. After seven days, the ' +
+        'Time since which the daily check has not found the TXT record, or null if the record is in place. After seven days, the ' +
         'domain counts as not verified until the record is found again.',
     }),
   },

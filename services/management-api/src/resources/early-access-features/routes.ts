@@ -104,8 +104,8 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
         operationId: `early_access_feature_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace an early access feature' : 'Change an early access feature',
         description:
-          'Changes the fields that are sent and leaves all others unchanged. The stage decides whether users can enroll, ' +
-          'and the flag is changed to match. Also requires the scope `feature_flag:write` if the flag changes.',
+          'Changes the fields that are sent and leaves all others unchanged. The stage determines whether users can enroll, ' +
+          'and the flag is updated to match. Also requires the scope `feature_flag:write` if the flag changes.',
         tags,
         scope: 'early_access_feature:write',
         params,

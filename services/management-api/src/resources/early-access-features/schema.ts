@@ -16,7 +16,7 @@ const fields = {
   }),
   documentation_url: Type.String({
     maxLength: 800,
-    description: 'http or https URL of the documentation of the feature, or an empty string.',
+    description: "http or https URL of the feature's documentation, or an empty string.",
   }),
   payload: freeFormObject({
     description: 'JSON object that SDKs receive with the feature from `/api/early_access_features/`. At most 32 KiB.',
@@ -49,8 +49,8 @@ export const newFeature = Type.Object(
     feature_flag_id: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), Type.Null()], {
         description:
-          'ID of the flag that turns the feature on. Without it, a flag is created whose key is made from the name, and ' +
-          'which is on only for users who enroll.',
+          'ID of the flag that turns the feature on. If it is left out, Millrace creates a flag that is on only for users who ' +
+          "enroll. The flag's key is derived from the name.",
       }),
     ),
   },

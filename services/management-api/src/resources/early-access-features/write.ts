@@ -126,7 +126,7 @@ async function makeFlag(tx: Transaction, writer: FeatureWriter, name: string): P
   const key = slug(name);
   if (key === '') {
     const detail =
-      'The name must contain an ASCII letter or digit, because the flag key is made from it. Change the name, or set ' +
+      'The name must contain an ASCII letter or digit, because the flag key is derived from it. Change the name, or set ' +
       '`feature_flag_id`.';
     throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'name' });
   }
@@ -162,7 +162,7 @@ const mostPayloadBytes = 32 * 1024;
 
 function checkPayload({ payload }: FeatureFields): void {
   if (Buffer.byteLength(JSON.stringify(payload)) <= mostPayloadBytes) return;
-  throw new AppError('invalid', 'The payload can have at most 32 KiB.', { code: 'max_length', attr: 'payload' });
+  throw new AppError('invalid', 'The payload must not exceed 32 KiB.', { code: 'max_length', attr: 'payload' });
 }
 
 /** A feature that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */

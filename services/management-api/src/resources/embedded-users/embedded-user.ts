@@ -7,7 +7,7 @@ export const embeddedUser = Type.Object(
   {
     id: Type.Integer({ description: 'Numeric ID of the user.' }),
     uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }),
-    distinct_id: Type.String({ description: 'Distinct ID of the user for product analytics of Millrace itself.' }),
+    distinct_id: Type.String({ description: "Distinct ID of the user in Millrace's own product analytics." }),
     first_name: Type.String({ description: 'First name.' }),
     last_name: Type.String({ description: 'Last name.' }),
     email: Type.String({ description: 'Email address.' }),

@@ -20,9 +20,9 @@ export const accessRule = Type.Object(
       'Access level that the rule grants: `none`, `member` or `admin` for a project; `none`, `viewer`, `editor` or ' +
         '`manager` for records. Null if the rule was removed.',
     ),
-    resource: Type.String({ description: '`project`, or the kind of record.' }),
+    resource: Type.String({ description: '`project`, or the record type.' }),
     resource_id: nullableText(
-      'ID of the project, environment or record. Null if the rule is for all records of the kind.',
+      'ID of the project, environment or record. Null if the rule is for all records of the type.',
     ),
     organization_member: nullableText(
       'ID of the membership that the rule is for. Null if the rule is for everyone or for a role.',
@@ -162,10 +162,10 @@ export function accessRuleRoutes(
       method: 'GET',
       path: '/access_controls',
       operationId: 'access_controls',
-      summary: 'Show the access control of a project',
+      summary: "Show a project's access control",
       description:
         'Returns the rules for everyone, for members and for roles, and your own access level. For a few minutes after a ' +
-        'project was deleted, it has a single rule: `none` for everyone.',
+        'project is deleted, it has a single rule: `none` for everyone.',
       tags: ['projects'],
       scope: 'project:read',
       responses: { 200: { description: 'The access rules.', schema: accessRules } },
@@ -205,7 +205,7 @@ export function accessControlRoutes(deps: ItemDeps, kind: ItemKind) {
       method: 'GET',
       path: '/access_controls',
       operationId: 'access_controls',
-      summary: 'Show the access control of an environment',
+      summary: "Show an environment's access control",
       description:
         'Returns the environment. To read the rules for members and roles, send the same request to its project.',
       tags: ['environments'],

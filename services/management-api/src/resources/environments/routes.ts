@@ -157,7 +157,7 @@ export function environmentRoutes(deps: ItemDeps) {
       path: '/api/environments',
       operationId: 'environments_create',
       summary: 'Create an environment (always rejected)',
-      description: 'Always returns an error: create an environment below its project.',
+      description: 'Always returns an error. Create the environment under its project instead.',
       tags,
       scope: 'project:write',
       responses: { 400: { description: 'Always returned.' } },
@@ -226,7 +226,7 @@ const retention = Type.Object(
     event_retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Null()], {
       description:
         'Number of days for which events are kept. Older events are deleted permanently, and events that are already ' +
-        'older when they arrive are dropped. Null, or a value larger than that of the installation ' +
+        "older when they arrive are dropped. Null, or a value larger than the installation's own setting " +
         '(`EVENT_RETENTION_DAYS`), keeps events as long as the installation does.',
     }),
   },
@@ -262,8 +262,8 @@ export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'event_retention_partial_update',
       summary: 'Change the event retention period',
       description:
-        'Deletes older events and ingestion warnings in the background, within minutes. Increasing the retention period ' +
-        'later does not restore them. Persons are not deleted.',
+        'Changes the retention period. Events and ingestion warnings that are older are deleted in the background within ' +
+        'minutes. Increasing the period later does not restore them. Persons are not deleted.',
       tags: ['environments'],
       scope: 'project:write',
       level: membershipLevels.administrator,

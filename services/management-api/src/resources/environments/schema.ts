@@ -35,7 +35,7 @@ export const base = {
   has_group_types: Type.Boolean({ description: 'Whether at least one group type exists.' }),
   live_events_token: Type.Union([Type.String(), Type.Null()], {
     description:
-      'Signed token for reading live events. It is valid for seven days, but not longer than the API key. Null for ' +
+      'Signed token for reading live events. It is valid for seven days, but expires no later than the API key. Null for ' +
       'keys without the scope `event:read`.',
   }),
   api_token: apiToken,
@@ -90,7 +90,7 @@ export const environment = Type.Object<Record<string, TSchema>>(
 const summary = {
   api_token: apiToken,
   name: nameOf('project or environment'),
-  completed_snippet_onboarding: Type.Boolean({ description: 'Whether the installation of the snippet was completed.' }),
+  completed_snippet_onboarding: Type.Boolean({ description: 'Whether the snippet installation was completed.' }),
   has_completed_onboarding_for: Type.Unknown({ description: 'Products for which onboarding was completed.' }),
   ingested_event: ingestedEvent,
   is_demo: Type.Boolean({ description: 'Whether the project contains demo data.' }),
@@ -212,7 +212,7 @@ const secretFields = {
       'The secret key: in full only in the response that creates it, and masked afterwards, for example `phs_...1234`.',
   }),
   secret_api_token_backup: Type.Union([Type.String(), Type.Null()], {
-    description: 'Masked previous secret key, which is still valid; null if it does not exist.',
+    description: 'Masked previous secret key, which is still valid. Null if no previous key exists.',
   }),
 };
 
@@ -224,7 +224,7 @@ export const withSecretKeys = (record: TObject, title: string) =>
 export const secretKeyMasks = Type.Object(
   {
     secret_api_token: Type.Union([Type.String(), Type.Null()], {
-      description: 'Masked secret key in use, for example `phs_...1234`; null if it does not exist.',
+      description: 'Masked secret key in use, for example `phs_...1234`. Null if no secret key exists.',
     }),
     secret_api_token_backup: secretFields.secret_api_token_backup,
   },

@@ -32,7 +32,7 @@ export function eventCountRoutes({ sql, searches, otherStore: store }: EventDeps
     operationId: 'events_counts',
     summary: 'Count events over time',
     description:
-      'Returns the number of events in each minute, hour or day of the project time zone. The filters are the same as ' +
+      'Returns the number of events in each minute, hour or day in the project time zone. The filters are the same as ' +
       'for listing events. Without `after`, counts the last hour by minute, the last day by hour, or the last 30 ' +
       `days by day. The maximum is ${spans.minute.most}, ${spans.hour.most} or ${spans.day.most}.`,
     tags: ['events'],
@@ -41,7 +41,7 @@ export function eventCountRoutes({ sql, searches, otherStore: store }: EventDeps
       ...eventFilterQuery,
       interval: Type.Enum(intervals, {
         default: 'hour',
-        description: 'Length of the intervals: `minute`, `hour` or `day`.',
+        description: 'Interval length: `minute`, `hour` or `day`.',
       }),
     }),
     responses: { 200: { description: 'The event counts.', schema: eventCounts } },
@@ -75,9 +75,9 @@ export function eventCountRoutes({ sql, searches, otherStore: store }: EventDeps
 
 const eventCounts = Type.Object(
   {
-    interval: Type.String({ description: 'Length of the intervals, as requested.' }),
-    timezone: Type.String({ description: 'Time zone in which the intervals begin: the time zone of the project.' }),
-    total: Type.Integer({ description: 'Number of events in all intervals.' }),
+    interval: Type.String({ description: 'Interval length, as requested.' }),
+    timezone: Type.String({ description: 'Project time zone, in which the intervals begin.' }),
+    total: Type.Integer({ description: 'Total number of events in all intervals.' }),
     results: Type.Array(
       Type.Object({
         start: Type.String({

@@ -79,7 +79,7 @@ export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDe
         select: '`select` is not supported: events are always returned with all of their fields. Leave it out.',
         where: '`where` is not supported. Use `properties` to filter events.',
         action_id:
-          '`action_id` is not supported. Send the event name and the property filters of the action as `event` and `properties`.',
+          "`action_id` is not supported. Send the action's event name and property filters as `event` and `properties`.",
       },
       responses: { 200: { description: 'One page of events.', schema: keysetPageOf(event) } },
       examples: { response: { next: null, results: [eventExample] } },
@@ -133,7 +133,7 @@ export function eventItemRoute({ sql, searches, otherStore: store }: EventDeps) 
     operationId: 'events_retrieve',
     summary: 'Show an event',
     description:
-      'Returns one event by its UUID, with the current person as in lists, and with the times at which it was received and stored.',
+      'Returns the event with this UUID. It contains the current person, as in lists, and the times at which the event was received and stored.',
     tags: ['events'],
     scope: 'event:read',
     params: Type.Object({ uuid: Type.String({ description: 'UUID of the event.' }) }),

@@ -27,7 +27,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       ...common,
       path: `${flagsPath}/activity`,
       operationId: 'feature_flags_activity',
-      summary: 'Show the activity log of feature flags',
+      summary: 'Show the activity log for all feature flags',
       description: 'Returns the changes made to the feature flags of the project, most recent first.',
       handler: async ({ target: { environmentId, rights }, query, request }) =>
         readActivity(sql, request, {
@@ -41,7 +41,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       ...common,
       path: `${flagsPath}/:id/activity`,
       operationId: 'feature_flags_activity_of_one',
-      summary: 'Show the activity log of a feature flag',
+      summary: "Show a feature flag's activity log",
       description: 'Returns the changes made to one feature flag, most recent first.',
       params: flagParams,
       handler: async ({ target: { environmentId, rights }, params: { id }, query, request }) => {

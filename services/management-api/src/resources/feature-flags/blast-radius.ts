@@ -44,7 +44,7 @@ const radius = Type.Object(
       description: 'Number of persons or groups that match the filters, regardless of the rollout percentage.',
     }),
     total_users: Type.Integer({ description: 'Total number of persons, or of groups of this type.' }),
-    is_estimate: Type.Boolean({ description: 'Whether both numbers are estimates based on a sample.' }),
+    is_estimate: Type.Boolean({ description: 'Whether the two counts are estimates based on a sample.' }),
   },
   { title: 'BlastRadius' },
 );
@@ -56,7 +56,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
     below: belowEnvironment(sql),
     path: `${flagsPath}/user_blast_radius`,
     operationId: 'feature_flags_user_blast_radius',
-    summary: 'Count the persons that match a release condition',
+    summary: 'Count the persons who match a release condition',
     description:
       `Counts the persons, or the groups of a type, that match the filters of a condition set. If there are more than ${mostLookedAt} ` +
       `persons or groups, or if counting takes longer than ${mostMs / 1000} seconds, the result is an estimate based on those that were ` +

@@ -43,7 +43,8 @@ const selection = Type.Object(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
         additionalProperties: true,
-        description: 'Use instead of `ids`: the same filters as the query parameters of the list.',
+        description:
+          'Filters that select the flags, as an alternative to `ids`. They match the query parameters of the list route.',
       }),
     ),
   },

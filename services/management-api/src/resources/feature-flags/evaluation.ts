@@ -72,7 +72,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       description:
         'Evaluates every flag with the stored properties of the person and the groups, and returns the results by flag key. For every ' +
         'condition, `explanation` lists the properties, the source of each value (never the value itself), and the hash that was ' +
-        'compared with the rollout. It is null for inactive flags, and once the explanations exceed 2 MiB in total.',
+        'compared with the rollout. `explanation` is null for inactive flags, and once all explanations together exceed 2 MiB.',
       query: Type.Object({
         distinct_id: Type.String({ minLength: 1, description: 'Distinct ID of the person.' }),
         groups,
@@ -198,7 +198,7 @@ const evaluationReasonsAnswer = Type.Unsafe<Record<string, EvaluationReason>>({
         type: 'object',
         required: ['reason', 'condition_index', 'description'],
         properties: {
-          reason: { type: 'string', description: 'Code of the reason.' },
+          reason: { type: 'string', description: 'Reason code.' },
           condition_index: nullable('integer', 'Index of the condition set that decided the result, starting at 0.'),
           description: { type: 'string', description: 'The reason in plain text.' },
         },

@@ -30,7 +30,7 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
     operationId: 'feature_flags_exposures',
     summary: 'Count exposures to a feature flag',
     description:
-      'Counts the `$feature_flag_called` events of a flag and their persons, by variant and day. With `conversion_event`, also ' +
+      "Counts a flag's `$feature_flag_called` events and the persons who sent them, by variant and day. With `conversion_event`, also " +
       `counts how many of these persons performed that event after their first exposure. Covers at most ${mostDays} days and ` +
       `${mostExposures} events. Also requires the scope \`query:read\`.`,
     tags,
@@ -184,8 +184,8 @@ const counts = {
 
 const exposuresAnswer = Type.Object(
   {
-    date_from: Type.String({ format: 'date-time', description: 'Start of the date range, included.' }),
-    date_to: Type.String({ format: 'date-time', description: 'End of the date range, excluded.' }),
+    date_from: Type.String({ format: 'date-time', description: 'Start of the date range (inclusive).' }),
+    date_to: Type.String({ format: 'date-time', description: 'End of the date range (exclusive).' }),
     timezone: Type.String({ description: 'Project time zone, in which the days are counted.' }),
     conversion_event: Type.Union([Type.String(), Type.Null()], { description: 'The requested conversion event.' }),
     persons: Type.Integer({ description: 'Number of unique persons, across all variants.' }),

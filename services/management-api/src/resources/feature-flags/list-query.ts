@@ -24,8 +24,10 @@ export const flagFilters = {
   created_by_id: text('Only flags created by these users: a user ID, or several as `1,2` or `[1, 2]`.'),
   evaluation_runtime: text('Only flags with this evaluation runtime: `all`, `client` or `server`.'),
   tags: text('Only flags with at least one of these tags, as a JSON array.'),
-  has_evaluation_tags: text('Only flags that have evaluation contexts (`true`) or have none (`false`).'),
-  has_evaluation_contexts: text('Newer name of `has_evaluation_tags`. Takes precedence over it.'),
+  has_evaluation_tags: text('Only flags with evaluation contexts (`true`) or without them (`false`).'),
+  has_evaluation_contexts: text(
+    'Newer name of `has_evaluation_tags`. If you send both parameters, this one takes precedence.',
+  ),
   excluded_properties: text('Keys of flags to leave out, as a JSON array.'),
   archived: text('Only archived flags (`true`), or only flags that are not archived (`false`, the default).'),
 };

@@ -14,7 +14,7 @@ const path = '/api/organizations/:organization_id/feature_flags';
 const flagsOfKey = Type.Array(
   Type.Object({
     flag_id: Type.Integer({ description: 'ID of the flag.' }),
-    team_id: Type.Integer({ description: 'ID of its environment.' }),
+    team_id: Type.Integer({ description: "ID of the flag's environment." }),
     created_by: Type.Union([embeddedUser, Type.Null()], { description: 'User who created the flag.' }),
     filters: freeFormObject({ description: 'Release conditions, variants and payloads.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the flag was created.' }),
@@ -33,7 +33,7 @@ export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secre
       summary: 'Copy a feature flag to other projects',
       description:
         'Creates the flag in each target project, or updates the flag that has the same key there. Cohorts are matched by name. Missing ' +
-        'cohorts are created, including the cohorts that they refer to; this requires the scope `cohort:write`. Static cohorts are ' +
+        'cohorts are created, including the cohorts that they refer to. Creating cohorts requires the scope `cohort:write`. Static cohorts are ' +
         'copied without their members. Flags that the flag depends on must already exist in the target project.',
       tags,
       scope: 'feature_flag:write',
@@ -51,7 +51,7 @@ export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secre
       operationId: 'organizations_feature_flags_retrieve',
       summary: 'Show a feature flag in all projects of an organization',
       description:
-        'Returns the flags that have this key, from all projects of the organization that the caller has access to.',
+        'Returns the flags with this key from all projects in the organization that the caller has access to.',
       tags,
       scope: 'feature_flag:read',
       params: Type.Object({

@@ -27,7 +27,7 @@ const fields = {
   archived: Type.Boolean({ description: 'Whether the flag is archived. An archived flag cannot be active.' }),
   tags: labels('Tags for organizing flags. They do not affect evaluation.'),
   evaluation_contexts: labels(
-    'Contexts in which the flag is evaluated. Requests that specify only other contexts do not receive it.',
+    'Contexts in which the flag is evaluated. Requests that specify only other contexts do not receive the flag.',
   ),
   ensure_experience_continuity: orNull(
     Type.Boolean(),

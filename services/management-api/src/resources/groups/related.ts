@@ -62,7 +62,7 @@ export function relatedActorsRoute({ sql, searches }: { sql: Sql; searches: Sear
     operationId: 'groups_related_retrieve',
     summary: 'List persons and groups that are related to a person or group',
     description:
-      `Returns the persons and groups that share at least one event from the last ${days} days with the person or group. Contains up to ` +
+      `Returns the persons and groups that share at least one event from the last ${days} days with the person or group. The result contains up to ` +
       `${mostRelatedPersons} persons (only for a group), newest first, and up to ${mostRelatedGroups} groups of every other group type, ` +
       'ordered by key. Fewer are returned if the result would exceed 2 MiB. Also requires the scope `person:read`.',
     tags: ['groups'],

@@ -92,7 +92,7 @@ export function findGroupRoute({ sql }: { sql: Sql }) {
     path: '/groups/find',
     operationId: 'groups_find_retrieve',
     summary: 'Show a group',
-    description: 'Returns the group with this group type and key, or 404 if there is no such group.',
+    description: 'Returns the group with this group type and key, or 404 if the group does not exist.',
     tags: ['groups'],
     scope: 'group:read',
     query: groupAddress,
@@ -113,7 +113,7 @@ export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
     below: belowEnvironment(sql),
     path: '/groups/members',
     operationId: 'groups_members',
-    summary: 'List the persons of a group',
+    summary: 'List the persons in a group',
     description:
       'Returns the persons who have at least one event that belongs to the group, newest person first, with the number of these events ' +
       'and the time of the latest one. Group membership is not stored, so every page scans the events since `after`. The result is ' +
@@ -130,8 +130,7 @@ export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
       }),
       after: Type.String({
         default: '-30d',
-        description:
-          'Only takes events after this time into account: an ISO 8601 time, or a relative time such as `-7d`.',
+        description: 'Counts only events after this time: an ISO 8601 time, or a relative time such as `-7d`.',
       }),
     }),
     responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(groupMember) } },
@@ -195,7 +194,7 @@ const groupMember = Type.Object(
   {
     ...person.properties,
     event_count: Type.Integer({
-      description: 'Number of events of this person since `after` that belong to the group.',
+      description: "Number of this person's events since `after` that belong to the group.",
     }),
     last_event_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'Time of the latest of these events.',

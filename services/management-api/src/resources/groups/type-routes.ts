@@ -45,8 +45,8 @@ const shownName = (description: string) => Type.Optional(orNull(Type.String({ ma
 const groupTypeNames = Type.Object(
   {
     group_type_index: index,
-    name_singular: shownName('Singular display name. Null means that the name of the group type is displayed.'),
-    name_plural: shownName('Plural display name. Null means that the name of the group type is displayed.'),
+    name_singular: shownName('Singular display name. If null, the group type name is displayed.'),
+    name_plural: shownName('Plural display name. If null, the group type name is displayed.'),
     detail_dashboard: Type.Optional(
       orNull(Type.Integer(), 'Not supported: any value other than null is rejected with 400.'),
     ),

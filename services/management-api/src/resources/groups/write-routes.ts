@@ -24,7 +24,7 @@ const newGroup = Type.Object(
       description: 'Key of the group, unique within its group type.',
     }),
     group_properties: Type.Optional(
-      orNull(freeFormObject(), 'Properties of the group. Null is the same as an empty object.'),
+      orNull(freeFormObject(), 'Properties of the group. Null is treated as an empty object.'),
     ),
   },
   { title: 'GroupToCreate' },
@@ -89,7 +89,7 @@ export function groupWriteRoutes(deps: GatewayDeps) {
       ...common,
       path: '/groups/update_property',
       operationId: 'groups_update_property_create',
-      summary: 'Set a property of a group',
+      summary: 'Set a group property',
       description: howItIsDone,
       query: groupAddress,
       body: Type.Object(

@@ -37,8 +37,8 @@ export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
     operationId: 'health_retrieve',
     summary: 'Show whether events are being ingested',
     description:
-      'Returns how long it takes until an event can be queried, how many records are waiting in the event log, and what happened to the ' +
-      'events of the project in the last minute. If a source does not respond, its part of the response is null and `sources` ' +
+      "Returns how long it takes until an event can be queried, how many records are waiting in the event log, and what happened to the project's " +
+      'events in the last minute. If a source does not respond, its part of the response is null and `sources` ' +
       'contains the reason.',
     tags: ['events'],
     scope: 'event:read',
@@ -158,7 +158,7 @@ function projectHealth() {
     {
       checked_at: Type.String({ format: 'date-time', description: 'Time of the measurement.' }),
       version: Type.String({ description: 'Version of the API that sent this response.' }),
-      alarm: orNull(alarm, 'Set while the lag exceeds the threshold. Otherwise null.'),
+      alarm: orNull(alarm, 'Alarm raised while the lag exceeds the threshold. Otherwise null.'),
       visible_after_seconds: orNull(
         Type.Number(),
         'Upper limit for the ingestion lag of all projects, in seconds: how far storing events is behind accepting them.',
@@ -168,7 +168,7 @@ function projectHealth() {
         {
           stored: orNull(
             Type.Integer(),
-            'Number of events stored in the last minute. Does not include late events and imports.',
+            'Number of events stored in the last minute. Late and imported events are not included.',
           ),
           dropped: orNull(Type.Array(reason), 'Events dropped in the last minute, by reason.'),
         },
@@ -184,7 +184,7 @@ function projectHealth() {
       ),
       sources: Type.Object(
         { log: state, events: state, warnings: state, dead_letters: state, services: state },
-        { description: 'State of each source of this response.' },
+        { description: 'State of each source that this response is based on.' },
       ),
     },
     { title: 'ProjectHealth' },

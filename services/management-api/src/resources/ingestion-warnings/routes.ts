@@ -82,7 +82,7 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
         ...filterQuery,
         interval: Type.Enum(intervals, {
           default: 'hour',
-          description: 'Length of the intervals: `minute` or `hour`.',
+          description: 'Interval length: `minute` or `hour`.',
         }),
       }),
       responses: { 200: { description: 'The counts.', schema: warningCounts } },

@@ -59,7 +59,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       method: 'GET',
       path,
       operationId: 'organizations_invites_list',
-      summary: 'List the invites of an organization',
+      summary: "List an organization's invites",
       description:
         'Returns the pending invites, including expired ones, newest first. `private_project_access` leaves out projects that the ' +
         'caller cannot access.',
@@ -83,11 +83,11 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       operationId: 'organizations_invites_create',
       summary: 'Invite a person',
       description:
-        'Invites a person by email address. An earlier invite of the same person is replaced. Inviting with a level above 1 requires a ' +
+        'Invites a person by email address. An earlier invite for the same person is replaced. Inviting with a level above 1 requires a ' +
         'key with all scopes. A person who accepts as a new user receives a key that can do no more than the key that sent the invite, ' +
         'and the invite expires no later than that key. The invite is emailed if the installation has a mail server; ' +
-        '`emailing_attempt_made` is true if Millrace tried to send the email. Emails count toward the hourly limit of the ' +
-        'organization. Beyond this limit, the invite is created but not emailed; to send the email, invite the person again in the next ' +
+        "`emailing_attempt_made` is true if Millrace tried to send the email. Emails count toward the organization's hourly " +
+        'email limit. Beyond this limit, the invite is created but not emailed; to send the email, invite the person again in the next ' +
         'hour. If you are signed in with a session, the response also contains the secret of an invite link that you can pass on ' +
         'yourself. It is returned only once.',
       tags: ['invites'],
@@ -217,7 +217,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       operationId: 'signup_look_create',
       summary: 'Show an invite',
       description:
-        'Returns the invite to which the secret belongs, without accepting it. Send the secret in the body, because access logs contain ' +
+        'Returns the invite that the secret belongs to, without accepting it. Send the secret in the body, because access logs contain ' +
         'query strings.',
       tags: ['invites'],
       scope: 'public',

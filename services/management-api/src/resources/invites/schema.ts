@@ -27,7 +27,7 @@ export const invite = Type.Object(
         'In this case, invite the person again in the next hour.',
     }),
     level: Type.Integer({
-      description: 'Membership level that the person will have: 1 member, 8 administrator, 15 owner.',
+      description: 'Membership level that the invite grants: 1 (member), 8 (administrator) or 15 (owner).',
     }),
     is_expired: Type.Boolean({
       description: 'Whether the invite has expired. Invites can be accepted for three days.',
@@ -39,15 +39,15 @@ export const invite = Type.Object(
     updated_at: Type.String({ format: 'date-time', description: 'When the invite was last changed.' }),
     message: Type.Union([Type.String(), Type.Null()], { description: 'Personal message in the email.' }),
     private_project_access: projectGrants,
-    send_email: Type.Boolean({ description: 'Whether the request asked for an email to be sent.' }),
+    send_email: Type.Boolean({ description: 'Whether the request included sending an email.' }),
     combine_pending_invites: Type.Boolean({
-      description: 'Whether the invite includes what earlier pending invites granted.',
+      description: 'Whether the invite includes the access that earlier pending invites granted.',
     }),
     mail_error: Type.Optional(
       Type.String({
         description:
-          'Only present if the email could not be sent: the code of the mail server, such as `550`, or `unreachable`. Invite the ' +
-          'person again to send the email again.',
+          "Only present if the email could not be sent: the mail server's error code, such as `550`, or `unreachable`. To resend the " +
+          'email, invite the person again.',
       }),
     ),
   },
@@ -61,8 +61,8 @@ export const madeInvite = Type.Object(
     token: Type.Optional(
       Type.String({
         description:
-          'Only returned to sessions, and only in this response: a secret for an invite link that you can pass on yourself, as ' +
-          '`/console/invite/<id>#<token>`. It differs from the secret in the email, and does not prove that the person owns the email ' +
+          'Secret for an invite link that you can pass on yourself. Only sessions receive it, and only in this response. The link is ' +
+          '`/console/invite/<id>#<token>`. The secret differs from the one in the email, and does not prove that the person owns the email ' +
           'address.',
       }),
     ),
@@ -82,7 +82,7 @@ export const newInvite = Type.Object(
     level: Type.Optional(
       Type.Enum(Object.values(membershipLevels), {
         description:
-          'Membership level: 1 member (the default), 8 administrator or 15 owner. Must not exceed your own level.',
+          'Membership level: 1 (member, the default), 8 (administrator) or 15 (owner). Must not exceed your own level.',
       }),
     ),
     message: Type.Optional(
@@ -96,7 +96,7 @@ export const newInvite = Type.Object(
     combine_pending_invites: Type.Optional(
       Type.Boolean({
         description:
-          'Whether to include the highest level and all project access of pending invites of the same person. Defaults to false. ' +
+          'Whether to include the highest level and all project access from pending invites for the same person. Defaults to false. ' +
           'Pending invites are replaced in either case.',
       }),
     ),
@@ -130,14 +130,14 @@ export const invitation = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the invite.' }),
     target_email: Type.String({ description: 'Invited email address.' }),
-    first_name: Type.String({ description: 'First name given in the invite. Empty if not given.' }),
+    first_name: Type.String({ description: 'First name in the invite. Empty if not set.' }),
     organization_name: Type.String({ description: 'Name of the organization.' }),
-    level: Type.Integer({ description: 'Membership level: 1 member, 8 administrator, 15 owner.' }),
+    level: Type.Integer({ description: 'Membership level: 1 (member), 8 (administrator) or 15 (owner).' }),
     expires_at: Type.String({ format: 'date-time', description: 'Time until which the invite can be accepted.' }),
     is_expired: Type.Boolean({ description: 'Whether the invite has expired.' }),
     has_account: Type.Union([Type.Boolean(), Type.Null()], {
       description:
-        'Whether an account with this email address exists. Such an account accepts the invite with its own key. Null unless the secret ' +
+        "Whether an account with this email address exists. If so, accept the invite with that account's own key. Null unless the secret " +
         'is the one from the email.',
     }),
   },
@@ -160,7 +160,7 @@ const accepted = {
   user: embeddedUser,
   organization_id: Type.String({ format: 'uuid', description: 'ID of the organization that was joined.' }),
   organization_name: Type.String({ description: 'Name of the organization that was joined.' }),
-  level: Type.Integer({ description: 'Membership level: 1 member, 8 administrator, 15 owner.' }),
+  level: Type.Integer({ description: 'Membership level: 1 (member), 8 (administrator) or 15 (owner).' }),
 };
 export const acceptance = Type.Object(
   {
@@ -202,7 +202,7 @@ export const signUp = Type.Object(
     with_passkey: Type.Optional(
       Type.Boolean({
         description:
-          'Use instead of a password. You are signed in without a key, and must then register a passkey (`/api/webauthn/register/begin`).',
+          'Whether to use a passkey instead of a password. You are signed in without a key, and must then register a passkey (`/api/webauthn/register/begin`).',
       }),
     ),
   },

@@ -9,7 +9,7 @@ export const member = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the membership.' }),
     user: embeddedUser,
-    level: Type.Integer({ description: 'Membership level: 1 member, 8 administrator, 15 owner.' }),
+    level: Type.Integer({ description: 'Membership level: 1 (member), 8 (administrator) or 15 (owner).' }),
     joined_at: Type.String({ format: 'date-time', description: 'When the user joined the organization.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When the membership was last changed.' }),
     is_2fa_enabled: Type.Boolean({ description: 'Whether the user has two-factor authentication enabled.' }),

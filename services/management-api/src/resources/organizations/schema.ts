@@ -16,7 +16,7 @@ const environmentSummary = Type.Object(
     api_token: Type.String({ description: 'Project API key that SDKs send with events.' }),
     name: Type.String({ description: 'Name of the environment.' }),
     completed_snippet_onboarding: Type.Boolean({
-      description: 'Whether the installation of the snippet was completed.',
+      description: 'Whether the snippet installation was completed.',
     }),
     has_completed_onboarding_for: Type.Unknown({ description: 'Products for which onboarding was completed.' }),
     ingested_event: Type.Boolean({ description: 'Whether at least one event has been stored.' }),

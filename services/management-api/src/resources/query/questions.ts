@@ -229,6 +229,6 @@ async function takeSlot(
 }
 
 function tooManyQueries(): AppError {
-  const detail = `The project already has ${slots.length} queries running, which is the maximum. Wait until one of them ends.`;
+  const detail = `The project already has ${slots.length} queries running, which is the maximum. Wait until one of them finishes.`;
   return new AppError('rate_limited', detail, { code: 'too_many_queries', retryAfterSeconds });
 }

@@ -343,7 +343,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       description:
         'Cancels a query that runs in the background, in the database as well. Succeeds even if the query does not exist.',
       params,
-      responses: { 204: { description: 'The query is cancelled, or did not exist.' } },
+      responses: { 204: { description: 'The query was cancelled or did not exist.' } },
       handler: async ({ target, params: { query_id: id } }) => {
         await questions.cancel(target, id);
         return undefined;

@@ -10,7 +10,7 @@ export const me = Type.Object(
     id: Type.Integer({ description: 'Numeric ID of the user.' }),
     date_joined: Type.String({ format: 'date-time', description: 'When the account was created.' }),
     uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }),
-    distinct_id: Type.String({ description: 'Distinct ID of the user for product analytics of Millrace itself.' }),
+    distinct_id: Type.String({ description: "Distinct ID of the user in Millrace's own product analytics." }),
     first_name: Type.String({ description: 'First name.' }),
     last_name: Type.String({ description: 'Last name.' }),
     email: Type.String({ description: 'Email address.' }),
