@@ -155,6 +155,58 @@ test('retention and lifecycle of the same events', async () => {
   await page.getByRole('cell', { name: 'dormant' }).waitFor();
 });
 
+it('leaves future intervals of retention empty, marks the current one, and shows the weighted mean', async () => {
+  const page = await console.open('live');
+  await page.goto(
+    asked({
+      kind: 'RetentionQuery',
+      dateRange: { date_from: '-7d' },
+      retentionFilter: {
+        ...{ period: 'Day', totalIntervals: 8, retentionType: 'retention_first_time' },
+        ...{ targetEntity: { id: 'opened', type: 'events' }, returningEntity: { id: 'ordered', type: 'events' } },
+      },
+    }),
+  );
+  await page.getByRole('cell', { name: 'Weighted mean' }).waitFor();
+  const rows = await page
+    .locator('.insight-heat tbody tr')
+    .evaluateAll((all) => all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? '')));
+  const dates = rows.slice(1);
+  const filled = dates.filter(([, size]) => Number.parseInt(String(size), 10) > 0);
+  expect(filled.length).toBeGreaterThan(0);
+  for (const row of filled) {
+    const untilToday = dates.length - 1 - dates.indexOf(row);
+    expect(row.slice(2).map((cell) => (cell === '' ? 'empty' : cell.endsWith('*') ? 'open' : 'over'))).toEqual(
+      Array.from({ length: row.length - 2 }, (_, at) =>
+        at + 1 < untilToday ? 'over' : at + 1 === untilToday ? 'open' : 'empty',
+      ),
+    );
+  }
+  // Ada came back, Bob did not.
+  expect(rows[0]?.slice(2)).toContain('50%');
+  expect(await violationsOf(page)).toEqual([]);
+});
+
+it('shows an average for unique users in the table too, and each label of the axis under its point', async () => {
+  const page = await console.open('live');
+  const unique = { ...node('opened'), math: 'dau' };
+  await page.goto(asked({ kind: 'TrendsQuery', series: [unique], dateRange: { date_from: '-7d' } }));
+  await page.getByText('0.25', { exact: true }).and(figure(page)).waitFor();
+  const table = page.getByRole('table', { name: 'Series' });
+  await table.getByRole('columnheader', { name: 'Average' }).waitFor();
+  expect(await table.locator('td.number').first().textContent()).toBe('0.25');
+  const off = await page.locator('.insight-chart').evaluate((chart) => {
+    const { left, width } = chart.querySelector('svg')?.getBoundingClientRect() ?? { left: 0, width: 1 };
+    return [...chart.querySelectorAll('.axis-labels span')].map((label) => {
+      const box = label.getBoundingClientRect();
+      const point = (((box.left + box.width / 2 - left) / width) * 8 - 0.5) % 1;
+      return Math.min(Math.abs(point), Math.abs(1 - point));
+    });
+  });
+  expect(off.length).toBeGreaterThan(2);
+  expect(Math.max(...off)).toBeLessThan(0.05);
+});
+
 test('the time before beside it, and the same from a terminal', async () => {
   const page = await console.open('live');
   await page.goto(

@@ -1,3 +1,4 @@
+import { AxisLabels } from '../parts/axis-labels.tsx';
 import { currentOf, formatValue, keyOf, nameOfSeries, type Series, toneOf } from './series.ts';
 import { text } from './words.ts';
 import './answers.css';
@@ -17,6 +18,17 @@ function ticksOf(least: number, most: number): number[] {
 }
 
 const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+const monthOf = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' });
+
+/** What stands below each point: the month, when all points are first days of months, or the day and the time. */
+function labelsOf(days: readonly string[]): string[] {
+  const dates = days.map((day) => new Date(`${day.slice(0, 10)}T00:00:00Z`));
+  const isMonthly =
+    dates.length > 1 &&
+    dates.every((date, at) => date.getUTCDate() === 1 && date.getTime() !== dates[at - 1]?.getTime());
+  return isMonthly ? dates.map((date) => monthOf.format(date)) : days.map(shortDay);
+}
 
 /** `2026-11-23` or `2026-11-23 16:00:00`, as an axis has room for it. */
 function shortDay(day: string): string {
@@ -96,10 +108,8 @@ export function SeriesChart({
           </g>
         ))}
       </svg>
-      <div className="insight-days hint" aria-hidden="true">
-        {[0, 0.25, 0.5, 0.75, 1].map((place) => (
-          <span key={place}>{shortDay(days[Math.round(place * (days.length - 1))] ?? '')}</span>
-        ))}
+      <div className="insight-days">
+        <AxisLabels labels={labelsOf(days)} most={6} />
       </div>
     </figure>
   );

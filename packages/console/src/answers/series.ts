@@ -25,7 +25,7 @@ export interface Series {
   action?: { math?: string | null } | null;
 }
 
-export const totalOf = ({ aggregated_value: total, count }: Series) => total ?? count;
+const totalOf = ({ aggregated_value: total, count }: Series) => total ?? count;
 
 /** Counts of events can be summed up over time; persons cannot: one who came on two days is no two persons. */
 const sums = new Set([null, undefined, 'total', 'sum']);

@@ -1,6 +1,8 @@
 import { visible } from '../event-detail/json-text.ts';
 import { formatNumber } from '../words.ts';
-import { type Fields, fieldsOf, listOf, type Question } from './question.ts';
+import { PersonsButton } from './persons-button.tsx';
+import { fieldsOf, listOf, type Question } from './question.ts';
+import { Retention } from './retention.tsx';
 import {
   changeOf,
   currentOf,
@@ -8,10 +10,10 @@ import {
   formatValue,
   keyOf,
   nameOfSeries,
+  overAllOf,
   type Point,
   type Series,
   toneOf,
-  totalOf,
 } from './series.ts';
 import { text } from './words.ts';
 import './answers.css';
@@ -51,7 +53,9 @@ export function AnswerTable({
   if (question.kind === 'FunnelsQuery') return <Funnel results={list} question={question} onPersons={onPersons} />;
   const hasPersons = fieldsOf(question.trendsFilter).formula === undefined;
   const open = (one: Series) => onPersons?.({ name: text.personsOf(nameOfSeries(one)), source: behind(question, one) });
-  return <SeriesTable series={list as Series[]} onSeries={onPersons && hasPersons ? open : undefined} />;
+  return (
+    <SeriesTable question={question} series={list as Series[]} onSeries={onPersons && hasPersons ? open : undefined} />
+  );
 }
 
 /** Who is behind a number of a series. @param day when it begins; none: that of the whole range */
@@ -64,16 +68,21 @@ export function behind(question: Question, one: Series, day?: string): object {
   };
 }
 
-/** Each series with its sum, and that of the time before. */
+/** Each series with its total, or its average where numbers cannot be added up, and the same for the previous period. */
 export function SeriesTable({
+  question,
   series,
   onSeries,
 }: {
+  question: Question;
   series: readonly Series[];
   onSeries?: ((series: Series) => void) | undefined;
 }) {
   const current = currentOf(series);
   const isCompared = current.length < series.length;
+  const isCumulative = fieldsOf(question.trendsFilter).display === 'ActionsLineGraphCumulative';
+  const figureOf = (one: Series) => overAllOf([one], isCumulative);
+  const averages = current.filter((one) => figureOf(one).isAverage).length;
   const before = (one: Series) =>
     series.find((other) => other.compare_label === 'previous' && keyOf(one) === keyOf(other));
   return (
@@ -82,7 +91,9 @@ export function SeriesTable({
         <thead>
           <tr>
             <th>{text.series}</th>
-            <th className="number">{text.total}</th>
+            <th className="number">
+              {averages === 0 ? text.total : averages === current.length ? text.average : text.value}
+            </th>
             {isCompared && (
               <>
                 <th className="number">{text.before}</th>
@@ -94,7 +105,8 @@ export function SeriesTable({
         <tbody>
           {current.map((one, at) => {
             const former = before(one);
-            const change = former === undefined ? null : changeOf(totalOf(one), totalOf(former));
+            const { value, isAverage } = figureOf(one);
+            const change = former === undefined ? null : changeOf(value, figureOf(former).value);
             return (
               <tr key={keyOf(one)}>
                 <td>
@@ -103,14 +115,15 @@ export function SeriesTable({
                 </td>
                 <td className="number">
                   <PersonsButton
-                    count={formatValue(totalOf(one))}
+                    count={formatValue(value)}
                     label={text.personsOf(nameOfSeries(one))}
                     onOpen={onSeries && (() => onSeries(one))}
                   />
+                  {isAverage && averages < current.length && <span className="hint"> {text.onAverage}</span>}
                 </td>
                 {isCompared && (
                   <>
-                    <td className="number quiet">{former === undefined ? '–' : formatValue(totalOf(former))}</td>
+                    <td className="number quiet">{former === undefined ? '–' : formatValue(figureOf(former).value)}</td>
                     <td className={`number ${change === null ? 'quiet' : change < 0 ? 'bad' : 'good'}`}>
                       {change === null ? '–' : formatChange(change)}
                     </td>
@@ -243,86 +256,6 @@ function Funnel({
       </div>
     );
   });
-}
-
-/** A number, and where there is a way to them, who is behind it. */
-function PersonsButton({ count, label, onOpen }: { count: string; label: string; onOpen: (() => void) | undefined }) {
-  if (onOpen === undefined) return count;
-  return (
-    <button type="button" className="link-button mono" aria-label={label} onClick={onOpen}>
-      {count}
-    </button>
-  );
-}
-
-/** Groups by when they began, and how many of each came back; the darker, the more. */
-function Retention({
-  groups,
-  question,
-  onPersons,
-}: {
-  groups: readonly Fields[];
-  question: Question;
-  onPersons?: ((point: Point) => void) | undefined;
-}) {
-  const most = Math.max(0, ...groups.map(({ values }) => listOf(values).length));
-  const labels = listOf(groups.find(({ values }) => listOf(values).length === most)?.values).map(({ label }) =>
-    String(label),
-  );
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
-    <div className="insight-table insight-scroll" tabIndex={0}>
-      <table className="table insight-heat" aria-label={text.answer}>
-        <thead>
-          <tr>
-            <th>{text.begin}</th>
-            <th className="number">{text.persons}</th>
-            {labels.slice(1).map((label) => (
-              <th key={label} className="number">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {groups.map(({ date, values }, row) => {
-            const counts = listOf(values).map(({ count }) => Number(count));
-            const [size = 0, ...later] = counts;
-            const day = String(date).slice(0, 10);
-            return (
-              <tr key={String(date)}>
-                <td className="mono">{day}</td>
-                <td className="number">
-                  <PersonsButton
-                    count={formatNumber(size)}
-                    label={text.personsAt(formatNumber(size), day)}
-                    onOpen={
-                      onPersons &&
-                      (() =>
-                        onPersons({
-                          name: text.personsAt(formatNumber(size), day),
-                          source: { kind: 'InsightActorsQuery', source: question, interval: row },
-                        }))
-                    }
-                  />
-                </td>
-                {later.map((count, at) => {
-                  const share = size === 0 ? 0 : count / size;
-                  return (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
-                    <td key={at} className="number insight-cell">
-                      <span className="insight-shade" style={{ opacity: Math.min(0.5, share * 0.5) }} />
-                      {size === 0 ? '' : `${formatNumber(Math.round(share * 1000) / 10)}%`}
-                    </td>
-                  );
-                })}
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
 }
 
 /** An answer that is rows already. */

@@ -5,6 +5,8 @@ export const text = {
   bins: ['Time to convert (seconds)', 'Persons'],
   series: 'Series',
   total: 'Total',
+  average: 'Average',
+  value: 'Value',
   before: 'Previous',
   change: 'Change',
   chart: (names: readonly string[], from: string, to: string) =>
@@ -31,5 +33,7 @@ export const text = {
   answer: 'Result',
   against: 'vs. previous period',
   onAverage: 'on average',
+  weightedMean: 'Weighted mean',
+  inProgress: 'This period is still in progress.',
   noEvents: 'No matching events in this date range',
 };

@@ -1,4 +1,5 @@
 import { formatNumber, words } from '../words.ts';
+import { AxisLabels } from './axis-labels.tsx';
 import { barsOf } from './chart.tsx';
 import { lengthOf, type Span } from './span.tsx';
 
@@ -54,12 +55,7 @@ export function CountsOverTime({
         })}
         <line x1="0" x2="1000" y1="47.5" y2="47.5" className="counts-line" />
       </svg>
-      <div className="counts-axis hint" aria-hidden="true">
-        {[0, 0.5, 1].map((place) => {
-          const one = results[Math.round(place * (results.length - 1))];
-          return <span key={place}>{one && labelOf(one.start)}</span>;
-        })}
-      </div>
+      <AxisLabels labels={results.map(({ start }) => labelOf(start))} most={3} />
       <Table {...{ results, labelOf, onShow }} />
     </div>
   );

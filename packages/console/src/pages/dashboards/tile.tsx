@@ -117,7 +117,7 @@ function Shown({ question, result, columns }: { question: Question; result: unkn
         <Headline series={series} question={question} />
       </div>
       <SeriesChart series={series} isBars={question.kind === 'LifecycleQuery' || display === 'ActionsBar'} />
-      {series.length > 1 && question.kind !== 'FunnelsQuery' && <SeriesTable series={series} />}
+      {series.length > 1 && question.kind !== 'FunnelsQuery' && <SeriesTable question={question} series={series} />}
     </>
   );
 }

@@ -132,7 +132,11 @@ function OverTime({
         isBars={question.kind === 'LifecycleQuery' || display === 'ActionsBar'}
         onPoint={hasPersons && first ? (at) => open(first, at) : undefined}
       />
-      {question.kind === 'FunnelsQuery' ? <TimeTable series={series} /> : <SeriesTable series={series} />}
+      {question.kind === 'FunnelsQuery' ? (
+        <TimeTable series={series} />
+      ) : (
+        <SeriesTable question={question} series={series} />
+      )}
     </>
   );
 }

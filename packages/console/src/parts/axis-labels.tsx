@@ -1,0 +1,20 @@
+/** Labels below a chart of evenly spaced points, each centered under its point. At most `most` of them are shown. */
+export function AxisLabels({ labels, most }: { labels: readonly string[]; most: number }) {
+  const step = Math.max(1, Math.ceil(labels.length / most));
+  // Half of a long label: the first and last ones stay inside of the chart.
+  const edge = '3.5em';
+  return (
+    <div className="axis-labels hint" aria-hidden="true">
+      {labels.map((label, at) => {
+        const place = `${((at + 0.5) / labels.length) * 100}%`;
+        return (
+          at % step === 0 && (
+            <span key={label} style={{ insetInlineStart: `clamp(${edge}, ${place}, calc(100% - ${edge}))` }}>
+              {label}
+            </span>
+          )
+        );
+      })}
+    </div>
+  );
+}
