@@ -168,6 +168,7 @@ it('leaves future intervals of retention empty, marks the current one, and shows
     }),
   );
   await page.getByRole('cell', { name: 'Weighted mean' }).waitFor();
+  expect(await page.getByRole('group', { name: 'Date range' }).count()).toBe(0);
   const rows = await page
     .locator('.insight-heat tbody tr')
     .evaluateAll((all) => all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? '')));

@@ -309,6 +309,8 @@ function Range({ question, problem, change }: PartProps) {
   const { kind } = question;
   const isRetention = kind === 'RetentionQuery';
   const { compare } = fieldsOf(question.compareFilter);
+  // The number of periods of retention decides its range, and stands with its events.
+  if (isRetention && !problem.part.startsWith('dateRange')) return null;
   return (
     <Part title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
       {!isRetention && (
