@@ -159,14 +159,14 @@ const cases: [string, Record<string, string>, number, string][] = [
   ],
   ['import FILE --host STRANGER --project-api-key phc_x', {}, 1, '--host: STRANGER responded with 404'],
   // A database that refuses.
-  ['org list', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL refused the login: '],
+  ['org list', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL rejected the login: '],
   [
     'offsets list',
     { DATABASE_URL: 'WRONG_PASSWORD', EVENT_LOG: 'postgres' },
     1,
-    '--database-url: PostgreSQL refused the login: ',
+    '--database-url: PostgreSQL rejected the login: ',
   ],
-  ['org list', { DATABASE_URL: 'WRONG_USER' }, 1, '--database-url: PostgreSQL refused the login: '],
+  ['org list', { DATABASE_URL: 'WRONG_USER' }, 1, '--database-url: PostgreSQL rejected the login: '],
   ['org list', { DATABASE_URL: 'WRONG_NAME' }, 1, '--database-url: Could not open the database: '],
   [
     'offsets list',
@@ -174,7 +174,7 @@ const cases: [string, Record<string, string>, number, string][] = [
     1,
     '--database-url: Could not open the database: ',
   ],
-  ['migrate', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL refused the login: '],
+  ['migrate', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL rejected the login: '],
   // What is misspelled.
   ['flag list', {}, 2, "unknown command 'flag' (Did you mean flags?)"],
   ['flags lst', {}, 2, "unknown command 'lst' (Did you mean list?)"],

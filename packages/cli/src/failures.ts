@@ -61,8 +61,8 @@ export function describeFailure(error: unknown): { line: string; exitCode: numbe
 
 /** What PostgreSQL refuses, by its code. */
 const refusals: Record<string, string> = {
-  '28P01': 'PostgreSQL refused the login',
-  '28000': 'PostgreSQL refused the login',
+  '28P01': 'PostgreSQL rejected the login',
+  '28000': 'PostgreSQL rejected the login',
   '3D000': 'Could not open the database',
   '42501': 'The database user lacks a required privilege',
 };

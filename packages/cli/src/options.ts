@@ -6,12 +6,10 @@ import { UsageError } from './failures.ts';
 
 /** `--plan free|full`. */
 export function planOption(): Option {
-  return new Option('--plan <plan>', `plan of the organization: ${planNames.join(' or ')}`).argParser(
-    (text): PlanName => {
-      if (!isPlanName(text)) throw new InvalidArgumentError(`Must be ${planNames.join(' or ')}.`);
-      return text;
-    },
-  );
+  return new Option('--plan <plan>', `organization plan: ${planNames.join(' or ')}`).argParser((text): PlanName => {
+    if (!isPlanName(text)) throw new InvalidArgumentError(`Must be ${planNames.join(' or ')}.`);
+    return text;
+  });
 }
 
 /** One id. */

@@ -17,12 +17,10 @@ interface CreateOptions extends ApiOptions {
 
 /** `annotations …`: notes about points in time, for example from a deployment. */
 export function addAnnotationCommands(program: Command, terminal: Terminal): void {
-  const commands = program
-    .command('annotations')
-    .description('manage the annotations of a project, through the management API');
+  const commands = program.command('annotations').description('manage project annotations through the management API');
   const list = commands
     .command('list')
-    .description('list the annotations of a project, latest first')
+    .description('list project annotations, latest first')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ApiOptions>();
       const page = (await connectApi(options, terminal).call('GET', 'annotations/')) as { results: Annotation[] };
@@ -34,7 +32,7 @@ export function addAnnotationCommands(program: Command, terminal: Terminal): voi
     .description('annotate a point in time, such as a release')
     .argument('<text>', 'annotation text')
     .option('--at <time>', 'ISO 8601 time to annotate (default: now)')
-    .option('--organization', 'show it in all projects of the organization')
+    .option('--organization', 'show the annotation in all projects of the organization')
     .action(async (content: string, { at, organization }: CreateOptions, command: Command) => {
       const options = command.optsWithGlobals<ApiOptions>();
       const body = {

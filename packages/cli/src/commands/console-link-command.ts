@@ -9,7 +9,7 @@ export function addConsoleLinkCommand(program: Command, terminal: Terminal): voi
   program
     .command('console-link')
     .description(
-      'create a link that signs a user in. It works once and expires after an hour. If the installation has no ' +
+      'create a sign-in link for a user. The link works once and expires after an hour. If the installation has no ' +
         'organization yet, the link creates the first owner',
     )
     .option('--user <id or address>', 'user ID or email address')

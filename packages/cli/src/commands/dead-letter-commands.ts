@@ -24,7 +24,7 @@ interface FilterOptions {
 type Letters = ReadDeadLetter[];
 type Work = (found: Letters, open: OpenLog, session: Session) => Promise<void>;
 
-const nameArgument = 'name of the dead letter, as shown by `dead-letters list`, e.g. events.live/3/1042';
+const nameArgument = 'dead letter name, as shown by `dead-letters list`, e.g. events.live/3/1042';
 /** Records appended at once; decisions are noted after each such part, so that an interruption repeats little. */
 const replayPart = 100;
 
@@ -32,12 +32,12 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
   const commands = program
     .command('dead-letters')
     .description(
-      'manage records that the event consumer could not process. Uses the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as the consumer',
+      'manage records that the event consumer could not process. Requires the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX settings as the consumer',
     );
 
   withFilters(commands.command('list'))
-    .description('list dead letters that were neither replayed nor discarded, oldest first per partition')
-    .option('--all', 'include dead letters that were replayed or discarded')
+    .description('list dead letters that have not been replayed or discarded, oldest first in each partition')
+    .option('--all', 'include replayed and discarded dead letters')
     .action((options: FilterOptions, command: Command) =>
       withLetters(
         { ...filterOf(options), includeDecided: options.all === true },
@@ -52,7 +52,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
 
   commands
     .command('show')
-    .description('show a dead letter with the data of its event')
+    .description('show a dead letter and its event data')
     .argument('<name>', nameArgument)
     .action((name: string, _options: object, command: Command) =>
       withLetters({ names: [name], includeDecided: true }, command, terminal, async (found, _, { printer }) => {
@@ -69,10 +69,10 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
 
   withFilters(commands.command('replay'))
     .description(
-      'send records through their topic again. An event that has been stored in the meantime does not change',
+      'send the records through their topics again. Events that have been stored in the meantime do not change',
     )
     .argument('[names...]', nameArgument)
-    .option('--all', 'all dead letters that were neither replayed nor discarded')
+    .option('--all', 'all dead letters that have not been replayed or discarded')
     .action((names: string[], options: FilterOptions, command: Command) =>
       withLetters(selectionOf(names, options), command, terminal, async (found, { log }, { sql, printer }) => {
         requireAll(found, names);
@@ -93,9 +93,9 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     );
 
   withFilters(commands.command('discard'))
-    .description('mark dead letters as discarded. Their records stay in the log until its retention ends')
+    .description("mark dead letters as discarded. Their records stay in the log until the log's retention period ends")
     .argument('[names...]', nameArgument)
-    .option('--all', 'all dead letters that were neither replayed nor discarded')
+    .option('--all', 'all dead letters that have not been replayed or discarded')
     .action((names: string[], options: FilterOptions, command: Command) =>
       withLetters(selectionOf(names, options), command, terminal, async (found, _, { sql, printer }) => {
         requireAll(found, names);
@@ -112,7 +112,7 @@ function withFilters(command: Command): Command {
     .addOption(
       new Option(
         '--since <time>',
-        'only records that failed at or after this time (ISO 8601, or a time ago such as 24h)',
+        'only records that failed at or after this time (ISO 8601, or an age such as 24h)',
       ).argParser(parseTime),
     )
     .addOption(new Option('--until <time>', 'only records that failed at or before this time').argParser(parseTime));
@@ -215,7 +215,7 @@ function parseTime(text: string): Date {
   const date =
     ago === null ? new Date(text) : new Date(Date.now() - Number(ago[1]) * unitMs[ago[2] as 'm' | 'h' | 'd']);
   if (ago === null && !/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) {
-    throw new InvalidArgumentError('Must be a time such as 2027-01-31T12:00:00Z, a date, or a time ago such as 24h.');
+    throw new InvalidArgumentError('Must be a time such as 2027-01-31T12:00:00Z, a date, or an age such as 24h.');
   }
   if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('This is not a valid date or time.');
   return date;

@@ -26,7 +26,7 @@ test('a secret key is created once, rolled, shown masked and revoked', async () 
   expect(created).toMatchObject({
     exitCode: 0,
     result: { environmentId: tenant.environmentId, secretKey: expect.stringMatching(/^phs_\w{48}$/), backup: null },
-    err: '{"note":"Save the secret key now. It is not shown again."}\n',
+    err: '{"note":"Save the secret key now. It will not be shown again."}\n',
   });
   expect(await run('create')).toEqual({
     exitCode: 1,

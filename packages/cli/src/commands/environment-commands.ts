@@ -28,16 +28,14 @@ interface Chosen {
 }
 
 export function addEnvironmentCommands(program: Command, terminal: Terminal): void {
-  const commands = program
-    .command('environment')
-    .description('manage the environments of a project and their API keys');
+  const commands = program.command('environment').description('manage project environments and their API keys');
   commands
     .command('create')
     .description('add an environment with its own API key')
     .requiredOption('--project <id>', 'project ID', parseId)
     .option('--name <name>', '1 to 200 characters', 'Default project')
     .option('--timezone <name>', 'time zone, such as Europe/Berlin', 'UTC')
-    .option('--anonymize-ips', 'do not store the IP addresses of clients')
+    .option('--anonymize-ips', 'do not store client IP addresses')
     .action(({ project, name, timezone, anonymizeIps }: NewEnvironmentOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const settings = { name, timezone, anonymize_ips: anonymizeIps === true };
@@ -49,7 +47,7 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
     );
   commands
     .command('list')
-    .description('list the environments of a project, sorted by ID. The first one has the ID of the project')
+    .description('list the environments in a project, sorted by ID. The first one has the same ID as the project')
     .requiredOption('--project <id>', 'project ID', parseId)
     .action(({ project }: { project: number }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
@@ -67,7 +65,7 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
     );
   commands
     .command('rename')
-    .description('rename an environment. The name of its project does not change')
+    .description('rename an environment. The project keeps its name')
     .requiredOption('--environment <id>', 'environment ID', parseId)
     .requiredOption('--name <name>', '1 to 200 characters')
     .action(({ environment: environmentId, name }: Chosen & { name: string }, command: Command) =>
@@ -113,7 +111,7 @@ function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
   const add = (name: string, description: string) =>
     commands.command(name).description(description).requiredOption('--environment <id>', 'environment ID', parseId);
 
-  add('create', 'create the secret key of an environment. It is shown only once').action(
+  add('create', 'create a secret key for an environment. The key is shown only once').action(
     ({ environment: environmentId }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const made = await change((tx, { actor }) => createProjectSecretKey(tx, { environmentId, actor }));
@@ -122,14 +120,14 @@ function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
   );
   add(
     'roll',
-    'replace the secret key. The new key is shown only once. The previous key stays valid as the backup',
+    'replace the secret key. The new key is shown only once. The previous key stays valid as the backup key',
   ).action(({ environment: environmentId }: Chosen, command: Command) =>
     withSession(command, terminal, async ({ change, printer }) => {
       const made = await change((tx, { actor }) => rollProjectSecretKey(tx, { environmentId, actor }));
       printOnce(printer, environmentId, made);
     }),
   );
-  add('revoke', 'revoke the secret keys of an environment, or one of them. They stop working immediately')
+  add('revoke', "revoke an environment's secret keys, or only one of them. Revoked keys stop working immediately")
     .addOption(new Option('--slot <slot>', 'only the key in this slot').choices(['primary', 'backup']))
     .action(({ environment: environmentId, slot }: Chosen & { slot?: 'primary' | 'backup' }, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
@@ -138,7 +136,7 @@ function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
         printer.record({ environmentId, revoked });
       }),
     );
-  add('show', 'show the secret keys of an environment, without their values').action(
+  add('show', "show an environment's secret keys without their values").action(
     ({ environment: environmentId }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) =>
         printer.table((await listProjectSecretKeys(sql, environmentId)).map(toSecretKeyRow)),
@@ -149,7 +147,7 @@ function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
 function printOnce(printer: Printer, environmentId: number, { keys, value }: RolledSecretKey): void {
   const former = keys.find(({ slot }) => slot === 'backup');
   printer.record({ environmentId, secretKey: value, backup: former?.mask_value ?? null });
-  printer.note('Save the secret key now. It is not shown again.');
+  printer.note('Save the secret key now. It will not be shown again.');
 }
 
 function toSecretKeyRow({ slot, mask_value: maskValue, created_at: createdAt }: ProjectSecretKey): Row {

@@ -15,11 +15,13 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
   withApiOptions(
     commands
       .command('evaluate')
-      .description('evaluate a flag for a person, using the stored properties of the person and its groups')
+      .description('evaluate a flag for a person, using stored person and group properties')
       .argument('<key>', 'flag key')
       .requiredOption('--distinct-id <id>', 'distinct ID of the person')
       .addOption(
-        new Option('--group <type=key>', 'a group of the person (repeatable)').argParser(collect).default({}, 'none'),
+        new Option('--group <type=key>', 'a group that the person belongs to (repeatable)')
+          .argParser(collect)
+          .default({}, 'none'),
       )
       .addOption(
         new Option(

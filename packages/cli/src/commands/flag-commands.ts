@@ -8,9 +8,7 @@ import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
 /** `flags …`: over the management API, so that its rules, its history and its checks are the only ones. */
 export function addFlagCommands(program: Command, terminal: Terminal): void {
-  const commands = program
-    .command('flags')
-    .description('manage the feature flags of a project, through the management API');
+  const commands = program.command('flags').description("manage a project's feature flags through the management API");
   addList(commands, terminal);
   addShow(commands, terminal);
   addCreate(commands, terminal);
@@ -20,7 +18,7 @@ export function addFlagCommands(program: Command, terminal: Terminal): void {
 }
 
 function addList(commands: Command, terminal: Terminal): void {
-  withApiOptions(commands.command('list').description('list the flags of a project, sorted by key')).action(
+  withApiOptions(commands.command('list').description("list a project's flags, sorted by key")).action(
     async (_options: unknown, command: Command) => {
       const { api, isJson } = opened(command, terminal);
       const flags = await listFlags(api);
@@ -41,7 +39,7 @@ function addShow(commands: Command, terminal: Terminal): void {
 
 function addCreate(commands: Command, terminal: Terminal): void {
   withChangeOptions(
-    commands.command('create').description('create a flag. Without options, it is active for all users'),
+    commands.command('create').description('create a flag. Without options, the flag is active for all users'),
   ).action(async (key: string, options: ChangeOptions, command: Command) => {
     const { api, isJson } = opened(command, terminal);
     print(terminal, (await api.call('POST', 'feature_flags/', { key, ...flagChanges(options) })) as Flag, isJson);
@@ -50,7 +48,7 @@ function addCreate(commands: Command, terminal: Terminal): void {
 
 function addSet(commands: Command, terminal: Terminal): void {
   withChangeOptions(
-    commands.command('set').description('change a flag. Only the options that you pass are changed'),
+    commands.command('set').description('change a flag. Settings for which you pass no option stay unchanged'),
   ).action(async (key: string, options: ChangeOptions, command: Command) => {
     const { api, isJson } = opened(command, terminal);
     const stored = await getFlag(api, key);
@@ -174,7 +172,7 @@ function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): 
   const [only, ...others] = Array.isArray(groups) ? groups : [];
   if (others.length > 0) {
     throw new UsageError(
-      '--rollout: The flag has several release conditions. Set the rollout of each one in --filters.',
+      '--rollout: The flag has several release conditions. Use --filters to set the rollout of each condition.',
     );
   }
   return { ...filters, groups: [{ ...(only ?? {}), rollout_percentage: rollout }] };

@@ -28,8 +28,8 @@ export function addHealthCommand(program: Command, terminal: Terminal): void {
     program
       .command('health')
       .description(
-        'show whether the events of a project arrive and how late they are, through the management API. Exits with ' +
-          'code 1 while they are late',
+        "show whether a project's events arrive and how late they are, through the management API. Exits with " +
+          'code 1 while events are late',
       ),
     'the scope event:read',
   ).action(async (_options: unknown, command: Command) => {

@@ -41,7 +41,7 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
     .description(
       'import past events (one JSON object per line) by sending them to the ingest host as a historical migration',
     )
-    .argument('<file>', 'path of the file, which can be gzip-compressed, or - for standard input')
+    .argument('<file>', 'path to the file, which can be gzip-compressed, or - for standard input')
     .option('--host <url>', 'URL of the ingest host (default: INGEST_URL)')
     .option('--project-api-key <key>', 'API key of the project to import into (default: PROJECT_API_KEY)')
     .option(

@@ -23,7 +23,7 @@ interface AnswerOptions extends ApiOptions {
 export function addInsightCommands(program: Command, terminal: Terminal): void {
   const query = program
     .command('query')
-    .description('run an insight query in a project, through the management API')
+    .description('run an insight query in a project through the management API')
     .argument(
       '<file>',
       'file with the query as JSON, e.g. {"kind": "TrendsQuery", "series": [{"kind": "EventsNode"}]}, or - for standard input',
@@ -37,7 +37,7 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
   withAnswerOptions(query, 'the scope query:read');
   const run = program
     .command('insights')
-    .description('run saved insights of a project, through the management API')
+    .description("run a project's saved insights through the management API")
     .command('run')
     .description('run a saved insight')
     .argument('<id>', 'ID or short ID of the insight')

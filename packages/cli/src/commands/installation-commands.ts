@@ -26,7 +26,7 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
     .command('migrate')
     .description(
-      'migrate the database to the newest schema. Safe to repeat and to run in several places at the same time',
+      'migrate the database to the newest schema. Safe to run repeatedly and in several places at the same time',
     )
     .option(
       '--prisma-directory <path>',
@@ -68,12 +68,12 @@ export function addBootstrapCommand(program: Command, terminal: Terminal): void 
     .description(
       'migrate the database, then create the first organization with an owner, a project and a personal API key',
     )
-    .requiredOption('--email <address>', 'email address of the owner')
-    .option('--organization <name>', 'name of the organization', 'My organization')
+    .requiredOption('--email <address>', 'email address of the first owner')
+    .option('--organization <name>', 'organization name', 'My organization')
     .option('--first-name <name>', 'first name of the owner')
     .option('--last-name <name>', 'last name of the owner')
-    .option('--project <name>', 'name of the project', 'Default project')
-    .option('--timezone <name>', 'time zone of the project, such as Europe/Berlin (default: UTC)')
+    .option('--project <name>', 'project name', 'Default project')
+    .option('--timezone <name>', 'project time zone, such as Europe/Berlin (default: UTC)')
     .addOption(planOption().default('full'))
     .option('--force', 'create another organization even if one exists')
     .option(
@@ -98,7 +98,7 @@ export function addBootstrapCommand(program: Command, terminal: Terminal): void 
           return;
         }
         printer.record({ created: true, ...created });
-        printer.note('Save the personal API key now. It is not shown again.');
+        printer.note('Save the personal API key now. It will not be shown again.');
       });
     });
 }

@@ -27,7 +27,7 @@ interface NewMemberOptions {
 }
 
 export function addMemberCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('member').description('manage the members of an organization');
+  const commands = program.command('member').description('manage organization members');
   commands
     .command('add')
     .description('add a user to an organization')
@@ -44,7 +44,7 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('set-level')
-    .description('change the membership level of a member')
+    .description('change a membership level')
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .requiredOption('--user <id or address>', 'user ID or email address')
     .addOption(levelOption().makeOptionMandatory())
@@ -59,7 +59,7 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
   commands
     .command('remove')
     .description(
-      'remove a user from an organization. The account and its keys remain. Pending invites that the user sent are revoked',
+      "remove a user from an organization. The user's account and keys remain. Pending invites that the user sent are revoked",
     )
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .requiredOption('--user <id or address>', 'user ID or email address')
@@ -73,7 +73,7 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('list')
-    .description('list the members of an organization, latest first')
+    .description('list organization members, latest first')
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .action(({ organization }: { organization: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
@@ -135,11 +135,11 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
   commands
     .command('accept')
     .description(
-      'accept an invite on behalf of the invited person. If the person has no account yet, this creates one, with a personal API key',
+      'accept an invite on behalf of the invited person. If the person has no account yet, the command creates an account and a personal API key',
     )
     .argument('<id>', 'invite ID (UUID), as shown by `invite list`')
-    .option('--first-name <name>', 'first name of a new account')
-    .option('--last-name <name>', 'last name of a new account')
+    .option('--first-name <name>', 'first name for a new account')
+    .option('--last-name <name>', 'last name for a new account')
     .action((id: string, options: AcceptOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const { membership, user, personalApiKey } = await change((tx, { actor }) =>
@@ -154,7 +154,7 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
           role: levelName(membership.level),
           personalApiKey,
         });
-        if (personalApiKey !== null) printer.note('Save the personal API key now. It is not shown again.');
+        if (personalApiKey !== null) printer.note('Save the personal API key now. It will not be shown again.');
       }),
     );
   commands

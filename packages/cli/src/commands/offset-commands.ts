@@ -13,13 +13,13 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
   const commands = program
     .command('offsets')
     .description(
-      'manage stored offsets, which show how far consumers have read each log. Uses the same EVENT_LOG, KAFKA_… and ' +
-        'TOPIC_PREFIX as consumers',
+      'manage stored offsets, which show how far consumers have read each log. Requires the same EVENT_LOG, KAFKA_… and ' +
+        'TOPIC_PREFIX settings as the consumers',
     );
 
   commands
     .command('list')
-    .description('list stored offsets, including those of former logs, with the end of the log if it is reachable')
+    .description('list stored offsets, including those of former logs, and the end of each log that is reachable')
     .option('--unread', 'only partitions with unread records, and partitions whose log lost records that had been read')
     .action((options: { unread?: boolean }, command: Command) =>
       withOffsets(command, terminal, async (offsets, { printer }) => {
@@ -31,9 +31,9 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
   commands
     .command('accept')
     .description(
-      'set where to continue in a partition whose log was truncated. `--from start` is safe: events that are already stored are skipped',
+      'set where consumers continue in a partition whose log was truncated. `--from start` is safe: events that are already stored are skipped',
     )
-    .argument('<partition>', 'topic and number, as shown by `offsets list`, e.g. events.live/3')
+    .argument('<partition>', 'topic and partition number, as shown by `offsets list`, e.g. events.live/3')
     .requiredOption('--from <offset>', 'start, end, or the offset of the next record to read', parseFrom)
     .option('--group <group>', 'only this consumer group (default: all groups that have read the partition)')
     .action((partition: string, options: AcceptOptions, command: Command) =>
@@ -51,7 +51,7 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
   commands
     .command('forget')
     .description(
-      'delete the offsets of a log that is permanently gone. If the log came back, it would be read from the start',
+      'delete the offsets of a log that no longer exists. If the log came back, consumers would read it from the start',
     )
     .argument('<log>', 'name of the log, as shown by `offsets list`')
     .action((log: string, _options: object, command: Command) =>

@@ -53,7 +53,7 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     );
   commands
     .command('show')
-    .description('show an organization, the IDs of its projects and the number of its members')
+    .description('show an organization, its project IDs and the number of members')
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .action(({ organization }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
@@ -114,10 +114,10 @@ interface NewPlanOptions {
 }
 
 export function addPlanCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('plan').description('manage the plan of an organization');
+  const commands = program.command('plan').description('manage organization plans');
   commands
     .command('show')
-    .description('show the plan of an organization and its features')
+    .description('show the plan of an organization and the features of the plan')
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .action(({ organization }: { organization: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
@@ -131,17 +131,17 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     .addOption(planOption().makeOptionMandatory())
     .option(
       '--events-per-month <n>',
-      'limit of stored events per project API key, or unlimited (default: unchanged)',
+      'maximum number of stored events per project API key, or unlimited (default: unchanged)',
       parseLimit,
     )
     .option(
       '--events-per-second <n>',
-      'limit of accepted events per project API key, or unlimited (default: unchanged)',
+      'maximum number of accepted events per project API key, or unlimited (default: unchanged)',
       parseLimit,
     )
     .option(
       '--flag-requests-per-month <n>',
-      'limit of flag requests per project API key, or unlimited (default: unchanged)',
+      'maximum number of flag requests per project API key, or unlimited (default: unchanged)',
       parseLimit,
     )
     .action(({ organization, plan, ...limits }: NewPlanOptions, command: Command) =>

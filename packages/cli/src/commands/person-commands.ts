@@ -8,7 +8,7 @@ import { withSession } from '../session.ts';
 const idArgument = "the person's UUID, number or one of its distinct IDs";
 
 export function addPersonCommands(program: Command, terminal: Terminal): void {
-  const commands = program.command('persons').description('show and delete the persons of an environment');
+  const commands = program.command('persons').description('show and delete persons in an environment');
   commands
     .command('show')
     .description('show a person with all its distinct IDs')
@@ -32,7 +32,7 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
     .command('delete')
     .description('delete a person and its distinct IDs immediately, and the rest of its data in the background')
     .requiredOption('--environment <id>', 'environment ID', parseId)
-    .option('--delete-events', 'also delete its events. Otherwise they are kept, but without the data about the person')
+    .option('--delete-events', "also delete the person's events. Otherwise, the events are kept without person data")
     .argument('<id>', idArgument)
     .action((id: string, options: { environment: number; deleteEvents?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {

@@ -30,7 +30,7 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .option('--name <name>', '1 to 200 characters', 'Default project')
     .option('--timezone <name>', 'time zone, such as Europe/Berlin', 'UTC')
-    .option('--anonymize-ips', 'do not store the IP addresses of clients')
+    .option('--anonymize-ips', 'do not store client IP addresses')
     .action(({ organization, name, timezone, anonymizeIps }: NewProjectOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const settings = { name, timezone, anonymize_ips: anonymizeIps === true };
@@ -54,7 +54,7 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('show')
-    .description('show a project and the IDs of its environments')
+    .description('show a project and its environment IDs')
     .requiredOption('--project <id>', 'project ID', parseId)
     .action(({ project }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) =>

@@ -38,12 +38,12 @@ function rowsOf<Result>(toRow: (result: Result) => Row): (answer: unknown) => Ro
 const questions: Question[] = [
   {
     ...{ group: 'warnings', name: 'counts', scope: 'ingestion_warning:read', path: 'ingestion_warnings/counts' },
-    description: 'count ingestion warnings of the last seven days by kind, most frequent first',
+    description: 'count ingestion warnings from the last seven days by kind, most frequent first',
     options: [
       [...after],
       [...before],
       ['--type <kind>', 'only warnings of this kind, e.g. missing_distinct_id'],
-      ['--severity <severity>', 'only warnings of this severity: error, warning or info'],
+      ['--severity <severity>', 'only warnings with this severity: error, warning or info'],
     ],
     parameters: { ...ranges, type: 'type', severity: 'severity' },
     toRows: rowsOf<{ type: string; severity: string; count: number; first_at: string; last_at: string }>(
@@ -58,7 +58,7 @@ const questions: Question[] = [
       [...before],
       ['--interval <interval>', 'minute, hour or day (default: hour)'],
       ['--event <name>', 'only events with this name'],
-      ['--distinct-id <id>', 'only events of this distinct ID'],
+      ['--distinct-id <id>', 'only events from this distinct ID'],
     ],
     parameters: { ...ranges, interval: 'interval', event: 'event', distinct_id: 'distinctId' },
     toRows: rowsOf<{ start: string; count: number }>(({ start, count }) => ({ start, count })),
@@ -76,7 +76,7 @@ const questions: Question[] = [
   },
   {
     ...{ group: 'events', name: 'test', scope: 'event:write', path: 'test_event', method: 'POST' },
-    description: 'send a test event through the gateway in the INGEST_URL of the management API',
+    description: "send a test event through the gateway at the management API's INGEST_URL",
     options: [
       ['--event <name>', 'event name (default: test event)'],
       ['--distinct-id <id>', 'distinct ID (default: test-user)'],
@@ -104,7 +104,7 @@ const questions: Question[] = [
   },
   {
     ...{ group: 'groups', name: 'related', scope: 'group:read and person:read', path: 'groups/related' },
-    description: 'list the persons and groups that share events of the last 90 days with a group or person',
+    description: 'list the persons and groups that shared events with a group or person in the last 90 days',
     options: [
       ['--id <id>', 'group key. Without --type-index, the UUID, number or distinct ID of a person', 'required'],
       ['--type-index <n>', 'group type index, 0 to 4'],
@@ -119,7 +119,7 @@ const questions: Question[] = [
     description: 'list changes in an organization and its projects, latest first, through the management API',
     options: [
       ['--organization <id>', 'organization ID (UUID)', 'required'],
-      ['--scope <kind>', 'only changes to this kind of record, e.g. FeatureFlag'],
+      ['--scope <kind>', 'only changes to this record type, e.g. FeatureFlag'],
       ['--user <uuid>', 'only changes by this user'],
       [...after],
       [...before],
@@ -144,9 +144,9 @@ interface Activity {
 }
 
 const groups: Record<string, string> = {
-  warnings: 'show ingestion warnings of a project, through the management API',
-  events: 'query the stored events of a project, through the management API',
-  groups: 'query the groups of a project, through the management API',
+  warnings: "show a project's ingestion warnings through the management API",
+  events: "query a project's stored events through the management API",
+  groups: "query a project's groups through the management API",
 };
 
 /** `warnings …`, `events …`, `groups …` and `org activity`. */

@@ -17,12 +17,12 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
     .command('rebuild')
     .description(
       'rebuild the events in ClickHouse from PostgreSQL, in a new table that then replaces the current one. An ' +
-        'interrupted rebuild continues where it stopped. Refused if PostgreSQL has fewer events than ClickHouse in any month',
+        'interrupted rebuild continues where it stopped. Fails if PostgreSQL has fewer events than ClickHouse in any month',
     )
     .option('--clickhouse-url <url>', 'http(s)://user:password@host:8123/database (default: CLICKHOUSE_URL)')
     .option(
       '--postgres-url <url>',
-      'PostgreSQL URL for ClickHouse to connect to (default: CLICKHOUSE_POSTGRES_URL, or the URL of the database)',
+      'PostgreSQL URL for ClickHouse to connect to (default: CLICKHOUSE_POSTGRES_URL, or the database URL)',
     )
     .option('--lose-events', 'continue even if PostgreSQL has fewer events')
     .action((given: RebuildCommandOptions, command: Command) =>

@@ -12,13 +12,13 @@ import { isInRecovery, moveCountersOn } from './restore-store.ts';
 export function addRestoreCommand(program: Command, terminal: Terminal): void {
   const commands = program
     .command('restore')
-    .description('steps that are needed after PostgreSQL was restored from a backup or failed over');
+    .description('complete the recovery after PostgreSQL was restored from a backup or failed over');
   commands
     .command('finish')
     .description(
       'run this before consumers start. Prevents IDs and versions issued since the backup from being reused, tells ' +
-        'running services to reload what they cache, and shows what will be processed again. Safe to repeat. Uses the ' +
-        'requires the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX as the consumers. Exits with code 1 if any of these records are no longer in the log',
+        'running services to reload what they cache, and shows what will be processed again. Safe to repeat. ' +
+        'Requires the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX settings as the consumers. Exits with code 1 if records that must be processed again are no longer in the log',
     )
     .action((_options: object, command: Command) =>
       withSession(command, terminal, async ({ sql, prisma, printer, change }) => {

@@ -14,13 +14,13 @@ interface NewRestrictionOptions {
 export function addRestrictionCommands(program: Command, terminal: Terminal): void {
   const commands = program
     .command('restriction')
-    .description('manage restrictions on the events of individual project API keys or distinct IDs');
+    .description('manage restrictions on events from individual project API keys or distinct IDs');
   commands
     .command('add')
     .description('drop events, send them through the overflow topic, or store them without person processing')
     .addOption(restrictionKindOption().makeOptionMandatory())
     .requiredOption('--project-api-key <key>', 'API key of the project whose events are restricted')
-    .option('--distinct-id <id>', 'only events of this distinct ID')
+    .option('--distinct-id <id>', 'only events from this distinct ID')
     .option('--note <text>', 'why the restriction exists')
     .action(({ kind, projectApiKey, distinctId, note }: NewRestrictionOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
@@ -40,7 +40,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     );
   commands
     .command('list')
-    .description('list restrictions, oldest first, except those from the settings of the gateways')
+    .description('list restrictions, oldest first, except those in the gateway settings')
     .action((_options: object, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         printer.table((await listRestrictions(sql)).map(toRow));

@@ -12,7 +12,7 @@ export function addSsoCommands(program: Command, terminal: Terminal): void {
   commands
     .command('off')
     .description(
-      'stop enforcing single sign-on for a domain. Administrators of the organization are notified by email (SMTP_URL)',
+      'stop enforcing single sign-on for a domain. Organization administrators are notified by email (requires SMTP_URL)',
     )
     .requiredOption('--domain <name>', 'a verified domain, such as example.com')
     .action(({ domain }: { domain: string }, command: Command) =>

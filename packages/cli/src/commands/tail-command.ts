@@ -17,11 +17,11 @@ export function addTailCommand(program: Command, terminal: Terminal): void {
   program
     .command('tail')
     .description(
-      'show events while they are being stored, until interrupted. Requires PUBLISH_PROCESSED=on in the event consumer',
+      'show events as they are stored, until interrupted. Requires PUBLISH_PROCESSED=on in the event consumer',
     )
-    .option('--project <id>', 'only events of the environment with this ID', parseId)
+    .option('--project <id>', 'only events from the environment with this ID', parseId)
     .option('--event <name>', 'only events with this name')
-    .option('--distinct-id <id>', 'only events of this distinct ID')
+    .option('--distinct-id <id>', 'only events from this distinct ID')
     .option('--properties', 'also show the properties')
     .action((options: TailOptions, command: Command) =>
       withLog(command, terminal, async ({ log, topics }) => {

@@ -146,7 +146,9 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('roll')
-    .description('replace the value of a key. The new value is shown only once. The old one stops working immediately')
+    .description(
+      'replace the value of a key. The new value is shown only once. The old value stops working immediately',
+    )
     .argument('<id>', 'key ID, as shown by `key list`')
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
@@ -158,7 +160,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
 
 function printOnce(printer: Printer, { key, value }: PersonalApiKeyWithValue): void {
   printer.record({ ...toKeyRow(key), personalApiKey: value });
-  printer.note('Save the personal API key now. It is not shown again.');
+  printer.note('Save the personal API key now. It will not be shown again.');
 }
 
 function toKeyRow(key: PersonalApiKeyWithValue['key']): Row {

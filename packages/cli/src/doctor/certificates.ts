@@ -29,7 +29,7 @@ function judgeFile(name: string, expiry: number | null, now: number): Finding {
     );
   }
   const day = new Date(expiry).toISOString().slice(0, 10);
-  const advice = 'Put a new certificate into the file. New connections use it.';
+  const advice = 'Put a new certificate in the file. New connections will use it.';
   if (expiry <= now) return problem(`${name}: a certificate in this file expired on ${day}`, advice);
   const days = Math.floor((expiry - now) / dayMs);
   if (days < fileWarnDays)
@@ -127,7 +127,7 @@ function trust(
   if (unknownIssuer.includes(refusal)) {
     return problem(
       `the certificate of ${place} was issued by "${issuer}", which is not a trusted authority`,
-      `Set ${authoritySetting} to a PEM file with that authority, or configure the server to send its intermediate certificates as well.`,
+      `Set ${authoritySetting} to a PEM file with that authority's certificate, or configure the server to send its intermediate certificates as well.`,
     );
   }
   // Said already.
@@ -156,7 +156,7 @@ const anybody = (place: string) =>
   warning(
     `the certificate of ${place} is not verified, so an impostor could get the password`,
     'Remove the option that turns verification off (sslmode=no-verify, tls.rejectUnauthorized=false). If you use your ' +
-      'own authority, set its file.',
+      'own certificate authority, set the file with its certificate.',
   );
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);

@@ -421,7 +421,7 @@ test('offsets beyond the end, of another log, and of events that will be deleted
       const ofLog = findings.filter(({ check }) => ['kafka retention', 'stored offsets'].includes(check));
       expect(ofLog).toEqual(
         expect.arrayContaining([
-          finding('kafka retention', 'problem', `unread events of ${live}/${used}`),
+          finding('kafka retention', 'problem', `unread events in ${live}/${used}`),
           finding('kafka retention', 'warning', `${live} keep events for less than a day`),
           finding('stored offsets', 'problem', `${historical}/0`),
           finding('stored offsets', 'warning', 'another log (kafka/gone/1)'),

@@ -92,7 +92,7 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
     'warning',
     'unclean.leader',
   ],
-  ['disks nobody tells of', () => checkDisks(null), 'ok', 'needs Kafka 3.3'],
+  ['disks nobody tells of', () => checkDisks(null), 'ok', 'requires Kafka 3.3'],
   ['disks of sizes unknown', () => checkDisks([{ ...directory, space: null }]), 'ok', 'do not report the sizes'],
   [
     'disks with room',

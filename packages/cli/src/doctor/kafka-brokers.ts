@@ -13,7 +13,7 @@ export function checkReplicas(topics: readonly InspectedTopic[], brokerCount: nu
 }
 
 const oneBroker = warning(
-  'there is only one broker, so data that it loses is gone',
+  'there is only one broker, so data that it loses cannot be recovered',
   'If your events matter, run three brokers, with three replicas per topic and min.insync.replicas=2.',
 );
 
@@ -21,7 +21,10 @@ function judgeLeaders(topics: readonly InspectedTopic[]): Finding[] {
   const without = partitionsOf(topics, ({ hasLeader }) => !hasLeader);
   if (without.length === 0) return [];
   return [
-    problem(`no leader for ${listed(without)}: these partitions cannot be written or read`, 'Bring the brokers back.'),
+    problem(
+      `no leader for ${listed(without)}: these partitions cannot be written to or read`,
+      'Bring the missing brokers back online.',
+    ),
   ];
 }
 
@@ -34,8 +37,8 @@ function judgeInSync(topics: readonly InspectedTopic[]): Finding[] {
   if (refused.length > 0) {
     findings.push(
       problem(
-        `fewer in-sync replicas than min.insync.replicas in ${listed(refused)}: these partitions refuse writes`,
-        'Bring the brokers back.',
+        `fewer in-sync replicas than min.insync.replicas in ${listed(refused)}: these partitions reject writes`,
+        'Bring the missing brokers back online.',
       ),
     );
   }
@@ -57,7 +60,7 @@ function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
     if (copies < 2) {
       return [
         warning(
-          `${topic.topic} has only one replica per partition, so data that a broker loses is gone`,
+          `${topic.topic} has only one replica per partition, so data that a broker loses cannot be recovered`,
           'Give it three replicas (kafka-reassign-partitions.sh) and min.insync.replicas=2.',
         ),
       ];
@@ -65,7 +68,7 @@ function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
     if (least >= copies) {
       return [
         warning(
-          `${topic.topic} has ${copies} replicas and min.insync.replicas=${least}, so it refuses writes as soon as one broker is down`,
+          `${topic.topic} has ${copies} replicas and min.insync.replicas=${least}, so it rejects writes as soon as one broker is down`,
           'Set min.insync.replicas to one less than the number of replicas.',
         ),
       ];
@@ -113,7 +116,9 @@ const tooLittleShare = 0.05;
 /** A broker whose disk is full stops by itself, and what it leads can be neither written nor read. */
 export function checkDisks(directories: readonly LogDirectory[] | null): Finding[] {
   if (directories === null) {
-    return [ok('disks were not checked: this needs Kafka 3.3 or later and the permission Describe on the cluster')];
+    return [
+      ok('disks were not checked. The check requires Kafka 3.3 or later and the Describe permission on the cluster'),
+    ];
   }
   const offline = directories.filter(({ isOffline }) => isOffline);
   const online = directories.filter(({ isOffline }) => !isOffline);
@@ -124,7 +129,7 @@ function judgeOffline(directories: readonly LogDirectory[]): Finding[] {
   if (directories.length === 0) return [];
   return [
     problem(
-      `brokers have taken disks offline: ${listed(directories.map(named))}. Partitions on them cannot be written or read`,
+      `brokers have taken disks offline: ${listed(directories.map(named))}. Partitions on these disks cannot be written to or read`,
       'Repair or replace the disks, then restart these brokers.',
     ),
   ];

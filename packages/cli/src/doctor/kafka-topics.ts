@@ -63,7 +63,7 @@ export function checkRecordSize(
   if (small.length > 0) {
     return [
       problem(
-        `max.message.bytes is too small for events of MAX_RECORD_BYTES (${maxRecordBytes}) in ${listed(small)}: large events are refused`,
+        `max.message.bytes is too small for events of MAX_RECORD_BYTES (${maxRecordBytes}) in ${listed(small)}: large events are rejected`,
         `Set max.message.bytes to at least ${Math.max(maxRecordBytes, maxAiRecordBytes) + aroundBytes}, or lower MAX_RECORD_BYTES.`,
       ),
     ];
@@ -141,7 +141,7 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
   if (lost.length > 0) {
     findings.push(
       problem(
-        `Kafka deleted events of ${listed(lost)} before they were read`,
+        `Kafka deleted events from ${listed(lost)} before they were read`,
         'These events are lost unless their senders still have them. Start consumers, and raise retention.ms and retention.bytes.',
       ),
     );
@@ -149,7 +149,7 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
   if (old.length > 0) {
     findings.push(
       problem(
-        `unread events of ${listed(old)} are older than half of the topic's retention time and will be deleted unless they are read soon`,
+        `unread events in ${listed(old)} are older than half of the topic's retention time and will be deleted unless they are read soon`,
         'Raise retention.ms of the topics now, then find out why the consumers do not keep up.',
       ),
     );
@@ -194,7 +194,7 @@ function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonl
   return [
     warning(
       `${listed(longer.map(({ topic }) => topic))} keep events for longer than KEEP_DELETED_IDS_DAYS ` +
-        `(${keepDeletedIdsDays}): if these events are read again, they bring deleted persons back`,
+        `(${keepDeletedIdsDays}): if these events are read again, deleted persons reappear`,
       'Raise KEEP_DELETED_IDS_DAYS, or lower retention.ms.',
     ),
   ];

@@ -40,7 +40,7 @@ function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] 
   return [
     warning(
       `standby ${name} is ${behind}: after a failover now, this much would be processed again from the log`,
-      'Check its disk, its network and long-running queries on it.',
+      "Check the standby's disk, network and long-running queries.",
     ),
   ];
 }
@@ -68,7 +68,7 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
   if (!isActive) {
     return [
       warning(
-        `no standby uses the replication slot ${name}, which keeps ${kept}: the disk fills up`,
+        `no standby uses the replication slot ${name}, which keeps ${kept}: the disk will fill up`,
         'Bring its standby back, or run SELECT pg_drop_replication_slot(…).',
       ),
     ];
@@ -77,7 +77,7 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
   return [
     warning(
       `the replication slot ${name} keeps ${kept}, because its standby does not keep up`,
-      'Check the disk and the network of its standby.',
+      "Check the standby's disk and network.",
     ),
   ];
 }
@@ -105,8 +105,8 @@ export function judgeArchiver(archiver: Archiver | null): Finding[] {
   const since = lastArchived === null ? 'has never succeeded' : `has not succeeded since ${lastArchived.toISOString()}`;
   return [
     problem(
-      `archiving the write-ahead log ${since} (failures: ${failures}): the disk fills up, and newer data cannot be restored`,
-      'Look for errors of archive_command or archive_library in the PostgreSQL log. Check that the archive is reachable and has free space.',
+      `archiving the write-ahead log ${since} (failures: ${failures}): the disk will fill up, and newer data cannot be restored`,
+      'Look for errors from archive_command or archive_library in the PostgreSQL log. Check that the archive is reachable and has free space.',
     ),
   ];
 }
@@ -126,9 +126,10 @@ export function judgeCleaning({ unfrozen, autovacuum }: { unfrozen: number; auto
     'End old transactions, drop unused replication slots, then run VACUUM (FREEZE) in the database that is behind.';
   const findings: Finding[] = [];
   if (autovacuum === 'off')
-    findings.push(warning('autovacuum is off, so deleted rows keep using disk space', 'Turn it on.'));
+    findings.push(warning('autovacuum is off, so deleted rows keep using disk space', 'Turn autovacuum on.'));
   if (unfrozen >= nearlyStopsAt)
-    findings.push(problem(`${shown}: at 2,000 million, PostgreSQL refuses writes`, advice));
-  else if (unfrozen >= wornAt) findings.push(warning(`${shown}: at 2,000 million, PostgreSQL refuses writes`, advice));
+    findings.push(problem(`${shown}: at 2,000 million, PostgreSQL stops accepting writes`, advice));
+  else if (unfrozen >= wornAt)
+    findings.push(warning(`${shown}: at 2,000 million, PostgreSQL stops accepting writes`, advice));
   return findings.length > 0 ? findings : [ok(shown)];
 }

@@ -231,7 +231,7 @@ async function checkDurability(sql: Sql): Promise<Finding[]> {
   if (off.length === 0) return [ok('committed data survives a crash')];
   return [
     warning(
-      `these settings are off: ${off.join(', ')}. A crash of PostgreSQL can lose committed data and corrupt the database`,
+      `these settings are off: ${off.join(', ')}. A PostgreSQL crash can lose committed data and corrupt the database`,
       `Set ${off.join(', ')} to on, except for data that you can lose, such as test data.`,
     ),
   ];

@@ -70,7 +70,7 @@ function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisFacts): F
   if (maxMemory === 0 && machineMemory > 0 && usedMemory >= fullAt * machineMemory) {
     return warning(
       `Redis has no memory limit and uses ${Math.round((100 * usedMemory) / machineMemory)} % of its machine's memory: ` +
-        'the system may kill it',
+        'the operating system may kill it',
       "Add memory to the machine, or set maxmemory below the machine's memory, with maxmemory-policy noeviction.",
     );
   }
@@ -78,13 +78,13 @@ function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisFacts): F
   const used = `${Math.round((100 * usedMemory) / maxMemory)} % of ${Math.round(maxMemory / 1024 / 1024)} MiB used`;
   if (policy !== 'noeviction') {
     return warning(
-      `maxmemory-policy is ${policy} (${used}): when memory is full, Redis evicts the counters of limits, and quotas start again at 0`,
+      `maxmemory-policy is ${policy} (${used}): when memory is full, Redis evicts limit counters, and quotas start again at 0`,
       'Use a separate Redis for Millrace, with maxmemory-policy noeviction and spare memory.',
     );
   }
   if (usedMemory < fullAt * maxMemory) return ok(`maxmemory-policy is noeviction, ${used}`);
   return warning(
-    `${used}: when memory is full, Redis refuses writes, and each process counts limits separately`,
+    `${used}: when memory is full, Redis rejects writes, and each process counts limits separately`,
     'Raise maxmemory.',
   );
 }
@@ -93,9 +93,9 @@ function saving({ isSaved }: RedisFacts): Finding[] {
   if (isSaved) return [];
   return [
     warning(
-      'Redis could not save its data: unless stop-writes-on-bgsave-error is no, it refuses writes, and each process ' +
+      'Redis could not save its data: unless stop-writes-on-bgsave-error is no, it rejects writes, and each process ' +
         'counts limits separately',
-      'Check the disk and the log of Redis. Millrace does not need Redis to save anything, so CONFIG SET save "" is enough.',
+      'Check the Redis disk and log. Millrace does not need Redis to save anything, so CONFIG SET save "" is enough.',
     ),
   ];
 }

@@ -29,7 +29,7 @@ export const doctorSettingsSchema = Type.Object({
   maxAiRecordBytes: integerSetting(8_400_000, 'maximum size of an AI event as it is written to the log, in bytes', {
     min: 1000,
   }),
-  maxBodyBytes: integerSetting(20 * 1024 * 1024, 'maximum size of a request body as it is received, in bytes', {
+  maxBodyBytes: integerSetting(20 * 1024 * 1024, 'maximum size of a request body before decompression, in bytes', {
     min: 1,
   }),
   maxInFlightBytes: integerSetting(
@@ -52,10 +52,10 @@ export const doctorSettingsSchema = Type.Object({
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
   kafkaSessionTimeoutMs: integerSetting(
     6000,
-    'time without a heartbeat after which the other consumers take over the partitions of a consumer, in milliseconds',
+    "time without a heartbeat after which the other consumers take over a consumer's partitions, in milliseconds",
     { min: 1000 },
   ),
-  keepDeletedIdsDays: integerSetting(90, 'number of days to keep hashes of the distinct IDs of deleted persons', {
+  keepDeletedIdsDays: integerSetting(90, 'number of days to keep hashed distinct IDs of deleted persons', {
     min: 1,
   }),
   publicApiUrl: Type.Optional(Type.String()),
@@ -121,8 +121,8 @@ function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | nul
 function proxy({ publicApiUrl, trustProxy }: DoctorSettings): Finding | null {
   if (publicApiUrl?.startsWith('https:') !== true || trustProxy === true) return null;
   return warning(
-    'PUBLIC_API_URL uses https, but TRUST_PROXY is not true: the API sees the IP address of the proxy for all clients, ' +
-      'so a single client that guesses keys gets all clients blocked',
+    "PUBLIC_API_URL uses https, but TRUST_PROXY is not true: the API sees the proxy's IP address for all clients, " +
+      'so one client that guesses keys causes all clients to be blocked',
     'Set TRUST_PROXY=true for the management API, and PROXY_HOPS if there are several proxies.',
   );
 }
@@ -140,7 +140,7 @@ function circle({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
   const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
   if (to === null || to !== own) return null;
   return warning(
-    `INGEST_URL and PUBLIC_API_URL have the same address (${to}): if it routes /api to the API, the API requests flag ` +
+    `INGEST_URL and PUBLIC_API_URL have the same address (${to}): if this address routes /api to the API, the API requests flag ` +
       'definitions from itself',
     'Set INGEST_URL to the internal address of the gateways, such as http://millrace-gateway:8000.',
   );
@@ -167,7 +167,7 @@ function session({ eventLog, kafkaSessionTimeoutMs: ms }: DoctorSettings): Findi
   if (eventLog !== 'kafka' || (ms >= 6000 && ms <= 1_800_000)) return null;
   return warning(
     `KAFKA_SESSION_TIMEOUT_MS (${ms}) is outside the range that brokers accept by default (6000 to 1800000): consumers cannot join`,
-    'Set a value in this range, or change group.min.session.timeout.ms and group.max.session.timeout.ms of the brokers.',
+    'Set a value in this range, or change group.min.session.timeout.ms and group.max.session.timeout.ms on the brokers.',
   );
 }
 
@@ -191,15 +191,15 @@ function traces(env: Env): Finding | null {
 function sender({ smtpUrl, smtpFrom }: DoctorSettings): Finding | null {
   if (smtpUrl === undefined || !smtpFrom.includes('@localhost')) return null;
   return warning(
-    'SMTP_URL is set, but SMTP_FROM is an address at localhost: most mail servers refuse such email',
-    'Set SMTP_FROM to an address of one of your domains.',
+    'SMTP_URL is set, but SMTP_FROM is an address at localhost: most mail servers reject such email',
+    'Set SMTP_FROM to an address in one of your domains.',
   );
 }
 
 function tokenSecret({ tokenSecret: secret }: DoctorSettings): Finding | null {
   if (secret !== undefined) return null;
   return warning(
-    'TOKEN_SECRET is not set: other processes of the management API reject the tokens of a process, and a restart invalidates them',
+    'TOKEN_SECRET is not set: each process of the management API rejects tokens from the other processes, and a restart invalidates all tokens',
     'Set TOKEN_SECRET for the management API (openssl rand -base64 32).',
   );
 }
@@ -260,7 +260,7 @@ function unpacked({ maxBodyBytes, maxDecompressedBytes }: DoctorSettings): Findi
   if (maxDecompressedBytes >= maxBodyBytes) return null;
   return warning(
     `MAX_DECOMPRESSED_BYTES (${maxDecompressedBytes}) is less than MAX_BODY_BYTES (${maxBodyBytes}): bodies between ` +
-      'these sizes are refused, compressed or not',
+      'these sizes are rejected, compressed or not',
     'Raise MAX_DECOMPRESSED_BYTES, or lower MAX_BODY_BYTES.',
   );
 }
