@@ -35,7 +35,7 @@ test('nothing is said while the database refuses what it is given, and quotes it
     await sendToApi(services, marks);
     await sendToIngest(services, marks);
     await eventually(
-      () => services.said().includes('could not process a batch; it is retried until an operator fixes the cause'),
+      () => services.said().includes('could not process a batch; retrying until an operator fixes the cause'),
       {
         what: 'The consumer hearing the refusal',
       },

@@ -9,7 +9,7 @@ export const databaseConfigFields = {
   ...secretSetting(
     'databaseUrl',
     Type.String({
-      description: 'connection URL of PostgreSQL, for example postgresql://user:password@host:port/database',
+      description: 'PostgreSQL connection URL, for example postgresql://user:password@host:port/database',
     }),
     readForEachConnection,
   ),
@@ -29,25 +29,25 @@ export const databaseConfigFields = {
   ),
   databaseSslMode: Type.Optional(
     Type.String({
-      description: 'TLS mode, if DATABASE_URL has no parameter sslmode: verify-full, no-verify or disable',
+      description: 'TLS mode, if DATABASE_URL has no sslmode parameter: verify-full, no-verify or disable',
     }),
   ),
   databaseSslCaFile: Type.Optional(
     Type.String({
       description:
-        'path to the PEM file with the CA certificate of the PostgreSQL server. Equivalent to the connection parameter sslrootcert',
+        'path to the PEM file with the CA certificate of the PostgreSQL server. Equivalent to the sslrootcert connection parameter',
     }),
   ),
   databaseSslCertFile: Type.Optional(
     Type.String({
       description:
-        'path to the PEM file with a client certificate, if PostgreSQL requires one. Equivalent to the connection parameter sslcert',
+        'path to the PEM file with a client certificate, if PostgreSQL requires one. Equivalent to the sslcert connection parameter',
     }),
   ),
   databaseSslKeyFile: Type.Optional(
     Type.String({
       description:
-        'path to the PEM file with the private key of DATABASE_SSL_CERT_FILE. Equivalent to the connection parameter sslkey',
+        'path to the PEM file with the private key for the certificate in DATABASE_SSL_CERT_FILE. Equivalent to the sslkey connection parameter',
     }),
   ),
 } as const;

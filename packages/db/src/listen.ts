@@ -128,6 +128,6 @@ const pauseFor = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { sig
 class NoEcho extends Error {
   override readonly name = 'NoEcho';
   constructor() {
-    super('PostgreSQL takes LISTEN, but no notification arrives. Is there a pooler in transaction mode in between?');
+    super('PostgreSQL accepts LISTEN, but no notification arrives. Check for a connection pooler in transaction mode.');
   }
 }

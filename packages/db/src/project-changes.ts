@@ -39,12 +39,12 @@ export function watchProjectChanges({ database, logger, metrics }: ProjectChange
     channel: projectChangeChannel,
     onMessage: (payload) => notify(parseProjectChange(payload)),
     onStart() {
-      logger.info('receiving notifications of changed keys and settings from PostgreSQL');
+      logger.info('receiving PostgreSQL notifications about changed keys and settings');
       received.set(1);
       notify(null);
     },
     onInterrupted(error) {
-      logger.warn('no notifications of changed keys and settings from PostgreSQL: polling every second instead', {
+      logger.warn('no PostgreSQL notifications about changed keys and settings: polling every second instead', {
         error,
       });
       received.set(0);

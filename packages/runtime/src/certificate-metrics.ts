@@ -15,7 +15,7 @@ export function reportCertificates(config: object, metrics: Metrics): void {
   if (files.length === 0) return;
   const expiry = metrics.gauge(
     'millrace_certificate_expiry_timestamp_seconds',
-    'Expiry time of the certificate in a setting, as Unix time in seconds. If the file contains several certificates, the earliest. NaN if the file cannot be read',
+    'Expiry time of the certificate file in a setting, as Unix time in seconds. If the file contains several certificates, the earliest expiry time. NaN if the file cannot be read',
     ['setting'],
   );
   Object.assign(expiry, {

@@ -132,7 +132,7 @@ export const metricsConfigFields = {
     Type.Integer({
       minimum: 0,
       maximum: 65_535,
-      description: 'separate TCP port for /metrics, which the main port then no longer serves; 0 picks a free port',
+      description: 'separate TCP port for /metrics. The main port then does not serve /metrics. 0 picks a free port',
     }),
   ),
   metricsHost: Type.String({ default: '0.0.0.0', description: 'address to listen on for METRICS_PORT' }),

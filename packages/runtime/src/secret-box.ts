@@ -10,10 +10,10 @@ export const secretsKeyFields = secretSetting(
     Type.String({
       pattern: '^[A-Za-z0-9+/_-]{43}=?(\\s*,\\s*[A-Za-z0-9+/_-]{43}=?)*$',
       description:
-        'key that encrypts the secrets of batch exports and authenticator apps, and encrypted payloads of feature flags: 32 bytes in base64 (`openssl rand -base64 32`). If you give several, separated by commas, the first one encrypts and all can decrypt',
+        'key that encrypts batch export secrets, authenticator app secrets, OpenID provider client secrets and encrypted feature flag payloads: 32 bytes in base64 (`openssl rand -base64 32`). If you set several keys, separated by commas, the first one encrypts and all of them can decrypt',
     }),
   ),
-  'again before it encrypts a secret, and when it does not know the key of a stored secret',
+  'again before it encrypts a secret, and when a stored secret requires a key that is not loaded',
 );
 
 /** Something secret as it lies in the database: which key opens it, and what that key opens. */

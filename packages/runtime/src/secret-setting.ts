@@ -15,7 +15,7 @@ export function secretSetting<N extends string, S extends TSchema>(
   schema: S,
   follows: string,
 ): Record<N, S> & Record<FileOf<N>, TOptional<TString>> {
-  const description = `path of a file that contains the value of ${environmentName(name)}. Millrace reads it ${follows}`;
+  const description = `path to a file that contains the value of ${environmentName(name)}. Millrace reads it ${follows}`;
   return { [name]: schema, [fileOf(name)]: Type.Optional(Type.String({ description })) } as Record<N, S> &
     Record<FileOf<N>, TOptional<TString>>;
 }

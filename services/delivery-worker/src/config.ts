@@ -11,7 +11,7 @@ import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
 export const configSchema = Type.Object({
-  healthPort: integerSetting(8021, 'TCP port of the health endpoints and metrics; 0 picks a free port', {
+  healthPort: integerSetting(8021, 'TCP port for health endpoints and metrics; 0 picks a free port', {
     max: 65_535,
   }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
@@ -28,7 +28,7 @@ export const configSchema = Type.Object({
     ),
     'again for each email',
   ),
-  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of emails' }),
+  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender address of emails' }),
   smtpTimeoutMs: integerSetting(20_000, 'maximum time for one attempt to send an email, in milliseconds', {
     min: 1,
     max: 60_000,
@@ -60,14 +60,14 @@ export const configSchema = Type.Object({
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'public URL (http or https) of the management API. Reports link to its console, and Slack loads pictures from it',
+        'public URL (http or https) of the management API. Reports link to the console at this URL, and Slack loads pictures from it',
     }),
   ),
   dnsServers: Type.Optional(
     Type.String({
       pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',
       description:
-        'addresses of the name servers for the daily check of verified domains, separated by commas. Default: the name servers of the system. Must match the management API',
+        'comma-separated addresses of the name servers for the daily check of verified domains. Default: the system name servers. Must match the management API',
     }),
   ),
   allowPrivateDestinations: Type.Boolean({
@@ -75,7 +75,7 @@ export const configSchema = Type.Object({
     description: 'allow webhooks and batch exports to connect to private networks. Must match the management API',
   }),
   ...secretsKeyFields,
-  keepOutcomesDays: integerSetting(90, 'number of days to keep the history of deliveries and of batch export runs', {
+  keepOutcomesDays: integerSetting(90, 'number of days to keep the history of deliveries and batch export runs', {
     min: 1,
   }),
   eventRetentionDays: integerSetting(
@@ -85,14 +85,14 @@ export const configSchema = Type.Object({
   ),
   postgresEventDays: integerSetting(
     0,
-    'with EVENT_STORE=clickhouse: number of days that PostgreSQL keeps events that are in ClickHouse. They are deleted in whole months. 0 means as long as ClickHouse keeps them',
+    'with EVENT_STORE=clickhouse: number of days that PostgreSQL keeps events that have been copied to ClickHouse. These events are deleted in whole months. 0 keeps them in PostgreSQL for as long as in ClickHouse',
     { min: 0, max: 36_500 },
   ),
   keepWarningsDays: integerSetting(90, 'maximum number of days to keep ingestion warnings', { min: 1, max: 36_500 }),
   keepActivityDays: integerSetting(730, 'number of days to keep the activity log', { min: 1, max: 36_500 }),
   keepDeletedIdsDays: integerSetting(
     90,
-    'number of days to keep hashes of the distinct IDs of deleted persons. Must be longer than the event log keeps records',
+    'number of days to keep hashed distinct IDs of deleted persons. Must be longer than the retention period of the event log',
     { min: 1 },
   ),
   recountCohortsHours: integerSetting(

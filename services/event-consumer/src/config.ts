@@ -10,7 +10,7 @@ const laneNames = lanes.join('|');
 
 /** The consumer's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
 export const consumerConfigSchema = Type.Object({
-  healthPort: integerSetting(8001, 'TCP port of the health endpoints and metrics; 0 picks a free port', {
+  healthPort: integerSetting(8001, 'TCP port for health endpoints and metrics; 0 picks a free port', {
     max: 65_535,
   }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
@@ -23,7 +23,7 @@ export const consumerConfigSchema = Type.Object({
   ...fallbackConfigFields,
   kafkaSessionTimeoutMs: integerSetting(
     6000,
-    'time without a heartbeat after which the other consumers take over the partitions of this one, in milliseconds',
+    "time without a heartbeat after which the other consumers take over this consumer's partitions, in milliseconds",
     {
       min: 1000,
     },
@@ -37,7 +37,7 @@ export const consumerConfigSchema = Type.Object({
   consumerLanes: Type.String({
     default: lanes.join(','),
     pattern: `^(${laneNames})(,(${laneNames}))*$`,
-    description: `topics of events that this process reads, separated by commas: ${lanes.join(', ')}`,
+    description: `comma-separated list of the event topics that this process reads: ${lanes.join(', ')}`,
   }),
   publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'off',

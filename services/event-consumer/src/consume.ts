@@ -147,7 +147,7 @@ async function afterFailure(
       await freeLocks();
       throw error;
     case 'systemic':
-      logger.error('could not process a batch; it is retried until an operator fixes the cause', {
+      logger.error('could not process a batch; retrying until an operator fixes the cause', {
         ...positionOf(batch),
         ...describeFailure(error),
       });

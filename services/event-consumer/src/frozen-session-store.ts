@@ -31,7 +31,7 @@ export function createFreeLocks({
       if (hidden > 0 && !isTold) {
         isTold = true;
         logger.warn(
-          'other consumers use a different database role, so this consumer cannot release their locks if one of them stops in the middle of a batch. Use the same role for all consumers',
+          'other consumers use a different database role, so this consumer cannot release the locks of a consumer that stops in the middle of a batch. Use the same role for all consumers',
           { sessions: hidden },
         );
       }

@@ -15,7 +15,7 @@ export const gatewayConfigSchema = Type.Object({
     default: 'ingest,flags',
     pattern: '^\\s*(ingest|flags)(\\s*,\\s*(ingest|flags))?\\s*$',
     description:
-      'requests that this gateway serves, separated by commas: ingest (events), flags (flags and their definitions)',
+      'comma-separated list of the requests that this gateway serves: ingest (events), flags (flags and their definitions)',
   }),
   gatewayProcesses: integerSetting(
     1,
@@ -40,7 +40,9 @@ export const gatewayConfigSchema = Type.Object({
     description: 'prefix of every topic name. Must be the same for all services',
   }),
   topicPartitions: integerSetting(12, 'number of partitions of each topic that Millrace creates', { min: 1 }),
-  maxBodyBytes: integerSetting(20 * mebibyte, 'maximum size of a request body as it is received, in bytes', { min: 1 }),
+  maxBodyBytes: integerSetting(20 * mebibyte, 'maximum size of a request body before decompression, in bytes', {
+    min: 1,
+  }),
   maxDecompressedBytes: integerSetting(100 * mebibyte, 'maximum size of a request body after decompression, in bytes', {
     min: 1,
   }),
@@ -67,18 +69,18 @@ export const gatewayConfigSchema = Type.Object({
     { min: 1, max: 64 },
   ),
   largeBodyHeapMb: integerSetting(1024, 'maximum JavaScript heap of each thread for large bodies, in MiB', { min: 16 }),
-  bodyTimeoutMs: integerSetting(30_000, 'maximum time for which an upload may pause, in milliseconds', { min: 1 }),
+  bodyTimeoutMs: integerSetting(30_000, 'maximum time that an upload may pause, in milliseconds', { min: 1 }),
   keepAliveTimeoutMs: integerSetting(
     75_000,
-    'time for which an idle connection stays open, in milliseconds. Must be longer than the idle timeout of the proxy',
+    'how long an idle connection stays open, in milliseconds. Must be longer than the idle timeout of the proxy',
   ),
   trustProxy: Type.Boolean({
     default: true,
-    description: 'take the address of the client from X-Forwarded-For, X-Real-IP and Forwarded',
+    description: 'read the client address from the X-Forwarded-For, X-Real-IP and Forwarded headers',
   }),
   limitFlushMs: integerSetting(
     100,
-    'time for which a gateway collects counts before it shares them with the other gateways, in milliseconds',
+    'how long a gateway collects counts before it shares them with the other gateways, in milliseconds',
     {
       min: 1,
     },
@@ -95,45 +97,45 @@ export const gatewayConfigSchema = Type.Object({
   ),
   spikeFactor: integerSetting(
     5,
-    'how many times its usual traffic a project must send for the traffic to be treated as a spike',
+    'multiple of its usual traffic that a project must send for the traffic to be treated as a spike',
     { min: 1 },
   ),
   spikeWarmUpMs: integerSetting(
     60_000,
-    'time after its start in which a gateway learns the usual traffic of each project, in milliseconds',
+    'how long after its start a gateway learns the usual traffic of each project, in milliseconds',
   ),
   overflowEventsPerSecond: integerSetting(
     100,
-    'number of events per second from one distinct ID above which its events go to the topic `overflow`. 0 turns this off',
+    'number of events per second from one distinct ID above which the events go to the topic `overflow`. 0 turns this off',
   ),
   overflowHoldMs: integerSetting(
     300_000,
-    'time for which the events of such a distinct ID still go to `overflow` after the rate has dropped, in milliseconds',
+    'how long the events of a distinct ID continue to go to `overflow` after its event rate has dropped, in milliseconds',
     { min: 1 },
   ),
   dropEventsByTokenDistinctId: Type.String({
     default: '',
-    description: 'events to drop, as token or token:distinct_id, separated by commas',
+    description: 'events to drop, as a comma-separated list of token or token:distinct_id',
   }),
   ingestionForceOverflowByTokenDistinctId: Type.String({
     default: '',
     description:
-      'events to write to the topic `overflow` without person processing, as token or token:distinct_id, separated by commas',
+      'events to write to the topic `overflow` without person processing, as a comma-separated list of token or token:distinct_id',
   }),
   skipPersonProcessingByTokenDistinctId: Type.String({
     default: '',
-    description: 'events to store without person processing, as token or token:distinct_id, separated by commas',
+    description: 'events to store without person processing, as a comma-separated list of token or token:distinct_id',
   }),
   restrictionsRefreshMs: integerSetting(
     5000,
-    'maximum time until a change of the ingestion restrictions in the database takes effect, in milliseconds',
+    'maximum time until a change to the ingestion restrictions in the database takes effect, in milliseconds',
     {
       min: 100,
     },
   ),
   trafficReportMs: integerSetting(
     60_000,
-    'minimum time between two warnings to a project about dropped events and rejected requests, in milliseconds',
+    'minimum time between two project warnings about dropped events and rejected requests, in milliseconds',
     {
       min: 1,
     },
@@ -156,16 +158,20 @@ export const gatewayConfigSchema = Type.Object({
     0,
     'number of flag requests that one project API key may send in a burst. 0 means no limit',
   ),
-  flagRequestsPerSecondPerKey: integerSetting(10, 'flag requests per second by which FLAG_BURST_PER_KEY is refilled', {
-    min: 1,
-  }),
+  flagRequestsPerSecondPerKey: integerSetting(
+    10,
+    'rate at which FLAG_BURST_PER_KEY refills, in flag requests per second',
+    {
+      min: 1,
+    },
+  ),
   flagBurstPerAddress: integerSetting(
     0,
     'number of flag requests that one IP address may send in a burst. 0 means no limit',
   ),
   flagRequestsPerSecondPerAddress: integerSetting(
     50,
-    'flag requests per second by which FLAG_BURST_PER_ADDRESS is refilled',
+    'rate at which FLAG_BURST_PER_ADDRESS refills, in flag requests per second',
     { min: 1 },
   ),
   flagExpensiveBurstMsPerAddress: integerSetting(
@@ -174,19 +180,19 @@ export const gatewayConfigSchema = Type.Object({
   ),
   flagExpensiveMsPerSecondPerAddress: integerSetting(
     100,
-    'evaluation time by which FLAG_EXPENSIVE_BURST_MS_PER_ADDRESS is refilled every second, in milliseconds',
+    'rate at which FLAG_EXPENSIVE_BURST_MS_PER_ADDRESS refills, in milliseconds of evaluation time per second',
     { min: 1 },
   ),
   browserLibraryDirectory: Type.String({
     default: '',
     description:
-      'folder of the browser library to serve. If empty, the folder next to the program, where the build puts it',
+      'folder that contains the browser library to serve. If empty, the folder next to the program, where the build puts the library',
   }),
   ...metricsConfigFields,
   ...logLevelFields,
   stopDelayMs: integerSetting(
     2000,
-    'time in milliseconds for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice',
+    'how long a stopping process continues to accept connections after it reports that it is not ready, in milliseconds. Load balancers need this time to notice',
   ),
   drainTimeoutMs: integerSetting(
     25_000,

@@ -142,7 +142,7 @@ async function startIngest(started: Started & { sql: Sql; health: Health }): Pro
   const startedAt = performance.now();
   health.require('event log', () => {
     if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
-    return 'The event log could not be reached yet.';
+    return 'The event log has not responded yet.';
   });
   const parts = { cache, sql, changes, log, topics, config, logger, metrics };
   const traffic = lifecycle.own('limits', await createTrafficControl(parts));

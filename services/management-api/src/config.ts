@@ -107,7 +107,7 @@ export const configSchema = Type.Object({
     ),
     'again for each email',
   ),
-  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of emails' }),
+  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender address of emails' }),
   ...providerFields,
   allowPrivateDestinations: Type.Boolean({
     default: false,
@@ -219,7 +219,7 @@ export const configSchema = Type.Object({
   ...logLevelFields,
   stopDelayMs: integerSetting(
     2000,
-    'time in milliseconds for which a stopping process still accepts connections after it reports that it is not ready, so that load balancers notice',
+    'how long a stopping process continues to accept connections after it reports that it is not ready, in milliseconds. Load balancers need this time to notice',
   ),
   drainTimeoutMs: integerSetting(
     15_000,

@@ -68,7 +68,7 @@ export function addBootstrapCommand(program: Command, terminal: Terminal): void 
     .description(
       'migrate the database, then create the first organization with an owner, a project and a personal API key',
     )
-    .requiredOption('--email <address>', 'email address of the first owner')
+    .requiredOption('--email <address>', "owner's email address")
     .option('--organization <name>', 'organization name', 'My organization')
     .option('--first-name <name>', 'first name of the owner')
     .option('--last-name <name>', 'last name of the owner')

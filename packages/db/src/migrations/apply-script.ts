@@ -160,7 +160,7 @@ async function tablesInUse(pool: pg.Pool, { giveUpMs }: LockPatience, cause: unk
   const oldest = rows.map(
     ({ pid, application, state, seconds }) => `pid ${pid} (${application || 'no name'}, ${state}, ${seconds} s)`,
   );
-  const reason = `a table that it changes was in use for ${Math.round(giveUpMs / 1000)} s`;
+  const reason = `a table that the migration changes was in use for ${Math.round(giveUpMs / 1000)} s`;
   const holders = oldest.length === 0 ? '' : `. Oldest transactions: ${oldest.join(', ')}`;
   return new AppError(
     'conflict',

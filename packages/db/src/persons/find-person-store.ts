@@ -24,7 +24,7 @@ export async function findPersonToDelete(sql: Sql, projectId: number, id: string
   const [found, other] = await candidates(sql, projectId, id);
   if (found === undefined) throw personNotFound();
   if (other !== undefined && other.uuid !== found.uuid) {
-    const detail = `This is the ${found.by} of one person and a distinct ID of another. Use the UUID of the person.`;
+    const detail = `This is the ${found.by} of one person and a distinct ID of another. Use the UUID of the person instead.`;
     throw new AppError('invalid', detail, { attr: 'id' });
   }
   return found;

@@ -67,7 +67,7 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
   );
   const deletedUnread = metrics.counter(
     'millrace_log_deleted_unread_records_total',
-    'Records lost because the retention of the log deleted them before they were read',
+    'Records lost because log retention deleted them before they were read',
     labels,
   );
   return {

@@ -43,7 +43,7 @@ export function createTruncation({
       lostBelow.set(partition, low);
       metrics.deletedUnread(topic, group, Number(low - from));
       logger.error(
-        'events lost: retention deleted records of the log before they were read. Raise the retention, and find out why the consumers were so far behind',
+        'events lost: log retention deleted records before they were read. Increase the retention period, and find out why the consumers were so far behind',
         {
           topic,
           group,

@@ -238,7 +238,7 @@ export const fallbackConfigFields = {
   }),
   eventLogFallbackAfterMs: integerSetting(
     10_000,
-    'time for which Kafka must be unavailable before the gateway uses EVENT_LOG_FALLBACK, in milliseconds',
+    'how long Kafka must be unavailable before the gateway uses EVENT_LOG_FALLBACK, in milliseconds',
     { min: 500 },
   ),
 } as const;

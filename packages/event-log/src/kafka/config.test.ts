@@ -64,12 +64,12 @@ const wrong: [string, Record<string, string>, string[]][] = [
   [
     'a broker without a port',
     { KAFKA_BROKERS: 'a:1,b' },
-    ['KAFKA_BROKERS must be a list of host:port, separated by commas'],
+    ['KAFKA_BROKERS must be a comma-separated list of host:port addresses'],
   ],
   [
     'an empty place in the list',
     { KAFKA_BROKERS: 'a:1,' },
-    ['KAFKA_BROKERS must be a list of host:port, separated by commas'],
+    ['KAFKA_BROKERS must be a comma-separated list of host:port addresses'],
   ],
   [
     'an IPv6 address, where the driver would look for the host [',
@@ -79,7 +79,7 @@ const wrong: [string, Record<string, string>, string[]][] = [
   [
     'a port out of range',
     { KAFKA_BROKERS: 'a:70000' },
-    ['KAFKA_BROKERS must be a list of host:port, separated by commas'],
+    ['KAFKA_BROKERS must be a comma-separated list of host:port addresses'],
   ],
   [
     'files without TLS',
@@ -120,7 +120,7 @@ const wrong: [string, Record<string, string>, string[]][] = [
     'several at once',
     { KAFKA_BROKERS: 'x', KAFKA_SSL_KEY_FILE: pem, KAFKA_SASL_PASSWORD: 'secret' },
     [
-      'KAFKA_BROKERS must be a list of host:port, separated by commas',
+      'KAFKA_BROKERS must be a comma-separated list of host:port addresses',
       'KAFKA_SSL must be true if KAFKA_SSL_CA_FILE, KAFKA_SSL_CERT_FILE or KAFKA_SSL_KEY_FILE is set',
       'KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE must be set together',
       'KAFKA_SASL_MECHANISM is required if KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD is set',

@@ -19,7 +19,7 @@ import type { AppendSettings } from '../append/transport.ts';
 export const kafkaConfigFields = {
   kafkaBrokers: Type.String({
     default: '127.0.0.1:9092',
-    description: 'addresses of the Kafka brokers as host:port, separated by commas',
+    description: 'comma-separated addresses of the Kafka brokers, as host:port',
   }),
   kafkaSsl: Type.Boolean({ default: false, description: 'use TLS for connections to the brokers' }),
   kafkaSslCaFile: Type.Optional(
@@ -29,7 +29,9 @@ export const kafkaConfigFields = {
     Type.String({ description: 'path to the PEM file with a client certificate, if the brokers require one' }),
   ),
   kafkaSslKeyFile: Type.Optional(
-    Type.String({ description: 'path to the PEM file with the private key of KAFKA_SSL_CERT_FILE' }),
+    Type.String({
+      description: 'path to the PEM file with the private key for the certificate in KAFKA_SSL_CERT_FILE',
+    }),
   ),
   kafkaSaslMechanism: Type.Optional(
     Type.Union([Type.Literal('plain'), Type.Literal('scram-sha-256'), Type.Literal('scram-sha-512')], {
@@ -77,7 +79,7 @@ function readBrokers(text: string, problems: string[]): string[] {
   if (brokers.some((broker) => broker.startsWith('['))) {
     problems.push('KAFKA_BROKERS contains an IPv6 address. Use a host name that resolves to it instead');
   } else if (!brokers.every(isAddress)) {
-    problems.push('KAFKA_BROKERS must be a list of host:port, separated by commas');
+    problems.push('KAFKA_BROKERS must be a comma-separated list of host:port addresses');
   }
   return brokers;
 }

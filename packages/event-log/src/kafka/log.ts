@@ -164,7 +164,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
         if (failures === attempts) throw error;
         if (refusesSettings(error)) {
           options.logger.warn(
-            'brokers rejected the settings of new topics; creating the topics with default settings',
+            'brokers rejected the settings for new topics; creating the topics with default settings',
             { error },
           );
           settings = {};
@@ -173,7 +173,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
       }
     }
   } catch (cause) {
-    throw new AppError('unavailable', 'Could not create the topics of the event log.', {
+    throw new AppError('unavailable', 'Could not create the event log topics.', {
       cause,
       details: { topics: topics.map(({ topic }) => topic) },
       retryAfterSeconds: 2,

@@ -15,7 +15,7 @@ export const redisConfigFields = {
       Type.String({
         pattern: '^rediss?://[^\\s]+$',
         description:
-          'URL of Redis: redis://host:port, or rediss://host:port for TLS. With REDIS_MODE sentinel or cluster, it can contain several host:port, separated by commas. If unset, each process counts separately for its limits',
+          'Redis URL: redis://host:port, or rediss://host:port for TLS. With REDIS_MODE sentinel or cluster, the URL can contain several host:port addresses, separated by commas. If unset, each process counts limits separately',
       }),
     ),
     'at startup, and again for each new connection to get the user name and password',
@@ -23,7 +23,7 @@ export const redisConfigFields = {
   redisMode: Type.Union([Type.Literal('single'), Type.Literal('sentinel'), Type.Literal('cluster')], {
     default: 'single',
     description:
-      'what the addresses in REDIS_URL are: single (one Redis server), sentinel (the sentinels) or cluster (some nodes of a cluster)',
+      'type of servers in REDIS_URL: single (one Redis server), sentinel (Redis sentinels) or cluster (some nodes of a Redis cluster)',
   }),
   redisUsername: Type.Optional(Type.String({ description: 'user name for Redis, if REDIS_URL does not contain one' })),
   ...secretSetting(

@@ -33,7 +33,7 @@ return counts`;
 /** Without an address there is nothing to connect to. */
 function connectionTo(redisUrl: string): RedisConnection {
   const connection = redisConnection({ redisUrl });
-  if (connection === undefined) throw new Error('The URL of Redis is empty.');
+  if (connection === undefined) throw new Error('The Redis URL is empty.');
   return connection;
 }
 

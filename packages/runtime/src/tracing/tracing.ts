@@ -83,7 +83,7 @@ export const traceChoiceConfigFields = {
   traceTrustParent: Type.Boolean({
     default: false,
     description:
-      'let the sampled flag of the traceparent header decide whether to trace a request. Use it only behind your own proxy that sets the header',
+      'let the sampled flag of the traceparent header decide whether to trace a request. Enable this only behind your own proxy that sets the header',
   }),
 } as const;
 

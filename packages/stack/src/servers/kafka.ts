@@ -119,7 +119,7 @@ async function format(
     ],
     { cwd: directory },
   );
-  if (status !== 0) throw new SetupProblem(`Could not prepare the data directory of Kafka:\n${output.trim()}`);
+  if (status !== 0) throw new SetupProblem(`Could not prepare Kafka's data directory:\n${output.trim()}`);
 }
 
 async function hasBroker(address: string): Promise<boolean> {

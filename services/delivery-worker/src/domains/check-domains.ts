@@ -47,8 +47,8 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
     await tell(deps, domain, {
       subject: `The single sign-on certificate of ${domain.domain} is about to expire`,
       sentence:
-        `The certificate of the identity provider of ${domain.domain} expires in ${days} day${days === 1 ? '' : 's'}. ` +
-        'Add the new certificate in the settings of the domain, in addition to the old one. Both work until you remove the old one.',
+        `The identity provider's certificate for ${domain.domain} expires in ${days} day${days === 1 ? '' : 's'}. ` +
+        'Add the new certificate in the domain settings, in addition to the old one. Both certificates work until you remove the old one.',
     });
   }
   return true;

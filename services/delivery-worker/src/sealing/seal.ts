@@ -26,7 +26,7 @@ const portion = 100;
 export function sealSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
-    what: 'secrets of batch exports',
+    what: 'batch export secrets',
     lock: lockForSealing,
     seal: (tx, { id, secrets }) => storeSecrets(tx, id, { ...secretBox.seal(secretBox.open(secrets, id), id) }),
   });
@@ -39,7 +39,7 @@ export function sealSecrets(deps: SealingDeps): Promise<boolean> {
 export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
-    what: 'secrets of authenticator apps',
+    what: 'authenticator app secrets',
     lock: lockTotpSecrets,
     seal: (tx, { id, secret }) => {
       const context = totpContext(id);
@@ -56,7 +56,7 @@ export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
 export function sealClientSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
-    what: 'client secrets of OpenID providers',
+    what: 'OpenID provider client secrets',
     lock: lockClientSecrets,
     seal: (tx, { id, secret }) => {
       const context = clientSecretContext(id);
@@ -123,7 +123,7 @@ export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): 
     if (last === undefined) break;
     after = last.id;
   }
-  if (sealed > 0) deps.logger.info('encrypted payloads of feature flags with the newest key', { count: sealed });
+  if (sealed > 0) deps.logger.info('encrypted feature flag payloads with the newest key', { count: sealed });
   return false;
 }
 
@@ -138,7 +138,7 @@ async function sealFlag({ database, logger, secretBox }: SealingDeps, flag: Encr
       return true;
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;
-      logger.debug('could not decrypt the payload of a feature flag', { featureFlagId: flag.id });
+      logger.debug('could not decrypt a feature flag payload', { featureFlagId: flag.id });
       return false;
     }
   });

@@ -31,7 +31,7 @@ export function createCookielessSalts(sql: Sql): CookielessSalts {
       });
       if (salt !== undefined) return salt;
     }
-    throw new Error('Could not read or create the salt of the day.');
+    throw new Error("Could not read or create today's salt.");
   }
 
   return {

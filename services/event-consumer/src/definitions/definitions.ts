@@ -88,7 +88,7 @@ export function createDefinitions({
       });
     } catch (error) {
       logger.warn(
-        'could not store definitions of events and properties; the next events will add them',
+        'could not store event and property definitions; the next events will add them',
         describeFailure(error),
       );
       for (const [key] of [...eventList, ...propertyList]) noted.forget(key);

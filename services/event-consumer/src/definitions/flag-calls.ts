@@ -82,7 +82,10 @@ export function createFlagCalls({
         ),
       );
     } catch (error) {
-      logger.warn('could not store the last call times of flags; the next batch retries', describeFailure(error));
+      logger.warn(
+        'could not store the times of the last flag calls; retrying with the next batch',
+        describeFailure(error),
+      );
       for (const [key] of calls) noted.delete(textHash53(key));
     }
   }

@@ -31,10 +31,10 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   const refused = metrics.counter('millrace_capture_requests_refused_total', 'Requests that got an error response', [
     'code',
   ]);
-  const parts = metrics.counter('millrace_capture_parts_left_out_total', 'Parts of stored events that were left out');
+  const parts = metrics.counter('millrace_capture_parts_left_out_total', 'Parts omitted from stored events');
   const bytes = metrics.counter(
     'millrace_capture_received_bytes_total',
-    'Total size of the request bodies as they were received',
+    'Total size of the received request bodies, before decompression',
   );
   const running = metrics.gauge('millrace_capture_requests_in_flight', 'Requests in progress');
   const held = metrics.gauge('millrace_capture_in_flight_bytes', 'Total size of the request bodies in memory');
@@ -45,7 +45,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   mostHeld.set(budget.maxBytes);
   const duration = metrics.histogram(
     'millrace_capture_request_seconds',
-    'Time from receiving the headers of a request to its response',
+    'Time from receiving the request headers to the response',
     durationBuckets,
     [],
     { withExemplars: true },

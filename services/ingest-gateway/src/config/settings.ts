@@ -43,7 +43,7 @@ export function createEarlyAccessFeatures(
     keysOf: ({ environmentId }) => (environmentId === null ? [] : [environmentId]),
     max: 1000,
     ask: (environmentId) => withTimeLimit(findPublicFeatures(sql, environmentId), settingsMs),
-    refusal: 'Could not read the early access features of the project. Try again in a moment.',
+    refusal: "Could not read the project's early access features. Try again in a moment.",
   });
 }
 

@@ -75,7 +75,7 @@ async function answerTarget(
   try {
     return await documentAnswer(request, await deps.data.documents.get(environmentId));
   } catch (cause) {
-    throw new AppError('unavailable', 'Could not read the feature flags of the project. Try again in a moment.', {
+    throw new AppError('unavailable', "Could not read the project's feature flags. Try again in a moment.", {
       cause,
     });
   }

@@ -220,7 +220,7 @@ async function definitionsOf(environmentId: number, { definitions }: FlagData): 
   try {
     return await definitions.get(environmentId);
   } catch (cause) {
-    throw new AppError('unavailable', 'Could not read the feature flags of the project. Try again in a moment.', {
+    throw new AppError('unavailable', "Could not read the project's feature flags. Try again in a moment.", {
       cause,
     });
   }

@@ -15,14 +15,13 @@ export interface FlagMetrics {
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export function createFlagMetrics(metrics: Metrics): FlagMetrics {
-  const requests = metrics.counter(
-    'millrace_flag_requests_total',
-    'Completed requests for flags and flag definitions',
-    ['path', 'status'],
-  );
+  const requests = metrics.counter('millrace_flag_requests_total', 'Completed flag and flag definition requests', [
+    'path',
+    'status',
+  ]);
   const refused = metrics.counter(
     'millrace_flag_requests_refused_total',
-    'Requests for flags and flag definitions that got an error response',
+    'Flag and flag definition requests that got an error response',
     ['code'],
   );
   const outcomes = metrics.counter(
@@ -35,13 +34,10 @@ export function createFlagMetrics(metrics: Metrics): FlagMetrics {
     'Flags that could not be evaluated, by the reason given in the response',
     ['reason'],
   );
-  const running = metrics.gauge(
-    'millrace_flag_requests_in_flight',
-    'Requests for flags and flag definitions in progress',
-  );
+  const running = metrics.gauge('millrace_flag_requests_in_flight', 'Flag and flag definition requests in progress');
   const duration = metrics.histogram(
     'millrace_flag_request_seconds',
-    'Time from receiving the headers of a request for flags or flag definitions to its response',
+    'Time from receiving the headers of a flag or flag definition request to the response',
     durationBuckets,
   );
   let inFlight = 0;

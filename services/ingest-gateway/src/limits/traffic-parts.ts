@@ -132,7 +132,7 @@ interface TrafficState {
 function createTrafficMetrics(metrics: Metrics, state: TrafficState): TrafficMetrics {
   const rateLimited = metrics.counter(
     'millrace_capture_events_rate_limited_total',
-    'Events in requests that were rejected because the project sends events faster than its plan allows',
+    'Events in requests that were rejected because the project sent events faster than its plan allows',
   );
   const rerouted = metrics.counter(
     'millrace_capture_events_rerouted_overflow_total',

@@ -44,7 +44,7 @@ function agreedKey(events: readonly (Fields | null)[]): unknown {
     const key = keyInEvent(event);
     if (key === undefined || key === agreed) continue;
     if (agreed !== undefined)
-      throw refused('inconsistent', 'The events of one request must have the same project API key.');
+      throw refused('inconsistent', 'All events in a request must have the same project API key.');
     agreed = key;
   }
   return agreed;

@@ -19,7 +19,7 @@ export function kindOf({ type, severity }: { type: string; severity: string }): 
 
 const unknownKind = (severity: string): WarningKind => ({
   outcome: severity === 'error' ? 'dropped' : 'changed',
-  detail: 'This version of the API does not know this type of warning. See the details for what happened.',
+  detail: 'This API version does not recognize this warning type. The details show what happened.',
   rule: 'docs/ingestion-rules.md#warnings',
 });
 
@@ -51,7 +51,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   malformed_event_properties: dropped(
     wire('dropped-events'),
-    'The properties are nested too deeply to be read. Send them with fewer levels.',
+    'The event properties are nested too deeply to be read. Send properties with fewer levels.',
   ),
   event_name_too_long: dropped(
     wire('capture-v1'),
@@ -87,7 +87,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   part_left_out: changed(
     wire('fields-of-an-event'),
-    'Part of the event is not valid text, or was too large. The event was stored with a note in place of that part.',
+    'Part of the event was not valid text or was too large. The event was stored with a note in place of that part.',
   ),
   quota_limited: dropped(
     wire('quotas-and-limits'),
@@ -95,7 +95,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   rate_limited: dropped(
     wire('quotas-and-limits'),
-    'Requests exceeded the rate that the plan allows and were rejected. SDKs retry them automatically; scripts must retry them, too.',
+    'Requests exceeded the rate that the plan allows and were rejected. SDKs retry these requests automatically. Scripts must retry them as well.',
   ),
   traffic_spike: noted(
     wire('quotas-and-limits'),
@@ -137,7 +137,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   group_properties_size_violation: changed(
     ingestion('groups'),
-    'The group would have more properties than can be stored. The event was stored, but the group was not changed.',
+    'The group would have more property data than can be stored. The event was stored, but the group was not changed.',
   ),
   invalid_process_person_profile: changed(
     ingestion('anonymous-events'),
@@ -150,11 +150,11 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   invalid_anon_distinct_id: dropped(
     ingestion('before-the-rules'),
-    '$anon_distinct_id is neither a string nor a number. Any other value could merge unrelated persons who share it. Send a string.',
+    '$anon_distinct_id is neither a string nor a number. Any other value could merge unrelated persons who share the same value. Send a string.',
   ),
   invalid_alias: dropped(
     ingestion('before-the-rules'),
-    'alias is neither a string nor a number. Any other value could merge unrelated persons who share it. Send a string.',
+    'alias is neither a string nor a number. Any other value could merge unrelated persons who share the same value. Send a string.',
   ),
   client_ingestion_warning: noted(
     ingestion('what-an-event-name-does'),
@@ -162,7 +162,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   duplicate_event_uuid: dropped(
     ingestion('the-event-row'),
-    'A different event with the same UUID was already stored. Send a unique UUID with each event, or none.',
+    'A different event with the same UUID was already stored. Send a unique UUID with each event, or omit the UUID.',
   ),
   large_integer_rounded: changed(
     ingestion('person-properties'),
@@ -170,11 +170,11 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   person_properties_size_violation: changed(
     ingestion('person-properties'),
-    'The person would have more properties than can be stored. The event was stored, but the person was not changed.',
+    'The person would have more property data than can be stored. The event was stored, but the person was not changed.',
   ),
   person_properties_not_shown: noted(
     ingestion('person-properties'),
-    'The person has so many properties that events do not show all of them. The person still has all of its properties.',
+    'The person has so many properties that its events include only some of them. The person keeps all of its properties.',
   ),
   cookieless_mode_disabled: dropped(
     cookieless,
