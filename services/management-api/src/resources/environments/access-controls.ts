@@ -117,7 +117,7 @@ function changeAccessRuleRoute(
     method: 'PUT',
     path: '/access_controls',
     operationId: 'access_controls_update',
-    summary: `Change the access control of ${kind === 'project' ? 'a project' : 'an environment'}`,
+    summary: `Change ${kind === 'project' ? "a project's" : "an environment's"} access control`,
     description:
       `Sets the rule for everyone, for one member, or for a role. \`none\` for everyone makes the ${kind} private; ` +
       '`none` for a member or role blocks access. Rules only have an effect if the plan includes project ' +

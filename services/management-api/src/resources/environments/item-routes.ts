@@ -83,7 +83,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
         below,
         path: '',
         operationId: method === 'PUT' ? 'update' : 'partial_update',
-        summary: `${method === 'PUT' ? 'Replace' : 'Change'} the settings of ${kind === 'project' ? 'a project' : 'an environment'}`,
+        summary: `${method === 'PUT' ? 'Replace' : 'Change'} ${kind === 'project' ? "a project's" : "an environment's"} settings`,
         description:
           'Changes the fields that are sent. Null resets fields that can be null. Unknown fields are ignored.',
         tags,
@@ -160,7 +160,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       below,
       path: '/activity',
       operationId: 'activity',
-      summary: `Show the activity log of ${kind === 'project' ? 'a project' : 'an environment'}`,
+      summary: `Show ${kind === 'project' ? "a project's" : "an environment's"} activity log`,
       description: `Returns the changes made to the ${kind}, most recent first. Values of secrets are not recorded.`,
       tags,
       scope: 'project:read',

@@ -12,7 +12,7 @@ const level = Type.Union([Type.Integer(), Type.Null()], {
 export const nameOf = (what: string) =>
   Type.String({ minLength: 1, maxLength: 200, description: `Name of the ${what}.` });
 export const identity = {
-  id: Type.Integer({ description: 'ID. A project and its first environment have the same ID.' }),
+  id: Type.Integer({ description: 'Numeric ID. A project and its first environment have the same ID.' }),
   uuid: Type.String({
     format: 'uuid',
     description: 'UUID of the environment; for a project, the UUID of its first environment.',

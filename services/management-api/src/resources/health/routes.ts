@@ -90,7 +90,7 @@ async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null
     if (!(error instanceof Error) || error.name !== 'DeadlineError') throw error;
     // Nobody waits for it any more, but it may still fail.
     source.catch(() => {});
-    return { value: null, state: 'This is taking longer than usual. Try again in a moment.' };
+    return { value: null, state: 'The measurement is taking longer than usual. Try again in a moment.' };
   }
 }
 
