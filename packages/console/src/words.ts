@@ -51,7 +51,7 @@ export const words = {
   late: (detail: string) => `Events are delayed. ${detail}`,
   lateLink: 'See what is delayed',
   docs: {
-    link: 'Read the rule',
+    link: 'Read the documentation',
     newWindow: '(opens in a new window)',
     help: 'Help',
     index: 'All documents',

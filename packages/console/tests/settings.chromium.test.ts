@@ -158,7 +158,7 @@ test('ten keys are the limit, said before the form; addresses that name nothing 
   await page.goto(console.address('settings?nonsense=1'));
   await page.getByLabel('First name').waitFor();
   await page.getByRole('link', { name: 'Personal API keys' }).click();
-  await page.getByText('You have 10 keys').waitFor();
+  await page.getByText('maximum of 10 keys').waitFor();
   await page.goBack();
   await page.getByLabel('First name').waitFor();
   await page.goto(console.address('settings/keys?open=unknown&nonsense=1'));

@@ -209,7 +209,7 @@ test('changed, whoever is new gets a first report; deleted it can be brought bac
   await block(page, 'Deliveries').getByRole('row').filter({ hasText: 'new@example.com' }).waitFor();
   await page.getByRole('button', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('including those that are waiting').waitFor();
+  await dialog.getByText('not even those that are already waiting').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('This subscription is deleted, and no reports are sent.').waitFor();

@@ -128,7 +128,7 @@ describe('warnings', () => {
     expect(await page.title()).not.toBe('run');
     await expectAccessible(page);
     const opened = page.waitForEvent('popup');
-    await aside(page).getByRole('link', { name: 'Read the rule' }).click();
+    await aside(page).getByRole('link', { name: 'Read the documentation' }).click();
     const rules = await opened;
     await rules.getByRole('heading', { name: 'Dropped events' }).waitFor();
     await eventually(async () => expect(await rules.evaluate('document.activeElement.id')).toBe('dropped-events'));

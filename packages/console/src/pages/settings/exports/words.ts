@@ -159,7 +159,7 @@ export const text = {
     ],
     [
       /^The export failed because of an error in this installation/,
-      'The error was caused by this installation, not by the destination. Its operator can find the cause in the worker log.',
+      'The error was caused by this installation, not by the destination. The installation’s operator can find the cause in the worker log.',
     ],
   ] as const,
   unknownReason: 'The destination returned the error below.',

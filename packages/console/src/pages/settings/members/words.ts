@@ -133,7 +133,7 @@ export const text = {
 
   made: {
     title: (count: number) => (count === 1 ? 'Invite created' : `${count} invites created`),
-    text: 'Give each link only to the person it is for: anyone who opens it can join under that address. The links are shown only once.',
+    text: 'Give each link only to the person it is for. Anyone who opens a link can join with the invited email address. The links are shown only once.',
     noLinks: 'Links are returned only to signed-in users, not to requests with an API key.',
     linkOf: (email: string) => `Link for ${email}`,
     mailed: 'An email is on its way too.',

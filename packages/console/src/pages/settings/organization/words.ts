@@ -11,12 +11,12 @@ export const text = {
     },
     members_can_invite: {
       label: 'Members can invite people',
-      about: 'When this is off, only administrators and owners can invite people.',
+      about: 'When this setting is off, only administrators and owners can invite people.',
     },
     members_can_use_personal_api_keys: {
       label: 'Members can use personal API keys',
       about:
-        'When this is off, members’ personal API keys do not give access to this organization. The keys of administrators and owners keep working.',
+        'When this setting is off, members’ personal API keys do not give access to this organization. The keys of administrators and owners keep working.',
     },
     default_anonymize_ips: {
       label: 'Discard client IP data in new projects',
@@ -26,7 +26,7 @@ export const text = {
     allow_publicly_shared_resources: {
       label: 'Allow public access to pictures in reports',
       about:
-        'Slack loads the pictures in reports without signing in. When this is off, messages to Slack and webhooks have no pictures.',
+        'Slack loads the pictures in reports without signing in. When this setting is off, messages to Slack and webhooks have no pictures.',
     },
   },
   newOrganization: 'New organization',

@@ -13,7 +13,7 @@ export const text = {
   reset: 'Reset key',
   resetTitle: 'Reset the project API key?',
   resetText:
-    'Within a second, requests that use the current key are rejected. Pages, apps and servers work again after you update them with the new key. Events that were already accepted are kept. You cannot go back to the current key.',
+    'Within a second, requests that use the current key are rejected. Pages, apps and servers work again after you update them with the new key. Events that were already accepted are kept. You cannot restore the current key.',
   wasReset: 'This is your new key. Update your pages, apps and servers to use it.',
 
   secretKey: 'Secret key',

@@ -17,7 +17,8 @@ export const text = {
   today: 'A report contains the current numbers, how they changed, a picture of each chart, and a link.',
   report: 'Report',
   subject: 'Subject:',
-  noReport: 'There is nothing to show. The numbers are still being computed, or the insight or dashboard was deleted.',
+  noReport:
+    'There is no report to show. Either the numbers are still being computed, or the insight or dashboard was deleted.',
   show: 'Show',
   showReport: (to: string) => `Show the report to ${to}`,
   newOne: 'New subscription',
@@ -62,7 +63,7 @@ export const text = {
     'This subscription is deleted, and no reports are sent. Restore it to continue with the next scheduled report.',
   deleteTitle: (title: string) => `Delete “${title}”?`,
   deleteText:
-    'No more reports are sent, including those that are waiting. You can restore the subscription from the list of deleted subscriptions.',
+    'No more reports will be sent, not even those that are already waiting. You can restore the subscription from the list of deleted subscriptions.',
   masked: 'Only administrators can see the full URL.',
 
   every: {
@@ -92,7 +93,7 @@ export const text = {
   groups: { day: 'day', workday: 'weekday (Monday to Friday)' },
 
   sent: 'Deliveries',
-  sentText: 'Reports sent to each recipient in the last 90 days. Your operator may have set a different period.',
+  sentText: 'Reports sent to each recipient in the last 90 days, unless your operator has set a different period.',
   noneSentTitle: 'No deliveries yet',
   noneSent: 'Reports appear here when they are due, or when you send a test report.',
   sentColumns: { state: 'Status', to: 'Recipient', due: 'Due', why: 'Reason', report: 'Report' },
