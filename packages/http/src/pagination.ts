@@ -106,12 +106,12 @@ export const keysetQuery = {
     maximum: maxLimit,
     'x-lenient': true,
     description:
-      'Number of results per page, at most 10000. Larger values are treated as 10000; values that are not positive are ' +
-      'treated as 100. Only the last page can be shorter.',
+      'Number of results per page, at most 10000. Larger values are treated as 10000, and values that are not ' +
+      'positive are treated as 100. Only the last page can be shorter.',
   }),
   cursor: Type.Optional(
     Type.String({
-      description: 'Position at which the page begins. It is part of the URL in `next` of the previous page.',
+      description: 'Position at which the page begins. Taken from the `next` URL of the previous page.',
     }),
   ),
 };

@@ -56,7 +56,7 @@ const dateRange = Type.Optional(
   object('InsightDateRange', {
     date_from: text('ISO 8601, relative (`-7d`, `-1mStart`, `wStart`, `qStart`) or `all`. Defaults to `-7d`.'),
     date_to: text('ISO 8601 or relative. Defaults to now.'),
-    explicitDate: flag('Whether to use the exact times of the range, without rounding.'),
+    explicitDate: flag('Whether to use the exact start and end times of the range, without rounding.'),
   }),
 );
 
@@ -250,7 +250,7 @@ export const retentionQuery = object('RetentionQuery', {
     object('InsightRetentionFilter', {
       retentionType: choice(
         ['retention_recurring', 'retention_first_time', 'retention_first_ever_occurrence'],
-        'Type of retention. Defaults to `retention_recurring`.',
+        'Retention type. Defaults to `retention_recurring`.',
       ),
       period: choice(['Hour', 'Day', 'Week', 'Month'], 'Length of an interval. Defaults to `Day`.'),
       totalIntervals: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Defaults to 7.' })),
@@ -260,7 +260,8 @@ export const retentionQuery = object('RetentionQuery', {
       minimumOccurrences: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
       timeWindowMode: choice(
         ['strict_calendar_dates', '24_hour_windows'],
-        'Type of time window. Defaults to `strict_calendar_dates`. A 24-hour window starts with the first target event in the interval.',
+        'Type of time window. Defaults to `strict_calendar_dates`. A 24-hour window starts with the first target ' +
+          'event in the interval.',
       ),
       retentionCustomBrackets: Type.Optional(
         Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
@@ -274,7 +275,7 @@ export const retentionQuery = object('RetentionQuery', {
         '`count` (default) counts actors. The others aggregate a property.',
       ),
       aggregationProperty: text(
-        'Property to aggregate: of target events in the first column, of returning events in later ones.',
+        'Property to aggregate. The first column uses target events, and later columns use returning events.',
       ),
       aggregationPropertyType: choice(['event', 'person'], 'Type of the property. Defaults to `event`.'),
       ...drawing('retentionReference', 'meanRetentionCalculation', 'display', 'dashboardDisplay', 'showTrendLines'),
@@ -318,13 +319,13 @@ const insightActors = object('InsightActorsQuery', {
   kind: Type.Literal('InsightActorsQuery'),
   source: insight,
   day: Type.Optional(Type.Union([Type.String(), Type.Number()], { description: 'Start of the interval.' })),
-  status: choice(['new', 'returning', 'resurrecting', 'dormant'], 'Status in a lifecycle query.'),
-  interval: Type.Optional(Type.Integer({ minimum: 0, description: 'Row of a retention query.' })),
+  status: choice(['new', 'returning', 'resurrecting', 'dormant'], 'Lifecycle status in a lifecycle query.'),
+  interval: Type.Optional(Type.Integer({ minimum: 0, description: 'Index of a row in a retention query, from 0.' })),
   series: Type.Optional(Type.Integer({ minimum: 0, description: 'Index of the series, starting at 0.' })),
   breakdown: Type.Optional(
     Type.Union([Type.String(), Type.Number(), Type.Array(Type.Union([Type.String(), Type.Number()]))]),
   ),
-  compare: choice(['current', 'previous'], 'Period to which the point belongs.'),
+  compare: choice(['current', 'previous'], 'Period that the data point belongs to.'),
   ...drawing('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
 });
 const funnelsActors = object('FunnelsActorsQuery', {
@@ -346,17 +347,17 @@ const funnelsActors = object('FunnelsActorsQuery', {
 export const eventsQuery = object('EventsQuery', {
   kind: Type.Literal('EventsQuery'),
   ...page,
-  event: text('Only events with this name.'),
+  event: text('Returns only events with this name.'),
   events: Type.Optional(
-    Type.Array(Type.String(), { maxItems: 200, description: 'Only events with these names. Empty means all events.' }),
+    Type.Array(Type.String(), { maxItems: 200, description: 'Returns only events with these names. Empty means all.' }),
   ),
   where: Type.Optional(Type.Unknown({ description: 'SQL is not supported. Only an empty list is accepted.' })),
   properties: filters,
   fixedProperties: filters,
   filterTestAccounts: common.filterTestAccounts,
-  personId: Type.Optional(Type.String({ format: 'uuid', description: 'Only events of this person.' })),
-  after: text('Only events after this time. Defaults to `-24h`. `all` means no limit.'),
-  before: text('Only events before this time. Defaults to now.'),
+  personId: Type.Optional(Type.String({ format: 'uuid', description: 'Returns only events of this person.' })),
+  after: text('Returns only events after this time. Defaults to `-24h`. `all` means no limit.'),
+  before: text('Returns only events before this time. Defaults to now.'),
   source: Type.Optional(insightActors),
   modifiers,
   ...marks,

@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db/sql';
 
 export interface Membership {
   organizationId: string;
-  /** 1 member, 8 administrator, 15 owner. */
+  /** 1 (member), 8 (administrator) or 15 (owner). */
   level: number;
 }
 

@@ -59,7 +59,7 @@ function readCertificate(base64: string): SamlCertificate {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate.publicKey;
   if (type !== 'rsa' && type !== 'ec') throw noCertificate('The certificate must have an RSA or elliptic-curve key.');
   if (type === 'rsa' && (details?.modulusLength ?? 0) < smallestRsaBits) {
-    throw noCertificate(`The RSA key of the certificate must have at least ${smallestRsaBits} bits.`);
+    throw noCertificate(`The certificate's RSA key must have at least ${smallestRsaBits} bits.`);
   }
   return { pem: certificate.toString(), expiresAt: new Date(certificate.validTo) };
 }

@@ -106,7 +106,7 @@ async function requireRoom(tx: Transaction, environmentId: number): Promise<void
   if ((row?.count ?? 0) <= mostRecordRules) return;
   throw new AppError(
     'invalid',
-    `A project can have at most ${mostRecordRules} access rules for records. To need fewer rules, use roles.`,
+    `A project can have at most ${mostRecordRules} access rules for records. To reduce the number of rules, use roles.`,
     {
       code: 'limit_exceeded',
     },

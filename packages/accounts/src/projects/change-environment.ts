@@ -68,7 +68,7 @@ export function requireLevelOfSettings(
     const isSame =
       settings[field] === undefined || settings[field] === (before?.[field as keyof StoredEnvironment] ?? null);
     if (!isForAdministrators || isSame) continue;
-    throw new AppError('forbidden', `Only administrators of the project can change ${field}.`);
+    throw new AppError('forbidden', `Only project administrators can change ${field}.`);
   }
 }
 

@@ -47,8 +47,8 @@ export function requireUncounted(plan: unknown): void {
   if (planLimit(plan, 'projects') === null && planLimit(plan, 'environments') === null) return;
   throw new AppError(
     'forbidden',
-    'Your current plan limits projects and environments, so you cannot mark one that counts toward the limit as demo ' +
-      'data.',
+    'Your current plan limits the number of projects and environments. You cannot mark a project or environment ' +
+      'that counts toward the limit as demo data.',
   );
 }
 

@@ -79,7 +79,7 @@ export const settingFields: Record<string, SettingField> = {
   app_urls: {
     ...texts('URLs of your application.', 200),
     does: 'stored only',
-    effect: 'Millrace accepts events from every origin, whatever URLs are listed here.',
+    effect: 'Millrace accepts events from every origin, regardless of this setting.',
     check: withoutEmpty,
     example: ['https://example.com'],
   },
@@ -87,12 +87,12 @@ export const settingFields: Record<string, SettingField> = {
     ...plain(
       nullable(
         Type.String({ maxLength: 500 }),
-        'Slack incoming webhook for reports that are sent to a channel. Only administrators of the project can change it. Administrators whose key can change it see the URL. Other callers see `https://hooks.slack.com/********`. If you send this mask back, the URL does not change.',
+        'Slack incoming webhook for reports that are sent to a channel. Only project administrators can change this setting. The URL is shown only to administrators whose key can change the setting. Other callers see `https://hooks.slack.com/********`. If you send this mask back, the URL does not change.',
       ),
     ),
     does: 'acts',
     effect:
-      'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only administrators of the project can change it. Members and API keys without permission to change it see a [masked URL](api/README.md#secrets-in-responses).',
+      'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only project administrators can change this setting. Members and API keys without permission to change the setting get a [masked URL](api/README.md#secrets-in-responses).',
     isForAdministrators: true,
     check: checkWebhook,
     example: 'https://hooks.slack.com/services/T0/B0/x',
@@ -107,7 +107,7 @@ export const settingFields: Record<string, SettingField> = {
   completed_snippet_onboarding: {
     ...flag('Whether the snippet has been installed.'),
     does: 'stored only',
-    effect: 'Other applications can store here that they have shown the snippet.',
+    effect: 'Other applications can use this setting to record that they have shown the snippet.',
     example: true,
   },
   test_account_filters: {
@@ -120,7 +120,7 @@ export const settingFields: Record<string, SettingField> = {
   test_account_filters_default_checked: {
     ...nullableFlag('Whether internal and test users are excluded by default.'),
     does: 'stored only',
-    effect: 'Other applications can use it as the default for excluding internal and test users.',
+    effect: 'Other applications can use this setting as the default for excluding internal and test users.',
     example: true,
   },
   path_cleaning_filters: {
@@ -133,7 +133,7 @@ export const settingFields: Record<string, SettingField> = {
     ...flag('Whether the environment contains demo data.'),
     does: 'acts',
     effect:
-      'The first demo project of an organization, and the first demo environment of a project, do not count toward the limits of the plan. Users cannot create a second one. A new demo environment has no default `test_account_filters`.',
+      'The first demo project of an organization, and the first demo environment of a project, do not count toward the plan limits. Users cannot create a second demo project or demo environment. A new demo environment has no default `test_account_filters`.',
     example: false,
   },
   timezone: {
@@ -147,18 +147,18 @@ export const settingFields: Record<string, SettingField> = {
   data_attributes: {
     ...someJson('HTML attributes that identify elements.'),
     does: 'stored only',
-    effect: 'Millrace captures interactions with its own list of attributes, whatever is listed here.',
+    effect: 'Millrace captures interactions with its own list of attributes, regardless of this setting.',
     example: ['data-attr', 'data-test'],
   },
   person_display_name_properties: {
     ...nullableTexts('Person properties to use as the display name, in order of preference.', 400),
     does: 'stored only',
-    effect: 'Lists show persons by `email`, `name`, `username` or distinct ID, whatever is listed here.',
+    effect: 'Lists show persons by `email`, `name`, `username` or distinct ID, regardless of this setting.',
     check: withoutEmpty,
     example: ['email'],
   },
   correlation_config: {
-    ...anyJson('Settings of correlation analysis.'),
+    ...anyJson('Correlation analysis settings.'),
     does: 'stored only',
     effect: 'Millrace does not include correlation analysis.',
     example: { a: 1 },
@@ -263,25 +263,25 @@ export const settingFields: Record<string, SettingField> = {
     example: ['e'],
   },
   session_replay_config: {
-    ...anyJson(
-      'Settings of session replay: `record_canvas`, `ai_config`. A change is merged with the stored settings.',
-    ),
+    ...anyJson('Session replay settings: `record_canvas`, `ai_config`. A change is merged with the stored settings.'),
     ...partOfReplay,
     mergeDepth: 2,
     check: checkReplayConfig,
     example: { record_canvas: true },
   },
   survey_config: {
-    ...json(nullable(anyObject, 'Settings of surveys. A change is merged with the stored settings.')),
+    ...json(nullable(anyObject, 'Survey settings. A change is merged with the stored settings.')),
     does: 'off',
     effect: 'Part of surveys.',
     mergeDepth: 1,
     example: { a: 1 },
   },
   access_control: {
-    ...flag('Whether the environment is private to some members. Administrators of the organization can change it.'),
+    ...flag(
+      'Whether only some members have access to the environment. Organization administrators can change this setting.',
+    ),
     does: 'acts',
-    effect: 'If true, the environment is private to some members. The plan must include project permissions.',
+    effect: 'If true, only some members have access to the environment. The plan must include project permissions.',
     example: true,
   },
   week_start_day: {
@@ -298,13 +298,13 @@ export const settingFields: Record<string, SettingField> = {
   primary_dashboard: {
     ...plain(nullable(Type.Integer(int32), 'ID of the primary dashboard.')),
     does: 'acts',
-    effect: 'The list of dashboards in the console marks this dashboard. Deleting the dashboard clears this setting.',
+    effect: 'The console marks this dashboard in the dashboard list. Deleting the dashboard clears this setting.',
     example: 7,
   },
   live_events_columns: {
-    ...nullableTexts('Columns of the list of live events.'),
+    ...nullableTexts('Columns of the live events list.'),
     does: 'stored only',
-    effect: 'Other applications can use it for the columns of a list of events.',
+    effect: 'Other applications can use this setting for the columns of an event list.',
     check: withoutEmpty,
     example: ['a'],
   },
@@ -316,10 +316,7 @@ export const settingFields: Record<string, SettingField> = {
   },
   cookieless_server_hash_mode: {
     ...plain(
-      nullable(
-        Type.Enum([0, 1, 2]),
-        'Mode of cookieless tracking: 0 (off) or 1 (stateless). 2 (stateful) is rejected.',
-      ),
+      nullable(Type.Enum([0, 1, 2]), 'Cookieless tracking mode: 0 (off) or 1 (stateless). 2 (stateful) is rejected.'),
     ),
     does: 'acts',
     effect:
@@ -351,13 +348,13 @@ export const settingFields: Record<string, SettingField> = {
     ...anyJson('Query modifiers.'),
     does: 'acts',
     effect:
-      '`personsOnEventsMode` decides whether insights use the current person properties or those that were stored with the event. Other keys have no effect.',
+      '`personsOnEventsMode` determines whether insights use the current person properties or those that were stored with the event. Other keys have no effect.',
     example: { a: 1 },
   },
   has_completed_onboarding_for: {
     ...anyJson('Products whose onboarding has been completed. At most 2000 characters as JSON.'),
     does: 'stored only',
-    effect: 'Other applications can store here which onboarding has been completed.',
+    effect: 'Other applications can use this setting to record which onboarding has been completed.',
     check: checkOnboarding,
     example: { product_analytics: true },
   },
@@ -378,7 +375,7 @@ export const settingFields: Record<string, SettingField> = {
   flags_persistence_default: {
     ...nullableFlag('Whether new flags persist across authentication steps by default.'),
     does: 'stored only',
-    effect: 'Other applications can use it as a default in their form for new flags.',
+    effect: 'Other applications can use this setting as a default in their form for new flags.',
     example: true,
   },
   capture_dead_clicks: {

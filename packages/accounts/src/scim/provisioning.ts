@@ -332,7 +332,7 @@ export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, ro
   if (others.length === 0) return;
   throw new AppError(
     'forbidden',
-    `The role has members outside the domain ${name}. Rename or delete it in the console, or remove these members first.`,
+    `The role has members outside the domain ${name}. Rename or delete the role in the console, or remove these members first.`,
   );
 }
 

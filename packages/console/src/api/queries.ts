@@ -62,7 +62,7 @@ export interface Me {
 export interface OrganizationOfMe {
   id: string;
   name: string;
-  /** 1 member, 8 administrator, 15 owner. */
+  /** 1 (member), 8 (administrator) or 15 (owner). */
   membership_level: number;
   /** Environments. A console's address has the id of one. */
   teams: { id: number; project_id: number; name: string; timezone: string }[];
@@ -78,7 +78,7 @@ export interface Project {
   /** Public: with it SDKs send events. */
   api_token: string;
   organization: string;
-  /** Of the caller in this project: 1 member, 8 administrator, 15 owner. */
+  /** Of the caller in this project: 1 (member), 8 (administrator) or 15 (owner). */
   effective_membership_level: number | null;
   ingested_event: boolean;
   live_events_columns: string[] | null;

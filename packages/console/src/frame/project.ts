@@ -11,7 +11,7 @@ export function useProject(): Project {
   return project;
 }
 
-/** Whether the caller may do in this project what asks for a level: 1 member, 8 administrator, 15 owner. */
+/** Whether the caller may do in this project what asks for a level: 1 (member), 8 (administrator) or 15 (owner). */
 export const useHasLevel = (level: 1 | 8 | 15) => (useProject().effective_membership_level ?? 0) >= level;
 
 /** The same of the organization that the project belongs to: what is about the organization asks for a level there. */

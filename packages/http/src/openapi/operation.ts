@@ -28,11 +28,11 @@ const errorSchema = Type.Object(
     detail: Type.String({ description: 'Human-readable explanation of the error.' }),
     attr: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Field that caused the error, with the parts of a nested field joined by two underscores; null if the error is ' +
-        'not about a field.',
+        "Field that caused the error. The parts of a nested field's name are joined by two underscores. Null if " +
+        'the error is not about a field.',
     }),
     error_event_id: Type.Optional(
-      Type.String({ description: 'ID of the request in the server log. Only with 5xx responses.' }),
+      Type.String({ description: 'ID of the request in the server log. Present only in 5xx responses.' }),
     ),
   },
   { title: 'Error' },
@@ -73,7 +73,8 @@ const preferHeader: Parameter = {
   in: 'header',
   required: false,
   description:
-    'With `return=representation`, the response contains the record and the header `Preference-Applied: return=representation`.',
+    'With `return=representation`, the response contains the record and the header `Preference-Applied: ' +
+    'return=representation`.',
   schema: { type: 'string' },
 };
 
@@ -112,7 +113,7 @@ function withFile(body: TSchema, { name, description }: FileField<unknown>): TSc
   const { properties, title } = shapeOf(body);
   // Generators know a file by the format that OpenAPI 3.0 had for it.
   const format = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
-  const part = { ...format, description: `Only in a form. ${description}` };
+  const part = { ...format, description: `Only in form requests. ${description}` };
   return { ...body, title: `${title}WithFile`, properties: { ...properties, [name]: part } } as TSchema;
 }
 

@@ -12,8 +12,8 @@ export const embeddedUser = Type.Object(
     last_name: Type.String({ description: 'Last name.' }),
     email: Type.String({ description: 'Email address.' }),
     is_email_verified: Type.Boolean({ description: 'Whether the email address has been verified.' }),
-    hedgehog_config: freeFormObject({ description: 'Free-form settings; empty if not set.' }),
-    role_at_organization: Type.String({ description: 'Job role of the user; empty if not known.' }),
+    hedgehog_config: freeFormObject({ description: 'Free-form settings. Empty if not set.' }),
+    role_at_organization: Type.String({ description: 'Job role of the user. Empty if not known.' }),
   },
   { title: 'User', description: 'A user.' },
 );

@@ -116,8 +116,8 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     }
     expect(await patch(fixture.tenant.projectId, { is_demo: true })).toMatchObject(
       PD(
-        'Your current plan limits projects and environments, so you cannot mark one that counts toward the limit as demo ' +
-          'data.',
+        'Your current plan limits the number of projects and environments. You cannot mark a project or environment ' +
+          'that counts toward the limit as demo data.',
       ),
     );
     expect((await patch(demo, { is_demo: true, name: 'x' })).status).toBe(200);

@@ -15,7 +15,8 @@ export const eventFilterQuery = {
     Type.String({
       format: 'uuid',
       description:
-        'Only events of the person with this UUID. Events of all distinct IDs that currently belong to the person are included.',
+        'Only events of the person with this UUID. Events of all distinct IDs that currently belong to the person ' +
+        'are included.',
     }),
   ),
   ...timeRangeQuery,
@@ -60,14 +61,16 @@ export const event = Type.Object(
         uuid: Type.String({ format: 'uuid' }),
         distinct_ids: Type.Array(Type.String(), {
           description:
-            'The main distinct ID, followed by the others in the order in which they were added. At most ' +
+            "The person's distinct IDs: the main ID, followed by the others in the order in which they were added. " +
+            'At most ' +
             `${maxDistinctIdsShown}.`,
         }),
         properties: freeFormObject(),
       },
       {
         description:
-          'Person that the distinct ID currently belongs to, including after merges. For events without a person profile, a placeholder.',
+          'Person that the distinct ID currently belongs to, including after merges. For events without a person ' +
+          'profile, a placeholder.',
       },
     ),
   },

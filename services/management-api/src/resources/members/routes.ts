@@ -24,13 +24,16 @@ const listQuery = Type.Object({
     description: 'Field to sort by, with a leading `-` for descending order.',
   }),
   updated_after: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only memberships that were changed after this time (ISO 8601).' }),
+    Type.String({
+      format: 'date-time',
+      description: 'Returns only memberships that were changed after this time (ISO 8601).',
+    }),
   ),
-  email: Type.Optional(Type.String({ description: 'Only the member with this email address.' })),
+  email: Type.Optional(Type.String({ description: 'Returns only the member with this email address.' })),
   search: Type.Optional(
     Type.String({
       maxLength: longestNeedle,
-      description: 'Only members whose name or email address contains this text, ignoring case.',
+      description: 'Returns only members whose name or email address contains this string, ignoring case.',
     }),
   ),
 });
@@ -96,8 +99,10 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         operationId: method === 'PUT' ? 'organizations_members_update' : 'organizations_members_partial_update',
         summary: "Change a member's level",
         description:
-          'Changes the membership level of a member. Only administrators and owners can do this. They cannot change members with a ' +
-          'higher level than their own, cannot assign a higher level than their own, and cannot change their own level.',
+          'Changes the membership level of a member. Only administrators and owners can do this. They cannot ' +
+          'change members with a ' +
+          'higher level than their own, cannot assign a higher level than their own, and cannot change their own ' +
+          'level.',
         tags: ['members'],
         scope: 'organization_member:write',
         isSensitive: true,
@@ -124,10 +129,12 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
       operationId: 'organizations_members_destroy',
       summary: 'Remove a member',
       description:
-        'Removes a member from the organization. All members can remove themselves. Administrators and owners can remove members whose ' +
-        'level is not higher than their own. Owners must be demoted before they can be removed. The account and its keys are not ' +
-        'deleted. If people can join the organization through one of its domains, use `keep_out=true` to prevent this person from ' +
-        'joining again. They can still be invited.',
+        'Removes a member from the organization. All members can remove themselves. Administrators and owners can ' +
+        'remove members whose ' +
+        "level is not higher than their own. Owners must be demoted before they can be removed. The user's account " +
+        'and API keys are not deleted. If users can join the organization through one of its ' +
+        'domains, send `keep_out=true` to prevent the removed user from joining again. The removed user can still ' +
+        'be invited.',
       tags: ['members'],
       scope: 'organization_member:write',
       isSensitive: true,
@@ -136,7 +143,8 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         keep_out: Type.Optional(
           Type.Boolean({
             description:
-              'Whether to prevent this email address from joining through a domain of the organization again. Requires level 8 or above.',
+              "Whether to block the member's email address, so that the user cannot join again through one of the " +
+              "organization's domains. Requires membership level 8 or higher.",
           }),
         ),
       }),

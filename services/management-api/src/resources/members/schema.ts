@@ -14,20 +14,20 @@ export const member = Type.Object(
     updated_at: Type.String({ format: 'date-time', description: 'When the membership was last changed.' }),
     is_2fa_enabled: Type.Boolean({ description: 'Whether the user has two-factor authentication enabled.' }),
     has_social_auth: Type.Boolean({
-      description: 'Whether the user can sign in with an account of an external provider.',
+      description: 'Whether the user can sign in through an external provider.',
     }),
     last_login: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the user last signed in. Null if never.',
+      description: 'When the user last signed in. Null if the user has never signed in.',
     }),
   },
-  { title: 'Member', description: 'Membership of a user in an organization.' },
+  { title: 'Member', description: "A user's membership in an organization." },
 );
 
 export const memberChanges = Type.Object(
   {
     level: Type.Optional(
       Type.Enum(Object.values(membershipLevels), {
-        description: 'Membership level: 1 member, 8 administrator or 15 owner. Must not exceed your own level.',
+        description: 'Membership level: 1 (member), 8 (administrator) or 15 (owner). Must not exceed your own level.',
       }),
     ),
   },

@@ -88,8 +88,8 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
       operationId: 'organizations_create',
       summary: 'Create an organization',
       description:
-        'Creates an organization with a first project. The caller becomes its owner, and it becomes their current organization ' +
-        '(`@current`).',
+        'Creates an organization and its first project. The caller becomes the owner, and the organization becomes ' +
+        "the caller's current organization (`@current`).",
       tags: ['organizations'],
       scope: 'organization:write',
       body: newOrganization,
@@ -142,8 +142,8 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
       operationId: 'organizations_destroy',
       summary: 'Delete an organization',
       description:
-        'Immediately deletes the organization with its projects, members, invites and domains. Its events and persons are deleted in ' +
-        'the background.',
+        'Immediately deletes the organization and its projects, members, invites and domains. Events and persons ' +
+        'are deleted in the background.',
       tags: ['organizations'],
       scope: 'organization:write',
       isSensitive: true,

@@ -12,7 +12,7 @@ const environmentSummary = Type.Object(
     id: Type.Integer({ description: 'ID of the environment.' }),
     uuid: Type.String({ format: 'uuid', description: 'UUID of the environment.' }),
     organization: Type.String({ format: 'uuid', description: 'ID of the organization.' }),
-    project_id: Type.Integer({ description: 'ID of the project of the environment.' }),
+    project_id: Type.Integer({ description: 'ID of the project that the environment belongs to.' }),
     api_token: Type.String({ description: 'Project API key that SDKs send with events.' }),
     name: Type.String({ description: 'Name of the environment.' }),
     completed_snippet_onboarding: Type.Boolean({
@@ -45,7 +45,8 @@ const environmentSummaryExample = {
 };
 
 const secondFactorRule =
-  'Whether members must use two-factor authentication to sign in. Does not apply to API keys, or to sign-ins through an identity ' +
+  'Whether members must use two-factor authentication to sign in. Does not apply to API keys, or to sign-ins ' +
+  'through an identity ' +
   'provider.';
 
 const nullable = (schema: ReturnType<typeof Type.String> | ReturnType<typeof Type.Boolean>, description: string) =>
@@ -78,7 +79,7 @@ export const organization = Type.Object(
     created_at: Type.String({ format: 'date-time', description: 'When the organization was created.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When the organization was last changed.' }),
     membership_level: Type.Integer({
-      description: 'Membership level of the caller: 1 member, 8 administrator, 15 owner.',
+      description: 'Membership level of the caller: 1 (member), 8 (administrator) or 15 (owner).',
     }),
     plugins_access_level: Type.Integer({ description: 'Always 3, because plugins are not supported.' }),
     teams: Type.Array(environmentSummary, {
@@ -128,7 +129,7 @@ export const organizationChanges = Type.Object(
 /** Parts of PostHog that Millrace does not have. Their defaults ask for nothing. */
 export const refusedOrganizationFields = {
   default_role_id: {
-    detail: 'Millrace gives no role to new members. Leave `default_role_id` out, or send null.',
+    detail: 'Millrace does not assign a default role to new members. Leave out `default_role_id`, or send null.',
     unless: [null],
   },
   default_experiment_stats_method: {
@@ -137,7 +138,8 @@ export const refusedOrganizationFields = {
   },
   is_ai_data_processing_approved: {
     detail:
-      'Millrace sends no data to AI providers, so there is nothing to approve. Leave `is_ai_data_processing_approved` out, or send false.',
+      'Millrace sends no data to AI providers, so there is nothing to approve. Leave ' +
+      '`is_ai_data_processing_approved` out, or send false.',
     unless: [null, false],
   },
 };

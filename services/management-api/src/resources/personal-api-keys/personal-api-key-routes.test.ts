@@ -20,7 +20,7 @@ const path = '/api/personal_api_keys/';
 const create = (body: unknown, key = me.key) => api.send('POST', path, { key, body });
 const works = async (value: string) => (await api.get('/api/users/@me/', value)).status;
 const tooMuch = PD(
-  'This API key cannot manage a key that has more scopes, broader access or a later expiration date than its own.',
+  'An API key cannot be used to manage a key that has more scopes, broader access or a later expiration date.',
 );
 /** Another key of the same person, made by the operator. */
 async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string; value: string }> {

@@ -25,7 +25,7 @@ import {
 const path = '/api/personal_api_keys';
 const tags: [string] = ['personal API keys'];
 const keyParams = Type.Object({
-  id: Type.String({ description: 'ID of the key, or `@current` for the key of this request.' }),
+  id: Type.String({ description: 'ID of the key, or `@current` for the key used for the request.' }),
 });
 const madeExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
 
@@ -54,8 +54,9 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'personal_api_keys_list',
       summary: 'List your personal API keys',
       description:
-        'Returns all personal API keys of the user, newest first, without their values. A key that is limited to certain organizations ' +
-        'or environments only returns keys with the same or narrower limits. The list is not paginated.',
+        'Returns your personal API keys, newest first, without the key values. If the key used for the request is ' +
+        'limited to certain organizations or environments, only keys with the same or narrower limits are returned. ' +
+        'The list is not paginated.',
       tags,
       scope: 'user:read',
       responses: { 200: { description: 'The keys.', schema: Type.Array(personalApiKey) } },
@@ -71,8 +72,9 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'personal_api_keys_create',
       summary: 'Create a personal API key',
       description:
-        'Creates a personal API key. It can do at most what the key of this request can, or what you can if you are signed in. The ' +
-        'value of the key is returned only in this response. A user can have at most ten keys.',
+        'Creates a personal API key. The new key cannot have more access than the key used for the request, or ' +
+        'than you have if you are signed ' +
+        'in. The key value is returned only in this response. A user can have at most ten keys.',
       tags,
       scope: 'user:write',
       isSensitive: true,
@@ -103,8 +105,8 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'personal_api_keys_retrieve',
       summary: 'Show a personal API key',
       description:
-        'Returns one key of the user, without its value. If the key of this request is limited to certain organizations or ' +
-        'environments, the key must have the same or narrower limits.',
+        'Returns one of your keys, without the key value. If the key used for the request is limited to certain ' +
+        'organizations or environments, the requested key must have the same or narrower limits.',
       tags,
       scope: 'user:read',
       params: keyParams,
@@ -122,8 +124,9 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'personal_api_keys_partial_update',
       summary: 'Update a personal API key',
       description:
-        'Changes the fields that are sent and leaves all others unchanged. Neither before nor after the change can the key do more than ' +
-        'the key of this request.',
+        'Changes the fields that are sent and leaves all others unchanged. The changed key must not have more ' +
+        'access than the key used for the request, either before or after the ' +
+        'change.',
       tags,
       scope: 'user:write',
       isSensitive: true,
@@ -157,7 +160,8 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'personal_api_keys_roll',
       summary: 'Roll a personal API key',
       description:
-        'Gives the key a new value, which is returned only in this response. The old value stops working immediately.',
+        'Replaces the key value. The new value is returned only in this response. The old value stops working ' +
+        'immediately.',
       tags,
       scope: 'user:write',
       isSensitive: true,

@@ -47,7 +47,7 @@ export function isWithinReach(own: KeyReach, other: KeyReach): boolean {
 function tooGreat(): AppError {
   return new AppError(
     'forbidden',
-    'This API key cannot manage a key that has more scopes, broader access or a later expiration date than its own.',
+    'An API key cannot be used to manage a key that has more scopes, broader access or a later expiration date.',
   );
 }
 

@@ -13,22 +13,24 @@ export const personalApiKey = Type.Object(
     id: Type.String({ description: 'ID of the key.' }),
     label: Type.String({ description: 'Label that describes what the key is used for.' }),
     value: Type.Union([Type.String(), Type.Null()], {
-      description: 'The key itself. Only returned when the key is created or rolled, otherwise null.',
+      description: 'Value of the key. Returned only when the key is created or rolled. Otherwise null.',
     }),
-    mask_value: Type.String({ description: 'Beginning and end of the key, so that you can recognize it.' }),
+    mask_value: Type.String({ description: 'Beginning and end of the key value, to help you identify the key.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the key was created.' }),
-    last_used_at: moment('When the key was last used, to the hour. Null if never.'),
-    last_rolled_at: moment('When the key was last rolled. Null if never.'),
-    expires_at: moment('When the key expires. Null if it does not expire.'),
-    user_id: Type.Integer({ description: 'ID of the user to whom the key belongs.' }),
+    last_used_at: moment('When the key was last used, accurate to the hour. Null if the key has never been used.'),
+    last_rolled_at: moment('When the key was last rolled. Null if the key has never been rolled.'),
+    expires_at: moment('When the key expires. Null if the key does not expire.'),
+    user_id: Type.Integer({ description: 'ID of the user who owns the key.' }),
     scopes: Type.Array(Type.String(), {
       description: 'Scopes of the key, as `object:read` or `object:write`. `*` means all scopes.',
     }),
     scoped_teams: Type.Array(Type.Integer(), {
-      description: 'IDs of the environments to which the key is limited. Empty if not limited.',
+      description:
+        'IDs of the environments to which the key is limited. Empty if the key is not limited to environments.',
     }),
     scoped_organizations: Type.Array(Type.String({ format: 'uuid' }), {
-      description: 'IDs of the organizations to which the key is limited. Empty if not limited.',
+      description:
+        'IDs of the organizations to which the key is limited. Empty if the key is not limited to organizations.',
     }),
   },
   { title: 'PersonalApiKey' },
@@ -41,7 +43,8 @@ const label = Type.String({
 });
 const scopes = Type.Array(Type.String(), {
   description:
-    'Scopes of the key. At least one is required. Must not contain scopes that the key of this request does not have.',
+    'Scopes of the key. At least one is required. Must not contain scopes that the key used for the request does ' +
+    'not have.',
 });
 const reach = {
   scoped_teams: Type.Optional(
@@ -52,7 +55,7 @@ const reach = {
   ),
   expires_at: Type.Optional(
     Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the key expires. By default, or with null, it does not expire.',
+      description: 'When the key expires. By default, or if null, the key does not expire.',
     }),
   ),
 };

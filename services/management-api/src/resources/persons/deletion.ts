@@ -13,15 +13,17 @@ import { listPersonUuids } from './store.ts';
 const maxPersons = 1000;
 
 const whatGoes =
-  'The person and its distinct IDs are deleted immediately. Other data about the person is removed in the background: its events if ' +
-  '`delete_events` is true, otherwise the person data in these events, and ingestion warnings that contain its IDs. The activity log ' +
-  'of the person shows the progress. Events that were captured before the deletion but not processed yet are dropped. If a distinct ID ' +
+  "The person and the person's distinct IDs are deleted immediately. Other data is deleted in the " +
+  "background. If `delete_events` is true, the person's events are deleted. Otherwise, only the person data " +
+  "in these events is deleted. Ingestion warnings that contain the person's IDs are deleted as well. The " +
+  "person's activity log shows the progress. Events that were captured before the deletion but have not been " +
+  'processed yet are dropped. If a distinct ID ' +
   'is used again later, a new person is created.';
 
 const deleteEventsQuery = Type.Object({
   delete_events: Type.Boolean({
     default: false,
-    description: 'Whether to delete the events of the persons as well.',
+    description: "Whether to delete the persons' events as well.",
   }),
 });
 
@@ -49,21 +51,23 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
             Type.Array(Type.String(), { maxItems: maxPersons, description: 'Distinct IDs of persons.' }),
           ),
           delete_events: Type.Optional(
-            Type.Boolean({ description: 'Same as the query parameter. It is enough to set one of them.' }),
+            Type.Boolean({
+              description: 'Equivalent to the query parameter `delete_events`. You only need to set one of the two.',
+            }),
           ),
         },
         { title: 'PersonSelection' },
       ),
       responses: {
         202: {
-          description: 'The persons are deleted. Their other data is being removed in the background.',
+          description: 'The persons were deleted. Their other data is being deleted in the background.',
           schema: Type.Object(
             {
               persons_found: Type.Integer({ description: 'Number of persons found.' }),
               persons_deleted: Type.Integer({
                 description: 'Number of persons deleted. Always equal to `persons_found`.',
               }),
-              events_queued_for_deletion: Type.Boolean({ description: 'Whether their events will be deleted.' }),
+              events_queued_for_deletion: Type.Boolean({ description: "Whether the persons' events will be deleted." }),
               deletion_errors: Type.Array(Type.Unknown(), { description: 'Always empty.' }),
             },
             { title: 'PersonDeletion' },
@@ -98,13 +102,16 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
       operationId: 'persons_destroy',
       summary: 'Delete a person',
       description:
-        'Deletes one person by UUID, numeric ID or distinct ID. The request is rejected if the ID could refer to two persons. ' +
+        'Deletes one person by UUID, numeric ID or distinct ID. The request is rejected if the ID could refer to ' +
+        'two persons. ' +
         `${whatGoes}`,
       tags: ['persons'],
       scope: 'person:write',
       params: personParams,
       query: deleteEventsQuery,
-      responses: { 202: { description: 'The person is deleted. Its other data is being removed in the background.' } },
+      responses: {
+        202: { description: "The person was deleted. The person's other data is being deleted in the background." },
+      },
       handler: async ({ caller, target, params: { id }, query: { delete_events: deletesEvents } }) => {
         const { uuid, by } = await findPersonToDelete(sql, target.environmentId, id);
         const wanted = by === 'distinct_id' ? { uuids: [], distinctIds: [id] } : { uuids: [uuid], distinctIds: [] };

@@ -18,16 +18,17 @@ export function personMergeRoute({ sql, searches, otherStore: store }: EventDeps
     below: belowEnvironment(sql),
     path: '/persons/:id/merges',
     operationId: 'persons_merges_list',
-    summary: 'Show how the distinct IDs of a person were merged',
+    summary: "Show how a person's distinct IDs were merged",
     description:
-      'Reconstructs the merges of a person from its stored `$identify`, `$create_alias` and `$merge_dangerously` events, because ' +
-      'merges themselves are not recorded. The oldest event comes first, and repeated events are left out. An ID is not explained if it ' +
-      'was added without such an event, or if the event has been deleted.',
+      "Reconstructs a person's merges from the stored `$identify`, `$create_alias` and `$merge_dangerously` " +
+      'events, because the merges themselves are not recorded. The oldest event comes first. Repeated events are ' +
+      'left out. The merge of an ID cannot be reconstructed if the ID was added without such an event, or if the ' +
+      'event has been deleted.',
     tags: ['persons'],
     scope: 'person:read',
     params: personParams,
     responses: {
-      200: { description: 'The distinct IDs of the person, and the events that merged them.', schema: merges },
+      200: { description: "The person's distinct IDs, and the events that merged them.", schema: merges },
     },
     examples: { response: mergesExample },
     handler: async ({ caller, target, params, request }) => {
@@ -101,13 +102,14 @@ const merges = Type.Object(
     distinct_ids: Type.Array(
       Type.Object({
         distinct_id: Type.String({ description: 'The distinct ID.' }),
-        moves: Type.Integer({ description: 'How often the ID was moved from one person to another.' }),
+        moves: Type.Integer({ description: 'How many times the ID was moved from one person to another.' }),
         is_explained: Type.Boolean({
-          description: 'Whether the ID is the main ID, or stored events explain how it was merged with the main ID.',
+          description:
+            'True if the ID is the main ID, or if stored events show how the ID was merged with the main ID.',
         }),
       }),
       {
-        description: `Distinct IDs of the person, in the order in which they were added, at most ${maxDistinctIdsShown}.`,
+        description: `The person's distinct IDs, in the order in which they were added. At most ${maxDistinctIdsShown}.`,
       },
     ),
     merges: Type.Array(
@@ -122,7 +124,7 @@ const merges = Type.Object(
             'Whether the event merged the two IDs. False if the other ID does not belong to this person now.',
         }),
       }),
-      { description: 'The events, oldest first, at most 1000.' },
+      { description: 'The events, oldest first. At most 1000.' },
     ),
   },
   { title: 'PersonMerges' },

@@ -13,8 +13,8 @@ import { readPerson } from './store.ts';
 const name = Type.String({ minLength: 1, maxLength: 400, description: 'Name of the property.' });
 
 const howItIsDone =
-  'Sends a `$set` event for the person to the ingest gateway (`INGEST_URL`). The person changes as soon as the event has been ' +
-  'processed, usually within seconds.';
+  'Sends a `$set` event for the person to the ingest gateway (`INGEST_URL`). The change takes effect when the ' +
+  'event has been processed, usually within seconds.';
 
 export function personPropertyRoutes(deps: GatewayDeps) {
   const { sql } = deps;
@@ -42,7 +42,7 @@ export function personPropertyRoutes(deps: GatewayDeps) {
       ...common,
       path: '/persons/:id/update_property',
       operationId: 'persons_update_property_create',
-      summary: 'Set a property of a person',
+      summary: 'Set a person property',
       description: howItIsDone,
       refusedQuery: { key: 'Send `key` in the body.', value: 'Send `value` in the body.' },
       body: Type.Object(
@@ -60,7 +60,7 @@ export function personPropertyRoutes(deps: GatewayDeps) {
       ...common,
       path: '/persons/:id/delete_property',
       operationId: 'persons_delete_property_create',
-      summary: 'Delete a property of a person',
+      summary: 'Delete a person property',
       description: howItIsDone,
       refusedQuery: { $unset: 'Send `$unset` in the body.' },
       body: Type.Object({ $unset: name }, { title: 'PersonPropertyToRemove' }),

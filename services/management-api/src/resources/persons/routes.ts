@@ -36,28 +36,29 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
       operationId: 'persons_list',
       summary: 'List persons',
       description:
-        'Returns the persons of the project, newest first. If you send several filters, only persons that match all of them are ' +
-        'returned. Page with `next` or with `offset`. With `offset`, some persons may be returned twice if new persons are ' +
-        'created while you page.',
+        'Returns the persons in the project, newest first. If you send several filters, only persons that match all ' +
+        'filters are returned. To get the following pages, use `next` or `offset`. With `offset`, a person may be ' +
+        'returned twice if new persons are created between your requests.',
       tags: ['persons'],
       scope: 'person:read',
       query: Type.Object({
         ...keysetQuery,
         offset: offsetOfLargeList(Number.MAX_SAFE_INTEGER),
-        distinct_id: Type.Optional(Type.String({ description: 'Only the person to whom this distinct ID belongs.' })),
+        distinct_id: Type.Optional(Type.String({ description: 'Returns only the person with this distinct ID.' })),
         email: Type.Optional(
-          Type.String({ description: 'Only persons whose `email` property is exactly this value.' }),
+          Type.String({ description: 'Returns only persons whose `email` property is exactly this value.' }),
         ),
         search: Type.Optional(
           Type.String({
             maxLength: longestNeedle,
-            description: 'Only persons whose email, name or distinct IDs contain this text, ignoring case.',
+            description: 'Returns only persons whose email, name or distinct IDs contain this string, ignoring case.',
           }),
         ),
         is_identified: Type.Optional(
           Type.Boolean({
             description:
-              'Only persons who were ever identified (true), or only persons who were never identified (false).',
+              'True returns only persons who have been identified. False returns only persons who have never been ' +
+              'identified.',
           }),
         ),
         properties: propertiesQuery(owners),
@@ -66,7 +67,8 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
             minimum: 1,
             maximum: 2_147_483_647,
             description:
-              'Only persons in the cohort with this ID, ordered by UUID. Cannot be combined with other filters or with `offset`. Also ' +
+              'Returns only persons in the cohort with this ID, ordered by UUID. Cannot be combined with other ' +
+              'filters or with `offset`. Also ' +
               'requires the scope `cohort:read`.',
           }),
         ),
@@ -166,9 +168,10 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
   } as const;
   const scopes = ['Person'];
   const description =
-    'Returns the deletions and splits of persons, most recent first. For a deletion, the change of the field `deletion` contains the ' +
-    'progress: `status` (`waiting`, `running` or `completed`), `delete_events`, and `events`, the number of events deleted ' +
-    'or stripped of person data so far. For a split (`split_person`), it contains the UUIDs of the new persons.';
+    'Returns person deletions and splits, the latest first. For a deletion, the change to the `deletion` field ' +
+    'contains the progress: `status` (`waiting`, `running` or `completed`), `delete_events`, and `events` (the ' +
+    'number of events that have been deleted or stripped of person data so far). For a split (`split_person`), ' +
+    'the change contains the UUIDs of the new persons.';
   return [
     ...defineRoutes({
       ...common,
@@ -183,7 +186,7 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
       ...common,
       path: '/persons/:id/activity',
       operationId: 'persons_activity_of_one',
-      summary: 'Show the activity log of a person',
+      summary: "Show a person's activity log",
       description: `${description} Use the UUID of the person in the path.`,
       params: personParams,
       handler: async ({ target: { environmentId }, params, query, request }) => {

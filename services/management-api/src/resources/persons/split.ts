@@ -19,10 +19,12 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
     operationId: 'persons_split_create',
     summary: 'Split a person',
     description:
-      'Moves distinct IDs of a person to new persons, one for each ID. Use this if the wrong people were merged. If you send ' +
-      '`distinct_ids_to_split`, these IDs are moved. Otherwise, all IDs except `main_distinct_id` are moved. This defaults to the ' +
-      'main ID of the person. The person keeps its UUID, its properties and its other IDs. The new persons have no properties, and all ' +
-      'past and future events of an ID belong to its new person. The change takes effect immediately. One request moves up to ' +
+      'Moves distinct IDs of a person to new persons. One new person is created for each ID. Use this request if ' +
+      'the wrong persons were merged. If you send `distinct_ids_to_split`, these IDs are moved. Otherwise, all ' +
+      "IDs except `main_distinct_id` are moved. `main_distinct_id` defaults to the person's main ID. The " +
+      'original person keeps its UUID, properties and other IDs. The new persons have no properties. All past and ' +
+      'future events with a moved ID belong to the new person. The change takes effect immediately. One request ' +
+      'moves up to ' +
       `${maxSplits} IDs. The request is rejected if the ID in the path could refer to two persons.`,
     tags: ['persons'],
     scope: 'person:write',

@@ -41,8 +41,9 @@ const tags: [string] = ['projects'];
 const creation = {
   summary: 'Create a project',
   description:
-    'Creates a project and its first environment, which share the same ID, with a new project API key. The project becomes the current ' +
-    'project of the caller. Requires membership level 8. Members of any level can create a demo project (`is_demo`).',
+    'Creates a project and its first environment, which has the same ID as the project and a new project API ' +
+    "key. The project becomes the caller's current project. Requires membership level 8. Members of any level can " +
+    'create a demo project (`is_demo`).',
   tags,
   scope: 'project:write',
   body: projectChanges,
@@ -114,7 +115,8 @@ export function projectRoutes(deps: ItemDeps) {
       operationId: 'projects_list',
       summary: 'List all projects',
       description:
-        'Returns the projects of all organizations that the caller belongs to and the API key can access, ordered by ID.',
+        'Returns the projects of all organizations that the caller belongs to and the API key can access, ordered ' +
+        'by ID.',
       tags,
       scope: 'project:read',
       query: Type.Object(offsetQuery),
@@ -131,7 +133,7 @@ export function projectRoutes(deps: ItemDeps) {
       path: '/api/organizations/:organization_id/projects',
       operationId: 'organizations_projects_list',
       summary: 'List the projects of an organization',
-      description: 'Returns the projects of one organization, ordered by ID.',
+      description: "Returns the organization's projects, ordered by ID.",
       tags,
       scope: 'project:read',
       params: organizationParams,

@@ -103,7 +103,7 @@ function parseValues(
         return text;
       case 'part':
         if (text.length <= longestNeedle) return text;
-        throw invalid(position, `The search text must have at most ${longestNeedle} characters.`);
+        throw invalid(position, `The search string must have at most ${longestNeedle} characters.`);
       case 'number':
         if (/^\s*[-+]?\d{1,30}(\.\d{1,30})?\s*$/.test(text)) return text.trim();
         throw invalid(position, 'A valid number is required.');
@@ -144,11 +144,13 @@ export function propertiesQuery(owners: readonly PropertyOwner[]) {
   return Type.Optional(
     Type.String({
       description:
-        'Property filters as a JSON array, such as `[{"key": "$browser", "value": ["Chrome", "Safari"], "operator": "exact", "type": ' +
+        'Property filters as a JSON array, such as `[{"key": "$browser", "value": ["Chrome", "Safari"], ' +
+        '"operator": "exact", "type": ' +
         `"${owners[0]}"}]\`. All filters must match. \`type\` is ${owners.map((owner) => `\`${owner}\``).join(' or ')} (default: ` +
         `\`${owners[0]}\`). \`operator\` is one of ${propertyOperators.map((operator) => `\`${operator}\``).join(', ')} (default: ` +
-        `\`exact\`). If a filter has several values, one of them must match. Search texts can have at most ${longestNeedle} characters. ` +
-        'Regular expressions use RE2 syntax and can have at most 200 characters; the only supported flag is a leading `(?i)`. Times ' +
+        `\`exact\`). If a filter has several values, one of them must match. Search strings can have at most ${longestNeedle} characters. ` +
+        'Regular expressions use RE2 syntax and can have at most 200 characters; the only supported flag is a ' +
+        'leading `(?i)`. Times ' +
         'are ISO 8601 or relative, such as `-7d`.',
     }),
   );

@@ -13,12 +13,16 @@ const recentMs = 30 * 86_400_000;
 const valuesQuery = {
   key: Type.String({ minLength: 1, maxLength: 400, description: 'Name of the property.' }),
   value: Type.Optional(
-    Type.String({ maxLength: longestNeedle, description: 'Only values that contain this text, ignoring case.' }),
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Returns only values that contain this string, ignoring case.',
+    }),
   ),
   envelope: Type.Optional(
     Type.Boolean({
       description:
-        'Whether to return `{"results": [...], "refreshing": false}`, as newer versions of PostHog do, instead of a plain list.',
+        'Whether to return `{"results": [...], "refreshing": false}`, as newer versions of PostHog do, instead of ' +
+        'a plain list.',
     }),
   ),
 };
@@ -45,7 +49,7 @@ export function propertyValueRoutes({ sql, searches, otherStore: store }: EventD
       scope: 'event:read',
       query: Type.Object({
         ...valuesQuery,
-        event_name: Type.Optional(Type.String({ description: 'Only values from events with this name.' })),
+        event_name: Type.Optional(Type.String({ description: 'Returns only values from events with this name.' })),
       }),
       handler: async ({ caller, target, query, request }) => {
         const wanted = { ...query, after: new Date(Date.now() - recentMs) };

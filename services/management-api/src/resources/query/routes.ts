@@ -15,7 +15,7 @@ import { type Questions, type RefreshMode, refreshModes } from './questions.ts';
 /** Accepted by clients that say how the answer is drawn; the source is what is asked. */
 const wrappedQuery = Type.Object(
   {
-    kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, or the kind of a query.' }),
+    kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, or a query kind.' }),
     source: Type.Optional(
       Type.Unknown({ description: 'The query to run if `kind` is `InsightVizNode` or `DataTableNode`.' }),
     ),
@@ -26,16 +26,19 @@ const wrappedQuery = Type.Object(
 const body = Type.Object(
   {
     query: Type.Union([...Object.values(queryKinds), wrappedQuery], {
-      description: 'The query to run. A field that is null counts as absent. Unknown fields are rejected.',
+      description: 'The query to run. Null fields are treated as absent. Unknown fields are rejected.',
     }),
     refresh: Type.Optional(
       Type.Union([Type.Enum([...refreshModes]), Type.Boolean(), Type.Null()], {
         description:
-          'Whether to return a cached result or compute a new one. `blocking` (default): returns the cached result if it is ' +
-          'fresh, and otherwise computes a new one while the request waits. `force_blocking`: always computes a new one ' +
+          'Whether to return a cached result or compute a new one. `blocking` (default): returns the cached result ' +
+          'if it is ' +
+          'fresh, and otherwise computes a new one while the request waits. `force_blocking`: always computes a ' +
+          'new one ' +
           'while the request waits. `async`: runs the query in the background unless the cached result is fresh. ' +
-          '`lazy_async`: like `async`, but also accepts a stale result that is not yet old. `force_async`: always runs the ' +
-          'query in the background. `async_except_on_cache_miss`: like `async`, but computes the result while the request ' +
+          '`lazy_async`: like `async`, but also accepts a slightly stale result. `force_async`: always runs the ' +
+          'query in the background. `async_except_on_cache_miss`: like `async`, but computes the result while the ' +
+          'request ' +
           'waits if no result is cached. `force_cache`: same as `blocking`. true means `force_blocking`, false means ' +
           '`blocking`.',
       }),
@@ -46,7 +49,8 @@ const body = Type.Object(
     client_query_id: Type.Optional(
       orNull(
         Type.String({ minLength: 1, maxLength: 128 }),
-        'ID chosen by the client, with which it can read the status of a background query and cancel it.',
+        'ID chosen by the client. The client can use this ID to read the status of a background query, or to ' +
+          'cancel the query.',
       ),
     ),
     filters_override: Type.Optional(
@@ -58,7 +62,7 @@ const body = Type.Object(
     variables_override: Type.Optional(
       orNull(freeFormObject({}), 'Accepted for compatibility. Has no effect, because queries do not have variables.'),
     ),
-    name: Type.Optional(orNull(Type.String({ maxLength: 128 }), 'Name of the query for logs. Has no effect.')),
+    name: Type.Optional(orNull(Type.String({ maxLength: 128 }), 'Query name for logs. Has no effect.')),
   },
   { title: 'QueryRequest', additionalProperties: false },
 );
@@ -66,7 +70,8 @@ const body = Type.Object(
 const refusedBody = {
   limit_context: {
     detail:
-      '`limit_context` is not supported, because limits do not depend on the client. Leave it out, and set `limit` in ' +
+      '`limit_context` is not supported, because limits do not depend on the client. Leave it out, and set `limit` ' +
+      'in ' +
       'the query.',
     unless: [null],
   },
@@ -78,8 +83,7 @@ const optional = Type.Optional;
 const answer = Type.Object(
   {
     results: Type.Unknown({
-      description:
-        'Depends on the kind of the query: series, funnel steps, cohorts of a retention query, or rows of columns.',
+      description: 'Depends on the query kind: series, funnel steps, retention cohorts, or rows of column values.',
     }),
     hasMore: optional(
       Type.Boolean({ description: 'Whether there are more rows or breakdown values than were returned.' }),
@@ -87,8 +91,10 @@ const answer = Type.Object(
     columns: optional(Type.Array(Type.String(), { description: 'Column names of the rows.' })),
     types: optional(Type.Array(Type.String(), { description: 'Types of the columns.' })),
     limit: optional(Type.Integer({ description: 'Maximum number of rows per page.' })),
-    offset: optional(Type.Integer({ description: 'Number of rows before this page.' })),
-    missing_actors_count: optional(Type.Integer({ description: 'Number of persons that no longer exist.' })),
+    offset: optional(Type.Integer({ description: 'Number of rows before the first row on this page.' })),
+    missing_actors_count: optional(
+      Type.Integer({ description: 'Number of persons in the result that no longer exist.' }),
+    ),
     resolved_date_range: optional(
       Type.Object(
         {
@@ -111,7 +117,7 @@ const answer = Type.Object(
     }),
     cache_target_age: Type.String({
       format: 'date-time',
-      description: 'Time until which the cached result counts as fresh.',
+      description: 'Time until which the cached result is considered fresh.',
     }),
     cache_key: Type.String({ description: 'Key of the cached result. Equal queries have the same key.' }),
     timezone: Type.String({ description: 'Project time zone. All days in the result are in this time zone.' }),
@@ -135,19 +141,19 @@ const time = (description: string) => Type.String({ format: 'date-time', descrip
 
 const queryStatus = Type.Object(
   {
-    id: Type.String({ description: 'ID of the query, with which you can read its status and cancel it.' }),
+    id: Type.String({ description: 'ID of the query. Use this ID to read the query status or to cancel the query.' }),
     query_async: Type.Literal(true, { description: 'Always true.' }),
     team_id: Type.Integer({ description: 'ID of the project.' }),
     insight_id: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'ID of the insight that the query belongs to. Null if it does not belong to an insight.',
+      description: 'ID of the insight that the query belongs to. Null if the query does not belong to an insight.',
     }),
     dashboard_id: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'ID of the dashboard that the query belongs to. Null if it does not belong to a dashboard.',
+      description: 'ID of the dashboard that the query belongs to. Null if the query does not belong to a dashboard.',
     }),
     complete: Type.Boolean({ description: 'Whether the query has ended, successfully or not.' }),
     error: Type.Boolean({ description: 'Whether the query failed.' }),
     error_message: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the query failed. Null if it did not fail.',
+      description: 'Why the query failed. Null if the query did not fail.',
     }),
     results: Type.Unknown({
       description: 'The complete response once the query has ended successfully, otherwise null.',
@@ -155,14 +161,14 @@ const queryStatus = Type.Object(
     start_time: time('When the query was requested.'),
     pickup_time: time('When the query started to run.'),
     end_time: Type.Union([time('When the query ended.'), Type.Null()], {
-      description: 'When the query ended. Null while it runs.',
+      description: 'When the query ended. Null while the query is running.',
     }),
     expiration_time: time('Time until which the status can be read.'),
     task_id: nothing('Always null.'),
     query_progress: nothing('Always null.'),
     labels: nothing('Always null.'),
   },
-  { title: 'QueryStatus', description: 'Status of a query that runs in the background.' },
+  { title: 'QueryStatus', description: 'Status of a background query.' },
 );
 const statusAnswer = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
 /** What is kept of an answer may come with it. */
@@ -197,7 +203,7 @@ const asked = {
   responses: {
     200: { description: 'The result of the query.', schema: answer, text: csvDeclaration },
     202: {
-      description: 'The query runs in the background. The response contains the cached result, if there is one.',
+      description: 'The query is running in the background. The response contains the cached result, if one exists.',
       schema: behindAnswer,
     },
   },
@@ -230,7 +236,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
   const params = Type.Object({
     query_id: Type.String({
       maxLength: 128,
-      description: 'The `client_query_id` of the request, or the `id` in the query status.',
+      description: 'The `client_query_id` from the request, or the `id` from the query status.',
     }),
   });
   async function ask({ caller, target, body, request, query: { format } }: Asking) {
@@ -256,12 +262,14 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       operationId: 'query_create',
       summary: 'Run a query',
       description:
-        'Runs a query for trends, funnels, retention, lifecycle or events, or for the persons or groups in a data point. ' +
+        'Runs a query for trends, funnels, retention, lifecycle or events, or for the persons or groups in a data ' +
+        'point. ' +
         'Days are in the project time zone. Results are cached, and a cached result is returned while it is fresh. ' +
-        '`last_refresh` says when it was computed. A query that takes too long gets 400 `query_timeout`, and one that ' +
-        'needs too much memory gets 400 `query_too_large`. If the client disconnects, the query is cancelled in the ' +
-        'database as well. A project can run three queries at the same time. Further queries wait for up to 5 seconds, ' +
-        'and then get 429.',
+        '`last_refresh` says when it was computed. A query that takes too long fails with 400 `query_timeout`. A ' +
+        'query that needs too much memory fails with ' +
+        '400 `query_too_large`. If the client disconnects, the query is cancelled in the ' +
+        'database as well. A project can run three queries at the same time. Further queries wait for up to 5 ' +
+        'seconds and then fail with 429.',
       handler: ask,
     }),
     ...defineRoutes({
@@ -318,8 +326,8 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       operationId: 'query_retrieve',
       summary: 'Show the status of a query',
       description:
-        'Returns the status of a query that the caller runs in the background. The status can be read for 20 minutes. If ' +
-        'the query failed, the response is 400, with the reason in `error_message`.',
+        'Returns the status of a query that the caller started in the background. The status is available for 20 ' +
+        'minutes. If the query failed, the response status is 400, and `error_message` contains the reason.',
       params,
       responses: {
         200: { description: 'The query is complete. `results` contains the complete response.', schema: statusAnswer },
@@ -341,7 +349,8 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       operationId: 'query_destroy',
       summary: 'Cancel a query',
       description:
-        'Cancels a query that runs in the background, in the database as well. Succeeds even if the query does not exist.',
+        'Cancels a background query and stops it in the database. The request succeeds even if the query does not ' +
+        'exist.',
       params,
       responses: { 204: { description: 'The query was cancelled or did not exist.' } },
       handler: async ({ target, params: { query_id: id } }) => {

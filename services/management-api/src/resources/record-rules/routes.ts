@@ -35,19 +35,19 @@ const kindsWithoutRecords = [
 ] as const;
 
 const access_level = Type.Unknown({
-  description: 'Level that the rule grants: `none`, `viewer`, `editor` or `manager`. Null removes the rule.',
+  description: 'Access level that the rule grants: `none`, `viewer`, `editor` or `manager`. Null removes the rule.',
 });
 
 const kindRuleChange = Type.Object(
   {
     access_level,
     resource: Type.Enum([...kindsOfRecords, ...kindsWithoutRecords], {
-      description: 'Kind of record that the rule applies to.',
+      description: 'Record type that the rule applies to.',
     }),
     resource_id: Type.Optional(
       Type.Null({
         description:
-          'Must be null or absent. To set a rule for a single record, use `access_controls` below the path of the record.',
+          "Must be null or absent. To set a rule for a single record, use `access_controls` under the record's path.",
       }),
     ),
     ...ruleWhom,
@@ -56,17 +56,18 @@ const kindRuleChange = Type.Object(
 );
 const recordRuleChange = Type.Object({ access_level, ...ruleWhom }, { title: 'RecordRuleChange' });
 
-const levels = Type.Array(Type.String(), { description: 'Levels that a rule can grant, lowest first.' });
+const levels = Type.Array(Type.String(), { description: 'Access levels that a rule can grant, lowest first.' });
 const mayEdit = Type.Boolean({ description: 'Whether the caller can change the rules.' });
 const recordRules = Type.Object(
   {
     access_controls: Type.Array(accessRule, {
       description:
-        'Access rules. For each kind of record, the rule for everyone comes first, followed by the rules for members and ' +
+        'Access rules. For each record type, the rule for everyone comes first, followed by the rules for members ' +
+        'and ' +
         'roles.',
     }),
     available_access_levels: levels,
-    default_access_level: Type.String({ description: 'Level of project members to whom no rule applies.' }),
+    default_access_level: Type.String({ description: 'Access level of project members to whom no rule applies.' }),
     user_access_level: Type.Union([Type.String(), Type.Null()], {
       description: 'Access level of the caller. Null if the rules apply to a record type and not to a single record.',
     }),
@@ -90,9 +91,10 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       ...at,
       method: 'GET',
       operationId: 'resource_access_controls',
-      summary: 'List access rules for kinds of records',
+      summary: 'List access rules for record types',
       description:
-        'Returns the access rules that apply to all records of a kind. A rule is for everyone, for one member or for a role.',
+        'Returns the access rules that apply to all records of a type. Each rule applies to everyone, to one ' +
+        'member or to one role.',
       scope: 'access_control:read',
       responses: { 200: { description: 'The access rules.', schema: recordRules } },
       examples: { response: shownRules([example], { level: null, mayChange: true }) },
@@ -106,11 +108,12 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       ...at,
       method: 'PUT',
       operationId: 'resource_access_controls_update',
-      summary: 'Set an access rule for a kind of record',
+      summary: 'Set an access rule for a record type',
       description:
-        'Sets the access rule for everyone, for one member or for a role. Only administrators of the project can do this. ' +
-        'Rules have an effect only if the plan of the organization includes project permissions. Administrators of the ' +
-        'project always have full access, and so does the user who created a record.',
+        'Sets the access rule for everyone, for one member or for a role. Only project administrators can do this. ' +
+        "Rules take effect only if the organization's plan includes " +
+        'project permissions. Project administrators always have full access to all records. The user who created a ' +
+        'record always has full access to that record.',
       scope: 'access_control:write',
       body: kindRuleChange,
       responses: { 200: { description: 'The updated rule.', schema: accessRule } },
@@ -152,7 +155,7 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
       method: 'GET',
       operationId: `${path}_access_controls`,
       summary: `List access rules for ${article} ${named}`,
-      description: `Returns the access rules for this ${named}. Where none of them applies to a user, the rules for all records of this kind apply.`,
+      description: `Returns the access rules for this ${named}. If none of these rules applies to a user, the rules for the record type apply.`,
       scope: 'access_control:read',
       responses: { 200: { description: 'The access rules.', schema: recordRules } },
       examples: { response: shownRules([ofKind], { level: 'manager', mayChange: true }) },
@@ -175,8 +178,9 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
       operationId: `${path}_access_controls_update`,
       summary: `Set an access rule for ${article} ${named}`,
       description:
-        'Sets the access rule for everyone, for one member or for a role. Administrators of the project, the user who ' +
-        'created the record, and users with the level `manager` for it can do this.',
+        'Sets the access rule for everyone, for one member or for a role. This requires a project administrator, ' +
+        'the user who created the record, or a user with the access level ' +
+        '`manager` for the record.',
       scope: 'access_control:write',
       body: recordRuleChange,
       responses: { 200: { description: 'The updated rule.', schema: accessRule } },

@@ -19,8 +19,8 @@ const roleMember = Type.Object(
     role_id: Type.String({ format: 'uuid', description: 'ID of the role.' }),
     organization_member: member,
     user: embeddedUser,
-    joined_at: Type.String({ format: 'date-time', description: 'When the member was given the role.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'Same as `joined_at`.' }),
+    joined_at: Type.String({ format: 'date-time', description: 'When the role was assigned to the member.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'Always equal to `joined_at`.' }),
   },
   { title: 'RoleMembership' },
 );
@@ -28,13 +28,13 @@ const roleMember = Type.Object(
 const role = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the role.' }),
-    name: Type.String({ description: 'Name of the role. Unique in the organization, regardless of case.' }),
+    name: Type.String({ description: 'Name of the role. Unique within the organization, ignoring case.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the role was created.' }),
     created_by: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
-      description: 'UUID of the user who created the role; null if not known.',
+      description: 'UUID of the user who created the role. Null if the user is not known.',
     }),
     members: Type.Array(roleMember, {
-      description: 'The first 20 members with the role. To get all of them, use `role_memberships`.',
+      description: 'The first 20 members with the role. To get all members, use `role_memberships`.',
     }),
     is_default: Type.Boolean({ description: 'Always false, because new members do not get a role automatically.' }),
   },
@@ -148,7 +148,7 @@ function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transacti
       path: rolesPath,
       operationId: 'roles_create',
       summary: 'Create a role',
-      description: 'Creates a role. A role alone has no effect. Access rules for projects and records can refer to it.',
+      description: 'Creates a role. A role has no effect until an access rule for a project or a record refers to it.',
       params: organizationParams,
       body: newRole,
       responses: { 201: { description: 'The new role.', schema: role } },
@@ -189,7 +189,7 @@ function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transacti
       summary: 'Delete a role',
       description: 'Deletes the role and all access rules that refer to it. Its members remain in the organization.',
       params: roleParams,
-      responses: { 204: { description: 'The role is deleted.' } },
+      responses: { 204: { description: 'The role was deleted.' } },
       handler: async ({ caller, target: { organizationId }, params: { id: roleId } }) => {
         await hideMissing(() => transaction((tx) => removeRole(tx, { organizationId, roleId, actor: caller })));
         return undefined;
@@ -217,7 +217,7 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       path,
       operationId: 'roles_role_memberships_list',
       summary: 'List members of a role',
-      description: 'Returns the members who have the role. Those who have had it the longest come first.',
+      description: 'Returns the members who have the role, in the order in which the role was assigned to them.',
       scope: 'organization:read',
       params: membersParams,
       query: Type.Object(offsetQuery),
@@ -240,7 +240,8 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       operationId: 'roles_role_memberships_create',
       summary: 'Assign a role to a member',
       description:
-        'Assigns the role to a member of the organization. Access rules for the role apply to the member from the next ' +
+        'Assigns the role to a member of the organization. Access rules for the role apply to the member from the ' +
+        'next ' +
         'request.',
       params: membersParams,
       body: newMember,
@@ -262,7 +263,7 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       path: `${path}/:id`,
       operationId: 'roles_role_memberships_retrieve',
       summary: 'Show a role membership',
-      description: 'Returns a member who has the role.',
+      description: 'Returns one member who has the role.',
       scope: 'organization:read',
       params: memberParams,
       responses: { 200: { description: 'The role membership.', schema: roleMember } },
@@ -282,7 +283,7 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       summary: 'Remove a role from a member',
       description: 'Removes the role from the member, who remains in the organization.',
       params: memberParams,
-      responses: { 204: { description: 'The role is removed from the member.' } },
+      responses: { 204: { description: 'The role was removed from the member.' } },
       target,
       handler: async ({ caller, target: { organizationId }, params: { role_id: roleId, id } }) => {
         await hideMissing(() => transaction((tx) => takeRole(tx, { organizationId, roleId, id, actor: caller })));

@@ -11,12 +11,13 @@ const description = {
   description:
     'API for organizations, projects and the data that Millrace stores for them. Every request needs either the ' +
     'header `Authorization: Bearer <personal API key>` or a session cookie. Every path works with and without its ' +
-    'trailing slash. A query parameter that is not listed here gets 400 with the name of the parameter. The only ' +
-    'exception is `format=json`. A page of a list has fewer items than its `limit` only if it is the last page.',
+    'trailing slash. A request with a query parameter that is not listed here is rejected with 400, and the error ' +
+    "contains the parameter's name. The only " +
+    'exception is `format=json`. Only the last page of a list can have fewer items than `limit`.',
   contact: { name: 'Millrace' },
   sessionCookie: '__Host-millrace_session',
   tags: {
-    'access rules': 'Rules for who can see and change which records of a project.',
+    'access rules': 'Rules that control access to the records in a project.',
     batch_exports: 'Scheduled exports of events to object storage or a database.',
     cohorts: 'Groups of persons, defined by conditions or as a fixed list.',
     definitions: 'Event and property definitions.',
@@ -30,20 +31,20 @@ const description = {
     insights: 'Saved queries.',
     'ingestion warnings': 'Problems with events that were sent to the project.',
     dashboards: 'Pages of insights and text.',
-    'dead letters': 'Records of events that could not be stored. You can replay or discard them.',
+    'dead letters': 'Events that could not be stored, and that you can replay or discard.',
     'live events': 'A stream of stored and dropped events in real time.',
     invites: 'Invites to an organization.',
     members: 'Members of an organization.',
     organizations: 'Organizations.',
     'personal API keys': 'Keys for requests to this API.',
     persons: 'Persons in a project.',
-    roles: 'Named sets of members, which access rules can refer to.',
-    query: 'Queries about events, for insights and for lists of persons or groups.',
+    roles: 'Named groups of members. Access rules can refer to roles.',
+    query: 'Queries for insights, and for lists of events, persons or groups.',
     projects: 'Projects, with the settings and keys of their first environment.',
     schema: 'This OpenAPI document.',
-    'sign-in': 'Signing in and out, second factors and passkeys, and the sessions of the caller.',
+    'sign-in': "Signing in and out, second factors, passkeys, and the caller's sessions.",
     subscriptions: 'Scheduled reports.',
-    users: 'The account of the caller.',
+    users: "The caller's account.",
   },
 };
 

@@ -16,7 +16,7 @@ export function serviceProviderConfig(base: string) {
       {
         type: 'oauthbearertoken',
         name: 'Bearer token',
-        description: 'The SCIM token of the domain, which is shown once when it is created.',
+        description: "The domain's SCIM token, which is shown only once, when it is created.",
         primary: true,
       },
     ],

@@ -99,7 +99,8 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
       if (!answerKind)
         throw new AppError(
           'not_found',
-          'The path does not contain a known resource type: Users, Groups, ServiceProviderConfig, ResourceTypes or Schemas.',
+          'The path does not contain a known resource type: Users, Groups, ServiceProviderConfig, ResourceTypes or ' +
+            'Schemas.',
         );
       const base = `${request.baseUrl}/scim/v2/${domain.id}`;
       const asked = { domain, request, method, id: id && decoded(id), query: request.query, base };
@@ -164,7 +165,7 @@ async function identify(
   }
   guessLimit.noteGood(token);
   const wait = await requestLimit.take(`scim:${domain.id}`);
-  if (wait !== null) throw throttled(wait, 'The identity provider of this domain sent too many requests.');
+  if (wait !== null) throw throttled(wait, "This domain's identity provider sent too many requests.");
   return domain;
 }
 

@@ -45,7 +45,7 @@ test('a change of the address is mailed to both addresses and ends all sessions,
   expect((await change(ada.uuid, 'userName', address('augusta'))).status).toBe(200);
   expect(await me(session)).toBe(401);
   for (const email of [ada.email, address('augusta')])
-    await isMailed(email, 'The email address of your account was changed');
+    await isMailed(email, "Your account's email address was changed");
   expect([subjectsTo(ada.email).length, subjectsTo(address('augusta')).length]).toEqual([1, 1]);
 });
 

@@ -355,7 +355,7 @@ export function patchGroup(body: unknown): GroupChange {
       if (op !== 'remove')
         throw invalid(
           'invalidPath',
-          'The path of a single member is supported only if op is remove. To add members, use the path members.',
+          'A path to a single member is supported only if op is remove. To add members, use the path members.',
         );
       members = withMembers(members, 'remove', membersOf(unquoted(one[1] ?? '')));
       continue;

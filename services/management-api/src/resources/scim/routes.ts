@@ -21,10 +21,10 @@ const nullableTime = (description: string) =>
 const scim = Type.Object(
   {
     scim_enabled: Type.Boolean({ description: 'Whether SCIM is enabled, which means that the domain has a token.' }),
-    scim_base_url: Type.String({ description: 'SCIM base URL to enter at the identity provider.' }),
-    created_at: nullableTime('When the token was created. Null without a token.'),
+    scim_base_url: Type.String({ description: 'SCIM base URL to enter in the identity provider.' }),
+    created_at: nullableTime('When the token was created. Null if the domain has no token.'),
     last_used_at: nullableTime(
-      'When the identity provider last used the token, accurate to the minute. Null if it has not been used.',
+      'When the identity provider last used the token, accurate to the minute. Null if the token has not been used.',
     ),
     scim_bearer_token: Type.Optional(
       Type.String({ description: 'The token. Returned only by the request that creates it.' }),
@@ -36,9 +36,9 @@ const scimRequest = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the log entry.' }),
     method: Type.String({ description: 'HTTP method.' }),
-    path: Type.String({ description: 'Path below the SCIM base URL of the domain, with the query string.' }),
+    path: Type.String({ description: "Path relative to the domain's SCIM base URL, including the query string." }),
     status: Type.Integer({ description: 'HTTP status of the response.' }),
-    detail: Type.String({ description: 'Why the request was rejected. Empty if it succeeded.' }),
+    detail: Type.String({ description: 'Why the request was rejected. Empty if the request succeeded.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the request was received.' }),
   },
   { title: 'ScimRequest' },
@@ -70,7 +70,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
     level: membershipLevels.administrator,
     target: addressedOrganization(sql),
   } as const;
-  const answer = { 200: { description: 'SCIM settings of the domain.', schema: scim } } as const;
+  const answer = { 200: { description: "The domain's SCIM settings.", schema: scim } } as const;
 
   /** Runs a change of the token, and records it. */
   async function change(
@@ -114,9 +114,9 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       method: 'GET',
       path,
       operationId: 'organizations_domains_scim_retrieve',
-      summary: 'Show the SCIM settings of a domain',
+      summary: "Show a domain's SCIM settings",
       description:
-        'Returns whether SCIM is enabled for the domain, and the base URL to enter at the identity provider.',
+        'Returns whether SCIM is enabled for the domain, and the base URL to enter in the identity provider.',
       scope: 'organization:read',
       responses: answer,
       examples: { response: example },
@@ -132,8 +132,8 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       operationId: 'organizations_domains_scim_create',
       summary: 'Enable SCIM for a domain',
       description:
-        'Creates a token with which the identity provider can manage the users and groups of the domain. If a token ' +
-        'exists already, it does not change and is not returned. To replace it, use `regenerate`.',
+        "Creates a token that the identity provider uses to manage the domain's users and groups. If a token " +
+        'already exists, the existing token does not change and is not returned. To replace it, use `regenerate`.',
       scope: 'organization:write',
       isSensitive: true,
       responses: answer,
@@ -180,7 +180,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       method: 'GET',
       path: `${path}/logs`,
       operationId: 'organizations_domains_scim_logs_list',
-      summary: 'List SCIM requests of a domain',
+      summary: 'List SCIM requests for a domain',
       description: 'Returns the last 500 SCIM requests that changed something or were rejected, the latest first.',
       scope: 'organization:read',
       query: Type.Object({

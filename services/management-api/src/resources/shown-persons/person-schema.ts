@@ -8,11 +8,11 @@ export const person = Type.Object(
     uuid: Type.String({ format: 'uuid', description: 'UUID of the person.' }),
     name: Type.String({
       description:
-        'The first of the properties `email`, `name` and `username` that is set, cut to 400 characters. If none is set, ' +
-        'the main distinct ID.',
+        'The first of the person properties `email`, `name` and `username` that is set, truncated to 400 ' +
+        'characters. If none of these properties is set, the main distinct ID.',
     }),
     distinct_ids: Type.Array(Type.String(), {
-      description: `The main distinct ID, followed by the others in the order in which they were added. At most ${maxDistinctIdsShown}.`,
+      description: `The person's distinct IDs: the main ID, followed by the others in the order in which they were added. At most ${maxDistinctIdsShown}.`,
     }),
     properties: freeFormObject({ description: 'Current person properties.' }),
     is_identified: Type.Boolean({ description: 'Whether the person has been identified.' }),

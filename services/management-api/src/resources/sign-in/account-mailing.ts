@@ -27,14 +27,15 @@ export interface AccountMailing {
 
 /** What somebody is told of, so that they hear of it when it was not them. */
 const notices = {
-  password_changed: ['Your password was changed', 'The password of your account was changed.'],
+  password_changed: ['Your password was changed', 'Your account password was changed.'],
   second_factor_on: [
     'A second factor is now required',
-    'An authenticator app was connected to your account. Its codes are now required when you sign in.',
+    'An authenticator app was connected to your account. Codes from the app are now required when you sign in.',
   ],
   second_factor_off: [
     'An authenticator app was disconnected',
-    'The authenticator app of your account was disconnected. Its codes are no longer required when you sign in.',
+    'The authenticator app was disconnected from your account. Codes from the app are no longer required when you ' +
+      'sign in.',
   ],
   backup_codes_renewed: [
     'New backup codes were created',
@@ -43,10 +44,10 @@ const notices = {
   backup_code_used: ['A backup code was used', 'One of your backup codes was used to sign in to your account.'],
   email_change_asked: [
     'A new email address was requested',
-    'A change of the email address of your account was requested. The current address stays in use until the new one ' +
-      'is verified.',
+    "A change to your account's email address was requested. The current address stays in use until the new " +
+      'address is verified.',
   ],
-  email_changed: ['The email address of your account was changed', 'The email address of your account was changed.'],
+  email_changed: ["Your account's email address was changed", "Your account's email address was changed."],
   account_removed: [
     'Your account was deleted',
     'Your account was deleted as requested, including its API keys and sessions.',
@@ -63,29 +64,31 @@ const notices = {
   passkey_removed: ['A passkey was removed', 'A passkey was removed from your account.'],
   passkey_refused: [
     'A passkey was rejected',
-    'A passkey of your account was used, but its signature counter had decreased, so it may be a copy. It was ' +
-      'rejected. Remove the passkey if you do not know the reason.',
+    'One of your passkeys was used, but it was rejected because its signature counter had decreased. The ' +
+      'passkey may have been copied. If you do not know the reason, remove the passkey.',
   ],
   new_browser: [
     'New sign-in from an unknown browser',
-    'There was a new sign-in to your account from a browser that you have not used in the last 30 days: {browser}, IP ' +
+    'There was a new sign-in to your account from a browser that you have not used in the last 30 days: {browser}, ' +
+      'IP ' +
       'address {address}.',
   ],
   provider_linked: [
     'A sign-in method was added',
-    'A sign-in provider was used to sign in to your account for the first time. From now on, it can be used to sign ' +
-      'in to your account.',
+    'A sign-in provider was used to sign in to your account for the first time. From now on, you can sign in ' +
+      'with this provider.',
   ],
   account_claimed: [
     'Your account was secured',
-    'You signed in through a sign-in provider. The email address of your account had not been verified before, so ' +
-      'someone else may have set up the account. Its password, passkeys and sessions were therefore removed.',
+    "You signed in through a sign-in provider. Your account's email address had not been verified before, so " +
+      "someone else may have set up the account. The account's password, passkeys and sessions were therefore " +
+      'removed.',
   ],
   account_provisioned: [
     'Your account was secured',
     'The identity provider of {domain} added you to its organization. An account with your email address already ' +
-      'existed, but the address had not been verified, so someone else may have set up the account. Its password, ' +
-      'passkeys and sessions were therefore removed.',
+      "existed, but the address had not been verified, so someone else may have set up the account. The account's " +
+      'password, passkeys and sessions were therefore removed.',
   ],
 } as const;
 
@@ -94,18 +97,22 @@ export type Notice = keyof typeof notices;
 const domainNotices = {
   sso_waiting: [
     'An administrator must sign in with single sign-on',
-    'Single sign-on was set as the only sign-in method for users of {domain}. It takes effect when an administrator ' +
-      'of your organization has signed in with it. Until then, all other sign-in methods still work.',
+    'Single sign-on was set as the only sign-in method for users of {domain}. The change takes effect when an ' +
+      'administrator of your organization signs in with single sign-on. Until ' +
+      'then, all other sign-in methods still work.',
   ],
   sso_active: [
     'Single sign-on is now the only sign-in method',
-    'An administrator has signed in with single sign-on. From now on, users of {domain} can sign in only with it. ' +
+    'An administrator has signed in with single sign-on. From now on, users of {domain} can sign in only with ' +
+      'single sign-on. ' +
       'Personal API keys continue to work.',
   ],
   domain_lost: [
     'Another organization has verified your domain',
-    'The TXT record that proved that {domain} is yours was missing for more than seven days, and another organization ' +
-      'has published its own record. The domain is no longer verified in your organization. Users can no longer join ' +
+    'The TXT record that proved your ownership of {domain} was missing for more than seven days, and another ' +
+      'organization ' +
+      'has published its own TXT record. The domain is no longer verified in your organization. Users can no ' +
+      'longer join ' +
       'your organization or sign in through the domain.',
   ],
   sso_off: ['Single sign-on is no longer required', 'Users of {domain} can use all sign-in methods again.'],
@@ -116,7 +123,7 @@ const domainNotices = {
   ],
   way_around: [
     'A user signed in without single sign-on',
-    '{email} signed in without the single sign-on of {domain}. The sign-in method was: {method}.',
+    '{email} signed in without single sign-on for {domain}. Sign-in method: {method}.',
   ],
 } as const;
 
@@ -168,7 +175,7 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
       const known: Record<string, string> = { domain: domain.domain, ...values };
       const sentences = [
         filledIn(sentence, known),
-        `You can find the settings of the domain in the console: ${publicUrl}/console/`,
+        `You can find the domain settings in the console: ${publicUrl}/console/`,
       ];
       const mails = mailAdministrators({ sql, mailer }, domain.organization_id, { subject, sentences });
       beside('sending a domain notification email', mails);
@@ -190,12 +197,12 @@ function resetMail(
     subject: 'Reset your Millrace password',
     text: [
       hello,
-      'We received a request to reset the password of your account. With this link you can set a new one. It works ' +
-        'once, and expires after one day:',
+      'We received a request to reset your account password. Use this link to set a new password. The link works ' +
+        'once and expires after one day:',
       `${publicUrl}/console/reset/${uuid}#${secret}`,
       'Or send this request:',
       `curl -X POST '${publicUrl}/api/reset/${uuid}/' -H 'Content-Type: application/json' -d '{"token": "${secret}", "password": "<your new password>"}'`,
-      'If you did not request this, you can ignore this email. Your password does not change.',
+      'If you did not request this, you can ignore this email. Your password will not change.',
     ].join('\n\n'),
   };
 }
@@ -207,7 +214,7 @@ function codeMail(email: string, code: string): Mail {
     text: [
       hello,
       `Enter this code to verify your email address: ${code}`,
-      'The code is valid for one day and five attempts. If you did not request it, you can ignore this email.',
+      'The code is valid for one day and five attempts. If you did not request a code, you can ignore this email.',
     ].join('\n\n'),
   };
 }

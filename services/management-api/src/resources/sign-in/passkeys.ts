@@ -191,7 +191,7 @@ export async function checkPasskey(
   if (!(await transaction((tx) => notePasskeyUse(tx, passkey.id, authenticationInfo.newCounter)))) {
     accountMailing.tell(user, 'passkey_refused');
     throw badPasskey(
-      'The signature counter of this passkey has decreased, so it may be a copy. Use a different passkey.',
+      "This passkey's signature counter has decreased, so the passkey may be a copy. Use a different passkey.",
     );
   }
   return { user, isVerified: authenticationInfo.userVerified };
@@ -222,7 +222,7 @@ function refuseForeignFrame(credential: { response?: unknown }): void {
   const { crossOrigin = false, topOrigin } = parseClientData(clientDataJSON);
   if (crossOrigin === false && topOrigin === undefined) return;
   throw badPasskey(
-    'Passkeys cannot be used while this page is in a frame of another website. Open the page in its own tab.',
+    'Passkeys cannot be used while this page is embedded in another website. Open the page in its own tab.',
   );
 }
 
@@ -253,7 +253,7 @@ export function badPasskey(
 }
 
 export function noChallenge(): AppError {
-  return new AppError('invalid', 'The request for the passkey has expired or was already used. Start again.', {
+  return new AppError('invalid', 'The passkey request has expired or was already used. Start again.', {
     code: '2fa_no_challenge',
   });
 }

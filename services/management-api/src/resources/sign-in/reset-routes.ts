@@ -19,9 +19,9 @@ export function resetRoutes(deps: SignInDeps) {
       operationId: 'reset_create',
       summary: 'Request a password reset',
       description:
-        'Emails a password reset link if there is an account with this email address and the installation has a mail ' +
-        'server. The response does not reveal whether the account exists. Addresses in a domain that enforces single ' +
-        'sign-on get 400 `sso_enforced`.',
+        'Sends a password reset link by email if an account with this email address exists and the installation has ' +
+        'a mail server. The response does not reveal whether the account exists. Requests for an address in a ' +
+        'domain that enforces single sign-on are rejected with 400 `sso_enforced`.',
       tags,
       scope: 'public',
       body: resetQuestion,
@@ -41,8 +41,8 @@ export function resetRoutes(deps: SignInDeps) {
       operationId: 'reset_look_create',
       summary: 'Check a password reset link',
       description:
-        'Checks whether the secret from the email is still valid. The secret remains valid. It is in the body because ' +
-        'access logs keep query strings.',
+        'Checks whether the secret from the email is still valid. The check does not use up the secret. The secret ' +
+        'is sent in the body because access logs contain query strings.',
       tags,
       scope: 'public',
       params: resetParams,
@@ -60,12 +60,12 @@ export function resetRoutes(deps: SignInDeps) {
       path: '/api/reset/:user_uuid',
       operationId: 'reset_update_create',
       summary: 'Set a new password',
-      description: 'Sets the password and ends all sessions of the user. It does not sign the user in.',
+      description: "Sets the password and ends all of the user's sessions. Does not sign the user in.",
       tags,
       scope: 'public',
       params: resetParams,
       body: resetUse,
-      responses: { 200: { description: 'The password is set.', schema: resetDone } },
+      responses: { 200: { description: 'The password was set.', schema: resetDone } },
       examples: {
         request: { token: secretExample, password: 'correct horse battery staple' },
         response: { success: true, email: 'ada@example.com' },

@@ -26,7 +26,8 @@ export function signInRoutes(deps: SignInDeps) {
       operationId: 'login_precheck_create',
       summary: 'List sign-in methods for an email address',
       description:
-        'Returns the sign-in methods that are available for an email address. The response does not reveal whether the ' +
+        'Returns the sign-in methods that are available for an email address. The response does not reveal whether ' +
+        'the ' +
         'address has an account.',
       tags,
       scope: 'public',
@@ -43,9 +44,12 @@ export function signInRoutes(deps: SignInDeps) {
       operationId: 'login_create',
       summary: 'Sign in with a password',
       description:
-        'Starts a session and sets its cookie. An unknown email address, a wrong password and a deactivated account get ' +
-        'the same response. If the account has a second factor, a correct password gets 401 `2fa_required`, and the ' +
-        'sign-in continues with `POST /api/login/token`. After too many failed attempts from one IP address, the response ' +
+        'Starts a session and sets its cookie. An unknown email address, a wrong password and a deactivated ' +
+        'account get ' +
+        'the same response. If the account has a second factor, a request with the correct password gets 401 ' +
+        '`2fa_required`, and the ' +
+        'sign-in continues with `POST /api/login/token`. After too many failed attempts from one IP address, the ' +
+        'response ' +
         'is 403 `too_many_failed_attempts`.',
       tags,
       scope: 'public',
@@ -70,7 +74,7 @@ export function signInRoutes(deps: SignInDeps) {
       path: '/api/logout',
       operationId: 'logout_create',
       summary: 'Sign out',
-      description: 'Ends the session of the cookie, if there is one, and deletes the cookie.',
+      description: 'Ends the session that the cookie belongs to, if any, and deletes the cookie.',
       tags,
       scope: 'public',
       responses: { 204: { description: 'The user is signed out.' } },
@@ -86,11 +90,12 @@ export function signInRoutes(deps: SignInDeps) {
       path: '/api/console_link/look',
       operationId: 'console_link_look_create',
       summary: 'Check a sign-in link',
-      description: 'Returns what a link created with `millrace console-link` does. The link remains valid.',
+      description:
+        'Returns the purpose of a link created with `millrace console-link`. The check does not use up the link.',
       tags,
       scope: 'public',
       body: linkLook,
-      responses: { 200: { description: 'What the link does.', schema: linkMeaning } },
+      responses: { 200: { description: 'Purpose of the link.', schema: linkMeaning } },
       examples: { request: { secret: secretExample }, response: { kind: 'sign_in', email: 'ada@example.com' } },
       target: ({ request }) => signInLimits.countQuestion(request.address),
       handler: ({ body }) => lookAtLink(sql, body.secret),
@@ -101,7 +106,8 @@ export function signInRoutes(deps: SignInDeps) {
       operationId: 'console_link_create',
       summary: 'Sign in with a link',
       description:
-        'Starts a session with a link created with `millrace console-link`. The link can be used once. A link for the ' +
+        'Starts a session with a link created with `millrace console-link`. The link can be used once. A link for ' +
+        'the ' +
         'first owner creates the account, an organization and a project, and requires `email`, `password` and ' +
         '`organization_name`.',
       tags,

@@ -11,7 +11,7 @@ const newPassword = Type.String({
   format: 'password',
   description: 'New password. It must have 8 to 256 characters and must not be easy to guess.',
 });
-const secret = Type.String({ minLength: 1, description: 'Secret of the link, which is the part after the `#`.' });
+const secret = Type.String({ minLength: 1, description: "The link's secret, which is the part after the `#`." });
 
 export const done = Type.Object({ success: Type.Boolean({ description: 'Always true.' }) }, { title: 'Done' });
 
@@ -27,13 +27,14 @@ export const waysIn = Type.Object(
     saml_available: Type.Boolean({ description: 'Whether users with this address can sign in with SAML.' }),
     oidc_available: Type.Boolean({
       description:
-        'Whether users with this address can sign in with OpenID Connect, through the provider of their domain or of the ' +
+        'Whether users with this address can sign in with OpenID Connect, through the provider of their domain or ' +
+        'of the ' +
         'installation.',
     }),
     social_providers: Type.Record(Type.String(), Type.Boolean(), {
       description:
-        'Whether users with this address can sign in with `google-oauth2`, `github` and `gitlab`. Contains only the ' +
-        'providers that the installation has.',
+        'Whether users with this address can sign in with `google-oauth2`, `github` and `gitlab`. Contains only ' +
+        'the providers that are set up in the installation.',
     }),
   },
   { title: 'WaysIn' },
@@ -96,7 +97,7 @@ export const passkey = Type.Object(
     label: Type.String({ description: 'Name of the passkey.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the passkey was registered.' }),
     last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the passkey was last used. Null if it has not been used.',
+      description: 'When the passkey was last used. Null if the passkey has not been used.',
     }),
     transports: Type.Array(Type.String(), {
       description: 'How browsers can reach the authenticator, for example `internal` or `usb`.',
@@ -104,7 +105,8 @@ export const passkey = Type.Object(
     verified: Type.Boolean({ description: 'Always true, because a passkey is verified when it is registered.' }),
     authenticator_type: Type.Enum(['platform', 'hybrid', 'hardware', 'unknown'], {
       description:
-        'Where the passkey is stored: in the device (`platform`), on a phone (`hybrid`) or on a security key (`hardware`).',
+        'Where the passkey is stored: on the device (`platform`), on a phone (`hybrid`) or on a security key ' +
+        '(`hardware`).',
     }),
   },
   { title: 'Passkey' },
@@ -122,7 +124,7 @@ export const passkeyExample = {
 export const totpSetup = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),
-    secret: Type.String({ description: 'Secret to type into an authenticator app, in Base32.' }),
+    secret: Type.String({ description: 'Base32-encoded secret to type into an authenticator app.' }),
     uri: Type.String({ description: 'URI to show as a QR code for authenticator apps.' }),
   },
   { title: 'TotpSetup' },
@@ -148,7 +150,7 @@ export const factorStatus = Type.Object(
     has_totp: Type.Boolean({ description: 'Whether an authenticator app is connected.' }),
     has_passkeys: Type.Boolean({ description: 'Whether the user has a passkey.' }),
     passkeys_enabled_for_2fa: Type.Boolean({ description: 'Whether a passkey is required after the password.' }),
-    is_demanded: Type.Boolean({ description: 'Whether an organization of the user requires a second factor.' }),
+    is_demanded: Type.Boolean({ description: "Whether one of the user's organizations requires a second factor." }),
   },
   { title: 'SecondFactorStatus' },
 );
@@ -176,7 +178,7 @@ export const linkMeaning = Type.Object(
   {
     kind: Type.Enum(['sign_in', 'first_owner'], {
       description:
-        'What the link does. `sign_in` signs in to an account, and `first_owner` creates the first account of the ' +
+        'Purpose of the link. `sign_in` signs in to an account, and `first_owner` creates the first account of the ' +
         'installation.',
     }),
     email: Type.Optional(
@@ -239,10 +241,11 @@ export const loginSession = Type.Object(
     device: Type.String({ description: 'Browser and operating system, as reported by the browser.' }),
     login_method: Type.String({
       description:
-        'How the user signed in: `password`, `passkey`, `link`, `invite`, or the provider (`google-oauth2`, `github`, ' +
+        'How the user signed in: `password`, `passkey`, `link`, `invite`, or the provider (`google-oauth2`, ' +
+        '`github`, ' +
         '`gitlab`, `saml`, `oidc`).',
     }),
-    is_current: Type.Boolean({ description: 'Whether this is the session of the request.' }),
+    is_current: Type.Boolean({ description: 'Whether this is the session used for the request.' }),
   },
   { title: 'LoginSession' },
 );

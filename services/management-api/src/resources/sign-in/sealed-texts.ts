@@ -20,7 +20,7 @@ export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: 
       if (mayBePlain) return text;
       throw new AppError(
         'invalid',
-        'This installation cannot store secrets, because SECRETS_KEY is not set. Ask its operator to set it.',
+        'This installation cannot store secrets, because SECRETS_KEY is not set. Ask the operator to set it.',
         {
           code: 'secrets_key_missing',
         },

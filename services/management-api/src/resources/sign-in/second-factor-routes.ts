@@ -62,7 +62,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'users_two_factor_start_setup_retrieve',
       summary: 'Start connecting an authenticator app',
       description:
-        'Returns a new secret for an authenticator app. To finish, call `two_factor_validate` with a code from the app ' +
+        'Returns a new secret for an authenticator app. To finish, call `two_factor_validate` with a code from the ' +
+        'app ' +
         'within ten minutes. Until then, the app is not required at sign-in. Requires a session.',
       responses: { 200: { description: 'The secret.', schema: totpSetup } },
       examples: {
@@ -80,11 +81,13 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'users_two_factor_validate_create',
       summary: 'Connect an authenticator app',
       description:
-        'Checks a code from the authenticator app and connects the app. From then on, a second factor is required after ' +
-        'the password. Ends your other sessions and returns ten backup codes, which cannot be shown again. Requires a ' +
-        'session.',
+        'Checks a code from the authenticator app and connects the app. From then on, a second factor is required ' +
+        'after ' +
+        'the password. The request also ends your other sessions and returns ten backup codes, which cannot be ' +
+        'shown again. ' +
+        'Requires a session.',
       body: totpCode,
-      responses: { 200: { description: 'The app is connected.', schema: backupCodes } },
+      responses: { 200: { description: 'The app was connected.', schema: backupCodes } },
       examples: { request: { token: '123456' }, response: backupCodesExample },
       handler: async ({ caller, target: session, body }) => {
         const user = await requireUser(sql, caller.userId);
@@ -121,7 +124,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'users_two_factor_backup_codes_create',
       summary: 'Create new backup codes',
       description:
-        'Returns ten new backup codes, which cannot be shown again. They replace all previous ones. Requires a session.',
+        'Returns ten new backup codes, which cannot be shown again. The new codes replace all previous backup ' +
+        'codes. Requires a session.',
       responses: { 200: { description: 'The backup codes.', schema: backupCodes } },
       examples: { response: backupCodesExample },
       handler: async ({ caller }) => ({
@@ -136,9 +140,10 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'users_two_factor_disable_create',
       summary: 'Disconnect the authenticator app',
       description:
-        'Disconnects the authenticator app, so that its codes are no longer required. Rejected if the app is your last ' +
-        'second factor and an organization requires one. Requires a session.',
-      responses: { 200: { description: 'The app is disconnected.', schema: done } },
+        'Disconnects the authenticator app, so that codes from the app are no longer required. The request is ' +
+        'rejected if the app is your last second ' +
+        'factor and one of your organizations requires a second factor. Requires a session.',
+      responses: { 200: { description: 'The app was disconnected.', schema: done } },
       examples: { response: { success: true } },
       handler: async ({ caller }) => {
         await switchTotpOff(deps, await requireUser(sql, caller.userId));
@@ -152,7 +157,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'webauthn_register_begin_create',
       summary: 'Start registering a passkey',
       description:
-        'Returns options for `navigator.credentials.create()`. They are valid for five minutes. Requires a session.',
+        'Returns options for `navigator.credentials.create()`. The options are valid for five minutes. Requires a ' +
+        'session.',
       responses: { 200: { description: 'The options.', schema: passkeyOptions } },
       examples: { response: { challenge: 'Zm9vYmFyYmF6', rp: { id: 'analytics.example', name: 'Millrace' } } },
       handler: async ({ caller, target: session, request }) => {
@@ -167,7 +173,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'webauthn_register_complete_create',
       summary: 'Register a passkey',
       description:
-        'Registers the passkey that the browser created. It can be used to sign in immediately. Requires a session.',
+        'Registers the passkey that the browser created. You can sign in with the passkey immediately. Requires a ' +
+        'session.',
       body: passkeyRegistration,
       responses: { 201: { description: 'The passkey.', schema: passkeySchema } },
       examples: { request: { credential: { id: 'AQIDBA' }, label: 'Laptop' }, response: passkeyExample },
@@ -212,10 +219,10 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'webauthn_credentials_destroy',
       summary: 'Remove a passkey',
       description:
-        'Removes the passkey. Rejected if it is your only sign-in method, or if it is your last second factor and an ' +
-        'organization requires one. Requires a session.',
+        'Removes the passkey. The request is rejected if the passkey is your only sign-in method, or if it is your ' +
+        'last second factor and one of your organizations requires a second factor. Requires a session.',
       params,
-      responses: { 204: { description: 'The passkey is removed.' } },
+      responses: { 204: { description: 'The passkey was removed.' } },
       handler: async ({ caller, params: { id } }) => {
         const user = await requireUser(sql, caller.userId);
         await transaction(async (tx) => {

@@ -77,8 +77,8 @@ export function secondStepRoutes(deps: SignInDeps) {
       operationId: 'login_2fa_methods_retrieve',
       summary: 'List second factors for a sign-in',
       description:
-        'Returns the second factors with which a sign-in can continue after the response `2fa_required`. Must be called ' +
-        'in the browser that started the sign-in.',
+        'Returns the second factors that can be used to continue a sign-in after the response `2fa_required`. The ' +
+        'request must come from the browser that started the sign-in.',
       tags,
       scope: 'public',
       responses: { 200: { description: 'The available second factors.', schema: secondStepMethods } },
@@ -115,9 +115,10 @@ export function secondStepRoutes(deps: SignInDeps) {
       operationId: 'login_token_create',
       summary: 'Complete a sign-in with a second factor',
       description:
-        'Completes a sign-in that got the response `2fa_required`. Must be called within ten minutes, in the browser that ' +
-        'started the sign-in. Send either `token` (a code from the authenticator app, or a backup code) or `credential` ' +
-        '(the response of a passkey). If the first factor was a passkey without user verification, `credential` must be ' +
+        'Completes a sign-in that got the response `2fa_required`. The request must be sent within ten minutes, ' +
+        'from the browser that started the sign-in. Send either `token` (a code from the authenticator app, or a ' +
+        'backup code) or `credential` (the passkey response). If the first factor was a passkey without user ' +
+        'verification, `credential` must be ' +
         'from a passkey with user verification.',
       tags,
       scope: 'public',
@@ -153,8 +154,8 @@ export function secondStepRoutes(deps: SignInDeps) {
       operationId: 'webauthn_login_begin_create',
       summary: 'Start a sign-in with a passkey',
       description:
-        'Returns options for `navigator.credentials.get()`, with which the browser offers all passkeys that it has for ' +
-        'this installation.',
+        'Returns options for `navigator.credentials.get()`. With these options, the browser offers all passkeys ' +
+        'that it has for this installation.',
       tags,
       scope: 'public',
       responses: { 200: { description: 'The options.', schema: passkeyOptions } },
@@ -173,7 +174,8 @@ export function secondStepRoutes(deps: SignInDeps) {
       operationId: 'webauthn_login_complete_create',
       summary: 'Sign in with a passkey',
       description:
-        'Starts a session for the owner of the passkey. If the authenticator did not verify the user, for example with a ' +
+        'Starts a session for the owner of the passkey. If the authenticator did not verify the user, for example ' +
+        'with a ' +
         'PIN, a second factor is required in the same way as after a password.',
       tags,
       scope: 'public',

@@ -41,7 +41,8 @@ export function sessionRoutes(deps: SignInDeps) {
       operationId: 'users_login_sessions_list',
       summary: 'List your sessions',
       description:
-        'Returns your sessions. The current session comes first, followed by the most recently used. Requires a session.',
+        'Returns your sessions. The current session comes first, followed by the most recently used. Requires a ' +
+        'session.',
       tags,
       scope: 'user:read',
       responses: { 200: { description: 'The sessions.', schema: Type.Array(loginSession) } },
@@ -78,7 +79,7 @@ export function sessionRoutes(deps: SignInDeps) {
       scope: 'user:write',
       isSensitive: true,
       params: Type.Object({ id: Type.String({ description: 'ID (UUID) of the session.' }) }),
-      responses: { 204: { description: 'The session is ended.' } },
+      responses: { 204: { description: 'The session was ended.' } },
       target,
       handler: async ({ caller, params }) => {
         if (await endSessionOf(sql, caller.userId, params.id)) return undefined;
@@ -91,14 +92,15 @@ export function sessionRoutes(deps: SignInDeps) {
       operationId: 'reauthenticate_create',
       summary: 'Confirm your identity',
       description:
-        'Confirms the identity of the user, so that the session can be used for two more hours for actions that require a ' +
-        'recent sign-in. Send `password`, and `token` if a second factor is required. Or send `credential`, the response ' +
-        'of a passkey to `POST /api/webauthn/login/begin`. The session cookie changes. Requires a session.',
+        "Confirms the user's identity. For the next two hours, the session can be used for actions that require a " +
+        'recent sign-in. Send either `password` (and `token` if a second factor is required), or `credential` (the ' +
+        'passkey response to the options from `POST /api/webauthn/login/begin`). The session cookie changes. ' +
+        'Requires a session.',
       tags,
       scope: 'user:write',
       isBeforeSecondFactor: true,
       body: reauthentication,
-      responses: { 200: { description: 'The identity is confirmed.', schema: done } },
+      responses: { 200: { description: 'The identity was confirmed.', schema: done } },
       examples: { request: { password: 'correct horse battery staple' }, response: { success: true } },
       target,
       handler: async ({ caller, target: { id }, body, request }) => {

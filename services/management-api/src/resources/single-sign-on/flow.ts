@@ -365,7 +365,7 @@ async function refuseArrival(deps: SingleSignOnDeps, answered: Answered, reason:
   const isEnforced = typeof reason === 'object';
   const code = isEnforced ? `${reason.enforced}_sso_enforced` : reason;
   const sentence = isEnforced
-    ? `The domain of the account or of the reported email address enforces another provider (${reason.enforced}).`
+    ? `The domain of the account, or of the reported email address, enforces a different provider (${reason.enforced}).`
     : arrivalSentences[reason];
   return refuse(deps, answered, { reason: code, detail: `${sentence} Reported address: ${email ?? 'none'}.`, code });
 }

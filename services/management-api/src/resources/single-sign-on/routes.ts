@@ -25,10 +25,10 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       method: 'GET',
       path: '/api/organizations/:organization_id/domains/:id/sign_in_tries',
       operationId: 'organizations_domains_sign_in_tries_list',
-      summary: 'List sign-in attempts of a domain',
+      summary: 'List sign-in attempts for a domain',
       description:
-        'Returns the last 20 sign-in attempts through the provider of the domain. Rejected attempts have a reason, and ' +
-        'tests show what the provider reported.',
+        "Returns the last 20 sign-in attempts through the domain's provider. Rejected attempts include a reason. " +
+        'Tests include the attributes that the provider reported.',
       tags: ['domains'],
       scope: 'organization:read',
       params: domainParams,
@@ -48,8 +48,8 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       operationId: 'organizations_kept_out_list',
       summary: 'List blocked email addresses',
       description:
-        'Returns the email addresses of members who were removed with `keep_out`. They cannot join again automatically ' +
-        'through a domain of the organization.',
+        'Returns the email addresses of members who were removed with `keep_out`. Users with these addresses ' +
+        "cannot automatically join again through one of the organization's domains.",
       tags: ['members'],
       scope: 'organization_member:read',
       params: organizationParams,
@@ -71,8 +71,9 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       operationId: 'organizations_kept_out_destroy',
       summary: 'Unblock an email address',
       description:
-        'Unblocks the email address. The user joins the organization again at the next sign-in, if a domain of the ' +
-        'organization adds its users automatically.',
+        'Unblocks the email address. The user joins the organization again at the next sign-in if one of the ' +
+        "organization's domains adds users " +
+        'automatically.',
       tags: ['members'],
       scope: 'organization_member:write',
       isSensitive: true,
@@ -106,8 +107,8 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
       operationId: 'login_sso_look_create',
       summary: 'Show a sign-in that needs confirmation',
       description:
-        'Returns the user of a sign-in that was started on the provider’s own page and still needs confirmation. The ' +
-        'ticket remains valid.',
+        'Returns the user of a sign-in that was started on the provider’s own page and still needs confirmation. ' +
+        'The request does not use up the ticket.',
       responses: { 200: { description: 'The user who would be signed in.', schema: ticketLook } },
       examples: { request: { ticket: secretExample }, response: { email: 'ada@example.com' } },
       target: ({ request }) => deps.signInLimits.countQuestion(request.address),
@@ -120,7 +121,8 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
       operationId: 'login_sso_create',
       summary: 'Confirm a sign-in from a provider',
       description:
-        'Confirms a sign-in that was started on the provider’s own page, and starts the session. To see the user first, ' +
+        'Confirms a sign-in that was started on the provider’s own page, and starts the session. To see the user ' +
+        'first, ' +
         'call `POST /api/login/sso/look`.',
       responses: {
         200: { description: 'The user is signed in, or `next` leads to the second factor.', schema: ticketUse },

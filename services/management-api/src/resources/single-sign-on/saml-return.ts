@@ -60,11 +60,12 @@ export async function receiveSaml(
   const email = reportedAddress(written);
   if (subject === null) {
     const detail =
-      'The name ID has the format transient, which changes at every sign-in, and the response has no attribute with an ID.';
+      'The name ID has the format transient, which changes at every sign-in, and the response has no attribute ' +
+      'with an ID.';
     throw await refuse(deps, pending, { reason: 'no_subject', detail });
   }
   if (!isSubject(subject)) {
-    const detail = 'The ID of the user must have 1 to 256 characters and no control characters.';
+    const detail = 'The user ID must have 1 to 256 characters and no control characters.';
     throw await refuse(deps, pending, { reason: 'no_subject', detail });
   }
   const answer = {

@@ -69,7 +69,7 @@ export const ticketLook = Type.Object(
 export const ticketUse = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),
-    next: Type.String({ description: 'Path to which to redirect the browser.' }),
+    next: Type.String({ description: 'Path to redirect the browser to.' }),
   },
   { title: 'SignInTicketUse' },
 );

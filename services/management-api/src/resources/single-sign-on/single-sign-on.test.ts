@@ -738,8 +738,8 @@ describe('the SAML provider of a domain', () => {
     const { uuid } = await me(browser);
     const again = await bySaml({ nameId, attributes: { email: [`ada.king@${domain}`] } });
     expect(await me(again.browser)).toMatchObject({ uuid, email: `ada.king@${domain}` });
-    await isMailed(`ada@${domain}`, 'The email address of your account was changed');
-    await isMailed(`ada.king@${domain}`, 'The email address of your account was changed');
+    await isMailed(`ada@${domain}`, "Your account's email address was changed");
+    await isMailed(`ada.king@${domain}`, "Your account's email address was changed");
   });
 
   test.each([`a b@`, `${'x'.repeat(250)}@`, `ada@${'free.example'},b@`])(

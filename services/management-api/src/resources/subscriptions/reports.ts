@@ -87,8 +87,9 @@ export function reportRoutes(
       summary: 'Preview a report',
       description:
         'Returns the report that a subscription to the insight or the dashboard would send, with current or cached ' +
-        'results. If neither is set, it is the report of a subscription without an insight or a dashboard. Nothing is ' +
-        'stored or sent. Also requires the scope `insight:read`, and `dashboard:read` for a dashboard.',
+        'results. If neither parameter is set, returns the report for a subscription without an insight or a ' +
+        'dashboard. Nothing is stored or sent. Also requires the scope `insight:read`, and `dashboard:read` for a ' +
+        'dashboard.',
       tags,
       scope: 'subscription:read',
       query: previewQuery,
@@ -138,9 +139,9 @@ export function reportRoutes(
       operationId: 'subscriptions_deliveries_retrieve',
       summary: 'Show a report that was sent',
       description:
-        'Returns a report with the results that were sent. `report` is null while the results are computed, and for the ' +
-        'last report, which says that the insight or dashboard was deleted. Also requires the scope `insight:read`, and ' +
-        '`dashboard:read` for a dashboard.',
+        'Returns a report with the results that were sent. `report` is null while the results are being computed. ' +
+        'It is also null for the last report, which says that the insight or dashboard was deleted. Also requires ' +
+        'the scope `insight:read`, and `dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:read',
       params: Type.Object({
@@ -173,10 +174,10 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
     method: 'GET',
     path: '/api/report_pictures/:report_id/:at',
     operationId: 'report_pictures_retrieve',
-    summary: 'Get a picture of a report',
+    summary: 'Get an image from a report',
     description:
-      'Returns the picture of one insight in a report. Slack and webhooks receive this URL. It requires no ' +
-      'authentication, because it contains an ID that cannot be guessed.',
+      'Returns the image of one insight in a report. Slack and webhooks receive this URL. The request requires no ' +
+      'authentication, because the URL contains an ID that cannot be guessed.',
     tags: ['subscriptions'],
     scope: 'public',
     params: Type.Object({
@@ -187,7 +188,7 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
         description: 'Position of the insight in the report, starting at 0.',
       }),
     }),
-    responses: { 200: { description: 'The picture.', stream: { mediaType: 'image/png', example: '' } } },
+    responses: { 200: { description: 'The image.', stream: { mediaType: 'image/png', example: '' } } },
     handler: async ({ params: { report_id: id, at } }) => {
       const insight = (await findReport(sql, id))?.insights[at];
       const svg = insight && drawInsight(insight);

@@ -43,7 +43,7 @@ const params = Type.Object({
 const listQuery = Type.Object({
   ...offsetQuery,
   deleted: Type.Optional(
-    Type.String({ description: '`true`, `1`, `yes`, `y`, `t` or `on` returns the deleted subscriptions instead.' }),
+    Type.String({ description: 'If set to `true`, `1`, `yes`, `y`, `t` or `on`, returns only deleted subscriptions.' }),
   ),
   dashboard: Type.Optional(
     Type.Integer({ maximum: largest, minimum: 1, description: 'Returns only subscriptions to this dashboard.' }),
@@ -78,7 +78,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       path,
       operationId: 'subscriptions_list',
       summary: 'List subscriptions',
-      description: 'Returns the subscriptions of the project that are not deleted, ordered by ID.',
+      description: "Returns the project's subscriptions that have not been deleted, ordered by ID.",
       tags,
       scope: 'subscription:read',
       query: listQuery,
@@ -101,7 +101,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       summary: 'Create a subscription',
       description:
         'Creates a subscription. The first report is sent immediately, with `invite_message`, unless `enabled` or ' +
-        '`send_test_now` is false. Also requires the scopes to read the content of the report: `insight:read`, and ' +
+        "`send_test_now` is false. Also requires the scopes to read the report's content: `insight:read`, and " +
         '`dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:write',
@@ -147,8 +147,10 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
         operationId: `subscriptions_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a subscription' : 'Change or delete a subscription',
         description:
-          'Changes the given fields. Fields that are left out do not change. To delete a subscription, set `deleted` to ' +
-          'true. To restore it, set `deleted` to false. Except for deleting, this also requires the scope `insight:read`, ' +
+          'Changes the given fields. Fields that are left out do not change. To delete a subscription, set ' +
+          '`deleted` to ' +
+          'true. To restore it, set `deleted` to false. All changes except deletion also require the scope ' +
+          '`insight:read`, ' +
           'and `dashboard:read` for a dashboard.',
         tags,
         scope: 'subscription:write',
@@ -222,7 +224,8 @@ function addressedSubscriptions(sql: Sql) {
     if (!hasPlanFeature(await findPlanFeatures(sql, addressed.organizationId), 'subscriptions')) {
       throw new AppError(
         'payment_required',
-        "This feature is part of the premium Millrace offering. The organization's plan does not include subscriptions.",
+        "This feature is part of the premium Millrace offering. The organization's plan does not include " +
+          'subscriptions.',
       );
     }
     return addressed;

@@ -116,8 +116,9 @@ const optional = {
   send_test_now: Type.Optional(
     orNull(
       Type.Boolean(),
-      'If true, sends a report to all targets immediately. If false, sends none. By default, a new subscription that is ' +
-        'enabled sends one to all targets, and a change of the target sends one only to the targets that were added.',
+      'If true, sends a report to all targets immediately. If false, sends no report immediately. By default, ' +
+        'creating an enabled subscription sends a report to all targets, and changing the target sends a report ' +
+        'only to the added targets.',
     ),
   ),
   invite_message: Type.Optional(rest.invite_message),
@@ -212,7 +213,8 @@ export const delivery = Type.Object(
     }),
     occasion: Type.String({
       description:
-        'Why the report was sent: `scheduled`, `created` (the subscription is new), `target_changed` (the target is new), ' +
+        'Why the report was sent: `scheduled`, `created` (the subscription is new), `target_changed` (the target ' +
+        'is new), ' +
         '`test` (`send_test_now`) or `ended` (the insight or dashboard was deleted, so this is the last report).',
     }),
     due_at: Type.String({ format: 'date-time', description: 'When the report was due.' }),
@@ -224,7 +226,7 @@ export const delivery = Type.Object(
     }),
     attempts: Type.Integer({ description: 'Number of attempts.' }),
     error: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the last attempt failed. Null if it did not fail.',
+      description: 'Why the last attempt failed. Null if the last attempt did not fail.',
     }),
     created_at: Type.String({ format: 'date-time', description: 'When the report was created.' }),
     finished_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
@@ -255,7 +257,8 @@ const figure = Type.Object(
     before: orNull(Type.Number(), 'Value for the previous period. Null without a previous period.'),
     change: orNull(
       Type.Number(),
-      'Change from the previous period in percent, or in percentage points if the unit is `percent`. Null if there is ' +
+      'Change from the previous period in percent, or in percentage points if the unit is `percent`. Null if there ' +
+        'is ' +
         'no previous value.',
     ),
   },
@@ -266,9 +269,9 @@ const reportedInsight = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the insight.' }),
     short_id: Type.String({ description: 'Short ID of the insight.' }),
-    name: Type.String({ description: 'Name of the insight when the report was made.' }),
-    description: Type.String({ description: 'Description of the insight when the report was made.' }),
-    query_kind: Type.String({ description: 'Kind of its query. Empty if the insight has no query.' }),
+    name: Type.String({ description: 'Name of the insight when the report was created.' }),
+    description: Type.String({ description: 'Description of the insight when the report was created.' }),
+    query_kind: Type.String({ description: "Kind of the insight's query. Empty if the insight has no query." }),
     date_from: orNull(time, 'Start of the date range.'),
     date_to: orNull(time, 'End of the date range, inclusive.'),
     figures: Type.Array(figure, { description: 'Key figures. At most 10.' }),
@@ -280,7 +283,7 @@ const reportedInsight = Type.Object(
       { rows: Type.Integer(), figures: Type.Integer() },
       { description: 'Number of rows and figures that were left out.' },
     ),
-    error: orNull(Type.String(), 'Why the insight could not be computed. Null if it was.'),
+    error: orNull(Type.String(), 'Why the insight could not be computed. Null if the insight was computed.'),
   },
   { title: 'ReportInsight' },
 );
@@ -299,7 +302,10 @@ export const shownReport = Type.Object(
 );
 
 export const sentReport = Type.Object(
-  { ...delivery.properties, report: orNull(shownReport, 'The report as it was sent. Null if there are no results.') },
+  {
+    ...delivery.properties,
+    report: orNull(shownReport, 'The report as it was sent. Null if the report has no results.'),
+  },
   { title: 'SentReport' },
 );
 

@@ -15,7 +15,7 @@ const linkDays = 30;
 const params = Type.Object({
   unsubscribe_id: Type.String({
     format: 'uuid',
-    description: 'ID in the link of an email, which only its recipient knows.',
+    description: 'ID from the unsubscribe link in an email. Only the recipient knows this ID.',
   }),
 });
 const state = Type.Object(
@@ -66,8 +66,9 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       operationId: 'unsubscribe_create',
       summary: 'Unsubscribe from reports',
       description:
-        'Removes the email address from the subscription. If it is the last one, the subscription ends. Other recipients ' +
-        'are not affected. Repeating the request changes nothing.',
+        'Removes the email address from the subscription. If no other address remains, the subscription ends. ' +
+        'Other recipients are not affected. Repeating the ' +
+        'request has no effect.',
       examples: { response: { ...example, is_subscribed: false } },
       handler: async ({ params: { unsubscribe_id: id }, request }) => {
         const found = await requireMail(sql, id);

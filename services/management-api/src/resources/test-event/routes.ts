@@ -13,8 +13,9 @@ export function testEventRoutes(deps: GatewayDeps) {
     operationId: 'test_event_create',
     summary: 'Send a test event',
     description:
-      'Sends an event with the project API key to the gateway at `INGEST_URL`, as an SDK would. The event counts like ' +
-      'any other event. When it has been stored, `events/:uuid` returns it.',
+      'Sends an event with the project API key to the gateway at `INGEST_URL`, as an SDK would. The event counts ' +
+      'like ' +
+      'any other event. When the event has been stored, you can retrieve it from `events/:uuid`.',
     tags: ['events'],
     scope: 'event:write',
     body: newTestEvent,

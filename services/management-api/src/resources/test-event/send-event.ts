@@ -66,7 +66,7 @@ async function send(url: URL, event: object): Promise<void> {
     throw new AppError('unavailable', detail, { retryAfterSeconds: 2, details: { status: answer.status } });
   }
   if (answer.text.includes('"quota_limited"')) {
-    const detail = "The gateway dropped the event, because the plan's events for this month are used up.";
+    const detail = "The gateway dropped the event, because the plan's monthly event limit has been reached.";
     throw new AppError('payment_required', detail, { code: 'quota_limited' });
   }
 }

@@ -69,7 +69,7 @@ export async function prepareEmail(
   if (!accountMailing.sends) {
     throw new AppError(
       'invalid',
-      'This installation does not send email, so the new address cannot be verified. Ask its operator.',
+      'This installation does not send email, so the new address cannot be verified. Contact the operator.',
       {
         code: 'email_not_available',
         attr: 'email',

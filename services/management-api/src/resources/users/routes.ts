@@ -46,8 +46,8 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       operationId: 'users_me_retrieve',
       summary: 'Show your own user',
       description:
-        'Returns the user of the API key or session. This also works with keys that are limited to some organizations or ' +
-        'projects, so you can use it to check whether a key is valid.',
+        'Returns the user that the API key or session belongs to. This request also works with keys that are ' +
+        'limited to certain organizations or projects, so you can use it to check whether a key is valid.',
       tags: ['users'],
       scope: 'user:read',
       isBeforeSecondFactor: true,
@@ -61,10 +61,12 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       operationId: 'users_me_partial_update',
       summary: 'Change your own user',
       description:
-        'Changes the given fields. `set_current_organization` and `set_current_team` change what `@current` refers to, ' +
-        'and cannot be set with a key that is limited to some organizations or projects. Changing the password, the email ' +
-        'address or `passkeys_enabled_for_2fa` requires a session. Changing these or the name in a session requires a ' +
-        'recent sign-in.',
+        'Changes the given fields. `set_current_organization` and `set_current_team` change what `@current` refers ' +
+        'to, ' +
+        'and cannot be set with a key that is limited to certain organizations or projects. Changing the password, ' +
+        'the email ' +
+        'address or `passkeys_enabled_for_2fa` requires a session. In a session, changing these fields or the name ' +
+        'also requires a recent sign-in.',
       tags: ['users'],
       scope: 'user:write',
       isBeforeSecondFactor: true,
@@ -104,7 +106,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       operationId: 'users_list',
       summary: 'List users',
       description:
-        'Returns only your own user. To list the other members of an organization, use the member list of the organization.',
+        "Returns only your own user. To list the other members of an organization, use the organization's member list.",
       tags: ['users'],
       scope: 'user:read',
       query: Type.Object({
@@ -162,8 +164,9 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       operationId: 'users_verify_email_create',
       summary: 'Verify a new email address',
       description:
-        'Verifies the pending email address with the six-digit code that was sent to it. The address then becomes the ' +
-        'email address of the account, and your other sessions end. After five wrong codes, you must request a new one. ' +
+        'Verifies the pending email address with the six-digit code that was sent to it. The address then becomes ' +
+        "your account's email address, and your other sessions end. After five wrong codes, you must request a new " +
+        'one. ' +
         'Requires a session.',
       body: emailProof,
       responses: done200,
@@ -193,8 +196,8 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       method: 'PATCH',
       path: '/api/users/cancel_email_change_request',
       operationId: 'users_cancel_email_change_request_partial_update',
-      summary: 'Cancel the change of the email address',
-      description: 'Deletes the pending email address. The current one does not change. Requires a session.',
+      summary: 'Cancel an email address change',
+      description: 'Deletes the pending email address. The current address does not change. Requires a session.',
       responses: done200,
       examples: { response: isDone },
       handler: async ({ caller }) => {
@@ -206,8 +209,8 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       method: 'GET',
       path: '/api/users/@me/activity',
       operationId: 'users_me_activity',
-      summary: 'Show the history of your account',
-      description: 'Returns sign-ins with their IP address and browser, and changes to the account, the latest first.',
+      summary: 'Show your account history',
+      description: 'Returns sign-ins, with the IP address and browser, and changes to your account, the latest first.',
       tags,
       scope: 'user:read',
       query: activityQuery,
@@ -225,9 +228,9 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       operationId: 'users_me_destroy',
       summary: 'Delete your account',
       description:
-        'Deletes your account with its API keys, sessions and memberships. Everything you created remains. If you are an ' +
-        'owner of an organization, the request is rejected: make another member the owner, or delete the organization ' +
-        'first. Requires a session.',
+        'Deletes your account and its API keys, sessions and memberships. Everything you created remains. If you ' +
+        'are an owner of an organization, the request is rejected. Make another member the owner or delete the ' +
+        'organization first. Requires a session.',
       isSensitive: true,
       responses: {
         204: { description: 'The account is deleted.' },

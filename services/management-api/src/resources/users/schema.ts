@@ -27,14 +27,14 @@ export const me = Type.Object(
     is_2fa_enabled: Type.Boolean({ description: 'Whether the user has two-factor authentication enabled.' }),
     passkeys_enabled_for_2fa: Type.Boolean({
       description:
-        'Whether a passkey is required after the password. The user can sign in with a passkey instead of a password in ' +
-        'any case.',
+        'Whether a passkey is required after the password. Regardless of this setting, the user can sign in with a ' +
+        'passkey instead of a password.',
     }),
     has_social_auth: Type.Boolean({
-      description: 'Whether the user can sign in with an account of an external provider.',
+      description: 'Whether the user can sign in through an external provider.',
     }),
-    hedgehog_config: freeFormObject({ description: 'Free-form settings; empty if not set.' }),
-    role_at_organization: Type.String({ description: 'Job role of the user; empty if not known.' }),
+    hedgehog_config: freeFormObject({ description: 'Free-form settings. Empty if not set.' }),
+    role_at_organization: Type.String({ description: 'Job role of the user. Empty if not known.' }),
     team: Type.Union([projectSummary, Type.Null()], { description: 'Project that `@current` refers to.' }),
     organization: Type.Union([organization, Type.Null()], { description: 'Organization that `@current` refers to.' }),
     organizations: Type.Array(
@@ -95,7 +95,8 @@ const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marke
 export const refusedUserFields = {
   anonymize_data: {
     detail:
-      '`anonymize_data` is not supported, because Millrace does not collect data about how you use it. Leave it out, or ' +
+      '`anonymize_data` is not supported, because Millrace does not collect data about how you use it. Leave it ' +
+      'out, or ' +
       'set it to false.',
     unless: [null, false],
   },
@@ -123,14 +124,15 @@ export const userChanges = Type.Object(
       }),
     ),
     role_at_organization: Type.Optional(
-      Type.Enum(roles, { description: 'Your job role; empty if you prefer not to say.' }),
+      Type.Enum(roles, { description: 'Your job role. Leave the field empty if you prefer not to say.' }),
     ),
     password: Type.Optional(
       Type.String({
         minLength: 1,
         format: 'password',
         description:
-          'New password, 8 to 256 characters. Changing it ends your other sessions. It can be set only from a session, not with an API key.',
+          'New password, with 8 to 256 characters. Changing the password ends your other sessions. The password ' +
+          'can be changed only from a session, not with an API key.',
       }),
     ),
     email: Type.Optional(
@@ -138,7 +140,8 @@ export const userChanges = Type.Object(
         format: 'email',
         maxLength: 254,
         description:
-          'New email address. It takes effect after it has been verified with a code. Requires a session in which you ' +
+          'New email address. The change takes effect after the new address has been verified with a code. ' +
+          'Requires a session in which you ' +
           'signed in within the last five minutes.',
       }),
     ),
@@ -149,8 +152,8 @@ export const userChanges = Type.Object(
       Type.String({
         format: 'password',
         description:
-          'Current password. Required with `password` if the account has one, unless the session was started with a sign-in ' +
-          'link.',
+          'Current password. Required to change `password` if the account has a password, unless the session was ' +
+          'started with a sign-in link.',
       }),
     ),
     set_current_organization: Type.Optional(
@@ -159,7 +162,8 @@ export const userChanges = Type.Object(
     set_current_team: Type.Optional(
       Type.Integer({
         description:
-          'ID of the environment that `@current` refers to. Its organization becomes the current one as well.',
+          "ID of the environment that `@current` refers to. The environment's organization becomes the current " +
+          'organization as well.',
       }),
     ),
   },

@@ -3,11 +3,11 @@
 export const effects = {
   app_urls: {
     does: 'stored only',
-    effect: 'Millrace accepts events from every origin, whatever URLs are listed here.',
+    effect: 'Millrace accepts events from every origin, regardless of this setting.',
   },
   slack_incoming_webhook: {
     does: 'acts',
-    effect: 'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only administrators of the project can change it. Members and API keys without permission to change it see a masked URL.',
+    effect: 'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only project administrators can change this setting. Members and API keys without permission to change the setting get a masked URL.',
   },
   anonymize_ips: {
     does: 'acts',
@@ -15,7 +15,7 @@ export const effects = {
   },
   completed_snippet_onboarding: {
     does: 'stored only',
-    effect: 'Other applications can store here that they have shown the snippet.',
+    effect: 'Other applications can use this setting to record that they have shown the snippet.',
   },
   test_account_filters: {
     does: 'acts',
@@ -23,7 +23,7 @@ export const effects = {
   },
   test_account_filters_default_checked: {
     does: 'stored only',
-    effect: 'Other applications can use it as the default for excluding internal and test users.',
+    effect: 'Other applications can use this setting as the default for excluding internal and test users.',
   },
   path_cleaning_filters: {
     does: 'stored only',
@@ -31,7 +31,7 @@ export const effects = {
   },
   is_demo: {
     does: 'acts',
-    effect: 'The first demo project of an organization, and the first demo environment of a project, do not count toward the limits of the plan. Users cannot create a second one. A new demo environment has no default `test_account_filters`.',
+    effect: 'The first demo project of an organization, and the first demo environment of a project, do not count toward the plan limits. Users cannot create a second demo project or demo environment. A new demo environment has no default `test_account_filters`.',
   },
   timezone: {
     does: 'acts',
@@ -39,11 +39,11 @@ export const effects = {
   },
   data_attributes: {
     does: 'stored only',
-    effect: 'Millrace captures interactions with its own list of attributes, whatever is listed here.',
+    effect: 'Millrace captures interactions with its own list of attributes, regardless of this setting.',
   },
   person_display_name_properties: {
     does: 'stored only',
-    effect: 'Lists show persons by `email`, `name`, `username` or distinct ID, whatever is listed here.',
+    effect: 'Lists show persons by `email`, `name`, `username` or distinct ID, regardless of this setting.',
   },
   correlation_config: {
     does: 'stored only',
@@ -119,7 +119,7 @@ export const effects = {
   },
   access_control: {
     does: 'acts',
-    effect: 'If true, the environment is private to some members. The plan must include project permissions.',
+    effect: 'If true, only some members have access to the environment. The plan must include project permissions.',
   },
   week_start_day: {
     does: 'acts',
@@ -127,11 +127,11 @@ export const effects = {
   },
   primary_dashboard: {
     does: 'acts',
-    effect: 'The list of dashboards in the console marks this dashboard. Deleting the dashboard clears this setting.',
+    effect: 'The console marks this dashboard in the dashboard list. Deleting the dashboard clears this setting.',
   },
   live_events_columns: {
     does: 'stored only',
-    effect: 'Other applications can use it for the columns of a list of events.',
+    effect: 'Other applications can use this setting for the columns of an event list.',
   },
   recording_domains: {
     does: 'off',
@@ -155,11 +155,11 @@ export const effects = {
   },
   modifiers: {
     does: 'acts',
-    effect: '`personsOnEventsMode` decides whether insights use the current person properties or those that were stored with the event. Other keys have no effect.',
+    effect: '`personsOnEventsMode` determines whether insights use the current person properties or those that were stored with the event. Other keys have no effect.',
   },
   has_completed_onboarding_for: {
     does: 'stored only',
-    effect: 'Other applications can store here which onboarding has been completed.',
+    effect: 'Other applications can use this setting to record which onboarding has been completed.',
   },
   surveys_opt_in: {
     does: 'off',
@@ -171,7 +171,7 @@ export const effects = {
   },
   flags_persistence_default: {
     does: 'stored only',
-    effect: 'Other applications can use it as a default in their form for new flags.',
+    effect: 'Other applications can use this setting as a default in their form for new flags.',
   },
   capture_dead_clicks: {
     does: 'off',
