@@ -33,7 +33,7 @@ test.concurrent('a member that lost its brokers for longer than its client is pa
   const logger = testLogger();
   let crashes = 0;
   logger.warn = ((message: string) => {
-    if (/^a consumer lost its/.test(message)) crashes += 1;
+    if (/^consumer was removed from its group/.test(message)) crashes += 1;
     return logger;
   }) as typeof logger.warn;
   const log = createKafkaLog({
