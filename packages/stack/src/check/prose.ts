@@ -60,12 +60,20 @@ function problemsOf(path: string, { line, text }: Passage): string[] {
   });
 }
 
-/** Paragraph by paragraph, without code. */
+/** Paragraph by paragraph, and row by row in lists and tables, without code. */
 function proseOfMarkdown(source: string): Passage[] {
   const prose = source
     .replace(/^ *```[\s\S]*?^ *```/gm, (block) => block.replace(/[^\n]/g, ''))
     .replace(/`[^`\n]*`/g, '`…`');
-  return prose.split('\n').map((text, index) => ({ line: index + 1, text: text.replace(/^[\s#>|*-]+/, '') }));
+  const passages: Passage[] = [];
+  let isInParagraph = false;
+  for (const [index, text] of prose.split('\n').entries()) {
+    const last = passages.at(-1);
+    if (isInParagraph && last && !/^\s*([#>|*-]|\d+\.)/.test(text)) last.text += ` ${text.trim()}`;
+    else passages.push({ line: index + 1, text: text.replace(/^[\s#>|*-]+/, '') });
+    isInParagraph = text.trim() !== '';
+  }
+  return passages;
 }
 
 /** The strings of a program that contain a phrase, and the text between its tags. */
