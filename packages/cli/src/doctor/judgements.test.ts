@@ -111,7 +111,7 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
   ],
   ['events read in time', () => retentionOf(0n, 9n), 'ok', 'events are kept for 7 days'],
   ['old events unread', () => retentionOf(0n, 4n), 'problem', 'older than half'],
-  ['events deleted unread', () => retentionOf(6n, 4n), 'problem', 'deleted events of t/0'],
+  ['events deleted unread', () => retentionOf(6n, 4n), 'problem', 'deleted events from t/0'],
   [
     'more consumers than partitions',
     () => checkConsumers([{ ...lane, members: 13 }]),

@@ -356,7 +356,7 @@ test('only administrators of the project say where its reports go', async () => 
   const webhook = 'https://hooks.slack.com/services/T0/B0/x';
   const set = (key: string, value: string | null) =>
     api.send('PATCH', path, { key, body: { slack_incoming_webhook: value, anonymize_ips: true } });
-  const denied = PD('Only administrators of the project can change slack_incoming_webhook.');
+  const denied = PD('Only project administrators can change slack_incoming_webhook.');
   expect(await set(acme.M.key, webhook)).toMatchObject(denied);
   expect((await set(acme.A.key, webhook)).body.slack_incoming_webhook).toBe(webhook);
   expect(await set(acme.M.key, 'https://elsewhere.example/x')).toMatchObject(denied);

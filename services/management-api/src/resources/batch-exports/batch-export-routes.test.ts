@@ -545,7 +545,7 @@ describe('backfills', () => {
       'too many runs',
       '2019-01-01T00:00:00Z',
       '2021-01-01T00:00:00Z',
-      "needs more with the interval 'hour'. Split it into several backfills.",
+      "needs more than that with the interval 'hour'. Split the range into several backfills.",
     ],
     ['X31 equal', '2021-01-01T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
     ['X31 reversed', '2021-01-02T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
@@ -581,7 +581,7 @@ describe('backfills', () => {
     const refusal = VE(
       'invalid_input',
       null,
-      'At most 10 backfills of an export can run at the same time. Wait until one ends, or cancel one.',
+      'An export can have at most 10 backfills running at the same time. Wait until one finishes, or cancel one.',
     );
     expect(await post(`${id}/backfill`, range(day(20), day(21)))).toMatchObject(refusal);
     expect(await post(`${id}/backfill`, range(day(1), day(2)))).toMatchObject(ok);
