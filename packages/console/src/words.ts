@@ -80,7 +80,7 @@ export const words = {
     errorId: 'Error ID',
     tooMany: (seconds: number) => `Too many requests. Retrying in ${counted(seconds, 'second')}.`,
     newVersionTitle: 'The console was updated',
-    newVersion: 'This page belongs to the previous version. Reload it to continue.',
+    newVersion: 'This page is from an earlier version. Reload it to continue.',
     brokenTitle: 'Something went wrong on this page',
     thePage: 'The page',
   },

@@ -178,7 +178,7 @@ test('an invite that failed or expired is sent again with a new link, or taken b
     [],
   );
   await page.reload();
-  await row(page, 'high@example.com').getByText('This invite has a higher level than yours.').waitFor();
+  await row(page, 'high@example.com').getByText('This invite grants a higher level than your own.').waitFor();
   await page.context().close();
 });
 

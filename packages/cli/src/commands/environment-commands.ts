@@ -136,7 +136,7 @@ function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
         printer.record({ environmentId, revoked });
       }),
     );
-  add('show', "show an environment's secret keys without their values").action(
+  add('show', "list an environment's secret keys. Their values are not shown").action(
     ({ environment: environmentId }: Chosen, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) =>
         printer.table((await listProjectSecretKeys(sql, environmentId)).map(toSecretKeyRow)),

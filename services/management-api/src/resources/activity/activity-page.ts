@@ -90,7 +90,7 @@ export const activityPage = Type.Object(
     results: Type.Array(activityItem, { description: 'The log entries on this page, most recent first.' }),
     next: nullableText('URL of the next page, or null on the last page.'),
     previous: nullableText('URL of the previous page, or null on the first page.'),
-    total_count: Type.Integer({ description: 'Number of entries on all pages.' }),
+    total_count: Type.Integer({ description: 'Total number of entries across all pages.' }),
   },
   { title: 'ActivityPage' },
 );

@@ -25,7 +25,7 @@ const logEntry = Type.Object(
 
 const logPage = Type.Object(
   {
-    count: Type.Integer({ description: 'Number of entries on all pages.' }),
+    count: Type.Integer({ description: 'Total number of entries across all pages.' }),
     next: nullableText('URL of the next page, or null on the last page.'),
     previous: nullableText('URL of the previous page, or null on the first page.'),
     results: Type.Array(logEntry, { description: 'The log entries on this page, most recent first.' }),

@@ -124,7 +124,7 @@ export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 't
       below,
       path: `${annotationsPath}/:id`,
       operationId: 'annotations_destroy',
-      summary: 'Not supported: send PATCH with `deleted: true`',
+      summary: 'Not supported. To delete, send PATCH with `deleted: true`',
       description: 'Annotations cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'annotation:write',

@@ -167,7 +167,7 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       below,
       path: `${cohortsPath}/:id`,
       operationId: 'cohorts_destroy',
-      summary: 'Not supported: send PATCH with `deleted: true`',
+      summary: 'Not supported. To delete, send PATCH with `deleted: true`',
       description: 'Cohorts cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'cohort:write',

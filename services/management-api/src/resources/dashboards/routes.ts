@@ -190,7 +190,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
       below,
       path: `${dashboardsPath}/:id`,
       operationId: 'dashboards_destroy',
-      summary: 'Not supported: send PATCH with `deleted: true`',
+      summary: 'Not supported. To delete, send PATCH with `deleted: true`',
       description: 'Dashboards cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'dashboard:write',

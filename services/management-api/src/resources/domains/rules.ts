@@ -137,7 +137,7 @@ export async function requireOwnerOf(
   if (level >= membershipLevels.owner || !(await hasOwnerAddress(sql, { organizationId, domains }))) return;
   throw new AppError(
     'forbidden',
-    'Only an owner can change how users sign in with this domain, because an owner has an email address in this domain.',
+    "Only an owner can change how users sign in with this domain, because an owner's email address is in it.",
   );
 }
 

@@ -244,7 +244,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
       method: 'DELETE',
       path: `${flagsPath}/:id`,
       operationId: 'feature_flags_destroy',
-      summary: 'Not supported: send PATCH with `deleted: true`',
+      summary: 'Not supported. To delete, send PATCH with `deleted: true`',
       description: 'Feature flags cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
       responses: { 405: { description: 'Always returned, without a body.' } },
@@ -307,7 +307,7 @@ function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
     {
       path: 'enrich_usage_dashboard',
       operationId: 'feature_flags_enrich_usage_dashboard',
-      summary: "Not supported: add to a feature flag's usage dashboard",
+      summary: 'Not supported. Feature flags have no usage dashboard here',
     },
   ].flatMap(({ path, operationId, summary }) =>
     defineRoutes({

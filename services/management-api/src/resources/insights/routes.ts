@@ -223,7 +223,7 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
       below,
       path: `${insightsPath}/:id`,
       operationId: 'insights_destroy',
-      summary: 'Not supported: send PATCH with `deleted: true`',
+      summary: 'Not supported. To delete, send PATCH with `deleted: true`',
       description: 'Insights cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'insight:write',

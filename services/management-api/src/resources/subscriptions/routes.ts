@@ -180,7 +180,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       below,
       path: `${path}/:id`,
       operationId: 'subscriptions_destroy',
-      summary: 'Not supported: send PATCH with `deleted: true`',
+      summary: 'Not supported. To delete, send PATCH with `deleted: true`',
       description: 'Subscriptions cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'subscription:write',

@@ -219,7 +219,8 @@ export const delivery = Type.Object(
     }),
     due_at: Type.String({ format: 'date-time', description: 'When the report was due.' }),
     target: Type.String({
-      description: 'Where the report was sent: one email address, or the complete `target_value`.',
+      description:
+        'Destination of the report: a single address for email, and the complete `target_value` for other types.',
     }),
     status: Type.String({
       description: '`pending`, `delivered`, `failed` (no more attempts will be made) or `cancelled`.',

@@ -140,7 +140,7 @@ export const text = {
       'The server’s certificate is self-signed. Edit the export and accept self-signed certificates, or install another certificate on the server.',
     NoSuchBucket: 'The bucket does not exist. Edit the export and check the bucket’s name and region.',
     InvalidAccessKeyId:
-      'The storage does not recognize this access key. Edit the export and enter both parts of the key again.',
+      'The storage service does not recognize this access key. Edit the export, and enter the access key ID and the secret access key again.',
     SignatureDoesNotMatch:
       'The secret access key does not belong to this access key ID. Edit the export and enter both again.',
     AccessDenied:

@@ -101,7 +101,7 @@ export const text = {
     byWhom: (who: string) => `by ${who}`,
     again: 'Resend',
     againTo: (email: string) => `Resend to ${email}`,
-    againAbove: 'This invite has a higher level than yours.',
+    againAbove: 'This invite grants a higher level than your own.',
     takeBack: 'Revoke',
     takeBackFrom: (email: string) => `Revoke the invite for ${email}`,
     takeBackTitle: (email: string) => `Revoke the invite for ${email}?`,

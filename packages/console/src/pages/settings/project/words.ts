@@ -26,7 +26,7 @@ export const text = {
   rotate: 'Rotate',
   rotateTitle: 'Rotate the secret key?',
   rotateText:
-    'You get a new key. The current key stays valid as the previous key, so that you can update your servers. If a previous key already exists, it stops working immediately.',
+    'A new key is created. The current key becomes the previous key and keeps working, so that you can update your servers. If a previous key already exists, it stops working immediately.',
   made: 'New secret key',
   removeFormer: 'Delete previous key',
   removeFormerTitle: 'Delete the previous secret key?',
