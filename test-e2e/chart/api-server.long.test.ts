@@ -282,7 +282,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       const upgrade = (values: object) => server.helm('upgrade', 'two', chart, ...words(values));
       await helm('install', 'two', chart, ...words({}));
       const made = await keysOf('two');
-      expect((await upgrade({ keys: { secretsKeyKey: 'OTHER' } })).output).toContain('has no "OTHER"');
+      expect((await upgrade({ keys: { secretsKeyKey: 'OTHER' } })).output).toContain('does not contain "OTHER"');
       await server.kubectl('delete', 'secret', 'two-millrace-keys', '-n', 'prod');
       const gone = 'services are running, but the secret "two-millrace-keys" with their keys is missing.';
       expect((await upgrade({})).output).toContain(gone);
