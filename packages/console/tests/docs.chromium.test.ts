@@ -53,6 +53,15 @@ describe('documents in the console', () => {
     await page.context().close();
   });
 
+  it('says that a document could not be loaded', async () => {
+    const page = await console.open('../../docs');
+    await page.getByRole('main').getByRole('link').first().waitFor();
+    await page.route(/\/assets\/glossary-/, (route) => route.abort());
+    await page.goto(docs('/glossary'));
+    await page.getByRole('alert').getByRole('button', { name: 'Reload' }).waitFor();
+    await page.context().close();
+  });
+
   it.each(everyPage)('is reached from the page %s by Help', async (path) => {
     const page = await console.open(path);
     const help = page.getByRole('link', { name: 'Help (opens in a new window)' });

@@ -74,7 +74,8 @@ function RetentionTable({ groups, question, onPersons, name }: Parameters<typeof
             </tr>
           )}
           {rows.map((row, at) => (
-            <tr key={row.begin}>
+            // biome-ignore lint/suspicious/noArrayIndexKey: an hour occurs twice when clocks are put back
+            <tr key={at}>
               <td className="mono">{shortOf(row.begin, period)}</td>
               <td className="number">
                 <PersonsButton

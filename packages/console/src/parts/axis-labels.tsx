@@ -9,7 +9,8 @@ export function AxisLabels({ labels, most }: { labels: readonly string[]; most: 
         const place = `${((at + 0.5) / labels.length) * 100}%`;
         return (
           at % step === 0 && (
-            <span key={label} style={{ insetInlineStart: `clamp(${edge}, ${place}, calc(100% - ${edge}))` }}>
+            // biome-ignore lint/suspicious/noArrayIndexKey: an hour occurs twice when clocks are put back
+            <span key={at} style={{ insetInlineStart: `clamp(${edge}, ${place}, calc(100% - ${edge}))` }}>
               {label}
             </span>
           )

@@ -1,4 +1,5 @@
 import type { Token } from 'marked';
+import { loadPart } from '../../frame/broken.tsx';
 import { idOf, isHeading, readMarkdown } from '../../parts/markdown.tsx';
 
 /** The documents of the version that runs: they are built into the console, so they need no other host. */
@@ -9,7 +10,10 @@ const loaders = import.meta.glob<string>('../../../../../docs/**/*.md', {
 
 /** By the path in `docs` without its ending, such as `operations/install`. */
 const documents = new Map(
-  Object.entries(loaders).map(([path, load]) => [path.replace(/^(?:\.\.\/)+docs\//, '').replace(/\.md$/, ''), load]),
+  Object.entries(loaders).map(([path, load]) => [
+    path.replace(/^(?:\.\.\/)+docs\//, '').replace(/\.md$/, ''),
+    loadPart(load),
+  ]),
 );
 
 /** The page that says which document answers which question. */
@@ -17,7 +21,7 @@ export const indexName = 'README';
 
 const hasDocument = (name: string) => documents.has(name);
 
-/** @returns null when there is no such document. */
+/** @returns null when there is no such document. @throws when its file cannot be loaded. */
 export async function loadDocument(name: string): Promise<Token[] | null> {
   const source = await documents.get(name)?.();
   return source === undefined ? null : readMarkdown(source);

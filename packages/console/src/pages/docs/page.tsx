@@ -18,6 +18,8 @@ export function DocsPage() {
     queryKey: ['document', name],
     queryFn: () => loadDocument(name),
     staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    throwOnError: true,
   });
   const title = tokens?.find(isHeading)?.text;
   useEffect(() => {

@@ -16,6 +16,8 @@ export function DocsSearch() {
     queryKey: ['docs-search'],
     enabled: query !== '',
     staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    throwOnError: true,
     queryFn: async () => {
       const search = new MiniSearch<Section>({
         fields: ['heading', 'document', 'text'],
