@@ -4,12 +4,11 @@ import { dirname, join } from 'node:path';
 import { proseProblems } from './prose.ts';
 
 let root: string;
-const pages = ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md'];
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'prose-'));
-  for (const folder of ['docs', 'deploy', 'examples', 'packages', 'services']) await mkdir(join(root, folder));
-  for (const page of pages) await write(page, '');
+  for (const folder of ['docs', 'deploy', 'examples', 'packages', 'services', 'test-e2e', 'prisma'])
+    await mkdir(join(root, folder));
 });
 afterEach(() => rm(root, { recursive: true }));
 

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import jsTokens from 'js-tokens';
-import { sourceFiles } from '../docs/documents.ts';
+import { repositoryTexts, sourceFiles } from '../docs/documents.ts';
 
 /** Habits that made texts hard to read, each with what to write instead. They were found by a reader, not by a grammar. */
 const habits: readonly { pattern: RegExp; advice: string }[] = [
@@ -29,14 +27,12 @@ interface Passage {
   text: string;
 }
 
+/** The texts outside of the documents that people read. */
 const areas: readonly { folders: string[]; endings: string[]; read: (source: string, path: string) => Passage[] }[] = [
-  { folders: ['docs', 'deploy', 'examples'], endings: ['.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },
   { folders: ['deploy'], endings: ['.tpl', '.yaml', '.yml', '.txt'], read: everyLine },
 ];
-
-const rootPages = ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md'];
 
 /** Phrases to avoid in documents, in texts that programs show, and in the Helm chart. One line for each. */
 export async function proseProblems(root: string): Promise<string[]> {
@@ -45,10 +41,8 @@ export async function proseProblems(root: string): Promise<string[]> {
       (await sourceFiles(root, folders, endings)).map((file) => ({ ...file, read })),
     ),
   );
-  const top = await Promise.all(
-    rootPages.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8'), read: proseOfMarkdown })),
-  );
-  return [...top, ...files.flat()]
+  const { pages } = await repositoryTexts(root);
+  return [...pages.map((page) => ({ ...page, read: proseOfMarkdown })), ...files.flat()]
     .filter(({ path }) => !/\.test\.tsx?$|\/testing?\/|\/tests\/|\/prose\.ts$/.test(path))
     .flatMap(({ path, text, read }) => read(text, path).flatMap((passage) => problemsOf(path, passage)));
 }
