@@ -46,7 +46,7 @@ function dayWord(byweekday: readonly Weekday[]): string {
   return only !== undefined && others.length === 0 ? only.charAt(0).toUpperCase() + only.slice(1) : 'day';
 }
 
-/** Whoever makes a subscription a moment before it is due gets the next one (docs/api/subscriptions.md#delivery-dates). */
+/** A subscription that is created less than this before a delivery date starts with the next date (docs/api/subscriptions.md#delivery-dates). */
 const noticeMs = 15 * 60_000;
 
 /**

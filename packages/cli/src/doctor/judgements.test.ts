@@ -92,7 +92,7 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
     'warning',
     'unclean.leader',
   ],
-  ['disks nobody tells of', () => checkDisks(null), 'ok', 'requires Kafka 3.3'],
+  ['disks that Kafka does not describe', () => checkDisks(null), 'ok', 'requires Kafka 3.3'],
   ['disks of sizes unknown', () => checkDisks([{ ...directory, space: null }]), 'ok', 'do not report the sizes'],
   [
     'disks with room',
