@@ -48,7 +48,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
     const { events } = await storedState(services);
     const sent = [...expected.events.values()].map(({ uuid, event, distinct_id, timestamp, properties }) => ({
       uuid,
-      // docs/ingestion-rules.md#what-an-event-name-does: an exact synonym, stored under the one name.
+      // docs/ingestion-rules.md#effects-of-event-names: an exact synonym, stored under the one name.
       event: event === '$group_identify' ? '$groupidentify' : event,
       distinct_id,
       timestamp,

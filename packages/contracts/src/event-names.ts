@@ -1,5 +1,5 @@
 /**
- * Event names the service gives a meaning to (docs/ingestion-rules.md#what-an-event-name-does). Every other name is a
+ * Event names the service gives a meaning to (docs/ingestion-rules.md#effects-of-event-names). Every other name is a
  * plain event.
  */
 export const eventNames = {

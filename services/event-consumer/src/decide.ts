@@ -78,7 +78,7 @@ function byProject(events: IncomingEvent[]): Map<number, IncomingEvent[]> {
 /**
  * Decides everything about one event: changes the project's ledger in memory and returns the row to store, or why none
  * is stored. The ledger must hold all that `touchedBy` names. The event is not changed. Does no input or output, asks no
- * clock, and throws for no JSON a client can send. The rules by name: docs/ingestion-rules.md#what-an-event-name-does.
+ * clock, and throws for no JSON a client can send. The rules by name: docs/ingestion-rules.md#effects-of-event-names.
  */
 export function processEvent(event: IncomingEvent, ledger: ProjectLedger): EventOutcome {
   const refusal = refuseEvent(event);

@@ -48,7 +48,7 @@ export function toIncomingEvent({
 
 /**
  * `$group_identify` of the migration guidance is processed and stored as `$groupidentify`
- * (docs/ingestion-rules.md#what-an-event-name-does).
+ * (docs/ingestion-rules.md#effects-of-event-names).
  */
 export function processedName(name: string): string {
   return name === eventNames.groupIdentifySynonym

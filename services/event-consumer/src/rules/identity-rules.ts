@@ -45,7 +45,7 @@ export type RefuseWhen = 'source_identified' | 'both_identified' | 'never';
 /**
  * `$identify`: the anonymous id is merged into distinct_id, unless the anonymous id already belongs to an identified
  * person (docs/ingestion-rules.md#merges). Without `$anon_distinct_id` the event is a property update and merges
- * nothing (docs/ingestion-rules.md#what-an-event-name-does).
+ * nothing (docs/ingestion-rules.md#effects-of-event-names).
  */
 function identify(event: IncomingEvent): MergeRequest | null {
   const sourceId = anonymousId(event.properties);

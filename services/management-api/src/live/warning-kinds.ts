@@ -157,7 +157,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
     'alias is neither a string nor a number. Any other value could merge unrelated persons who share the same value. Send a string.',
   ),
   client_ingestion_warning: noted(
-    ingestion('what-an-event-name-does'),
+    ingestion('effects-of-event-names'),
     'A client reported that it dropped events before sending them, usually because of its own rate limit. The details contain its message.',
   ),
   duplicate_event_uuid: dropped(
