@@ -45,7 +45,7 @@ export interface ImportSummary {
 
 /**
  * The longest event the ingest host could take; the whole request must be under 20 MB
- * (docs/wire-rules.md#decoding-of-bodies).
+ * (docs/wire-rules.md#body-decoding).
  */
 const maxLineBytes = 20_000_000;
 

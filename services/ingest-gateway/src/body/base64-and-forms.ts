@@ -9,7 +9,7 @@ const lineBreaks = /[\r\n]/g;
 /**
  * Whether a body looks like base64: nothing but its alphabet (also the URL-safe one) at the start. JSON never does, it
  * starts with a brace or bracket; gzip never does. Missing padding and line breaks are forgiven.
- * (docs/wire-rules.md#decoding-of-bodies)
+ * (docs/wire-rules.md#body-decoding)
  */
 export function looksLikeBase64(bytes: Buffer): boolean {
   const end = Math.min(bytes.length, inspectedBytes);
@@ -56,7 +56,7 @@ const dataField = /(?:^|&)data=/;
 /**
  * Whether a body is a form: its type says so and it has the field, or it starts like one (some clients leave the type
  * out). A form type around plain JSON, which is what `curl -d` sends, is JSON.
- * Cases E11 to E17 (docs/wire-rules.md#decoding-of-bodies).
+ * Cases E11 to E17 (docs/wire-rules.md#body-decoding).
  */
 export function isForm(bytes: Buffer, contentType: string): boolean {
   const start = bytes.toString('latin1', 0, 128);

@@ -47,7 +47,7 @@ const compressionNames = new Map<string, Compression>([
 ]);
 
 /**
- * From the raw body to JSON text, in the order of docs/wire-rules.md#decoding-of-bodies: base64 around everything, a
+ * From the raw body to JSON text, in the order of docs/wire-rules.md#body-decoding: base64 around everything, a
  * form, one layer of compression, base64 inside. Gzip is known by its first bytes, since many SDKs forget the hint and
  * proxies undo the compression without taking it away; only lz64 has to be named.
  *

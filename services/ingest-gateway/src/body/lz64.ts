@@ -11,7 +11,7 @@ const endOfText = 2;
 const firstPhraseCode = 3;
 
 /**
- * Decodes the base64 flavour of lz-string, which early browser clients send (docs/wire-rules.md#decoding-of-bodies).
+ * Decodes the base64 flavour of lz-string, which early browser clients send (docs/wire-rules.md#body-decoding).
  * The format is LZ78 over UTF-16 units with growing code widths. A library exists, but its output cannot be bounded,
  * and a few kilobytes can stand for gigabytes here.
  *

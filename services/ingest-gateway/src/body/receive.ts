@@ -14,7 +14,7 @@ export interface ReceivedBody {
 
 /**
  * The bytes of a request. Query parameter `data` stands in for the body when it is there
- * (docs/wire-rules.md#decoding-of-bodies).
+ * (docs/wire-rules.md#body-decoding).
  *
  * @throws AppError see `receiveBytes`; `invalid` when there is nothing.
  */

@@ -23,7 +23,7 @@ export function describeJsonFault(text: string): string {
   return `${isCutShort ? 'unexpected end' : 'unexpected character'} at line ${line}, column ${column}`;
 }
 
-/** Undefined when it is not JSON; `NaN` and infinities are null (docs/wire-rules.md#decoding-of-bodies). */
+/** Undefined when it is not JSON; `NaN` and infinities are null (docs/wire-rules.md#body-decoding). */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -57,7 +57,7 @@ type Fields = Record<string, unknown>;
 
 /**
  * Step 3: JSON text to a request, by its shape: an array of events, `{api_key, batch: [...]}`, or one event
- * (docs/wire-rules.md#shapes-of-a-request; every shape is welcome on every path).
+ * (docs/wire-rules.md#request-shapes; every shape is welcome on every path).
  *
  * @throws AppError `invalid` naming the field (`batch__3__properties`), `unauthenticated` for a missing or malformed key.
  */

@@ -80,7 +80,7 @@ interface EventFault {
 }
 
 /**
- * What is wrong with one event, by its types and its depth (docs/wire-rules.md#fields-of-an-event); null when it can be
+ * What is wrong with one event, by its types and its depth (docs/wire-rules.md#event-fields); null when it can be
  * used. A name or an id that is missing is no fault: such an event is dropped and answered with 200.
  *
  * @param isShallow true when it cannot be nested too deep.
@@ -113,7 +113,7 @@ export function refusalOf({ cause, path, reason }: EventFault, prefix: readonly 
 const objectOrNull = Type.Unsafe<JsonObject | null>({ type: ['object', 'null'] });
 
 /**
- * One event as a client sends it: the types that are checked (docs/wire-rules.md#fields-of-an-event). Names and ids are
+ * One event as a client sends it: the types that are checked (docs/wire-rules.md#event-fields). Names and ids are
  * not in it: an event without them is dropped, not refused. Fields that are not listed are accepted and left out.
  */
 const clientEventSchema = Type.Object({

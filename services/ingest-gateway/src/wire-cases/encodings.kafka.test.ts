@@ -6,7 +6,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * Every path that takes events times every way an SDK writes them (docs/wire-rules.md#decoding-of-bodies;
+ * Every path that takes events times every way an SDK writes them (docs/wire-rules.md#body-decoding;
  * rules 3 to 6): each pair must be answered with success and store the right event.
  */
 let fixture: GatewayFixture;

@@ -5,7 +5,7 @@ import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
  * Field by field: all that an SDK says about an event stands in the record as it was sent, in every shape of request,
- * and nothing stands there that nobody said (docs/wire-rules.md#fields-of-an-event; the record is described in
+ * and nothing stands there that nobody said (docs/wire-rules.md#event-fields; the record is described in
  * packages/contracts).
  */
 let fixture: GatewayFixture;

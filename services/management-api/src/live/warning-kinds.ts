@@ -86,7 +86,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
       'characters now belong to the same person.',
   ),
   part_left_out: changed(
-    wire('fields-of-an-event'),
+    wire('event-fields'),
     'Part of the event was not valid text or was too large. The event was stored with a note in place of that part.',
   ),
   quota_limited: dropped(
