@@ -14,28 +14,28 @@ function mergeDangerously(distinctId: string, aliasValue: unknown, properties = 
 export const aliasCases: RuleCase[] = [
   {
     no: [59],
-    is: 'if only the alias exists, the distinct ID is added to its person',
+    is: 'if only the alias has a person, the distinct ID is added to that person',
     start: { persons: [{ ids: ['old'] }] },
     send: [alias('new', 'old')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 1 }],
   },
   {
     no: [60],
-    is: 'if only the distinct ID exists, the alias is added to its person and becomes the main ID',
+    is: 'if only the distinct ID has a person, the alias is added to that person and becomes the main ID',
     start: { persons: [{ ids: ['old'] }] },
     send: [alias('old', 'new')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'new', isIdentified: true, version: 1 }],
   },
   {
     no: [61],
-    is: 'two existing IDs that are aliased to one new ID are merged',
+    is: 'if two existing IDs are aliased to the same new ID, their persons are merged',
     start: { persons: [{ ids: ['old'] }] },
     send: [alias('new', 'old'), { event: 'e', distinct_id: 'old2' }, alias('new', 'old2')],
     persons: [{ ids: ['new', 'old', 'old2'], uuidOf: 'old2', mainId: 'old2', isIdentified: true }],
   },
   {
     no: [62],
-    is: 'if neither ID exists, one person is created from the alias (in PostHog, from the distinct ID)',
+    is: 'if neither ID has a person, one person is created from the alias (in PostHog, from the distinct ID)',
     send: [alias('new', 'old')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 0 }],
     outcomes: [{ personOf: 'old', row: { distinctId: 'new' } }],
@@ -43,14 +43,14 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [63],
-    is: 'if both exist, the person of the alias is kept (in PostHog, the person of the distinct ID)',
+    is: 'if both IDs have a person, the person with the alias remains (in PostHog, the person with the distinct ID)',
     start: { persons: [{ ids: ['new'] }, { ids: ['old'] }] },
     send: [alias('new', 'old')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 1 }],
   },
   {
     no: [64],
-    is: 'if properties conflict, the person of the alias wins (in PostHog, the distinct ID); $set applies to the remaining person',
+    is: 'if properties conflict, the person with the alias takes precedence (in PostHog, the person with the distinct ID), and $set applies to the remaining person',
     start: {
       persons: [
         { ids: ['new'], properties: { both: 'n', new: 1 } },
@@ -62,7 +62,7 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [65],
-    is: 'an alias of two IDs of the same person merges nothing, and the alias becomes the main ID',
+    is: 'if both IDs belong to the same person, no persons are merged, and the alias becomes the main ID',
     send: [identify('anon', 'id1'), { event: 'e', distinct_id: 'id1' }, identify('id1', 'id2'), alias('id1', 'id2')],
     persons: [{ ids: ['anon', 'id1', 'id2'], isIdentified: true, mainId: 'id2' }],
   },
@@ -85,7 +85,7 @@ export const aliasCases: RuleCase[] = [
     persons: [{ ids: ['a', 'b'], isIdentified: true }],
   },
   {
-    is: 'a repeated or reversed alias merges nothing and only changes the main ID',
+    is: 'a repeated or reversed $create_alias event only changes the main ID',
     start: { persons: [{ ids: ['a'] }, { ids: ['b'] }] },
     send: [alias('a', 'b'), alias('a', 'b'), alias('b', 'a')],
     persons: [{ ids: ['a', 'b'], uuidOf: 'b', mainId: 'a', version: 2 }],
@@ -97,7 +97,7 @@ export const aliasCases: RuleCase[] = [
     ] as const
   ).map(
     ([source, target]): RuleCase => ({
-      is: `an alias in which only the ${source ? 'distinct ID' : 'alias'} is identified is merged`,
+      is: `if only the ${source ? 'distinct ID' : 'alias'} is identified, the two persons are merged`,
       start: {
         persons: [
           { ids: ['d'], isIdentified: source },
@@ -109,7 +109,7 @@ export const aliasCases: RuleCase[] = [
     }),
   ),
   {
-    is: 'an alias of two identified persons is rejected, and the event belongs to the distinct ID',
+    is: 'if both persons are identified, the merge is rejected, and the event belongs to the person with the distinct ID',
     start: {
       persons: [
         { ids: ['d'], isIdentified: true },
@@ -125,21 +125,21 @@ export const aliasCases: RuleCase[] = [
   },
   ...[undefined, null, ''].map(
     (value): RuleCase => ({
-      is: `an alias that is ${value === '' ? 'empty' : String(value)} only updates properties`,
+      is: `a $create_alias event whose alias is ${value === '' ? 'empty' : String(value)} only updates properties`,
       send: [alias('u', value, { $set: { a: 1 } })],
       persons: [{ ids: ['u'], properties: { a: 1 }, isIdentified: false }],
       outcomes: [{}],
     }),
   ),
   {
-    is: 'an alias of an ID to itself changes nothing and causes no warning',
+    is: 'aliasing an ID to itself does not change anything and does not cause a warning',
     send: [alias('u', 'u')],
     persons: [{ ids: ['u'], isIdentified: false }],
     outcomes: [{}],
   },
   {
     no: [69],
-    is: '$merge_dangerously merges two identified persons into the person of the distinct ID',
+    is: '$merge_dangerously merges two identified persons into the person with the distinct ID',
     start: {
       persons: [
         { ids: ['u'], isIdentified: true },
@@ -158,7 +158,7 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [71],
-    is: '$merge_dangerously with an illegal ID merges nothing: the three events belong to two persons',
+    is: '$merge_dangerously with an illegal ID does not merge persons, so the three events belong to two persons',
     send: [{ event: 'e', distinct_id: 'u' }, { event: 'e', distinct_id: '0' }, mergeDangerously('u', '0')],
     persons: [{ ids: ['u'] }, { ids: ['0'] }],
     outcomes: [
@@ -176,21 +176,21 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [73],
-    is: "an alias equal to 'null' is not merged",
+    is: "the alias 'null' is not merged",
     send: [{ event: 'e', distinct_id: 'null' }, alias('u', 'null')],
     persons: [{ ids: ['null'] }, { ids: ['u'] }],
     outcomes: [{}, { warnings: ['cannot_merge_with_illegal_distinct_id'] }],
   },
   {
     no: [74],
-    is: "an alias of the distinct ID 'false' is not merged",
+    is: "the distinct ID 'false' is not merged into an alias",
     send: [{ event: 'e', distinct_id: 'u' }, alias('false', 'u')],
     persons: [{ ids: ['u'] }, { ids: ['false'] }],
     outcomes: [{}, { personOf: 'false', warnings: ['cannot_merge_with_illegal_distinct_id'] }],
   },
   {
     no: [79],
-    is: 'merging two IDs of the same person again writes nothing',
+    is: 'merging two IDs of the same person again does not write anything',
     start: { persons: [{ ids: ['u', 'anon'], isIdentified: true, version: 4 }] },
     send: [identify('anon', 'u'), mergeDangerously('u', 'anon')],
     persons: [{ ids: ['u', 'anon'], version: 4 }],
@@ -210,7 +210,7 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [91],
-    is: 'two pairs of IDs that are merged with $merge_dangerously become one person with four IDs',
+    is: 'two pairs of IDs become one person with four IDs when they are merged with $merge_dangerously',
     send: [
       { event: 'e', distinct_id: '1' },
       { event: 'e', distinct_id: '2' },

@@ -5,7 +5,7 @@ import { createRuleWorld, eventTime } from './rule-world.ts';
 export const creationCases: RuleCase[] = [
   {
     no: [1],
-    is: 'an ordinary event with a new ID creates a person',
+    is: 'an ordinary event with a new distinct ID creates a person',
     send: [{ event: 'bought', distinct_id: 'u', uuid: '11111111-1111-4111-8111-111111111111' }],
     persons: [{ ids: ['u'], uuidOf: 'u', mainId: 'u', createdAt: eventTime, version: 0, isIdentified: false }],
     outcomes: [{ personOf: 'u', row: { personMode: personMode.full, personCreatedAtMs: Date.parse(eventTime) } }],
@@ -20,7 +20,7 @@ export const creationCases: RuleCase[] = [
   },
   {
     no: [2],
-    is: 'the same ID in two projects creates two persons',
+    is: 'the same distinct ID in two projects creates two persons',
     send: [{ event: 'bought', distinct_id: 'u' }],
     also: (world) => {
       const other = createRuleWorld({ project: { id: 2 } });
@@ -46,7 +46,7 @@ export const creationCases: RuleCase[] = [
   },
   {
     no: [5],
-    is: 'an anonymous event with a new ID gets a computed person ID, but no person is stored',
+    is: 'an anonymous event with a new distinct ID is stored with a computed person UUID, but does not create a person',
     send: [{ event: 'e', distinct_id: 'u', properties: { $process_person_profile: false, $set: { a: 1 } } }],
     persons: [],
     outcomes: [
@@ -61,21 +61,21 @@ export const creationCases: RuleCase[] = [
   },
   {
     no: [6],
-    is: 'an anonymous event of an existing person does not contain its properties',
+    is: 'an anonymous event from an existing person does not contain person properties',
     start: { persons: [{ ids: ['u'], properties: { c: 420 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $process_person_profile: false } }],
     outcomes: [{ personOf: 'u', row: { personProperties: {} } }],
   },
   {
     no: [7],
-    is: 'an ordinary event of an existing person contains its properties',
+    is: "an ordinary event from an existing person contains the person's properties",
     start: { persons: [{ ids: ['u'], properties: { c: 420, $creator_event_uuid: 'x' } }] },
     send: [{ event: 'e', distinct_id: 'u' }],
     outcomes: [{ row: { personProperties: { c: 420, $creator_event_uuid: 'x' } } }],
   },
   {
     no: [8],
-    is: 'an event that sets nothing does not write to an existing person',
+    is: 'an event that does not set properties does not change an existing person',
     start: { persons: [{ ids: ['u'], properties: { a: 1 }, version: 3 }] },
     send: [{ event: 'e', distinct_id: 'u' }],
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 3 }],
@@ -83,7 +83,7 @@ export const creationCases: RuleCase[] = [
   },
   {
     no: [9],
-    is: 'an event that would create a person updates the existing one',
+    is: 'an event that would create a person updates the person if it already exists',
     start: { persons: [{ ids: ['u'], properties: { b: 3, c: 4 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set_once: { c: 3, e: 4 }, $set: { b: 4 } } }],
     persons: [{ ids: ['u'], properties: { b: 4, c: 4, e: 4 }, version: 1 }],
@@ -94,7 +94,7 @@ export const creationCases: RuleCase[] = [
     also: (world) => expect(world.personOf('u')?.properties.$creator_event_uuid).toMatch(/^0{8}-/),
   },
   {
-    is: 'a person created by $exception gets the properties of the event',
+    is: 'a person created by $exception has the properties from the event',
     send: [{ event: '$exception', distinct_id: 'u', properties: { $set: { a: 1 } } }],
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 0 }],
   },
@@ -123,7 +123,7 @@ export const creationCases: RuleCase[] = [
     }),
   ),
   {
-    is: 'in a project that opted out, every event, including merge events, is anonymous and marked so',
+    is: 'in a project without person processing, every event is marked as anonymous, including merge events',
     start: { project: { personProcessingOptOut: true } },
     send: [
       { event: 'e', distinct_id: 'u', properties: { $set: { a: 1 } } },

@@ -7,29 +7,33 @@ export const decidedElsewhere: { no: number[]; because: string }[] = [
   {
     no: [20, 47, 80, 81, 82, 83, 84, 85, 86, 87],
     because:
-      'Races with another writer, and database errors. A batch whose persons were changed after it read them is processed again: ledger/store.ts',
+      'Races with another writer, and database errors. If the persons in a batch change after the batch has read them, the batch is processed again: ledger/store.ts',
   },
-  { no: [88, 89], because: 'The store moves them together with the IDs: ledger/store.ts' },
+  {
+    no: [88, 89],
+    because: 'The store moves cohort memberships and rollout IDs together with the distinct IDs: ledger/store.ts',
+  },
   {
     no: [97],
     because:
-      'An event name that is not a string does not reach the log. In the log, it would cause a dead letter: intake/parse.ts',
+      'An event whose name is not a string does not reach the log. If the log contained such an event, it would become a dead letter: intake/parse.ts',
   },
-  { no: [102, 118], because: 'The store detects the first event of a project: events/store.ts' },
+  { no: [102, 118], because: "The store detects a project's first event: events/store.ts" },
   {
     no: [105, 106, 108],
     because:
-      'Group types are read with each batch, and a unique index decides which writer was first: ledger/group-store.ts',
+      'Each batch reads the group types, and a unique index determines which writer was first: ledger/group-store.ts',
   },
   {
     no: [119, 120, 121, 123, 124, 126, 127, 128, 129],
     because:
-      'The gateway parses times and corrects them for the clock of the client. Records contain the corrected time',
+      "The gateway parses times and corrects them according to the client's clock. Records contain the corrected time",
   },
   { no: [130, 131, 132, 133, 134, 135], because: 'The gateway chooses the topic and applies the limits for keys' },
   { no: [141], because: 'No project setting makes $feature_flag_called anonymous by default' },
   {
     no: [143],
-    because: 'Cookieless events are dropped, or get their IDs, before the rules apply: cookieless/replace-visitors.ts',
+    because:
+      'Cookieless events are dropped or assigned their IDs before the rules apply: cookieless/replace-visitors.ts',
   },
 ];

@@ -15,13 +15,13 @@ function typesOf(world: RuleWorld): Record<string, number> {
 export const groupCases: RuleCase[] = [
   {
     no: [104],
-    is: 'new group types get the next indexes',
+    is: 'new group types are assigned the next indexes',
     start: { groupTypes: ['foo'] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $groups: { second: 'x', third: 'y' } } }],
     also: (world) => expect(typesOf(world)).toEqual({ foo: 0, second: 1, third: 2 }),
   },
   {
-    is: 'a new group type gets the lowest free index',
+    is: 'a new group type is assigned the lowest free index',
     send: [{ event: 'e', distinct_id: 'u', properties: { $groups: { new: 'x' } } }],
     start: { groupTypes: ['a', 'b', 'c'] },
     also: (world) => {
@@ -32,7 +32,7 @@ export const groupCases: RuleCase[] = [
   },
   {
     no: [107],
-    is: 'a sixth group type gets no index: events are stored without it, $groupidentify writes nothing, and both cause a warning',
+    is: 'a sixth group type causes a warning: events are stored without it, and $groupidentify does not write a group',
     start: { groupTypes: fiveTypes },
     send: [
       { event: 'e', distinct_id: 'u', properties: { $groups: { sixth: 'x', a: 'y' } } },
@@ -61,14 +61,14 @@ export const groupCases: RuleCase[] = [
   ).map(
     ([no, what, properties]): RuleCase => ({
       no: [no],
-      is: `$groupidentify without a ${what} is stored, but writes no group`,
+      is: `$groupidentify without a ${what} is stored, but does not write a group`,
       send: [groupIdentify({ ...properties, $group_set: { a: 1 } })],
       outcomes: [{}],
       also: (world) => expect(world.groups.size).toBe(0),
     }),
   ),
   {
-    is: '$groupidentify creates the group and the person of the sender, without setting properties of the person',
+    is: "$groupidentify creates the group and the sender's person, without setting person properties",
     send: [
       {
         ...groupIdentify({ ...acme, $group_set: { name: 'Acme' }, $set: { a: 1 }, $browser: 'Firefox' }),
@@ -129,7 +129,7 @@ export const groupCases: RuleCase[] = [
     },
   },
   {
-    is: 'an event with an earlier time moves the creation time of a group back if it changes the group',
+    is: "if an event that is older than the group changes the group, the creation time is moved back to the event's time",
     start: { groupTypes: ['org'], groups: [{ index: 0, key: 'acme' }] },
     send: [{ ...groupIdentify({ ...acme, $group_set: { a: 1 } }), timestamp: '2025-01-01T00:00:00.000Z' }],
     also: (world) => expect(world.group('org', 'acme')?.createdAtMs).toBe(Date.parse('2025-01-01T00:00:00.000Z')),
@@ -157,7 +157,7 @@ export const groupCases: RuleCase[] = [
   ).map(
     ([groupSet, receivedType]): RuleCase => ({
       no: [113],
-      is: `$group_set of type ${receivedType} writes no group and causes a warning`,
+      is: `$group_set of type ${receivedType} does not write a group and causes a warning`,
       send: [groupIdentify({ ...acme, $group_set: groupSet })],
       outcomes: [{ warnings: ['invalid_group_set'] }],
       also: (world) => {
@@ -169,7 +169,7 @@ export const groupCases: RuleCase[] = [
   ),
   {
     no: [114],
-    is: 'a group key of 400 characters is accepted, and one of 401 drops the event',
+    is: 'a group key of 400 characters is accepted, but an event with a group key of 401 characters is dropped',
     send: [399, 400, 401].map((length) => groupIdentify({ $group_type: 'org', $group_key: 'k'.repeat(length) })),
     outcomes: [{}, {}, { dropped: 'group_key_too_long', warnings: ['group_key_too_long'] }],
     also: (world) => expect(world.groups.size).toBe(2),
@@ -188,7 +188,7 @@ export const groupCases: RuleCase[] = [
     },
   },
   {
-    is: 'a group type of more than 400 characters gets no index and causes a warning, in both kinds of events',
+    is: 'a group type of more than 400 characters is not assigned an index and causes a warning, with or without $groupidentify',
     send: [
       groupIdentify({ $group_type: 't'.repeat(401), $group_key: 'x' }),
       {
@@ -205,7 +205,7 @@ export const groupCases: RuleCase[] = [
   },
   {
     no: [115],
-    is: '$groups assigns the event to groups and creates group types, but no groups',
+    is: '$groups assigns the event to groups and creates group types, but does not create groups',
     send: [{ event: 'e', distinct_id: 'u', properties: { $groups: { org: 'x', project: 'y' }, $group_0: 'client' } }],
     outcomes: [{ row: { properties: { $groups: { org: 'x', project: 'y' }, $group_0: 'x', $group_1: 'y' } } }],
     also: (world) => {
@@ -216,14 +216,14 @@ export const groupCases: RuleCase[] = [
   },
   {
     no: [116],
-    is: '$groups of an anonymous event is stored as a property only',
+    is: 'in an anonymous event, $groups is stored only as an event property',
     send: [{ event: 'e', distinct_id: 'u', properties: { $process_person_profile: false, $groups: { org: 'x' } } }],
     outcomes: [{ properties: { $groups: { org: 'x' }, $group_0: undefined } }],
     also: (world) => expect(world.ledger.groupTypes.size).toBe(0),
   },
   ...[null, 'org', ['org'], 7].map(
     (groups): RuleCase => ({
-      is: `$groups that is ${JSON.stringify(groups)} is ignored`,
+      is: `the $groups value ${JSON.stringify(groups)} is ignored`,
       send: [{ event: 'e', distinct_id: 'u', properties: { $groups: groups } }],
       outcomes: [{ row: { properties: { $groups: groups } } }],
       also: (world) => expect(world.ledger.groupTypes.size).toBe(0),
@@ -231,7 +231,7 @@ export const groupCases: RuleCase[] = [
   ),
   {
     no: [117],
-    is: 'group keys that the client sends are kept on an event with a person',
+    is: '$group_0 and $group_1 properties from the client are kept if the event has a person',
     send: [
       groupIdentify(acme),
       groupIdentify({ ...acme, $group_type: 'team' }),

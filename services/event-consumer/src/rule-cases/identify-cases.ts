@@ -16,14 +16,14 @@ export const identifyCases: RuleCase[] = [
     persons: [{ ids: ['u'], properties: { a: 1 }, isIdentified: false, version: 0 }],
   },
   {
-    is: '$identify with only $set also writes filtered properties',
+    is: '$identify with only $set also writes volatile properties',
     start: { persons: [{ ids: ['u'], properties: { $browser: 'x' } }] },
     send: [{ event: '$identify', distinct_id: 'u', properties: { $set: { $browser: 'y' } } }],
     persons: [{ ids: ['u'], properties: { $browser: 'y' }, isIdentified: false, version: 1 }],
   },
   {
     no: [38],
-    is: 'if neither ID exists, one person is created with both',
+    is: 'if neither ID has a person, one person is created with both IDs',
     send: [identify('anon', 'u', { $set: { foo: 'bar' } })],
     persons: [
       { ids: ['u', 'anon'], uuidOf: 'u', mainId: 'u', isIdentified: true, properties: { foo: 'bar' }, version: 0 },
@@ -36,21 +36,21 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [39],
-    is: 'if both IDs belong to the same person, nothing is merged, but the person becomes identified',
+    is: 'if both IDs belong to the same person, no persons are merged, but the person becomes identified',
     start: { persons: [{ ids: ['u', 'anon'] }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['u', 'anon'], isIdentified: true, version: 1 }],
   },
   {
     no: [40],
-    is: 'if the user exists and the anonymous ID is new, it is added to the person of the user',
+    is: "if the user has a person and the anonymous ID is new, the anonymous ID is added to the user's person",
     start: { persons: [{ ids: ['u'] }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['u', 'anon'], uuidOf: 'u', isIdentified: true, version: 1 }],
   },
   {
     no: [41],
-    is: 'if the anonymous person exists and the user is new, the user ID is added to it and becomes the main ID',
+    is: 'if the anonymous ID has a person and the user ID is new, the user ID is added to that person and becomes the main ID',
     start: { persons: [{ ids: ['anon'] }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['u', 'anon'], uuidOf: 'anon', mainId: 'u', isIdentified: true, version: 1 }],
@@ -58,7 +58,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [42],
-    is: 'if both exist and neither is identified, they are merged into the user, with the earlier creation time',
+    is: "if neither person is identified, both are merged into the user's person, with the earlier creation time",
     start: {
       persons: [{ ids: ['u'] }, { ids: ['anon'], createdAt: '2025-05-05T00:00:00.000Z' }],
     },
@@ -74,14 +74,14 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [43],
-    is: 'an anonymous person is merged into an identified user',
+    is: "an anonymous person is merged into an identified user's person",
     start: { persons: [{ ids: ['u'], isIdentified: true }, { ids: ['anon'] }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['u', 'anon'], uuidOf: 'u', isIdentified: true, version: 1 }],
   },
   {
     no: [44],
-    is: 'merging an identified source is rejected, but the user becomes identified',
+    is: 'if the source person is identified, the merge is rejected, but the user becomes identified',
     start: { persons: [{ ids: ['u'] }, { ids: ['other'], isIdentified: true, properties: { a: 1 } }] },
     send: [identify('other', 'u', { $set: { b: 1 } })],
     persons: [
@@ -92,7 +92,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [45],
-    is: 'if both are identified, the merge is rejected and nothing changes',
+    is: 'if both persons are identified, the merge is rejected and neither person changes',
     start: {
       persons: [
         { ids: ['u'], isIdentified: true },
@@ -109,7 +109,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [46],
-    is: 'the properties of the target override those of the source, $set overrides both, and $set_once fills gaps',
+    is: "the target's properties override the source's properties, $set overrides both, and $set_once adds missing properties",
     start: {
       persons: [
         { ids: ['u'], properties: { b: 3, c: 4, d: 5 }, version: 2 },
@@ -122,14 +122,14 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [48],
-    is: 'if both IDs are the same, nothing is merged, no warning is caused, and the person does not become identified',
+    is: 'if both IDs are equal, no persons are merged, no warning is added, and the person does not become identified',
     send: [identify('u', 'u')],
     persons: [{ ids: ['u'], isIdentified: false }],
     outcomes: [{}],
   },
   {
     no: [49],
-    is: 'an anonymous person is merged into a user with an email, which is kept',
+    is: 'when an anonymous person is merged into a user with an email address, the email address is kept',
     send: [
       { event: 'e', distinct_id: 'anonymous_id' },
       { event: 'e', distinct_id: 'new_distinct_id', properties: { $set: { email: 'someone@example.com' } } },
@@ -169,7 +169,7 @@ export const identifyCases: RuleCase[] = [
   ...[true, false].map(
     (hasFirstEvent): RuleCase => ({
       no: [hasFirstEvent ? 52 : 53],
-      is: `two devices with two users, ${hasFirstEvent ? 'with' : 'without'} an event before the first $identify, result in two persons`,
+      is: `two devices with two users result in two persons, ${hasFirstEvent ? 'with' : 'without'} an event before the first $identify`,
       send: [
         ...(hasFirstEvent ? [{ event: 'e1', distinct_id: 'anon' }] : []),
         identify('anon', 'u1'),
@@ -197,7 +197,7 @@ export const identifyCases: RuleCase[] = [
   ].map(
     ([first = '', second = '']): RuleCase => ({
       no: [54],
-      is: `an anonymous ID that is identified as two users, ${first} first, never merges the two`,
+      is: `if an anonymous ID is identified as two users, ${first} first, the two users are never merged`,
       send: [
         { event: 'e', distinct_id: 'anon' },
         { event: 'e', distinct_id: 'u1' },
@@ -213,7 +213,7 @@ export const identifyCases: RuleCase[] = [
   ),
   {
     no: [55],
-    is: 'an ID that was used anonymously and then identified gets a mapping with version 1, so that its earlier events belong to the person',
+    is: 'if an ID was used in anonymous events and is then identified, the version of its mapping is 1, so that earlier events belong to the person',
     send: [{ event: 'e', distinct_id: 'anon', properties: anonymous }, identify('anon', 'u')],
     persons: [{ ids: ['anon', 'u'], uuidOf: 'u' }],
     outcomes: [{ personOf: 'anon' }, { personOf: 'u' }],
@@ -221,7 +221,7 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [56],
-    is: 'an anonymous event five minutes after the $identify belongs to the real person, but without its properties',
+    is: 'an anonymous event five minutes after $identify belongs to the identified person, but does not contain person properties',
     send: [
       identify('anon', 'u', { $set: { a: 1 } }),
       { event: 'e', distinct_id: 'anon', properties: anonymous, timestamp: '2026-03-01T12:05:00.000Z' },
@@ -240,14 +240,14 @@ export const identifyCases: RuleCase[] = [
   },
   {
     no: [57],
-    is: 'in a project that opted out, such an event does not get the real person',
+    is: 'in a project without person processing, an anonymous event from a known person is stored with person_mode 1',
     start: { project: { personProcessingOptOut: true }, persons: [{ ids: ['u'] }] },
     send: [{ event: 'e', distinct_id: 'u', properties: anonymous }],
     outcomes: [{ personOf: 'u', row: { personMode: personMode.propertyless } }],
   },
   {
     no: [58],
-    is: 'an event and the $identify that names its sender belong to the same person',
+    is: 'an event and a later $identify event from the same sender belong to the same person',
     send: [{ event: 'e', distinct_id: 'anon' }, identify('anon', 'u')],
     outcomes: [{ personOf: 'anon' }, { personOf: 'anon' }],
   },

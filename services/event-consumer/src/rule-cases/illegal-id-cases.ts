@@ -6,7 +6,7 @@ const illegalAnywhere = ['   ', 'null', 'undefined', '"undefined"', '[object Obj
 function refusedAsDistinctId(no: number, distinctId: string): RuleCase {
   return {
     no: [no],
-    is: `$identify as ${JSON.stringify(distinctId)} merges nothing, and its event gets a separate person`,
+    is: `$identify as ${JSON.stringify(distinctId)} does not merge persons, and the event belongs to a separate person`,
     start: { persons: [{ ids: ['anon'] }] },
     send: [identify('anon', distinctId)],
     persons: [
@@ -22,7 +22,7 @@ export const illegalIdCases: RuleCase[] = [
   ...['', ...illegalAnywhere].map(
     (id): RuleCase => ({
       no: [76],
-      is: `$identify from ${JSON.stringify(id)} merges nothing`,
+      is: `$identify from ${JSON.stringify(id)} does not merge persons`,
       start: { persons: [{ ids: ['u'] }] },
       send: [identify(id, 'u')],
       persons: [{ ids: ['u'], isIdentified: false, version: 0 }],
@@ -32,7 +32,7 @@ export const illegalIdCases: RuleCase[] = [
   ...['distinctId', '  ', 'NaN', 'undefined', 'None', '0'].map((id) => refusedAsDistinctId(77, id)),
   {
     no: [78],
-    is: '$identify as Nan is merged, because it can be a real name',
+    is: '$identify as Nan merges the persons, because Nan can be a real name',
     start: { persons: [{ ids: ['anon'] }] },
     send: [identify('anon', 'Nan')],
     persons: [{ ids: ['anon', 'Nan'], isIdentified: true }],

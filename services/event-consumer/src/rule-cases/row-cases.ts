@@ -9,7 +9,7 @@ const now = Date.parse(eventTime);
 function historical(no: number, hours: number, expected: boolean): RuleCase {
   return {
     no: [no],
-    is: `an event of a migration is ${expected ? '' : 'not '}marked historical if it is ${hours} hours old`,
+    is: `an event in a migration is ${expected ? '' : 'not '}marked as historical if it is ${hours} hours old`,
     send: [
       {
         event: 'e',
@@ -44,7 +44,7 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [95],
-    is: 'a project that anonymizes IP addresses stores none, even if the client sent it',
+    is: 'a project that anonymizes IP addresses does not store $ip, even if the client sent it',
     start: { project: { anonymizeIps: true } },
     send: [
       { event: 'e', distinct_id: 'u', ip: '203.0.113.7' },
@@ -54,7 +54,7 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [96],
-    is: 'the text and href of an element are truncated',
+    is: "an element's text and href are truncated",
     send: [
       {
         event: '$autocapture',
@@ -75,7 +75,7 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [98],
-    is: 'an event name of 300 characters is truncated to 200',
+    is: 'an event name of 300 characters is truncated to 200 characters',
     send: [{ event: 'é'.repeat(300), distinct_id: 'u' }],
     outcomes: [{ row: { event: 'é'.repeat(200) } }],
   },
@@ -95,7 +95,7 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [99],
-    is: 'the stored event contains the person properties, overridden by the $set of the event',
+    is: "the stored event contains the person properties, overridden by the event's $set",
     start: { persons: [{ ids: ['u'], properties: { foo: 'onPerson', pprop: 5 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set: { foo: 'onEvent' } } }],
     outcomes: [{ row: { personProperties: { foo: 'onEvent', pprop: 5 }, personMode: personMode.full } }],
@@ -108,7 +108,7 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [103],
-    is: 'browser and campaign properties are copied to the person and to its initial properties',
+    is: "browser and campaign properties are copied to the person's properties and initial properties",
     send: [
       {
         event: '$pageview',
@@ -204,7 +204,7 @@ export const rowCases: RuleCase[] = [
   },
   {
     no: [122],
-    is: 'the time of the record becomes the time of the event',
+    is: "the record's time becomes the event's time",
     send: [{ event: 'e', distinct_id: 'u', timestamp: '2026-02-28T10:00:00.123Z', now: eventTime }],
     outcomes: [{ row: { timestampMs: Date.parse('2026-02-28T10:00:00.123Z'), capturedAtMs: now } }],
   },
@@ -222,13 +222,13 @@ export const rowCases: RuleCase[] = [
   historical(138, 7 * 24, true),
   {
     no: [139],
-    is: 'a migrated event with an invalid time is marked historical',
+    is: 'a migrated event with an invalid time is marked as historical',
     send: [{ event: 'e', distinct_id: 'u', historical_migration: true, timestamp: '', now: eventTime }],
     outcomes: [{ row: { isHistorical: true }, warnings: ['ignored_invalid_timestamp'] }],
   },
   historical(140, -1, false),
   {
-    is: 'an imported event moves the created_at of its person back, but other late events do not',
+    is: "an imported event moves the person's created_at back, but other late events do not",
     start: {
       persons: [
         { ids: ['u'], createdAt: eventTime },

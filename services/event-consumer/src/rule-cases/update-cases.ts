@@ -45,7 +45,7 @@ function pageview(properties: Record<string, unknown>, set: Record<string, unkno
 export const updateCases: RuleCase[] = [
   {
     no: [11],
-    is: '$set overwrites, $set_once fills gaps, and keys that every JavaScript object inherits are ordinary keys',
+    is: '$set overwrites properties, $set_once adds missing properties, and keys that every JavaScript object inherits are ordinary keys',
     start: { persons: [{ ids: ['u'], properties: { b: 3, c: 4, toString: {} } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set_once: { c: 3, e: 4 }, $set: { b: 4, toString: 1 } } }],
     persons: [{ ids: ['u'], properties: { b: 4, c: 4, e: 4, toString: 1 }, version: 1 }],
@@ -61,33 +61,33 @@ export const updateCases: RuleCase[] = [
   ),
   {
     no: [14],
-    is: 'a page view does not write a changed current URL only, but the stored event contains it',
+    is: 'a page view does not update the person if only the current URL changed, but the stored event contains the new URL',
     ...pageview({ $current_url: 123 }, { $current_url: 4 }),
     persons: [{ ids: ['u'], properties: { $current_url: 123 }, version: 0 }],
     outcomes: [{ personProperties: { $current_url: 4 } }],
   },
   {
     no: [15],
-    is: 'a $set event writes a changed current URL',
+    is: 'a $set event updates the person even if only the current URL changed',
     start: { persons: [{ ids: ['u'], properties: { $current_url: 123 } }] },
     send: [{ event: '$set', distinct_id: 'u', properties: { $set: { $current_url: 4 } } }],
     persons: [{ ids: ['u'], properties: { $current_url: 4 }, version: 1 }],
   },
   {
     no: [16],
-    is: 'a page view writes an initial property that the person does not have',
+    is: 'a page view sets an initial property that the person does not have',
     ...pageview({}, { $initial_current_url: 'x' }),
     persons: [{ ids: ['u'], properties: { $initial_current_url: 'x' }, version: 1 }],
   },
   {
     no: [17],
-    is: 'a page view overwrites an initial property that the person has',
+    is: 'a page view overwrites an initial property that the person already has',
     ...pageview({ $initial_current_url: 'w' }, { $initial_current_url: 'x' }),
     persons: [{ ids: ['u'], properties: { $initial_current_url: 'x' }, version: 1 }],
   },
   {
     no: [18],
-    is: 'values that do not change are not written, including equal objects',
+    is: 'unchanged values are not written, including equal objects',
     start: { persons: [{ ids: ['u'], properties: { a: 1, o: { x: [1], y: 2 }, n: null } }] },
     send: [
       {
@@ -101,7 +101,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [19],
-    is: 'becoming identified is written even without other changes, but only once',
+    is: 'is_identified is written even without other changes, but only once',
     start: { persons: [{ ids: ['u', 'anon'] }] },
     send: [
       { event: '$identify', distinct_id: 'u', properties: { $anon_distinct_id: 'anon' } },
@@ -111,7 +111,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [21],
-    is: '$set overrides $set_once for the same key, and both are kept on the event',
+    is: '$set overrides $set_once for the same key, and the event keeps both',
     start: { persons: [{ ids: ['u'] }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $set: { k: 'set' }, $set_once: { k: 'once' } } }],
     persons: [{ ids: ['u'], properties: { k: 'set' } }],
@@ -125,7 +125,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [22],
-    is: '$unset removes keys and is kept on the event',
+    is: '$unset removes properties, and the event keeps $unset',
     start: { persons: [{ ids: ['u'], properties: { a: 1, b: 2, c: 3 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $unset: ['a', 'c', 'missing', 7] } }],
     persons: [{ ids: ['u'], properties: { b: 2 }, version: 1 }],
@@ -133,7 +133,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [23],
-    is: 'an empty $unset changes nothing',
+    is: 'an empty $unset does not change anything',
     start: { persons: [{ ids: ['u'], properties: { a: 1 } }] },
     send: [{ event: 'e', distinct_id: 'u', properties: { $unset: {} } }],
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 0 }],
@@ -158,7 +158,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [24],
-    is: 'over four events in order, the last $set wins, and without $set the first $set_once',
+    is: 'after four events, a property has the value from the last $set or, without $set, from the first $set_once',
     start: { persons: [{ ids: ['u'] }] },
     send: [
       { event: 'e', distinct_id: 'u', properties: { $set: { a: 1, b: 1 }, $set_once: { c: 1, d: 1 } } },
@@ -170,14 +170,14 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [25],
-    is: '$set next to the properties counts like $set inside them and wins for keys in both',
+    is: '$set at the top level of an event counts like $set in the properties, and takes precedence for keys in both',
     send: [{ event: 'e', distinct_id: 'u', $set: { a: 1, b: 1 }, properties: { $set: { b: 2, c: 2 } } }],
     persons: [{ ids: ['u'], properties: { a: 1, b: 1, c: 2 } }],
     outcomes: [{ properties: { $set: { a: 1, b: 1, c: 2 } } }],
   },
   {
     no: [26],
-    is: '$set_once next to the properties counts, and a later $set_once for the same key is ignored',
+    is: '$set_once at the top level of an event counts, and a later $set_once for the same key is ignored',
     send: [
       { event: 'e', distinct_id: 'u', $set_once: { a: 1 } },
       { event: 'e', distinct_id: 'u', properties: { $set_once: { a: 2 } } },
@@ -185,12 +185,12 @@ export const updateCases: RuleCase[] = [
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 0 }],
   },
   {
-    is: '$set_once next to the properties and inside them are merged, and the one next to them wins for keys in both',
+    is: '$set_once at the top level and in the properties are merged, and the top level takes precedence for keys in both',
     send: [{ event: 'e', distinct_id: 'u', $set_once: { a: 1, b: 1 }, properties: { $set_once: { b: 2, c: 2 } } }],
     persons: [{ ids: ['u'], properties: { a: 1, b: 1, c: 2 } }],
   },
   {
-    is: '$unset next to the properties also counts',
+    is: '$unset at the top level of an event also counts',
     start: { persons: [{ ids: ['u'], properties: { a: 1, b: 2, c: 3 } }] },
     send: [{ event: 'e', distinct_id: 'u', $unset: ['a'], properties: { $unset: { b: 1 } } }],
     persons: [{ ids: ['u'], properties: { c: 3 } }],
@@ -206,7 +206,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [28],
-    is: 'an event between two $set contains the first value',
+    is: 'an event between two $set events contains the first value',
     send: [
       { event: '$set', distinct_id: 'u', properties: { $set: { a: 1 } } },
       { event: 'e', distinct_id: 'u' },
@@ -232,13 +232,13 @@ export const updateCases: RuleCase[] = [
   ),
   {
     no: [31],
-    is: 'a filtered key that the person does not have is written',
+    is: 'a volatile property that the person does not have is written',
     ...pageview({}, { $browser: 'Firefox' }),
     persons: [{ ids: ['u'], properties: { $browser: 'Firefox' }, version: 1 }],
   },
   {
     no: [32],
-    is: 'a change of country also writes the filtered keys',
+    is: 'a change of the country also writes the changed volatile properties',
     ...pageview(
       { $geoip_country_name: 'A', $geoip_latitude: 1, $geoip_longitude: 1, $geoip_postal_code: '1' },
       { $geoip_country_name: 'B', $geoip_latitude: 2, $geoip_longitude: 2, $geoip_postal_code: '2' },
@@ -259,19 +259,19 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [35],
-    is: 'an unchanged custom key does not cause filtered changes to be written',
+    is: 'an unchanged custom property does not cause volatile changes to be written',
     ...pageview({ plan: 'a', $browser: 'x' }, { plan: 'a', $browser: 'y' }),
     persons: [{ ids: ['u'], properties: { plan: 'a', $browser: 'x' }, version: 0 }],
   },
   {
     no: [36],
-    is: 'a page view that unsets a key is written, including its filtered changes',
+    is: 'a page view that unsets a property is written, including its volatile changes',
     start: { persons: [{ ids: ['u'], properties: { plan: 'a', $browser: 'x' } }] },
     send: [{ event: '$pageview', distinct_id: 'u', properties: { $set: { $browser: 'y' }, $unset: ['plan'] } }],
     persons: [{ ids: ['u'], properties: { $browser: 'y' }, version: 1 }],
   },
   {
-    is: 'a filtered change that was not written is not visible to the next event',
+    is: 'a volatile change that was not written is not visible to the next event',
     start: { persons: [{ ids: ['u'], properties: { $browser: 'x' } }] },
     send: [
       { event: '$pageview', distinct_id: 'u', properties: { $set: { $browser: 'y' } } },
@@ -341,7 +341,7 @@ export const updateCases: RuleCase[] = [
     ],
   },
   {
-    is: 'an event of a person over 65,536 bytes contains only the properties that it changed, and of smaller persons all',
+    is: 'an event contains all person properties up to 65,536 bytes, or only the changed properties of a larger person',
     start: { persons: [{ ids: ['u'], properties: { big: 'x'.repeat(65_536 - '{"big":"","n":1}'.length), n: 0 } }] },
     send: [
       { event: '$set', distinct_id: 'u', properties: { $set: { n: 1 } } },
@@ -395,7 +395,7 @@ export const updateCases: RuleCase[] = [
   },
   {
     no: [101],
-    is: 'an anonymous event does not update persons, and does not get the real person within a minute of its creation',
+    is: "an anonymous event does not update the person, and is stored with person_mode 1 within a minute of the person's creation",
     start: { persons: [{ ids: ['u'], properties: { a: 1 }, createdAt: '2026-03-01T11:59:00.000Z' }] },
     send: [
       {
