@@ -26,7 +26,8 @@ async function sendTestEvent({ apiUrl, projectId, personalApiKey }: Connection):
 /** The README's lines from the first event to the first flag, as they stand there, with the addresses and keys of this system. */
 async function tryReadme(connection: Connection): Promise<string[]> {
   const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
-  const [, newcomer = ''] = /^## Send your first event in one minute\n([\s\S]*?)^## When to use Millrace/m.exec(readme) ?? [];
+  const [, newcomer = ''] =
+    /^## Send your first event in one minute\n([\s\S]*?)^## When to use Millrace/m.exec(readme) ?? [];
   const lines = [...newcomer.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
     .map(([, block]) => String(block))
     .join('')
