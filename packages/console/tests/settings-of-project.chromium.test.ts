@@ -119,7 +119,7 @@ test('saves the settings of insights and dashboards, and shows a refused filter 
   await insights.getByLabel('Value', { exact: true }).fill('(');
   expect(await saveButton.isDisabled()).toBe(true);
   await insights.getByRole('button', { name: 'Add filter' }).click();
-  await insights.getByLabel('Compare with the same days of the week').check();
+  await insights.getByLabel('Human friendly comparison periods').check();
   await insights.getByLabel('Primary dashboard').selectOption('Shop figures');
   await saveButton.click();
   await insights.getByRole('alert').getByText('test_account_filters.1.value').waitFor();

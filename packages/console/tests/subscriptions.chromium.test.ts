@@ -181,7 +181,7 @@ test('what was sent: state, recipient, and what did not arrive says what to do',
   const page = await console.open(`settings/subscriptions?open=${id}`);
   await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
   await storeDelivery(id, { status: 'delivered', target: 'ada@example.com' });
-  await storeDelivery(id, { status: 'failed', error: 'The mail server refused the email (550).' });
+  await storeDelivery(id, { status: 'failed', error: 'The mail server rejected the email (550).' });
   await storeDelivery(id, { status: 'pending', error: 'Could not reach the mail server (ETIMEDOUT).' });
   await storeDelivery(id, {
     status: 'failed',
@@ -192,7 +192,7 @@ test('what was sent: state, recipient, and what did not arrive says what to do',
   const row = (words: string) => block(page, 'Deliveries').getByRole('row').filter({ hasText: words });
   await row('ada@example.com').getByText('sent', { exact: true }).waitFor();
   await row('ada@example.com').getByText('23 Nov 2026, 09:00').waitFor();
-  await row('permanently rejected this address').getByText('refused the email (550)').waitFor();
+  await row('permanently rejected this address').getByText('rejected the email (550)').waitFor();
   await row('did not respond').getByText('retrying', { exact: true }).waitFor();
   await row('The URL no longer exists').getByText('new recipient').waitFor();
   await lookAt(page);

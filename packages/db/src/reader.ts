@@ -26,7 +26,7 @@ export class ReadLimitExceeded extends Error {
   readonly limit: 'time' | 'memory' | 'bytes';
 
   constructor(limit: 'time' | 'memory' | 'bytes', options?: ErrorOptions) {
-    super(`The question exceeded its limit of ${limit}.`, options);
+    super(`The query exceeded its limit of ${limit}.`, options);
     this.limit = limit;
   }
 }

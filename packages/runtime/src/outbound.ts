@@ -60,7 +60,7 @@ export class PrivateAddressError extends Error {
   readonly code = 'EPRIVATEADDRESS';
 
   constructor() {
-    super('The name or address leads into a private network, where this installation does not send anything.');
+    super('The address is in a private network, which this installation does not allow.');
   }
 }
 

@@ -72,9 +72,7 @@ export function createSecretBox(setting: string | (() => string) | undefined): S
       const missing = used.filter((id) => !byId.has(id));
       if (missing.length === 0) return;
       const names = missing.join(', ');
-      throw new ConfigError([
-        `SECRETS_KEY does not contain the key ${names}, with which secrets in the database are encrypted`,
-      ]);
+      throw new ConfigError([`SECRETS_KEY does not contain the key ${names}, which encrypts secrets in the database`]);
     },
     seal(secret, context) {
       const { newest } = current();

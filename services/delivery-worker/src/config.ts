@@ -35,7 +35,7 @@ export const configSchema = Type.Object({
   }),
   mailsPerOrganizationHour: integerSetting(
     1000,
-    'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must match the management API',
+    'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must be the same as for the management API',
   ),
   ...eventStoreFields,
   ...secretSetting(
@@ -67,20 +67,21 @@ export const configSchema = Type.Object({
     Type.String({
       pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',
       description:
-        'comma-separated addresses of the name servers for the daily check of verified domains. Default: the system name servers. Must match the management API',
+        'comma-separated addresses of the name servers for the daily check of verified domains. Default: the system name servers. Must be the same as for the management API',
     }),
   ),
   allowPrivateDestinations: Type.Boolean({
     default: false,
-    description: 'allow webhooks and batch exports to connect to private networks. Must match the management API',
+    description:
+      'allow webhooks and batch exports to connect to private networks. Must be the same as for the management API',
   }),
   ...secretsKeyFields,
-  keepOutcomesDays: integerSetting(90, 'number of days to keep the history of deliveries and batch export runs', {
+  keepOutcomesDays: integerSetting(90, 'number of days to keep delivery and batch export run history', {
     min: 1,
   }),
   eventRetentionDays: integerSetting(
     0,
-    'maximum number of days to keep events, which are deleted in whole months. 0 means no limit. Must match the consumer. An environment can set a shorter time, which is exact to the day (`…/event_retention/`)',
+    'maximum number of days to keep events, which are deleted in whole months. 0 means no limit. Must be the same as for the consumer. An environment can have a shorter retention period, which is accurate to the day (`…/event_retention/`)',
     { min: 0, max: 36_500 },
   ),
   postgresEventDays: integerSetting(

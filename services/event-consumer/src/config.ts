@@ -17,7 +17,7 @@ export const consumerConfigSchema = Type.Object({
   ...databaseConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
-    description: 'event log to read from. Must match the gateway',
+    description: 'event log to read from. Must be the same as for the gateway',
   }),
   ...kafkaConfigFields,
   ...fallbackConfigFields,
@@ -68,7 +68,7 @@ export const consumerConfigSchema = Type.Object({
   ),
   eventRetentionDays: integerSetting(
     0,
-    'maximum age of events in days. Older events are dropped. 0 means no limit. Must match the delivery worker',
+    'maximum age of events in days. Older events are dropped. 0 means no limit. Must be the same as for the delivery worker',
     { min: 0, max: 36_500 },
   ),
   maxBatchRecords: integerSetting(500, 'maximum number of records in one transaction', { min: 1, max: 10_000 }),

@@ -53,7 +53,10 @@ export function decideEvents(fresh: IncomingEvent[], ledger: Ledger): Decisions 
       decisions.rows.push(outcome.row);
       shownBytes += outcome.row.personBytes;
       if (shownBytes > maxShownBytes && fresh.length > 1) {
-        throw new BatchTooLarge('its rows show large persons', Math.ceil(fresh.length / decisions.rows.length));
+        throw new BatchTooLarge(
+          'its event rows contain large persons',
+          Math.ceil(fresh.length / decisions.rows.length),
+        );
       }
     }
   }

@@ -38,10 +38,11 @@ export function drainFormerLog({
   metrics: Metrics;
 }): FormerLogDrain {
   const stopping = new AbortController();
-  const left = metrics.gauge('millrace_log_left_records', 'Unread records in a log that was configured earlier', [
-    'topic',
-    'group',
-  ]);
+  const left = metrics.gauge(
+    'millrace_log_left_records',
+    'Unread records in an event log that is no longer configured',
+    ['topic', 'group'],
+  );
   const joined = new Map<FormerLogReader, LogConsumer>();
   let announceBegun: () => void = () => {};
   const begun = new Promise<void>((resolve) => {
@@ -159,7 +160,7 @@ export async function reportFormerLogs({
     const ends = log === null ? [] : await log.endOffsets(topic);
     if (ends.some((end) => end.log === id)) continue;
     logger.warn(
-      'a different event log was read earlier. Its unread records are processed when it is configured again. If it no longer exists, run: millrace offsets forget',
+      'consumers previously read a different event log. Its unread records are processed once that log is configured again. If the log no longer exists, run: millrace offsets forget',
       { topic, group, log: id, lastReadAt: readAt.toISOString() },
     );
   }

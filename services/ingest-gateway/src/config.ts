@@ -29,7 +29,7 @@ export const gatewayConfigSchema = Type.Object({
   ...redisConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
-    description: 'event log to write to. Must match the consumer',
+    description: 'event log to write to. Must be the same as for the consumer',
   }),
   ...kafkaConfigFields,
   ...fallbackConfigFields,
@@ -48,12 +48,12 @@ export const gatewayConfigSchema = Type.Object({
   }),
   maxRecordBytes: integerSetting(
     1_010_000,
-    'maximum size of an event as it is written to the log, in bytes. The default fits an event of 1,000,000 bytes and the fields that Millrace adds',
+    'maximum size of an event record in the log, in bytes. The default leaves room for an event of 1,000,000 bytes and the fields that Millrace adds',
     { min: 1000 },
   ),
   maxAiRecordBytes: integerSetting(
     8_400_000,
-    'maximum size of an event sent to /i/v0/ai or /i/v0/ai/batch as it is written to the log, in bytes. The default fits an event of 8 MiB and the fields that Millrace adds',
+    'maximum size of a log record for an event sent to /i/v0/ai or /i/v0/ai/batch, in bytes. The default leaves room for an event of 8 MiB and the fields that Millrace adds',
     { min: 1000 },
   ),
   maxInFlightBytes: integerSetting(
@@ -65,14 +65,14 @@ export const gatewayConfigSchema = Type.Object({
   ),
   largeBodyThreads: integerSetting(
     1,
-    'number of threads that decode and validate request bodies over 256 KiB. One more thread handles bodies without a known key',
+    'number of threads that decode and validate request bodies over 256 KiB. An additional thread handles bodies without a known API key',
     { min: 1, max: 64 },
   ),
   largeBodyHeapMb: integerSetting(1024, 'maximum JavaScript heap of each thread for large bodies, in MiB', { min: 16 }),
-  bodyTimeoutMs: integerSetting(30_000, 'maximum time that an upload may pause, in milliseconds', { min: 1 }),
+  bodyTimeoutMs: integerSetting(30_000, 'maximum pause during an upload, in milliseconds', { min: 1 }),
   keepAliveTimeoutMs: integerSetting(
     75_000,
-    'how long an idle connection stays open, in milliseconds. Must be longer than the idle timeout of the proxy',
+    "how long an idle connection stays open, in milliseconds. Must be longer than the proxy's idle timeout",
   ),
   trustProxy: Type.Boolean({
     default: true,
@@ -92,21 +92,17 @@ export const gatewayConfigSchema = Type.Object({
   ),
   spikeMinEventsPerSecond: integerSetting(
     100,
-    'number of events per second below which the traffic of a project is never treated as a spike',
+    "number of events per second below which a project's traffic is never treated as a spike",
     { min: 1 },
   ),
-  spikeFactor: integerSetting(
-    5,
-    'multiple of its usual traffic that a project must send for the traffic to be treated as a spike',
-    { min: 1 },
-  ),
+  spikeFactor: integerSetting(5, "multiple of a project's usual event rate that counts as a spike", { min: 1 }),
   spikeWarmUpMs: integerSetting(
     60_000,
-    'how long after its start a gateway learns the usual traffic of each project, in milliseconds',
+    'how long a gateway observes the usual traffic of each project after startup before it reports spikes, in milliseconds',
   ),
   overflowEventsPerSecond: integerSetting(
     100,
-    'number of events per second from one distinct ID above which the events go to the topic `overflow`. 0 turns this off',
+    'number of events per second above which the events of a distinct ID go to the topic `overflow`. 0 turns this off',
   ),
   overflowHoldMs: integerSetting(
     300_000,
@@ -143,7 +139,7 @@ export const gatewayConfigSchema = Type.Object({
   ...secretsKeyFields,
   flagDatabaseConnections: integerSetting(
     4,
-    'number of PostgreSQL connections of each process for flag requests. Two more read flag definitions',
+    'number of PostgreSQL connections that each process uses for flag requests. Each process uses two more to read flag definitions',
     {
       min: 1,
       max: 100,
@@ -176,7 +172,7 @@ export const gatewayConfigSchema = Type.Object({
   ),
   flagExpensiveBurstMsPerAddress: integerSetting(
     2000,
-    'evaluation time that one IP address may use in a burst for expensive flag requests in a project, in milliseconds per process. 0 means no limit',
+    'evaluation time that one IP address may use in a burst for expensive flag requests, in milliseconds. Measured separately for each project and process. 0 means no limit',
   ),
   flagExpensiveMsPerSecondPerAddress: integerSetting(
     100,
@@ -186,7 +182,7 @@ export const gatewayConfigSchema = Type.Object({
   browserLibraryDirectory: Type.String({
     default: '',
     description:
-      'folder that contains the browser library to serve. If empty, the folder next to the program, where the build puts the library',
+      'folder that contains the browser library. By default, the folder next to the program, where the build puts the library',
   }),
   ...metricsConfigFields,
   ...logLevelFields,

@@ -184,7 +184,7 @@ async function readLibrary({ browserLibraryDirectory }: GatewayConfig, logger: L
   const directory =
     browserLibraryDirectory || fileURLToPath(new URL('./browser-library/', builtBeside(import.meta.url)));
   const library = await readBrowserLibrary(directory);
-  if (library === null) logger.info('no browser library found to serve', { directory });
+  if (library === null) logger.info('browser library not found', { directory });
   return library;
 }
 

@@ -50,7 +50,7 @@ export const configSchema = Type.Object({
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'URL (http or https) of a PostHog application to use for links in reports. By default, links in reports lead to the console. Must match the delivery worker',
+        'URL (http or https) of a PostHog application to use for links in reports. By default, links in reports lead to the console. Must be the same as for the delivery worker',
     }),
   ),
   consoleDirectory: Type.Optional(
@@ -112,7 +112,7 @@ export const configSchema = Type.Object({
   allowPrivateDestinations: Type.Boolean({
     default: false,
     description:
-      'allow the identity providers that organizations set up to be in private networks and to be used without TLS. Must match the delivery worker',
+      'allow organizations to use identity providers in private networks and without TLS. Must be the same as for the delivery worker',
   }),
   ...redisConfigFields,
   apiRequestsPerMinute: integerSetting(
@@ -133,7 +133,7 @@ export const configSchema = Type.Object({
   ),
   mailsPerOrganizationHour: integerSetting(
     1000,
-    'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must match the delivery worker',
+    'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must be the same as for the delivery worker',
   ),
   apiSignUpsPerMinute: integerSetting(
     20,
@@ -166,7 +166,7 @@ export const configSchema = Type.Object({
   ),
   apiResetsPerDay: integerSetting(
     6,
-    'maximum number per day of password reset emails to one address, and of verification codes that one account can request for a new email address. With any value other than 0, one IP address can also request at most 20 of each per hour. 0 turns off all of these limits',
+    'maximum number of password reset emails to one address per day. The same maximum applies to the verification codes that an account can request for a new email address. If the value is not 0, one IP address can also request at most 20 of each per hour. 0 turns off all of these limits',
   ),
   ...secretsKeyFields,
   nodeEnv: Type.Optional(
@@ -187,7 +187,8 @@ export const configSchema = Type.Object({
   ),
   eventLog: Type.Optional(
     Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
-      description: 'event log, as for the event consumer. If unset, live events and dead letters are not available',
+      description:
+        'event log to read live events and dead letters from. Must be the same as for the event consumer. If unset, live events and dead letters are not available',
     }),
   ),
   ...kafkaConfigFields,
@@ -198,7 +199,7 @@ export const configSchema = Type.Object({
   publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'off',
     description:
-      'whether stored events are published to the topic events.processed, from which live events are read. Must match the event consumer',
+      'whether stored events are published to the topic events.processed, from which live events are read. Must be the same as for the event consumer',
   }),
   liveOrigins: Type.Optional(
     Type.String({

@@ -87,21 +87,21 @@ export const settingFields: Record<string, SettingField> = {
     ...plain(
       nullable(
         Type.String({ maxLength: 500 }),
-        'Slack incoming webhook for reports that are sent to a channel. Only project administrators can change this setting. The URL is shown only to administrators whose key can change the setting. Other callers see `https://hooks.slack.com/********`. If you send this mask back, the URL does not change.',
+        'Slack incoming webhook for reports that are sent to Slack channels. Only project administrators can change this setting. The URL is shown only to administrators whose key can change the setting. Other callers see `https://hooks.slack.com/********`. If you send this mask back, the URL does not change.',
       ),
     ),
     does: 'acts',
     effect:
-      'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only project administrators can change this setting. Members and API keys without permission to change the setting get a [masked URL](api/README.md#secrets-in-responses).',
+      'Reports for Slack channels are sent through this webhook. A change also applies to reports that are already queued. Only project administrators can change this setting. Members and API keys without permission to change the setting get a [masked URL](api/README.md#secrets-in-responses).',
     isForAdministrators: true,
     check: checkWebhook,
     example: 'https://hooks.slack.com/services/T0/B0/x',
   },
   anonymize_ips: {
-    ...flag('Whether the IP addresses of events are discarded.'),
+    ...flag('Whether to discard client IP addresses.'),
     does: 'acts',
     effect:
-      'IP addresses and the event property `$ip` are not stored. Cookieless visitors can still be counted separately.',
+      'If true, client IP addresses and the event property `$ip` are not stored. Millrace can still distinguish cookieless visitors.',
     example: true,
   },
   completed_snippet_onboarding: {
@@ -114,7 +114,7 @@ export const settingFields: Record<string, SettingField> = {
     ...someJson('Filters that exclude internal and test users: a list of `{key, value, operator, type}`.'),
     does: 'acts',
     effect:
-      'Insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter for the email domain of its members. A filter that insights cannot evaluate is rejected, and so is a [cohort that the user cannot access](api/access.md#access-to-records).',
+      'Insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter for the email domain of its members. Filters that insights cannot evaluate are rejected, and so are [cohorts that the user cannot access](api/access.md#access-to-records).',
     example: [{ key: 'email', value: '@example.com', operator: 'not_icontains', type: 'person' }],
   },
   test_account_filters_default_checked: {
@@ -140,14 +140,14 @@ export const settingFields: Record<string, SettingField> = {
     ...plain(Type.String({ description: 'Project time zone, as an IANA name such as `Europe/Berlin`.' })),
     does: 'acts',
     effect:
-      'Dates in insights, reports and release conditions, the days of flag exposures, the intervals of batch exports, and the days of cookieless visitors who send no `$timezone` are in this time zone. A change applies only to batch exports that are created later.',
+      'Insights, reports, release conditions and flag exposures use this time zone. Cookieless visitors who send no `$timezone` get a new ID at midnight in this time zone. By default, a batch export keeps the time zone that was set when it was created.',
     check: checkTimeZone,
     example: 'Europe/Berlin',
   },
   data_attributes: {
     ...someJson('HTML attributes that identify elements.'),
     does: 'stored only',
-    effect: 'Millrace captures interactions with its own list of attributes, regardless of this setting.',
+    effect: 'Millrace uses its own list of attributes to capture interactions, regardless of this setting.',
     example: ['data-attr', 'data-test'],
   },
   person_display_name_properties: {
@@ -180,7 +180,7 @@ export const settingFields: Record<string, SettingField> = {
     ...nullableFlag('Whether SDKs capture web vitals.'),
     does: 'acts',
     effect:
-      'Turns the capture of web vitals on or off in the Millrace browser library, but [not in `posthog-js`](#features-that-stay-off-in-posthog-js).',
+      'Turns web vitals capture on or off in the Millrace browser library, but [not in `posthog-js`](#features-that-stay-off-in-posthog-js).',
     example: true,
   },
   autocapture_web_vitals_allowed_metrics: {
@@ -192,7 +192,7 @@ export const settingFields: Record<string, SettingField> = {
   autocapture_exceptions_errors_to_ignore: {
     ...anyJson('Names of exceptions that are not captured: a list of strings.'),
     does: 'stored only',
-    effect: 'Millrace does not send this list to browsers, so it does not suppress any exceptions.',
+    effect: 'Millrace does not send this list to browsers, so the list has no effect.',
     check: checkErrorsToIgnore,
     example: ['E'],
   },
@@ -320,13 +320,13 @@ export const settingFields: Record<string, SettingField> = {
     ),
     does: 'acts',
     effect:
-      'With 1, each visitor whose events have `$cookieless_mode` gets [an ID that is valid for one day](#cookieless-visitors). With 0, such events are dropped with a warning. 2, the stateful mode, is rejected.',
+      'With 1, each visitor who sends events with `$cookieless_mode` gets [an ID that is valid for one day](#cookieless-visitors). With 0, Millrace drops such events with a warning. 2 (stateful) is rejected.',
     isEnvironmentOnly: true,
     check: checkCookielessMode,
     example: 1,
   },
   human_friendly_comparison_periods: {
-    ...nullableFlag('Whether comparisons with earlier periods keep the day of the week.'),
+    ...nullableFlag('Whether comparisons with earlier periods align the days of the week.'),
     does: 'acts',
     effect: 'In comparisons with earlier months or years, a month counts as 4 weeks and a year as 52 weeks.',
     isEnvironmentOnly: true,

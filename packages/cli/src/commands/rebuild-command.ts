@@ -28,7 +28,7 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
     .action((given: RebuildCommandOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         const url = given.clickhouseUrl || terminal.env.CLICKHOUSE_URL;
-        if (!url) throw new UsageError('--clickhouse-url: Pass the URL of ClickHouse, or set CLICKHOUSE_URL.');
+        if (!url) throw new UsageError('--clickhouse-url: Pass the ClickHouse URL, or set CLICKHOUSE_URL.');
         const postgresUrl =
           given.postgresUrl ||
           terminal.env.CLICKHOUSE_POSTGRES_URL ||

@@ -128,8 +128,8 @@ export function judgeCleaning({ unfrozen, autovacuum }: { unfrozen: number; auto
   if (autovacuum === 'off')
     findings.push(warning('autovacuum is off, so deleted rows keep using disk space', 'Turn autovacuum on.'));
   if (unfrozen >= nearlyStopsAt)
-    findings.push(problem(`${shown}: at 2,000 million, PostgreSQL stops accepting writes`, advice));
+    findings.push(problem(`${shown}. At about 2 billion, PostgreSQL stops accepting writes`, advice));
   else if (unfrozen >= wornAt)
-    findings.push(warning(`${shown}: at 2,000 million, PostgreSQL stops accepting writes`, advice));
+    findings.push(warning(`${shown}. At about 2 billion, PostgreSQL stops accepting writes`, advice));
   return findings.length > 0 ? findings : [ok(shown)];
 }

@@ -23,10 +23,10 @@ export const doctorSettingsSchema = Type.Object({
   ...fallbackConfigFields,
   topicPrefix: Type.String({ default: '' }),
   topicPartitions: integerSetting(12, 'number of partitions of each topic that Millrace creates', { min: 1 }),
-  maxRecordBytes: integerSetting(1_010_000, 'maximum size of an event as it is written to the log, in bytes', {
+  maxRecordBytes: integerSetting(1_010_000, 'maximum size of an event record in the log, in bytes', {
     min: 1000,
   }),
-  maxAiRecordBytes: integerSetting(8_400_000, 'maximum size of an AI event as it is written to the log, in bytes', {
+  maxAiRecordBytes: integerSetting(8_400_000, 'maximum size of an AI event record in the log, in bytes', {
     min: 1000,
   }),
   maxBodyBytes: integerSetting(20 * 1024 * 1024, 'maximum size of a request body before decompression, in bytes', {
@@ -241,7 +241,7 @@ function memory({ maxBodyBytes, maxInFlightBytes, gatewayProcesses }: DoctorSett
   return warning(
     `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes})${each} is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest ` +
       'bodies always get a 503 response, and clients keep retrying them',
-    'Raise MAX_IN_FLIGHT_BYTES to several times MAX_BODY_BYTES per process.',
+    'Raise MAX_IN_FLIGHT_BYTES. Each process needs a share of several times MAX_BODY_BYTES.',
   );
 }
 

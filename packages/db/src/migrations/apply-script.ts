@@ -164,7 +164,7 @@ async function tablesInUse(pool: pg.Pool, { giveUpMs }: LockPatience, cause: unk
   const holders = oldest.length === 0 ? '' : `. Oldest transactions: ${oldest.join(', ')}`;
   return new AppError(
     'conflict',
-    `${reason}${holders}. The migration was rolled back. Run it again, and end these transactions first if they take too long`,
+    `${reason}${holders}. The migration was rolled back. Run the migration again. If it fails again, end the oldest transactions first`,
     { cause },
   );
 }

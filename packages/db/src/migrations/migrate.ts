@@ -114,7 +114,7 @@ async function hasAll(client: pg.Client, { migrationDirectories }: MigrationList
   }
   throw new AppError(
     'conflict',
-    'This database was created by a build before the first release and cannot be upgraded. Use an empty database.',
+    'This database was created by a pre-release version of Millrace and cannot be upgraded. Use an empty database.',
     { code: 'older_database' },
   );
 }

@@ -23,7 +23,7 @@ export const redisConfigFields = {
   redisMode: Type.Union([Type.Literal('single'), Type.Literal('sentinel'), Type.Literal('cluster')], {
     default: 'single',
     description:
-      'type of servers in REDIS_URL: single (one Redis server), sentinel (Redis sentinels) or cluster (some nodes of a Redis cluster)',
+      'type of the Redis deployment: single, sentinel or cluster. REDIS_URL contains the address of the server, the addresses of the sentinels, or the addresses of some cluster nodes',
   }),
   redisUsername: Type.Optional(Type.String({ description: 'user name for Redis, if REDIS_URL does not contain one' })),
   ...secretSetting(

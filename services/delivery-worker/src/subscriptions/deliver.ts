@@ -176,7 +176,7 @@ async function sendMail(to: string, message: Message, { mailer, logger }: Delive
       return { result: 'delivered' };
     case 'refused': {
       const { isPermanent, code } = outcome;
-      return { result: 'failed', isPermanent, error: `The mail server refused the email (${code}).` };
+      return { result: 'failed', isPermanent, error: `The mail server rejected the email (${code}).` };
     }
     case 'unreachable':
       return { result: 'failed', isPermanent: false, error: `Could not reach the mail server (${outcome.code}).` };

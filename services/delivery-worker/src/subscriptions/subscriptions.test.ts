@@ -245,7 +245,7 @@ test('an unknown mailbox is given up, a full outage of the mail server is not', 
   await scheduleDue(fixture.database, now);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
-    { status: 'failed', attempts: 1, error: 'The mail server refused the email (550).' },
+    { status: 'failed', attempts: 1, error: 'The mail server rejected the email (550).' },
   ]);
   await store({ target_value: 'ada@example.com' });
   await scheduleDue(fixture.database, now);

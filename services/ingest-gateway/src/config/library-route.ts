@@ -62,7 +62,7 @@ function requireFile(library: BrowserLibrary | null, name: string, version?: str
   const file = files.get(name);
   if (file !== undefined) return file;
   const known = [...files.keys()].join(', ');
-  throw new AppError('not_found', `The browser library does not have a file ${name}. Available files: ${known}.`);
+  throw new AppError('not_found', `The browser library does not include the file ${name}. Available files: ${known}.`);
 }
 
 function contentsOf(library: BrowserLibrary | null) {

@@ -141,12 +141,12 @@ test.each(['/static/array.js', '/static/library.json', '/array/<token>/array.js'
 test.each([
   [
     '/static/recorder.js',
-    'The browser library does not have a file recorder.js. Available files: array.js, exceptions.js, index.js, slim.js, web-vitals.js.',
+    'The browser library does not include the file recorder.js. Available files: array.js, exceptions.js, index.js, slim.js, web-vitals.js.',
   ],
   ['/static/9.9.9/array.js', 'This server does not have version 9.9.9 of the browser library. Available versions: '],
-  ['/static/<version>/surveys.js', 'The browser library does not have a file surveys.js'],
-  ['/static/..%2flibrary.json', 'The browser library does not have a file ../library.json'],
-  ['/static/constructor', 'The browser library does not have a file constructor'],
+  ['/static/<version>/surveys.js', 'The browser library does not include the file surveys.js'],
+  ['/static/..%2flibrary.json', 'The browser library does not include the file ../library.json'],
+  ['/static/constructor', 'The browser library does not include the file constructor'],
 ])('%s is not found, which is said in words that a page may read', async (path, text) => {
   const answer = await ask(path.replace('<version>', library.version));
   expect(answer.status).toBe(404);

@@ -27,8 +27,7 @@ export function flagAnswer(shape: AnswerShape, answer: FlagAnswer): JsonObject {
 
 /** For developers who look at the response: SDKs ignore the field. */
 const withheldReason =
-  'These flags are only for clients or only for servers, and the User-Agent header does not show which one sent the ' +
-  'request. Set `evaluation_runtime` to client, server or all.';
+  'These flags are only for clients or only for servers, and the User-Agent header does not show whether a client or a server sent the request. Set `evaluation_runtime` to client, server or all.';
 
 function inShape(shape: AnswerShape, { results, hasErrors }: EvaluatedFlags): JsonObject {
   switch (shape) {

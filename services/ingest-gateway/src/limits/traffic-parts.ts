@@ -151,7 +151,7 @@ function createTrafficMetrics(metrics: Metrics, state: TrafficState): TrafficMet
   );
   const lost = metrics.counter('millrace_traffic_reports_lost_total', 'Traffic warnings that could not be written');
   const gauges: [MetricName, string, () => number][] = [
-    ['millrace_traffic_spiking_projects', 'Projects whose traffic is in a spike', state.spikingProjects],
+    ['millrace_traffic_spiking_projects', 'Projects that currently have a traffic spike', state.spikingProjects],
     ['millrace_traffic_hot_keys', 'Distinct IDs whose live events go to the topic `overflow`', state.hotKeys],
     ['millrace_ingestion_restrictions', 'Ingestion restrictions in effect', state.restrictions],
     ['millrace_limit_counters', 'Limit counters in memory', state.counters],

@@ -201,14 +201,18 @@ function putBlobs(properties: JsonObject, blobs: readonly Part[], room: number):
   let left = room;
   for (const blob of blobs) {
     const path = parsePropertyPath(blob.name.slice(blobPrefix.length));
-    if (path === null) throw refused('invalid_part', blob.name, 'does not contain a valid property path in its name');
+    if (path === null) throw refused('invalid_part', blob.name, 'must have a name with a valid property path');
     const value = isText(blob) ? readText(blob) : undefined;
     const written = value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
     const isStored = value !== undefined && written <= left;
     if (isStored) left -= written;
     else leftOut.push(blob.name);
     if (!setAtPath(properties, path, isStored ? value : noteOf(blob))) {
-      throw refused('invalid_part', blob.name, 'has a path through a property that is neither an object nor an array');
+      throw refused(
+        'invalid_part',
+        blob.name,
+        'has a property path that leads through a value that is neither an object nor an array',
+      );
     }
   }
   return leftOut;

@@ -158,7 +158,7 @@ function liveStats() {
       active_recordings: Type.Integer({ description: 'Always 0: Millrace does not include session recordings.' }),
       window_seconds: Type.Integer({ description: 'Length of the time window in seconds.' }),
       lag_seconds: Type.Number({
-        description: 'Ingestion lag in seconds: how far storing events is behind accepting them.',
+        description: 'Ingestion lag in seconds: the delay between accepting an event and storing it.',
       }),
     },
     { title: 'LiveStats' },

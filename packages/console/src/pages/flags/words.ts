@@ -51,7 +51,7 @@ export const text = {
   neverAsked: 'not called by any SDK yet',
   stale: 'stale',
   staleWhy:
-    'No SDK has called this flag for 30 days, or the flag was never called and has been on for everyone for at least 30 days.',
+    'No SDK has called this flag in the last 30 days. A flag that was never called is also stale if it is more than 30 days old and rolled out to everyone.',
   deletedPill: 'deleted',
   unsaved: 'unsaved',
   tabs: { conditions: 'Conditions', why: 'Why this person?', history: 'History', exposures: 'Exposures' },

@@ -98,8 +98,7 @@ export const signOn = Type.Object(
     ),
     proof_missing_since: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description:
-        'Time since which the daily check has not found the TXT record, or null if the record is in place. After seven days, the ' +
-        'domain counts as not verified until the record is found again.',
+        'Time since which the daily check has not found the TXT record, or null if the record is in place. After seven days without the record, the domain is treated as unverified until the record is found again.',
     }),
   },
   { title: 'DomainSignOn' },

@@ -133,7 +133,7 @@ export function eventItemRoute({ sql, searches, otherStore: store }: EventDeps) 
     operationId: 'events_retrieve',
     summary: 'Show an event',
     description:
-      'Returns the event with this UUID. It contains the current person, as in lists, and the times at which the event was received and stored.',
+      'Returns the event with this UUID, including the current person and the times at which the event was received and stored.',
     tags: ['events'],
     scope: 'event:read',
     params: Type.Object({ uuid: Type.String({ description: 'UUID of the event.' }) }),

@@ -29,7 +29,7 @@ const relatedActor = Type.Object(
     }),
     id: Type.String({ description: 'UUID of the person, or key of the group.' }),
     uuid: Type.Optional(Type.String({ format: 'uuid', description: 'Only for persons: the same as `id`.' })),
-    name: Type.Optional(Type.String({ description: 'Only for persons: the display name, as in lists of persons.' })),
+    name: Type.Optional(Type.String({ description: 'Only for persons: the display name.' })),
     distinct_ids: Type.Optional(
       Type.Array(Type.String(), {
         description: `Only for persons: the main distinct ID followed by the others, at most ${maxDistinctIdsShown} in total.`,

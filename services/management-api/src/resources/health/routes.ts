@@ -161,7 +161,7 @@ function projectHealth() {
       alarm: orNull(alarm, 'Alarm raised while the lag exceeds the threshold. Otherwise null.'),
       visible_after_seconds: orNull(
         Type.Number(),
-        'Upper limit for the ingestion lag of all projects, in seconds: how far storing events is behind accepting them.',
+        'Upper limit for the ingestion lag of all projects, in seconds. The lag is the delay between accepting an event and storing it.',
       ),
       lanes: orNull(Type.Array(lane), 'Topics of the event log, with the records of all projects.'),
       per_minute: Type.Object(

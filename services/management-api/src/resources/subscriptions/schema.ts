@@ -244,7 +244,7 @@ export const deliveryExample = {
   target: 'ada@example.com',
   status: 'failed',
   attempts: 1,
-  error: 'The mail server refused the email (550).',
+  error: 'The mail server rejected the email (550).',
   created_at: '2026-11-02T09:00:01Z',
   finished_at: '2026-11-02T09:00:02Z',
 };

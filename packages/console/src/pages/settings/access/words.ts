@@ -62,6 +62,6 @@ export const text = {
     chooseFeature: 'Choose a feature',
     levels: ofRecords.levels,
   },
-  alone: 'No members need a rule',
+  alone: 'All members are administrators',
   aloneText: 'All organization members are administrators or owners, so they have access to every project.',
 };

@@ -15,7 +15,7 @@ export const text = {
     timezone: 'Time zone',
     week_start_day: 'Week starts on',
     test_account_filters: 'Filter out internal and test users',
-    human_friendly_comparison_periods: 'Compare with the same days of the week',
+    human_friendly_comparison_periods: 'Human friendly comparison periods',
     primary_dashboard: 'Primary dashboard',
     anonymize_ips: 'Discard client IP data',
     cookieless_server_hash_mode: 'Cookieless tracking',

@@ -2,7 +2,7 @@ import { counted } from '../../../words.ts';
 
 export const text = {
   title: 'Domains',
-  about: 'A domain that you have verified belongs only to this organization.',
+  about: 'A verified domain belongs only to the organization that verified it.',
   onlyAdministrators: 'Only administrators and owners can add, verify and remove domains.',
   emptyTitle: 'No domains yet',
   empty: 'Add your email domain, such as example.com, and verify it with a DNS record.',

@@ -131,7 +131,7 @@ export const text = {
     ENOTFOUND: 'The host name could not be found. Edit the export and check the spelling.',
     ECONNREFUSED:
       'The host refused the connection. Check the host and the port, and make sure that the server is running.',
-    ETIMEDOUT: 'The host did not respond. A firewall is probably blocking this installation.',
+    ETIMEDOUT: 'The host did not respond. A firewall is probably blocking connections from this installation.',
     'no answer in time': 'The storage did not respond in time. The run is retried automatically.',
     ECONNRESET: 'The connection was lost. The run is retried automatically.',
     EPRIVATEADDRESS:

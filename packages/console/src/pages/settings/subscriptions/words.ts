@@ -118,10 +118,10 @@ export const text = {
       'This installation cannot send email yet. After its operator has set SMTP_URL, restore the subscription or wait for the next scheduled report.',
     ],
     [
-      /refused the email \(5/,
+      /rejected the email \(5/,
       'The mail server permanently rejected this address. Check the spelling, and make sure that the mailbox exists.',
     ],
-    [/refused the email/, 'The mail server temporarily rejected the email. It is retried automatically.'],
+    [/rejected the email/, 'The mail server temporarily rejected the email. It is retried automatically.'],
     [
       /Could not reach the mail server/,
       'The mail server did not respond. The email is retried automatically. If the problem continues, contact the operator.',

@@ -7,11 +7,11 @@ export const effects = {
   },
   slack_incoming_webhook: {
     does: 'acts',
-    effect: 'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only project administrators can change this setting. Members and API keys without permission to change the setting get a masked URL.',
+    effect: 'Reports for Slack channels are sent through this webhook. A change also applies to reports that are already queued. Only project administrators can change this setting. Members and API keys without permission to change the setting get a masked URL.',
   },
   anonymize_ips: {
     does: 'acts',
-    effect: 'IP addresses and the event property `$ip` are not stored. Cookieless visitors can still be counted separately.',
+    effect: 'If true, client IP addresses and the event property `$ip` are not stored. Millrace can still distinguish cookieless visitors.',
   },
   completed_snippet_onboarding: {
     does: 'stored only',
@@ -19,7 +19,7 @@ export const effects = {
   },
   test_account_filters: {
     does: 'acts',
-    effect: 'Insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter for the email domain of its members. A filter that insights cannot evaluate is rejected, and so is a cohort that the user cannot access.',
+    effect: 'Insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter for the email domain of its members. Filters that insights cannot evaluate are rejected, and so are cohorts that the user cannot access.',
   },
   test_account_filters_default_checked: {
     does: 'stored only',
@@ -35,11 +35,11 @@ export const effects = {
   },
   timezone: {
     does: 'acts',
-    effect: 'Dates in insights, reports and release conditions, the days of flag exposures, the intervals of batch exports, and the days of cookieless visitors who send no `$timezone` are in this time zone. A change applies only to batch exports that are created later.',
+    effect: 'Insights, reports, release conditions and flag exposures use this time zone. Cookieless visitors who send no `$timezone` get a new ID at midnight in this time zone. By default, a batch export keeps the time zone that was set when it was created.',
   },
   data_attributes: {
     does: 'stored only',
-    effect: 'Millrace captures interactions with its own list of attributes, regardless of this setting.',
+    effect: 'Millrace uses its own list of attributes to capture interactions, regardless of this setting.',
   },
   person_display_name_properties: {
     does: 'stored only',
@@ -59,7 +59,7 @@ export const effects = {
   },
   autocapture_web_vitals_opt_in: {
     does: 'acts',
-    effect: 'Turns the capture of web vitals on or off in the Millrace browser library, but not in `posthog-js`.',
+    effect: 'Turns web vitals capture on or off in the Millrace browser library, but not in `posthog-js`.',
   },
   autocapture_web_vitals_allowed_metrics: {
     does: 'acts',
@@ -67,7 +67,7 @@ export const effects = {
   },
   autocapture_exceptions_errors_to_ignore: {
     does: 'stored only',
-    effect: 'Millrace does not send this list to browsers, so it does not suppress any exceptions.',
+    effect: 'Millrace does not send this list to browsers, so the list has no effect.',
   },
   capture_console_log_opt_in: {
     does: 'off',
@@ -139,7 +139,7 @@ export const effects = {
   },
   cookieless_server_hash_mode: {
     does: 'acts',
-    effect: 'With 1, each visitor whose events have `$cookieless_mode` gets an ID that is valid for one day. With 0, such events are dropped with a warning. 2, the stateful mode, is rejected.',
+    effect: 'With 1, each visitor who sends events with `$cookieless_mode` gets an ID that is valid for one day. With 0, Millrace drops such events with a warning. 2 (stateful) is rejected.',
   },
   human_friendly_comparison_periods: {
     does: 'acts',
