@@ -69,7 +69,7 @@ function namingLog(error: unknown, { eventLog, kafkaBrokers }: LogSettings['conf
 export function readLogSettings(terminal: Terminal) {
   if (!terminal.env.EVENT_LOG && !terminal.env.KAFKA_BROKERS) {
     throw new UsageError(
-      'EVENT_LOG: Set the same event log as for the services: EVENT_LOG=postgres, or EVENT_LOG=kafka with KAFKA_BROKERS.',
+      'EVENT_LOG: Set the event log that the services use: EVENT_LOG=postgres, or EVENT_LOG=kafka with KAFKA_BROKERS.',
     );
   }
   try {

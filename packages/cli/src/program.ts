@@ -72,7 +72,7 @@ export function createProgram(terminal: Terminal): Command {
   const program = new Command('millrace')
     .description('Set up and manage a Millrace installation.')
     .option('--database-url <url>', 'PostgreSQL connection URL (default: DATABASE_URL)')
-    .option('--json', 'print results as JSON, and each line on standard error as a JSON object')
+    .option('--json', 'print results as JSON, and messages on standard error as one JSON object per line')
     .exitOverride()
     .version(manifest.version, '--version', 'print the version')
     .configureHelp({ showGlobalOptions: true })

@@ -267,7 +267,7 @@ export const retentionQuery = object('RetentionQuery', {
         Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
           minItems: 1,
           maxItems: 100,
-          description: 'Number of intervals in each later column.',
+          description: 'Number of intervals that each column after the first covers.',
         }),
       ),
       aggregationType: choice(

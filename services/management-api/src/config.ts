@@ -137,11 +137,11 @@ export const configSchema = Type.Object({
   ),
   apiSignUpsPerMinute: integerSetting(
     20,
-    'maximum number of invite requests without a key per minute from one IP address. The same maximum applies to failed requests for one invite. 0 means no limit',
+    'maximum number of invite requests without an API key per minute from one IP address. Also the maximum number of failed requests per minute for one invite. 0 means no limit',
   ),
   apiUserChangesPerMinute: integerSetting(
     5,
-    'maximum number of attempts per minute by one user to change their own account. 0 means no limit',
+    'maximum number of times per minute that a user can try to change their own account. 0 means no limit',
   ),
   console: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'on',
@@ -162,7 +162,7 @@ export const configSchema = Type.Object({
   ),
   apiSignInQuestionsPerMinute: integerSetting(
     30,
-    'maximum number of other requests made before signing in, such as requests for sign-in links, per minute from one IP address. 0 means no limit',
+    'maximum number of other requests without a session per minute from one IP address, such as requests for sign-in links. 0 means no limit',
   ),
   apiResetsPerDay: integerSetting(
     6,
@@ -171,7 +171,8 @@ export const configSchema = Type.Object({
   ...secretsKeyFields,
   nodeEnv: Type.Optional(
     Type.String({
-      description: 'with `production`, batch exports and other secrets can be stored only if SECRETS_KEY is set',
+      description:
+        'if set to `production`, secrets such as batch export credentials can be stored only if SECRETS_KEY is set',
     }),
   ),
   ...secretSetting(
@@ -204,18 +205,14 @@ export const configSchema = Type.Object({
   liveOrigins: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s,/]+(\\s*,\\s*https?://[^\\s,/]+)*$',
-      description: 'origins whose pages may read /events and /stats, separated by commas. By default, none',
+      description: 'comma-separated origins whose web pages can read /events and /stats. By default, none',
     }),
   ),
-  liveStreamsPerUser: integerSetting(
-    10,
-    'maximum number of live event streams that one user may have open, per process',
-    { min: 1 },
-  ),
-  liveStreamsPerProject: integerSetting(50, 'maximum number of live event streams per environment and process', {
+  liveStreamsPerUser: integerSetting(10, 'maximum number of open live event streams per user and process', { min: 1 }),
+  liveStreamsPerProject: integerSetting(50, 'maximum number of open live event streams per environment and process', {
     min: 1,
   }),
-  liveStreamsPerProcess: integerSetting(1000, 'maximum total number of live event streams per process', { min: 1 }),
+  liveStreamsPerProcess: integerSetting(1000, 'maximum number of open live event streams per process', { min: 1 }),
   ...metricsConfigFields,
   ...logLevelFields,
   stopDelayMs: integerSetting(

@@ -69,7 +69,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
 
   withFilters(commands.command('replay'))
     .description(
-      'send the records through their topics again. Events that have been stored in the meantime do not change',
+      'send the records to their original topics again. Events that have been stored in the meantime do not change',
     )
     .argument('[names...]', nameArgument)
     .option('--all', 'all dead letters that have not been replayed or discarded')
@@ -85,7 +85,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
         for (const { name, hasValue } of found) {
           if (!hasValue)
             printer.note(
-              `warning: ${name} was too large to be stored as a dead letter. Its record is still at its position in the log`,
+              `warning: the record of ${name} was too large to be stored as a dead letter. The record is still at its original position in the log`,
             );
         }
         printer.record({ replayed: whole.length, skipped: found.length - whole.length });

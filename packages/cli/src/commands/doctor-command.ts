@@ -20,8 +20,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
   program
     .command('doctor')
     .description(
-      'check settings, certificates, PostgreSQL, Redis, mail and the event log, and suggest fixes. Changes ' +
-        'nothing. Run it with the settings of a service. Exits with code 1 if it finds a problem',
+      "check settings, certificates, PostgreSQL, Redis, mail and the event log, and suggest fixes. Changes nothing. Run this command with a service's settings. Exits with code 1 if there is a problem",
     )
     .option(
       '--prisma-directory <path>',

@@ -26,7 +26,7 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
     .command('migrate')
     .description(
-      'migrate the database to the newest schema. Safe to run repeatedly and in several places at the same time',
+      'migrate the database to the newest schema. Safe to run repeatedly, and on several machines at the same time',
     )
     .option(
       '--prisma-directory <path>',

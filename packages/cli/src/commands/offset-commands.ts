@@ -19,7 +19,7 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
 
   commands
     .command('list')
-    .description('list stored offsets, including those of former logs, and the end of each log that is reachable')
+    .description('list stored offsets, including those of previously used logs, and the end of each reachable log')
     .option('--unread', 'only partitions with unread records, and partitions whose log lost records that had been read')
     .action((options: { unread?: boolean }, command: Command) =>
       withOffsets(command, terminal, async (offsets, { printer }) => {

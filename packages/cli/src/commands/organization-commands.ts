@@ -117,7 +117,7 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('plan').description('manage organization plans');
   commands
     .command('show')
-    .description('show the plan of an organization and the features of the plan')
+    .description("show an organization's plan and its features")
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .action(({ organization }: { organization: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
@@ -126,7 +126,7 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('set')
-    .description('change the plan of an organization')
+    .description("change an organization's plan")
     .requiredOption('--organization <id>', 'organization ID (UUID)')
     .addOption(planOption().makeOptionMandatory())
     .option(

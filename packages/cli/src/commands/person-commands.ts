@@ -5,7 +5,7 @@ import { parseId } from '../options.ts';
 import type { Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
-const idArgument = "the person's UUID, number or one of its distinct IDs";
+const idArgument = 'UUID, numeric ID or a distinct ID of the person';
 
 export function addPersonCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('persons').description('show and delete persons in an environment');

@@ -106,7 +106,7 @@ const questions: Question[] = [
     ...{ group: 'groups', name: 'related', scope: 'group:read and person:read', path: 'groups/related' },
     description: 'list the persons and groups that shared events with a group or person in the last 90 days',
     options: [
-      ['--id <id>', 'group key. Without --type-index, the UUID, number or distinct ID of a person', 'required'],
+      ['--id <id>', 'group key. Without --type-index, the UUID, numeric ID or distinct ID of a person', 'required'],
       ['--type-index <n>', 'group type index, 0 to 4'],
     ],
     parameters: { id: 'id', group_type_index: 'typeIndex' },

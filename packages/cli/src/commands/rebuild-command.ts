@@ -16,8 +16,7 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
   group
     .command('rebuild')
     .description(
-      'rebuild the events in ClickHouse from PostgreSQL, in a new table that then replaces the current one. An ' +
-        'interrupted rebuild continues where it stopped. Fails if PostgreSQL has fewer events than ClickHouse in any month',
+      'copy all events from PostgreSQL to a new ClickHouse table, which then replaces the current one. If you run the command again after an interruption, it continues where it stopped. Fails if PostgreSQL has fewer events than ClickHouse in any month',
     )
     .option('--clickhouse-url <url>', 'http(s)://user:password@host:8123/database (default: CLICKHOUSE_URL)')
     .option(
@@ -40,7 +39,7 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
             onProgress: (until, share) =>
               printer.note(`${Math.floor(share * 100)} %: copied events stored until ${until.toISOString()}`),
           });
-          printer.note('The new table is in use. The delivery worker copies events that have been stored since.');
+          printer.note('The new table is in use. The delivery worker copies newer events.');
         } catch (error) {
           throw error instanceof CoversLess ? new Refusal(explain(error)) : error;
         } finally {
@@ -55,7 +54,7 @@ function explain({ months }: CoversLess): string {
     .slice(0, 12)
     .map(({ month, here, there }) => `${month}: ${here} in PostgreSQL, ${there} in ClickHouse`);
   return (
-    `PostgreSQL has fewer events than ClickHouse, so the new table would lack some: ${shown.join('; ')}. ` +
+    `PostgreSQL has fewer events than ClickHouse, so events would be missing from the new table: ${shown.join('; ')}. ` +
     'Pass --lose-events to continue anyway.'
   );
 }

@@ -16,9 +16,10 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
   commands
     .command('finish')
     .description(
-      'run this before consumers start. Prevents IDs and versions issued since the backup from being reused, tells ' +
-        'running services to reload what they cache, and shows what will be processed again. Safe to repeat. ' +
-        'Requires the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX settings as the consumers. Exits with code 1 if records that must be processed again are no longer in the log',
+      'run this before consumers start. Prevents IDs and versions issued since the backup from being reused, makes running services ' +
+        'reload their caches, and shows which records will be processed again. Safe to repeat. ' +
+        'Requires the same EVENT_LOG, KAFKA_… and TOPIC_PREFIX settings as the consumers. Exits with code 1 if records that must be ' +
+        'processed again are no longer in the log',
     )
     .action((_options: object, command: Command) =>
       withSession(command, terminal, async ({ sql, prisma, printer, change }) => {
@@ -29,7 +30,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
           );
         }
         await change((tx) => moveCountersOn(tx));
-        printer.note('IDs and versions were advanced. Running services will reload what they cache.');
+        printer.note('IDs and versions were advanced. Running services will reload their caches.');
         if (settings.config.eventLog === 'postgres') {
           printer.note(
             'The event log was restored together with the database. Records that it lacks cannot be recovered.',

@@ -40,7 +40,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     );
   commands
     .command('list')
-    .description('list restrictions, oldest first, except those in the gateway settings')
+    .description('list restrictions, oldest first. Restrictions in the gateway settings are not included')
     .action((_options: object, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         printer.table((await listRestrictions(sql)).map(toRow));

@@ -28,7 +28,7 @@ export function addSnippetCommand(program: Command, terminal: Terminal): void {
     .option('--project-api-key <key>', 'project API key of the environment, phc_… (default: PROJECT_API_KEY)')
     .option(
       '--pin',
-      'use only the current version of the library, which browsers verify by its digest. Settings are loaded separately',
+      'pin the current version of the library and include its digest, which browsers verify. Settings are loaded separately',
     )
     .action(async (options: SnippetOptions, command: Command) => {
       const host = requireAddress(options.host || terminal.env.INGEST_URL, {

@@ -14,7 +14,7 @@ export function checkReplicas(topics: readonly InspectedTopic[], brokerCount: nu
 
 const oneBroker = warning(
   'there is only one broker, so data that it loses cannot be recovered',
-  'If your events matter, run three brokers, with three replicas per topic and min.insync.replicas=2.',
+  'To protect your events, run three brokers, with three replicas per topic and min.insync.replicas=2.',
 );
 
 function judgeLeaders(topics: readonly InspectedTopic[]): Finding[] {
@@ -61,7 +61,7 @@ function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
       return [
         warning(
           `${topic.topic} has only one replica per partition, so data that a broker loses cannot be recovered`,
-          'Give it three replicas (kafka-reassign-partitions.sh) and min.insync.replicas=2.',
+          'Configure three replicas for the topic (kafka-reassign-partitions.sh), and set min.insync.replicas=2.',
         ),
       ];
     }

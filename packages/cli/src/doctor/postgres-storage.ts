@@ -39,7 +39,7 @@ function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] 
   const behind = `${Math.round(secondsBehind ?? 0)} s and ${shownBytes(bytesBehind ?? 0)} behind`;
   return [
     warning(
-      `standby ${name} is ${behind}: after a failover now, this much would be processed again from the log`,
+      `standby ${name} is ${behind}. After a failover now, consumers would have to process this much data again`,
       "Check the standby's disk, network and long-running queries.",
     ),
   ];
@@ -61,7 +61,7 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
       problem(
         `the replication slot ${name} keeps ${kept}. After ${shownBytes(Math.max(0, safeBytes ?? 0))} more, PostgreSQL ` +
           'invalidates the slot',
-        'Bring its standby back now, or raise max_slot_wal_keep_size while the disk has room.',
+        'Reconnect the standby now, or raise max_slot_wal_keep_size while the disk has room.',
       ),
     ];
   }
@@ -123,7 +123,7 @@ export async function checkCleaning(sql: Sql): Promise<Finding[]> {
 export function judgeCleaning({ unfrozen, autovacuum }: { unfrozen: number; autovacuum: string }): Finding[] {
   const shown = `${Math.round(unfrozen / 1_000_000)} million transactions since the oldest row was frozen`;
   const advice =
-    'End old transactions, drop unused replication slots, then run VACUUM (FREEZE) in the database that is behind.';
+    'End old transactions, drop unused replication slots, then run VACUUM (FREEZE) in the affected database.';
   const findings: Finding[] = [];
   if (autovacuum === 'off')
     findings.push(warning('autovacuum is off, so deleted rows keep using disk space', 'Turn autovacuum on.'));

@@ -95,7 +95,7 @@ function saving({ isSaved }: RedisFacts): Finding[] {
     warning(
       'Redis could not save its data: unless stop-writes-on-bgsave-error is no, it rejects writes, and each process ' +
         'counts limits separately',
-      'Check the Redis disk and log. Millrace does not need Redis to save anything, so CONFIG SET save "" is enough.',
+      'Check the Redis disk and log. Millrace does not need Redis persistence. To turn it off, run CONFIG SET save "".',
     ),
   ];
 }

@@ -260,7 +260,7 @@ function unpacked({ maxBodyBytes, maxDecompressedBytes }: DoctorSettings): Findi
   if (maxDecompressedBytes >= maxBodyBytes) return null;
   return warning(
     `MAX_DECOMPRESSED_BYTES (${maxDecompressedBytes}) is less than MAX_BODY_BYTES (${maxBodyBytes}): bodies between ` +
-      'these sizes are rejected, compressed or not',
+      'these sizes are rejected, whether compressed or not',
     'Raise MAX_DECOMPRESSED_BYTES, or lower MAX_BODY_BYTES.',
   );
 }

@@ -172,7 +172,7 @@ async function checkFile(
   }
   if (state && (checked.bytes < from || hash.digest('hex') !== state.sha256)) {
     throw new UsageError(
-      `${source.name} is not the file of the interrupted import, of which ${from} bytes have been imported. ` +
+      `${source.name} is not the file from the interrupted import, which stopped after ${from} bytes. ` +
         'Pass --restart to start from the beginning, or --state with another path.',
     );
   }

@@ -17,8 +17,7 @@ export const streamQuery = Type.Object({
   properties: Type.Optional(
     Type.String({
       description:
-        'JSON array of `{key, value, operator, type}` filters, all of which an event must match. The format is the same as for ' +
-        'listing events.',
+        'JSON array of `{key, value, operator, type}` filters. Only events that match all of them are included. The format is the same as for listing events.',
     }),
   ),
   columns: names(

@@ -81,7 +81,7 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       path: '/live/stats',
       operationId: 'live_stats_retrieve',
       summary: 'Count active users',
-      description: 'Returns how many distinct IDs sent events that were received in the last `window_seconds` seconds.',
+      description: 'Returns the number of distinct IDs with events received in the last `window_seconds` seconds.',
       tags,
       scope: 'event:read',
       responses: counted,

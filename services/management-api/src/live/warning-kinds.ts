@@ -108,7 +108,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   cannot_merge_already_identified: changed(
     ingestion('merges'),
-    'Two persons were not merged, because the person that would disappear is already identified. The event was stored with its own person.',
+    'Two persons were not merged, because the person that would disappear is already identified. The event was stored with the person that its distinct ID belongs to.',
   ),
   cannot_merge_with_illegal_distinct_id: changed(
     ingestion('illegal-distinct-ids'),

@@ -88,7 +88,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
   {
     routes: ['bulk_delete', '{}/update_property', '{}/delete_property'].map((end) => `POST ${project}/persons/${end}`),
     body: ['properties'],
-    reason: 'PostHog lists this field in its API document by mistake, and ignores it too.',
+    reason: 'The PostHog API document contains this field by mistake. PostHog ignores it as well.',
   },
   {
     routes: ['PATCH', 'PUT'].map((method) => `${method} ${project}/property_definitions/{}`),

@@ -50,7 +50,7 @@ const listQuery = Type.Object({
   ),
   tags: Type.Optional(Type.String({ description: 'Only items with at least one of these tags, as a JSON array.' })),
   creation_mode: Type.Optional(
-    Type.String({ description: 'Only dashboards created in this way: `default` or `duplicate`.' }),
+    Type.String({ description: 'Only dashboards with this creation mode: `default` or `duplicate`.' }),
   ),
   exclude_generated: Type.Optional(
     Type.Boolean({ description: 'Has no effect: Millrace does not generate dashboards.' }),

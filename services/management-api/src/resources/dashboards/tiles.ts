@@ -60,7 +60,7 @@ export async function changeTiles(tx: Transaction, place: Place, changes: readon
       throw refusal(`${attr}__id`, `Invalid pk "${change.id}" - object does not exist.`, 'does_not_exist');
     }
     if (tile.insight_id !== null && body !== undefined) {
-      throw refusal(`${attr}__text`, 'This tile shows an insight, so it cannot have a text.');
+      throw refusal(`${attr}__text`, 'This tile shows an insight, so it cannot contain text.');
     }
     const userId = body === undefined || body === tile.body ? null : place.userId;
     await updateTile(tx, { id: tile.id, userId }, withChanges(tile, change, body));

@@ -94,9 +94,9 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
       operationId: 'dead_letters_list',
       summary: 'List dead letters',
       description:
-        'Returns the events of the project that could not be processed, most recent first, up to the latest ' +
-        `${mostLetters}. Each page reads the event log from its start, which takes a few seconds. Dead letters that ` +
-        'cannot be assigned to a project are only shown by `millrace dead-letters list`.',
+        `Returns the latest ${mostLetters} events of the project that could not be processed, most recent first. A ` +
+        'request takes a few seconds, because it reads the event log from the start. To list dead letters that ' +
+        'cannot be assigned to a project, use `millrace dead-letters list`.',
       scope: 'event:read',
       query: Type.Object({
         ...keysetQuery,

@@ -20,7 +20,7 @@ export const definitionListQuery = {
   volumes: Type.Optional(
     Type.Boolean({
       description:
-        'Whether to count events and insights from the last 30 days. With counts, the request runs as a search, which can take longer.',
+        'Whether to include the number of events and insights from the last 30 days. If true, the request counts as a search and can take longer.',
     }),
   ),
   excluded_properties: Type.Optional(

@@ -56,7 +56,7 @@ const listQuery = Type.Object({
       description:
         `Event names as a JSON array with at most ${mostEventNames} names, or a single name. ` +
         `\`is_seen_on_filtered_events\` then indicates whether the property occurs in the latest ${latestOfName} events with ` +
-        'any of these names. With this parameter, the request runs as a search, which can take longer.',
+        'any of these names. With this parameter, the request counts as a search and can take longer.',
     }),
   ),
   filter_by_event_names: Type.Optional(

@@ -9,8 +9,7 @@ const time = Type.String({ format: 'date-time' });
 const volume = {
   volume_30_day: orNull(
     Type.Integer(),
-    'Number of events with this name or property in the last 30 days, if `volumes=true`. Otherwise null, and always ' +
-      'null for person and group properties.',
+    'Number of events with this name or property in the last 30 days. Null without `volumes=true`, and always null for person and group properties.',
   ),
   volume_is_estimated: Type.Boolean({
     description:
@@ -18,7 +17,7 @@ const volume = {
   }),
   query_usage_30_day: orNull(
     Type.Integer(),
-    'Number of insights that use this name and were opened or changed in the last 30 days, if `volumes=true`. Otherwise null.',
+    'Number of insights that use this name and were opened or changed in the last 30 days. Null without `volumes=true`.',
   ),
 };
 const noVolume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };

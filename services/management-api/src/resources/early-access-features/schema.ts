@@ -11,8 +11,8 @@ const fields = {
     enum: [...stages],
     description:
       'Stage of the feature. In `alpha`, `beta` and `general-availability`, users can turn the feature on and off for ' +
-      'themselves. In `concept`, they can only join a waiting list, which does not turn the feature on. In all other ' +
-      'stages, the release conditions of the flag decide.',
+      'themselves. In `concept`, they can only join a waiting list, which does not turn the feature on. In all other stages, only the ' +
+      "flag's release conditions apply.",
   }),
   documentation_url: Type.String({
     maxLength: 800,

@@ -183,7 +183,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       operationId: 'add_product_intent',
       summary: 'Record interest in a product',
       description:
-        'Records that a user is interested in a product, and counts how often. Settings in the same request are changed as well.',
+        "Records the caller's interest in a product and increases a counter. The request can also change settings.",
       tags,
       scope: 'project:write',
       body: Type.Object<Record<string, TSchema>>(

@@ -49,8 +49,8 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       operationId: 'feature_flags_my_flags',
       summary: 'Evaluate feature flags for yourself',
       description:
-        'Evaluates the flags of a project for the caller, as a person in that project. Returns the flags newest first, at most ' +
-        `${mostOfMine} flags and 2 MiB.`,
+        "Evaluates the project's flags for the caller, using the caller's own distinct ID. Returns at most " +
+        `${mostOfMine} flags and 2 MiB, newest first.`,
       query: Type.Object({ groups }),
       responses: { 200: { description: 'The flags with their values.', schema: myFlags } },
       examples: { response: [{ feature_flag: minimalFlagExample, value: true }] },

@@ -37,7 +37,8 @@ export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
     operationId: 'health_retrieve',
     summary: 'Show whether events are being ingested',
     description:
-      "Returns how long it takes until an event can be queried, how many records are waiting in the event log, and what happened to the project's " +
+      'Returns how long it takes until an event can be queried, how many records are waiting in the event log, and what happened to the ' +
+      "project's " +
       'events in the last minute. If a source does not respond, its part of the response is null and `sources` ' +
       'contains the reason.',
     tags: ['events'],
@@ -172,7 +173,7 @@ function projectHealth() {
           ),
           dropped: orNull(Type.Array(reason), 'Events dropped in the last minute, by reason.'),
         },
-        { description: 'Events of the project in the last minute.' },
+        { description: "The project's events in the last minute." },
       ),
       dead_letters_waiting: orNull(
         Type.Integer(),

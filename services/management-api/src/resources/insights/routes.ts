@@ -87,7 +87,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       operationId: 'insights_cancel',
       summary: 'Cancel a query (legacy endpoint)',
       description:
-        'Cancels a query like `DELETE query/:id/`, in the database as well. Succeeds even if the query does not exist.',
+        'Cancels a query in the same way as `DELETE query/:id/`, and stops it in the database. Succeeds even if the query does not exist.',
       body: Type.Object(
         {
           client_query_id: Type.String({

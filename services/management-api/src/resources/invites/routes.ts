@@ -84,8 +84,9 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       summary: 'Invite a person',
       description:
         'Invites a person by email address. An earlier invite for the same person is replaced. Inviting with a level above 1 requires a ' +
-        'key with all scopes. A person who accepts as a new user receives a key that can do no more than the key that sent the invite, ' +
-        'and the invite expires no later than that key. The invite is emailed if the installation has a mail server; ' +
+        'key with all scopes. A person who accepts as a new user receives a personal API key. This key has no more permissions than the ' +
+        'key that sent the invite, and the invite expires no later than that key. The invite is emailed if the installation has a mail ' +
+        'server; ' +
         "`emailing_attempt_made` is true if Millrace tried to send the email. Emails count toward the organization's hourly " +
         'email limit. Beyond this limit, the invite is created but not emailed; to send the email, invite the person again in the next ' +
         'hour. If you are signed in with a session, the response also contains the secret of an invite link that you can pass on ' +
@@ -248,8 +249,9 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       operationId: 'signup_create',
       summary: 'Accept an invite as a new user',
       description:
-        'Creates an account for the invited email address, makes it a member of the organization, and returns a personal API key that ' +
-        'can do no more than the key that sent the invite. With `password` or `with_passkey`, the new user is signed in instead and ' +
+        'Creates an account for the invited email address, makes it a member of the organization, and returns a personal API key. This ' +
+        'key has no more permissions than the key that sent the invite. With `password` or `with_passkey`, the new user is signed in ' +
+        'instead and ' +
         'does not receive a key.',
       tags: ['invites'],
       scope: 'public',

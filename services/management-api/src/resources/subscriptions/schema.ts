@@ -19,12 +19,11 @@ const chosenInsights =
 const fields = {
   dashboard: orNull(
     Type.Integer({ 'x-reference': true }),
-    'ID of the dashboard that reports are about. If it is deleted later, the next report says so and is the last one.',
+    'ID of the dashboard that reports are about. If the dashboard is deleted later, one last report announces the deletion.',
   ),
   insight: orNull(
     Type.Integer({ 'x-reference': true }),
-    'ID of the insight that reports are about. If it is deleted later, the next report says so and is the last one. ' +
-      'If both `insight` and `dashboard` are set, reports are about the insight.',
+    'ID of the insight that reports are about. If the insight is deleted later, one last report announces the deletion. If both `insight` and `dashboard` are set, reports are about the insight.',
   ),
   target_type: oneOf(subscriptionTargetTypes, 'How reports are sent.'),
   target_value: Type.String({

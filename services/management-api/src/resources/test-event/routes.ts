@@ -13,9 +13,7 @@ export function testEventRoutes(deps: GatewayDeps) {
     operationId: 'test_event_create',
     summary: 'Send a test event',
     description:
-      'Sends an event with the project API key to the gateway at `INGEST_URL`, as an SDK would. The event counts ' +
-      'like ' +
-      'any other event. When the event has been stored, you can retrieve it from `events/:uuid`.',
+      'Sends an event with the project API key to the gateway at `INGEST_URL`, as an SDK would. The event counts toward the plan limits. After the event has been stored, you can retrieve it from `events/:uuid`.',
     tags: ['events'],
     scope: 'event:write',
     body: newTestEvent,

@@ -62,6 +62,6 @@ export const text = {
     chooseFeature: 'Choose a feature',
     levels: ofRecords.levels,
   },
-  alone: 'All members are administrators',
+  alone: 'No access rules needed',
   aloneText: 'All organization members are administrators or owners, so they have access to every project.',
 };

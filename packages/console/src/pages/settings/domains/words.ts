@@ -12,7 +12,7 @@ export const text = {
   add: 'Add domain',
   name: 'Domain',
   nameHint:
-    'Use lower case, for example example.com. Several organizations can add the same domain until one of them has verified it.',
+    'Use lowercase letters, for example example.com. Several organizations can add the same domain until one of them has verified it.',
   signOn: 'Single sign-on',
   signOnWhat: (domain: string) => `Single sign-on for ${domain}`,
   prove: 'Verify',
@@ -152,6 +152,6 @@ export const text = {
         : `Found ${counted(found, 'record')} with this name, but none with this value.`,
     noAnswer:
       'No name server responded. Try again in a minute. If the problem continues, ask an operator to check this installation’s DNS.',
-    nothing: (error: string) => `nothing (${error})`,
+    nothing: (error: string) => `no records (${error})`,
   },
 };
