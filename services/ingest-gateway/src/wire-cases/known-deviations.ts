@@ -6,7 +6,7 @@ export const knownDeviations: { no: string[]; because: string }[] = [
   {
     no: ['R04', 'R05', 'R21'],
     because:
-      'exceptions, heatmaps and client warnings have no topics of their own: they are stored as the events they are, in the lane and the order they came',
+      'Exceptions, heatmaps and client warnings do not have separate topics. They are stored as ordinary events, in the same topic and order as the other events.',
   },
   {
     no: ['E23'],
@@ -16,7 +16,7 @@ export const knownDeviations: { no: string[]; because: string }[] = [
   {
     no: ['T15'],
     because:
-      'the age of an event never moves it to the historical lane: only the sender says that a batch is a migration, since that needs a plan',
+      "An event's age never moves the event to the topic `historical`. Only the sender can mark a batch as a migration, because migrations require a plan that includes them.",
   },
   {
     no: ['R20'],
