@@ -101,15 +101,15 @@ const variants = [
 ];
 
 test.each([
-  ['everybody', {}, [], '100 %'],
-  ['a part of all', {}, ['--rollout', '30'], '30 %'],
-  ['a part of some', { groups: [byCountry] }, ['--rollout', '30'], '30 % where country'],
-  ['several conditions', { groups: [byCountry, { rollout_percentage: 5.5 }] }, [], '100 % where country; 5.5 %'],
+  ['everybody', {}, [], '100%'],
+  ['a part of all', {}, ['--rollout', '30'], '30%'],
+  ['a part of some', { groups: [byCountry] }, ['--rollout', '30'], '30% where country'],
+  ['several conditions', { groups: [byCountry, { rollout_percentage: 5.5 }] }, [], '100% where country; 5.5%'],
   [
     'variants',
     { groups: [{ ...byCountry, variant: 'blue' }], multivariate: { variants } },
     [],
-    '100 % where country → blue',
+    '100% where country → blue',
   ],
 ] as const)('for whom a flag is, is said in words: %s', async (what, filters, options, words) => {
   const key = `for-${what.replaceAll(' ', '-')}`;
@@ -137,7 +137,7 @@ test('an evaluation is explained: conditions, properties, where their values cam
   expect(out).toMatch(/^value +true$/m);
   expect(out).toMatch(/^condition 1: match \(this condition determined the result\)$/m);
   expect(out).toMatch(/^ {2}person property plan, value from the command: matches$/m);
-  expect(out).toMatch(/^ {2}rollout 100 %: hash 0\.\d{6}$/m);
+  expect(out).toMatch(/^ {2}rollout 100%: hash 0\.\d{6}$/m);
   expect(out).toMatch(/^condition 2: out_of_rollout_bound$/m);
 });
 

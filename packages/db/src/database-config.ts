@@ -22,7 +22,8 @@ export const databaseConfigFields = {
     'databasePassword',
     Type.Optional(
       Type.String({
-        description: 'password for PostgreSQL, if DATABASE_URL does not contain one. Not percent-encoded',
+        description:
+          'password for PostgreSQL, if DATABASE_URL does not contain one. Do not percent-encode the password',
       }),
     ),
     readForEachConnection,

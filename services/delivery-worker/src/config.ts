@@ -35,7 +35,7 @@ export const configSchema = Type.Object({
   }),
   mailsPerOrganizationHour: integerSetting(
     1000,
-    'maximum number of emails that an organization may send per hour, counting reports and invites. 0 means no limit. Must be the same as for the management API',
+    'maximum number of emails that an organization can send per hour, including reports and invites. 0 means no limit. Must be the same as for the management API',
   ),
   ...eventStoreFields,
   ...secretSetting(

@@ -68,7 +68,9 @@ export const gatewayConfigSchema = Type.Object({
     'number of threads that decode and validate request bodies over 256 KiB. An additional thread handles bodies without a known API key',
     { min: 1, max: 64 },
   ),
-  largeBodyHeapMb: integerSetting(1024, 'maximum JavaScript heap of each thread for large bodies, in MiB', { min: 16 }),
+  largeBodyHeapMb: integerSetting(1024, 'maximum JavaScript heap size of each thread for large bodies, in MiB', {
+    min: 16,
+  }),
   bodyTimeoutMs: integerSetting(30_000, 'maximum pause during an upload, in milliseconds', { min: 1 }),
   keepAliveTimeoutMs: integerSetting(
     75_000,
@@ -131,7 +133,7 @@ export const gatewayConfigSchema = Type.Object({
   ),
   trafficReportMs: integerSetting(
     60_000,
-    'minimum time between two project warnings about dropped events and rejected requests, in milliseconds',
+    'minimum time between two warnings to a project about dropped events and rejected requests, in milliseconds',
     {
       min: 1,
     },

@@ -103,7 +103,7 @@ function explanationLines({ evaluation, explanation }: Reason): string[] {
     ...(holdout === null
       ? []
       : [
-          `holdout of ${holdout.percentage} %: hash ${shown(holdout.hash)}, ${holdout.is_held_out ? 'held out' : 'not held out'}`,
+          `holdout of ${holdout.percentage}%: hash ${shown(holdout.hash)}, ${holdout.is_held_out ? 'held out' : 'not held out'}`,
         ]),
     ...(enrollment ?? []).map(({ property, source }) => `enrollment by ${property}: ${sourceWords(source)}`),
     ...conditions.flatMap((condition, index) =>
@@ -122,7 +122,7 @@ function conditionLines(
   return [
     `condition ${number}: ${outcome}${isDeciding ? ' (this condition determined the result)' : ''}`,
     ...filters.map((filter) => `  ${filterWords(filter)}`),
-    `  rollout ${rollout.percentage} %: hash ${shown(rollout.hash)}`,
+    `  rollout ${rollout.percentage}%: hash ${shown(rollout.hash)}`,
   ];
 }
 

@@ -112,7 +112,7 @@ function toRow(flag: Flag): Row {
     active: flag.active,
     status: flag.status.toLowerCase(),
     rollout: rolloutWords(flag.filters),
-    variants: variants.map(({ key, rollout_percentage: percentage }) => `${key} ${percentage} %`),
+    variants: variants.map(({ key, rollout_percentage: percentage }) => `${key} ${percentage}%`),
     version: flag.version,
     lastCalledAt: flag.last_called_at,
   };
@@ -132,7 +132,7 @@ function rolloutWords({ groups = [] }: Filters): string {
 function conditionWords({ properties, rollout_percentage: rollout, variant }: Condition): string {
   const about = (properties ?? []).map(({ key, type, value }) => (type === 'cohort' ? `cohort ${value}` : key));
   const where = about.length === 0 ? '' : ` where ${[...new Set(about)].join(', ')}`;
-  return `${rollout ?? 100} %${where}${variant ? ` → ${variant}` : ''}`;
+  return `${rollout ?? 100}%${where}${variant ? ` → ${variant}` : ''}`;
 }
 
 function parsePercentage(text: string): number {

@@ -37,7 +37,7 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
           await rebuildEvents({
             ...{ client, sql, postgres: { url: postgresUrl }, mayLose: given.loseEvents === true },
             onProgress: (until, share) =>
-              printer.note(`${Math.floor(share * 100)} %: copied events stored until ${until.toISOString()}`),
+              printer.note(`${Math.floor(share * 100)}%: copied events stored until ${until.toISOString()}`),
           });
           printer.note('The new table is in use. The delivery worker copies newer events.');
         } catch (error) {

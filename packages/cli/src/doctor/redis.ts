@@ -69,13 +69,13 @@ function version({ version, isReplica }: RedisFacts): Finding {
 function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisFacts): Finding {
   if (maxMemory === 0 && machineMemory > 0 && usedMemory >= fullAt * machineMemory) {
     return warning(
-      `Redis has no memory limit and uses ${Math.round((100 * usedMemory) / machineMemory)} % of its machine's memory: ` +
+      `Redis has no memory limit and uses ${Math.round((100 * usedMemory) / machineMemory)}% of its machine's memory: ` +
         'the operating system may kill it',
       "Add memory to the machine, or set maxmemory below the machine's memory, with maxmemory-policy noeviction.",
     );
   }
   if (maxMemory === 0) return ok('no memory limit, so nothing is evicted');
-  const used = `${Math.round((100 * usedMemory) / maxMemory)} % of ${Math.round(maxMemory / 1024 / 1024)} MiB used`;
+  const used = `${Math.round((100 * usedMemory) / maxMemory)}% of ${Math.round(maxMemory / 1024 / 1024)} MiB used`;
   if (policy !== 'noeviction') {
     return warning(
       `maxmemory-policy is ${policy} (${used}): when memory is full, Redis evicts limit counters, and quotas start again at 0`,

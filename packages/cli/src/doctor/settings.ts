@@ -183,7 +183,7 @@ function traces(env: Env): Finding | null {
   const named = ['TRACE_SAMPLE_RATIO', 'TRACE_TRUST_PARENT'].filter((name) => env[name]?.trim());
   if (named.length === 0 || env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()) return null;
   return warning(
-    `nothing is traced: ${named.join(' and ')} without OTEL_EXPORTER_OTLP_ENDPOINT`,
+    `tracing is off: ${named.join(' and ')} without OTEL_EXPORTER_OTLP_ENDPOINT`,
     'Set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector.',
   );
 }

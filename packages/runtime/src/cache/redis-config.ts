@@ -29,7 +29,9 @@ export const redisConfigFields = {
   ...secretSetting(
     'redisPassword',
     Type.Optional(
-      Type.String({ description: 'password for Redis, if REDIS_URL does not contain one. Not percent-encoded' }),
+      Type.String({
+        description: 'password for Redis, if REDIS_URL does not contain one. Do not percent-encode the password',
+      }),
     ),
     readForEachConnection,
   ),

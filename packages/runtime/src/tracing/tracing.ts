@@ -66,7 +66,7 @@ export const tracingConfigFields = {
     Type.String({
       pattern: '^https?://',
       description:
-        'URL of an OpenTelemetry collector (OTLP over HTTP), for example http://collector:4318. If unset, nothing is traced',
+        'URL of an OpenTelemetry collector (OTLP over HTTP), for example http://collector:4318. If unset, tracing is off',
     }),
   ),
 } as const;
@@ -78,12 +78,12 @@ export const traceChoiceConfigFields = {
     maximum: 1,
     default: 0.01,
     description:
-      'share of requests to trace, from the request through the log to the commit. At most 50 requests per second are traced',
+      'share of requests to trace. A trace covers the request, the event log and the commit. At most 50 requests per second are traced',
   }),
   traceTrustParent: Type.Boolean({
     default: false,
     description:
-      'let the sampled flag of the traceparent header decide whether to trace a request. Enable this only behind your own proxy that sets the header',
+      'use the sampled flag in the traceparent header to decide whether to trace a request. Enable this setting only if your own proxy sets the header',
   }),
 } as const;
 

@@ -272,7 +272,7 @@ function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): Message {
     link: isEnded ? null : link,
     linkOf: links.insight,
     invite: isFirst ? { by: delivery.created_by, message: delivery.invite_message?.trim() || null } : null,
-    end: isEnded ? `The ${kind} “${name}” was deleted. No more reports about it will be sent.` : null,
+    end: isEnded ? `The ${kind} “${name}” was deleted. No more reports will be sent.` : null,
     unsubscribe: isEnded ? null : unsubscribeLink(deps.publicApiUrl, delivery.unsubscribe_id),
     content: delivery.content,
   };

@@ -92,7 +92,7 @@ test.each([
   expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
   const [mail] = fixture.mailServer.mails;
   expect(mail?.headers.subject).toBe('Sign-ups');
-  expect(mail?.body).toMatch(/was deleted\. No more reports about it will be sent\./);
+  expect(mail?.body).toMatch(/was deleted\. No more reports will be sent\./);
   expect(mail?.body).not.toContain('https://');
   await scheduleDue(fixture.database, new Date('2027-11-10T12:00:00Z'));
   await deliverDue(deps);

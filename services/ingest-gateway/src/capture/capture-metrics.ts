@@ -31,7 +31,10 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   const refused = metrics.counter('millrace_capture_requests_refused_total', 'Requests that got an error response', [
     'code',
   ]);
-  const parts = metrics.counter('millrace_capture_parts_left_out_total', 'Parts omitted from stored events');
+  const parts = metrics.counter(
+    'millrace_capture_parts_left_out_total',
+    'Parts of multipart requests that were omitted from stored events',
+  );
   const bytes = metrics.counter(
     'millrace_capture_received_bytes_total',
     'Total size of the received request bodies, before decompression',

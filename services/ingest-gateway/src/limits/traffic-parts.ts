@@ -143,7 +143,7 @@ function createTrafficMetrics(metrics: Metrics, state: TrafficState): TrafficMet
     'millrace_capture_events_person_processing_skipped_total',
     'Events stored without person processing because of an ingestion restriction',
   );
-  const spikes = metrics.counter('millrace_traffic_spikes_total', 'Detected spikes of live traffic', ['scope']);
+  const spikes = metrics.counter('millrace_traffic_spikes_total', 'Detected spikes in live traffic', ['scope']);
   const flushed = metrics.counter(
     'millrace_limit_counters_flushed_total',
     'Counters written to the key-value store. A failed write is retried',

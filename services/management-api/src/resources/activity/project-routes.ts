@@ -70,9 +70,9 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
     operationId: 'activity_log_list',
     summary: "Show a project's activity log",
     description:
-      'Returns the changes made in the project, most recent first. If you send several filters, only entries that ' +
-      'match all of them are returned. Entries about records that you cannot access are left out. If any access rule ' +
-      'applies to you, entries about annotations, batch exports and subscriptions are left out as well. Only ' +
+      'Returns the changes made in the project, most recent first. If you send several filters, only entries that match all of them are ' +
+      'returned. Entries about records that you cannot access are left out. If an access rule applies to you, entries about ' +
+      'annotations, batch exports and subscriptions are also left out. Only ' +
       'administrators see entries about dead letters and ingestion restrictions.',
     tags: ['projects'],
     scope: 'activity_log:read',

@@ -108,7 +108,7 @@ export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 't
         scope: 'annotation:write',
         params: annotationParams,
         body: annotationChanges,
-        responses: { 200: { description: 'The changed annotation.', schema: annotation } },
+        responses: { 200: { description: 'The updated annotation.', schema: annotation } },
         examples: {
           request: method === 'PUT' ? newAnnotationExample : { deleted: true },
           response: method === 'PUT' ? annotationExample : { ...annotationExample, deleted: true },
@@ -129,7 +129,7 @@ export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 't
       tags,
       scope: 'annotation:write',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
-      responses: { 405: { description: 'Always returned, without a body.' } },
+      responses: { 405: { description: 'Always returned. The response has no body.' } },
       handler: async () => undefined,
     }),
   ];

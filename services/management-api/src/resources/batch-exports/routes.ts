@@ -188,7 +188,7 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: 
         scope: 'batch_export:write',
         params,
         body: method === 'PUT' ? batchExportReplacement : batchExportChanges,
-        responses: { 200: { description: 'The changed batch export.', schema: batchExport } },
+        responses: { 200: { description: 'The updated batch export.', schema: batchExport } },
         examples: {
           request: method === 'PUT' ? newBatchExportExample : { interval: 'day' },
           response: batchExportExample,

@@ -138,7 +138,7 @@ export const batchExport = Type.Object(
     id: Type.String({ format: 'uuid', description: 'ID of the batch export.' }),
     team_id: Type.Integer({ description: 'ID of the environment whose data is exported.' }),
     name: Type.String({ description: 'Name of the batch export.' }),
-    model: Type.String({ description: 'Data that is exported: `events` or `persons`.' }),
+    model: Type.String({ description: 'Data to export: `events` or `persons`.' }),
     destination,
     filters: orNull(Type.Array(freeFormObject()), filtersDescription),
     interval: Type.String({ description: 'How often the export runs, and how much time each run covers.' }),

@@ -146,7 +146,7 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         params: cohortParams,
         body: cohortChanges,
         file: memberFile,
-        responses: { 200: { description: 'The changed cohort.', schema: cohort } },
+        responses: { 200: { description: 'The updated cohort.', schema: cohort } },
         examples: {
           request: method === 'PUT' ? newCohortExample : { deleted: true },
           response: method === 'PUT' ? cohortExample : { ...cohortExample, deleted: true },
@@ -172,7 +172,7 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       tags,
       scope: 'cohort:write',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
-      responses: { 405: { description: 'Always returned, without a body.' } },
+      responses: { 405: { description: 'Always returned. The response has no body.' } },
       handler: async () => undefined,
     }),
     ...defineRoutes({

@@ -173,7 +173,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
         params: dashboardParams,
         body: dashboardChanges,
         refusedBody: refusedOfChange,
-        responses: { 200: { description: 'The changed dashboard.', schema: dashboard } },
+        responses: { 200: { description: 'The updated dashboard.', schema: dashboard } },
         examples: {
           request: method === 'PUT' ? newDashboardExample : { tiles: [{ text: { body: 'Hello' } }] },
           response: dashboardExample,
@@ -195,7 +195,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
       tags,
       scope: 'dashboard:write',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
-      responses: { 405: { description: 'Always returned, without a body.' } },
+      responses: { 405: { description: 'Always returned. The response has no body.' } },
       handler: async () => undefined,
     }),
   ];
@@ -208,7 +208,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
     tags,
     scope: 'dashboard:write',
     params: dashboardParams,
-    responses: { 200: { description: 'The changed dashboard.', schema: dashboard } },
+    responses: { 200: { description: 'The updated dashboard.', schema: dashboard } },
   } as const;
 
   /** Runs a change of the dashboards a request names, and shows the one its path addresses. */
@@ -274,8 +274,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       operationId: 'dashboards_reorder_tiles',
       summary: 'Reorder dashboard tiles',
       description:
-        'Lays out all tiles again without overlaps: first the listed tiles in this order, then the other tiles in their ' +
-        'current order. Tiles keep their size. A tile without a size gets 6 columns and 5 rows.',
+        'Lays out all tiles again without overlaps: first the listed tiles in the given order, then the other tiles in their current order. Tiles keep their size. A tile without a size gets 6 columns and 5 rows.',
       body: Type.Object(
         {
           tile_order: Type.Array(numberOf('tile'), {

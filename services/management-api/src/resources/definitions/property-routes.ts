@@ -160,7 +160,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
         summary: method === 'PUT' ? 'Replace a property definition' : 'Change a property definition',
         description: 'Changes the fields that are sent. New events do not overwrite these changes.',
         body: propertyDefinitionChanges,
-        responses: { 200: { description: 'The changed property definition.', schema: propertyDefinition } },
+        responses: { 200: { description: 'The updated property definition.', schema: propertyDefinition } },
         examples: { request: propertyDefinitionChangesExample, response: propertyDefinitionExample },
         handler: async ({ caller, target: place, params: { id }, body: changes }) =>
           toPropertyDefinition(await transaction((tx) => changeProperty(tx, { caller, place }, { id, changes }))),

@@ -124,7 +124,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
         params: definitionParams,
         body: eventDefinitionChanges,
         refusedBody: refusedEventFields,
-        responses: { 200: { description: 'The changed event definition.', schema: eventDefinition } },
+        responses: { 200: { description: 'The updated event definition.', schema: eventDefinition } },
         examples: { request: eventDefinitionChangesExample, response: eventDefinitionExample },
         handler: async ({ caller, target: place, params: { id }, body: changes }) =>
           toEventDefinition(await transaction((tx) => changeEvent(tx, { caller, place }, { id, changes }))),

@@ -172,7 +172,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       isSensitive: true,
       params: domainParams,
       body: signOnChanges,
-      responses: { 200: { description: 'The changed sign-in settings.', schema: signOn } },
+      responses: { 200: { description: 'The updated sign-in settings.', schema: signOn } },
       examples: { request: { sso_owner_exception: true }, response: { ...signOnExample, sso_owner_exception: true } },
       level: membershipLevels.administrator,
       target: addressedOrganization(sql),
@@ -236,7 +236,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
         isSensitive: true,
         params: domainParams,
         body: method === 'PUT' ? newDomain : domainChanges,
-        responses: { 200: { description: 'The changed domain.', schema: domain } },
+        responses: { 200: { description: 'The updated domain.', schema: domain } },
         examples: {
           request: { domain: 'example.com', sso_enforcement: 'saml' },
           response: { ...domainExample, sso_enforcement: 'saml' },

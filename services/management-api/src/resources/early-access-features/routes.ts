@@ -110,7 +110,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
         scope: 'early_access_feature:write',
         params,
         body: method === 'PUT' ? replacedFeature : featureChanges,
-        responses: { 200: { description: 'The changed early access feature.', schema: earlyAccessFeature } },
+        responses: { 200: { description: 'The updated early access feature.', schema: earlyAccessFeature } },
         examples: {
           request: method === 'PUT' ? newFeatureExample : { stage: 'archived' },
           response: method === 'PUT' ? featureExample : { ...featureExample, stage: 'archived' },

@@ -127,7 +127,7 @@ function changeAccessRuleRoute(
     tags: [`${kind}s`],
     scope: 'project:write',
     body: ruleChange,
-    responses: { 200: { description: 'The changed rule.', schema: accessRule } },
+    responses: { 200: { description: 'The updated rule.', schema: accessRule } },
     examples: {
       request: { access_level: 'member', organization_member: ruleExample.organization_member },
       response: ruleExample,

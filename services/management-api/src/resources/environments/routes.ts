@@ -268,7 +268,7 @@ export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' 
       scope: 'project:write',
       level: membershipLevels.administrator,
       body: retention,
-      responses: { 200: { description: 'The changed event retention period.', schema: retention } },
+      responses: { 200: { description: 'The updated event retention period.', schema: retention } },
       examples: { request: example, response: example },
       handler: async ({ caller, target: { environmentId, organizationId }, body: { event_retention_days } }) => {
         await transaction(async (tx) => {

@@ -247,7 +247,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
       summary: 'Not supported. To delete, send PATCH with `deleted: true`',
       description: 'Feature flags cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
-      responses: { 405: { description: 'Always returned, without a body.' } },
+      responses: { 405: { description: 'Always returned. The response has no body.' } },
       handler: async () => undefined,
     }),
   ];

@@ -133,7 +133,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
       summary: 'Not supported: group types cannot be deleted',
       description: 'Group types are permanent, because events and feature flags refer to them by their index.',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
-      responses: { 405: { description: 'Always returned, without a body.' } },
+      responses: { 405: { description: 'Always returned. The response has no body.' } },
       handler: async () => undefined,
     }),
   ];

@@ -228,7 +228,7 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
       tags,
       scope: 'insight:write',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
-      responses: { 405: { description: 'Always returned, without a body.' } },
+      responses: { 405: { description: 'Always returned. The response has no body.' } },
       handler: async () => undefined,
     }),
   ];

@@ -77,7 +77,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       operationId: 'login_2fa_methods_retrieve',
       summary: 'List second factors for a sign-in',
       description:
-        'Returns the second factors that can be used to continue a sign-in after the response `2fa_required`. The ' +
+        'Returns the second factors that can be used to continue a sign-in after a `2fa_required` response. The ' +
         'request must come from the browser that started the sign-in.',
       tags,
       scope: 'public',
@@ -115,7 +115,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       operationId: 'login_token_create',
       summary: 'Complete a sign-in with a second factor',
       description:
-        'Completes a sign-in that got the response `2fa_required`. The request must be sent within ten minutes, ' +
+        'Completes a sign-in after a `2fa_required` response. The request must be sent within ten minutes, ' +
         'from the browser that started the sign-in. Send either `token` (a code from the authenticator app, or a ' +
         'backup code) or `credential` (the passkey response). If the first factor was a passkey without user ' +
         'verification, `credential` must be ' +
@@ -174,9 +174,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       operationId: 'webauthn_login_complete_create',
       summary: 'Sign in with a passkey',
       description:
-        'Starts a session for the owner of the passkey. If the authenticator did not verify the user, for example ' +
-        'with a ' +
-        'PIN, a second factor is required in the same way as after a password.',
+        'Starts a session for the owner of the passkey. If the authenticator did not verify the user, for example with a PIN, a second factor is required, as it is after a password.',
       tags,
       scope: 'public',
       body: passkeySignIn,

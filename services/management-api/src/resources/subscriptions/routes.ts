@@ -156,7 +156,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
         scope: 'subscription:write',
         params,
         body: method === 'PUT' ? newSubscription : subscriptionChanges,
-        responses: { 200: { description: 'The changed subscription.', schema: subscription } },
+        responses: { 200: { description: 'The updated subscription.', schema: subscription } },
         examples: {
           request: method === 'PUT' ? newSubscriptionExample : { deleted: true },
           response: method === 'PUT' ? subscriptionExample : { ...subscriptionExample, deleted: true },
@@ -185,7 +185,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       tags,
       scope: 'subscription:write',
       params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
-      responses: { 405: { description: 'Always returned, without a body.' } },
+      responses: { 405: { description: 'Always returned. The response has no body.' } },
       handler: async () => undefined,
     }),
     ...defineRoutes({
