@@ -97,10 +97,14 @@ export const gatewayConfigSchema = Type.Object({
     "number of events per second below which a project's traffic is never treated as a spike",
     { min: 1 },
   ),
-  spikeFactor: integerSetting(5, "multiple of a project's usual event rate that counts as a spike", { min: 1 }),
+  spikeFactor: integerSetting(
+    5,
+    "multiple of a project's usual event rate above which its traffic is treated as a spike",
+    { min: 1 },
+  ),
   spikeWarmUpMs: integerSetting(
     60_000,
-    'how long a gateway observes the usual traffic of each project after startup before it reports spikes, in milliseconds',
+    "how long a gateway observes each project's traffic after startup before it reports spikes, in milliseconds",
   ),
   overflowEventsPerSecond: integerSetting(
     100,

@@ -107,7 +107,7 @@ export const settingFields: Record<string, SettingField> = {
   completed_snippet_onboarding: {
     ...flag('Whether the snippet has been installed.'),
     does: 'stored only',
-    effect: 'Other applications can use this setting to record that they have shown the snippet.',
+    effect: 'Other applications can use this setting to record that the snippet was installed.',
     example: true,
   },
   test_account_filters: {

@@ -107,7 +107,7 @@ export function readPart<T>(check: string, read: () => T): { value: T } | { prob
     return { value: read() };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const advice = 'Correct it (see docs/configuration.md). Services that read it do not start.';
+    const advice = 'Correct the setting (see docs/configuration.md). Services that read the setting do not start.';
     return { problems: error.problems.map((found) => ({ check, ...problem(found, advice) })) };
   }
 }

@@ -166,7 +166,7 @@ function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
   if (short.length === 0) return [];
   return [
     warning(
-      `${listed(short.map(({ topic }) => topic))} keep events for less than a day: a longer PostgreSQL outage or restore loses events`,
+      `${listed(short.map(({ topic }) => topic))} keep events for less than a day: events are lost if a PostgreSQL outage or restore takes longer`,
       'Set retention.ms to more than the age of your newest backup and more than your longest outage.',
     ),
   ];

@@ -30,7 +30,7 @@ export function judgeReplication(standbys: readonly Standby[], slots: readonly S
   }
   return orOk(
     findings,
-    standbys.length === 0 ? 'no standby is connected' : `standbys that are connected and keep up: ${standbys.length}`,
+    standbys.length === 0 ? 'no standby is connected' : `connected standbys, all up to date: ${standbys.length}`,
   );
 }
 

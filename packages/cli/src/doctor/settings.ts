@@ -241,7 +241,7 @@ function memory({ maxBodyBytes, maxInFlightBytes, gatewayProcesses }: DoctorSett
   return warning(
     `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes})${each} is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest ` +
       'bodies always get a 503 response, and clients keep retrying them',
-    'Raise MAX_IN_FLIGHT_BYTES. Each process needs a share of several times MAX_BODY_BYTES.',
+    "Raise MAX_IN_FLIGHT_BYTES, so that each process's share is several times MAX_BODY_BYTES.",
   );
 }
 

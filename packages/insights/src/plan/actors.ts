@@ -88,7 +88,7 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
   if (funnel === null) throw new Error('The plan of an actors query has neither a funnel nor another source.');
   const ofRecords = order.findIndex(({ by }) => by === 'created_at' || by === 'name');
   if (ofRecords >= 0)
-    throw queryError(`orderBy.${ofRecords}`, 'Actors of a funnel can only be ordered by id or event_count.');
+    throw queryError(`orderBy.${ofRecords}`, 'Funnel actors can only be ordered by id or event_count.');
   return { ...found, behind: { funnel: true, ...funnel, order } };
 }
 

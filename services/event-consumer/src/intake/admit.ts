@@ -73,7 +73,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
       }
     } else if (admission.event.timestampMs > nowMs + maxAheadMs) {
       const letter: DeadLetter = { record, position, reason: 'timestamp_out_of_range', step: 'admit_event' };
-      const message = 'timestamp is more than a month in the future.';
+      const message = '`timestamp` is more than a month in the future.';
       deadLetter({ letter, owner: captured, eventUuid: captured.uuid, message }, projectOf, intake);
     } else {
       intake.events.push(admission.event);

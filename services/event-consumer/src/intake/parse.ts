@@ -134,11 +134,11 @@ export function parseRecord(value: Buffer): ParsedRecord {
 /** @param record clean, and not nested too deep. */
 function checkRecord(record: JsonObject): ParsedRecord {
   const { kind, uuid, token, now } = record;
-  if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', 'uuid is missing.');
-  if (typeof uuid !== 'string' || !uuidShape.test(uuid)) return invalid('invalid_uuid', 'uuid is not a UUID.');
-  if (typeof token !== 'string' || token === '') return invalid('token_missing', 'token is missing or not a string.');
+  if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', '`uuid` is missing.');
+  if (typeof uuid !== 'string' || !uuidShape.test(uuid)) return invalid('invalid_uuid', '`uuid` is not a UUID.');
+  if (typeof token !== 'string' || token === '') return invalid('token_missing', '`token` is missing or not a string.');
   if (typeof now !== 'string' || parseTimestamp(now) === null) {
-    return invalid('failed_parse_message', 'now is not an ISO 8601 time.');
+    return invalid('failed_parse_message', '`now` is not an ISO 8601 time.');
   }
   const head: RecordHead = { uuid: uuid.toLowerCase(), token, now };
   const { environment_id } = record;
@@ -149,7 +149,7 @@ function checkRecord(record: JsonObject): ParsedRecord {
     case 'warning':
       return parseWarning(record, head);
     default:
-      return invalid('failed_parse_message', 'kind must be event or warning.');
+      return invalid('failed_parse_message', '`kind` must be `event` or `warning`.');
   }
 }
 
@@ -168,12 +168,12 @@ function isEnvironmentId(value: unknown): value is number {
 function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | InvalidRecord {
   const { event, distinct_id, properties, timestamp, sent_at, ip, $set, $set_once, $unset } = record;
   if (typeof event !== 'string' || event === '') {
-    return invalid('event_name_missing', 'event is missing or not a string.');
+    return invalid('event_name_missing', '`event` is missing or not a string.');
   }
   if (typeof distinct_id !== 'string' || distinct_id === '') {
-    return invalid('distinct_id_missing', 'distinct_id is missing or not a string.');
+    return invalid('distinct_id_missing', '`distinct_id` is missing or not a string.');
   }
-  if (!isObject(properties)) return invalid('failed_parse_message', 'properties is not an object.');
+  if (!isObject(properties)) return invalid('failed_parse_message', '`properties` is not an object.');
   const captured: CapturedEvent = {
     kind: 'event',
     ...head,
@@ -196,11 +196,11 @@ function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | Inval
 
 function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | InvalidRecord {
   const { type, count, details } = record;
-  if (!isGatewayWarningType(type)) return invalid('failed_parse_message', 'type is not a known warning type.');
+  if (!isGatewayWarningType(type)) return invalid('failed_parse_message', '`type` is not a known warning type.');
   if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 1) {
-    return invalid('failed_parse_message', 'count is not a positive integer.');
+    return invalid('failed_parse_message', '`count` is not a positive integer.');
   }
-  if (!isObject(details)) return invalid('failed_parse_message', 'details is not an object.');
+  if (!isObject(details)) return invalid('failed_parse_message', '`details` is not an object.');
   return { kind: 'warning', ...head, type, count, details };
 }
 

@@ -36,7 +36,7 @@ export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 't
       operationId: 'annotations_list',
       summary: 'List annotations',
       description:
-        "Returns the project's annotations and the organization-wide annotations, ordered by the time they mark, " +
+        "Returns the project's annotations and the organization-wide annotations, sorted by `date_marker`, " +
         'latest first. Deleted annotations and annotations on deleted insights or dashboards are left out.',
       tags,
       scope: 'annotation:read',

@@ -223,7 +223,7 @@ function whyNotReplayed(found: DecidedLetter | undefined, bytesBefore: number): 
   if (!found.letter.hasValue)
     return 'The record was too large to be stored with its dead letter, so it cannot be replayed.';
   return bytesBefore + found.bytes > maxReplayedBytes && bytesBefore > 0
-    ? 'With this record, the request would replay more than 16 MiB. Replay the record in a separate request.'
+    ? 'The records in one request can have at most 16 MiB. Replay this record in a separate request.'
     : null;
 }
 

@@ -63,8 +63,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       operationId: 'early_access_feature_create',
       summary: 'Create an early access feature',
       description:
-        'Creates an early access feature for an existing flag, or together with a new flag that is on only for users who ' +
-        'enroll. Also requires the scope `feature_flag:write` if a flag is created or changed.',
+        'Creates an early access feature for an existing flag or for a new flag. A new flag is on only for users who enroll. Also requires the scope `feature_flag:write` if a flag is created or changed.',
       tags,
       scope: 'early_access_feature:write',
       body: newFeature,

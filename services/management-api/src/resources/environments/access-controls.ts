@@ -164,8 +164,7 @@ export function accessRuleRoutes(
       operationId: 'access_controls',
       summary: "Show a project's access control",
       description:
-        'Returns the rules for everyone, for members and for roles, and your own access level. For a few minutes after a ' +
-        'project is deleted, it has a single rule: `none` for everyone.',
+        'Returns the rules for everyone, for members and for roles, and your own access level. For a few minutes after a project is deleted, the response contains a single rule: `none` for everyone.',
       tags: ['projects'],
       scope: 'project:read',
       responses: { 200: { description: 'The access rules.', schema: accessRules } },

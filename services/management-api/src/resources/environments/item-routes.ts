@@ -161,7 +161,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       path: '/activity',
       operationId: 'activity',
       summary: `Show ${kind === 'project' ? "a project's" : "an environment's"} activity log`,
-      description: `Returns the changes made to the ${kind}, most recent first. Values of secrets are not recorded.`,
+      description: `Returns the changes made to the ${kind}, most recent first. Secret values are not recorded.`,
       tags,
       scope: 'project:read',
       query: activityQuery,

@@ -262,8 +262,7 @@ export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'event_retention_partial_update',
       summary: 'Change the event retention period',
       description:
-        'Changes the retention period. Events and ingestion warnings that are older are deleted in the background within ' +
-        'minutes. Increasing the period later does not restore them. Persons are not deleted.',
+        'Changes the retention period. Events and ingestion warnings that are older than the period are deleted in the background within minutes. Increasing the period later does not restore them. Persons are not deleted.',
       tags: ['environments'],
       scope: 'project:write',
       level: membershipLevels.administrator,

@@ -97,7 +97,7 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
       path: `${flagsPath}/matching_ids`,
       operationId: 'feature_flags_matching_ids',
       summary: 'List the IDs of feature flags',
-      description: `Returns the IDs of all flags that match the filters of the list, at most ${mostMatching}.`,
+      description: `Returns the IDs of all flags that match the list filters, at most ${mostMatching}.`,
       tags,
       scope: 'feature_flag:read',
       query: Type.Object(flagFilters),

@@ -19,7 +19,8 @@ const insightFilters = {
   short_id: text('Only the insight with this short ID.'),
   saved: Type.Optional(
     Type.Boolean({
-      description: 'If true, only insights that were saved or are on a dashboard. If false, only all other insights.',
+      description:
+        'If true, only insights that were saved or are on a dashboard. If false, only insights that were not saved and are not on a dashboard.',
     }),
   ),
   favorited: Type.Optional(

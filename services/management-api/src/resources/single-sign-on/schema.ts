@@ -9,7 +9,7 @@ const providerTry = Type.Object(
     id: Type.String({ format: 'uuid', description: 'ID of the sign-in attempt.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the attempt was made.' }),
     provider: Type.String({ description: 'Provider that was used: `saml` or `oidc`.' }),
-    is_test: Type.Boolean({ description: 'Whether an administrator sent this as a test.' }),
+    is_test: Type.Boolean({ description: "Whether the attempt was an administrator's test." }),
     outcome: Type.Enum(['signed in', 'passed', 'refused'], {
       description: 'Outcome of the attempt. A successful test is `passed`.',
     }),

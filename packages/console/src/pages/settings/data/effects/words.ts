@@ -15,7 +15,7 @@ export const effects = {
   },
   completed_snippet_onboarding: {
     does: 'stored only',
-    effect: 'Other applications can use this setting to record that they have shown the snippet.',
+    effect: 'Other applications can use this setting to record that the snippet was installed.',
   },
   test_account_filters: {
     does: 'acts',
