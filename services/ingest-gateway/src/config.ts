@@ -19,7 +19,7 @@ export const gatewayConfigSchema = Type.Object({
   }),
   gatewayProcesses: integerSetting(
     1,
-    'number of processes that listen on the port, for example one per core. They share MAX_IN_FLIGHT_BYTES',
+    'number of processes that listen on the port, for example one per core. MAX_IN_FLIGHT_BYTES is divided among the processes',
     {
       min: 1,
       max: 256,

@@ -117,7 +117,7 @@ function printSummary(summary: ImportSummary, { json }: ImportCommandOptions, te
   if (rejected > shownFaults) printer.note(`… and ${rejected - shownFaults} more lines. Use --json to list them all.`);
   if (outcome === 'imported' && imported > 0 && imported === importedBefore) {
     printer.note(
-      'There was nothing left to send, because the whole file has already been imported. Use --restart to send it again.',
+      'There was nothing left to send, because the whole file has already been imported. Use --restart to send the file again.',
     );
   }
   printer.record({ file, outcome, lines, imported, importedBefore, rejected, seconds });

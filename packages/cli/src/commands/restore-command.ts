@@ -43,7 +43,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
         const lost = replay.reduce((sum, { deleted }) => sum + deleted, 0);
         if (lost > 0)
           throw new Error(
-            `Kafka has deleted ${lost} records that the restored database has not processed. They are lost.`,
+            `Kafka has deleted ${lost} records that the restored database has not processed. These records are lost.`,
           );
       }),
     );

@@ -50,7 +50,7 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
     });
   }
   const [, name = '', version = ''] = sdkText.exec(textOf(headers, 'posthog-sdk-info')) ?? [];
-  if (name === '') throw invalidHeader('posthog-sdk-info', 'a name and a version, as in `posthog-node/5.0.0`');
+  if (name === '') throw invalidHeader('posthog-sdk-info', 'a name and a version, such as `posthog-node/5.0.0`');
   if (!/^[1-9]\d{0,8}$/.test(textOf(headers, 'posthog-attempt'))) {
     throw invalidHeader('posthog-attempt', 'an integer of at least 1');
   }

@@ -183,8 +183,7 @@ export const propertyDefinitionChanges = Type.Object(
     property_type: Type.Optional(
       orNull(
         Type.Unsafe<(typeof propertyTypes)[number]>({ type: 'string', enum: [...propertyTypes] }),
-        'Value type. New events do not change a type that you set. Null clears the type. It is then inferred again from the next ' +
-          'value whose type can be determined.',
+        'Value type. New events do not change a type that you set. Null clears the type, and Millrace infers it from the next suitable value.',
       ),
     ),
   },

@@ -164,9 +164,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       operationId: 'organizations_domains_sign_on_partial_update',
       summary: "Change a domain's sign-in settings",
       description:
-        'Changes the fields that are sent. If you change a provider, earlier sign-ins through it no longer count as ' +
-        'proof that it works. If that provider is enforced, enforcement waits until an administrator signs in through it ' +
-        'again.',
+        'Changes the fields that are sent. If you change a provider, its earlier sign-ins no longer prove that the provider works. If that provider is enforced, enforcement waits until an administrator signs in through the provider again.',
       tags: ['domains'],
       scope: 'organization:write',
       isSensitive: true,

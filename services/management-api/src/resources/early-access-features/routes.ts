@@ -127,8 +127,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       operationId: 'early_access_feature_destroy',
       summary: 'Delete an early access feature',
       description:
-        'Deletes the feature permanently. Its flag is not deleted, but the choices that users made no longer have an ' +
-        'effect. Also requires the scope `feature_flag:write` if the flag changes.',
+        "Deletes the feature permanently. Its flag is not deleted, but users' choices no longer have an effect. Also requires the scope `feature_flag:write` if the flag changes.",
       tags,
       scope: 'early_access_feature:write',
       params,

@@ -250,8 +250,7 @@ function secretKeyRoutes(deps: ItemDeps, itemKind: ItemKind) {
       operationId: 'rotate_secret_token',
       summary: 'Create or rotate the secret key',
       description:
-        'Creates a new secret key and returns it. It cannot be read again. The previous key stays valid as a backup, and ' +
-        'an older backup stops working.',
+        'Creates a new secret key and returns it. The key is not returned again. The previous key stays valid as a backup, and an older backup stops working.',
       examples: {
         response: {
           ...example,

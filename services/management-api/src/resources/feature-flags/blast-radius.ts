@@ -27,7 +27,7 @@ const asked = Type.Object(
   {
     condition: Type.Optional(
       Type.Union([freeFormObject(), Type.Null()], {
-        description: 'A condition set, as in the `filters` of a feature flag.',
+        description: "A condition set in the format of a feature flag's `filters`.",
       }),
     ),
     group_type_index: Type.Optional(

@@ -55,9 +55,7 @@ export const listInsightsQuery = Type.Object({
   order: text(
     'Field to sort by, with a leading `-` for descending order. By default, sorted by `order`, then newest first.',
   ),
-  basic: Type.Optional(
-    Type.Boolean({ description: 'Whether to leave out the results and the fields that belong to them.' }),
-  ),
+  basic: Type.Optional(Type.Boolean({ description: 'Whether to leave out the results and related fields.' })),
 });
 
 /** Insights of an environment that the caller may see and that are not deleted, narrowed by what a request asks for. @throws AppError `invalid`. */

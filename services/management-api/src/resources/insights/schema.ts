@@ -85,7 +85,7 @@ export const insight = Type.Object(
     resolved_date_range: Type.Unknown({ description: `Start and end of the result's date range. ${nothingYet}` }),
     is_cached: Type.Boolean({ description: 'Whether this is a cached result.' }),
     last_refresh: orNull(time, `When the result was computed. ${nothingYet}`),
-    cache_target_age: Type.Optional(orNull(time, `Time until which the result counts as fresh. ${nothingYet}`)),
+    cache_target_age: Type.Optional(orNull(time, `Time until which the result is considered fresh. ${nothingYet}`)),
     next_allowed_client_refresh: orNull(time, `Time from which clients should request a newer result. ${nothingYet}`),
     filters_hash: orNull(Type.String(), `Key of the cached result. ${nothingYet}`),
     refreshing: Type.Null({ description: 'Always null.' }),
