@@ -47,9 +47,7 @@ export async function benchConsole(options: ConsoleBenchOptions, print: (line: s
   try {
     for (const line of await serverFacts(system.database)) print(line);
     browser = await launchChromium();
-    print(
-      `browser     Chromium ${browser.version()}; where a page is slowed, its processor is slowed ${slowedBy} times`,
-    );
+    print(`browser     Chromium ${browser.version()}; pages marked as slowed run on a CPU slowed ${slowedBy} times`);
     const measured: ConsoleMeasurement = { sizes: system.sizes };
     if (does('load')) measured.loads = await measureLoads(browser, { directory, built }, options, print);
     if (does('live')) Object.assign(measured, await measureLive(browser, system, options, print));
@@ -101,7 +99,7 @@ async function measureLive(browser: Browser, system: ConsoleSystem, { visits }: 
   const usable = await measureUsable(browser, system, visits);
   print('using Live');
   const interactionMs = await measureInteractions(browser, system);
-  print('sending by curl');
+  print('sending with curl');
   const curlMs = await measureCurl(browser, system, Math.max(10, visits));
   return { usable, interactionMs, curlMs };
 }
@@ -109,13 +107,13 @@ async function measureLive(browser: Browser, system: ConsoleSystem, { visits }: 
 async function measureFloods(browser: Browser, system: ConsoleSystem, { seconds }: ConsoleBenchOptions, print: Print) {
   print(`${floodRate} events/s on an open page for ${seconds} s, through the system`);
   const through = await measureFlood(browser, system, { seconds, eventsPerSecond: floodRate });
-  print(`${floodRate} messages/s to the page for ${seconds} s, none held back`);
+  print(`${floodRate} messages/s to the page for ${seconds} s, without throttling`);
   const flood = await startFlood(system.api.port, floodRate);
   try {
     const unbridled = await measureFlood(browser, system, { seconds, eventsPerSecond: 0, port: flood.port });
     return [
       { name: 'through the system', ...through },
-      { name: 'nothing held back', ...unbridled },
+      { name: 'without throttling', ...unbridled },
     ];
   } finally {
     await flood.stop();
@@ -126,7 +124,7 @@ async function measureWatching(system: ConsoleSystem, options: ConsoleBenchOptio
   const { watchers, projects, rate, seconds } = options;
   const runs = [];
   for (const each of [0, watchers]) {
-    print(`${rate} events/s of ${projects} projects with ${each} watchers each, for ${seconds} s`);
+    print(`${rate} events/s from ${projects} projects with ${each} watchers each, for ${seconds} s`);
     runs.push(await measureWatchers(system, { watchers: each, eventsPerSecond: rate, seconds }));
   }
   return runs;

@@ -101,7 +101,7 @@ export function consumerReport(measurements: readonly ConsumerMeasurement[]): st
     [
       ['Every run', everyRun(measurements, nameOf, { ...drainColumns, ...counts })],
       [
-        'Medians: the other sides store event rows only, no persons, merges, groups, warnings or protection against duplicates',
+        'Medians. The other programs store only event rows: no persons, merges, groups or warnings, and no protection against duplicates',
         mediansByName(
           measurements,
           nameOf,
@@ -112,9 +112,9 @@ export function consumerReport(measurements: readonly ConsumerMeasurement[]): st
     ],
     [
       ['mixed events per second', median(rates('millrace')), { atLeast: 10_000 }],
-      ['events per second over createMany', times('naive'), { atLeast: 4 }],
+      ['events per second relative to createMany', times('naive'), { atLeast: 4 }],
       ...(others.includes('copy')
-        ? [['events per second over COPY of the rows', times('copy'), { atLeast: 0.5 }] satisfies Target]
+        ? [['events per second relative to COPY of the rows', times('copy'), { atLeast: 0.5 }] satisfies Target]
         : []),
       ['max RSS MB', median(ours.map(drainColumns['max RSS MB'])), { atMost: 200 }],
       notExact(measurements),
@@ -124,5 +124,5 @@ export function consumerReport(measurements: readonly ConsumerMeasurement[]): st
 
 export function notExact(runs: readonly DrainMeasurement[]): Target {
   const wrong = runs.filter(({ sent, rows, uuids }) => rows !== sent || uuids !== sent);
-  return ['runs whose rows are not exactly the events sent', wrong.length, { atMost: 0 }];
+  return ['runs whose rows do not match the events sent', wrong.length, { atMost: 0 }];
 }

@@ -87,7 +87,7 @@ export async function benchE2e(options: E2eBenchOptions, print: (line: string) =
     print('');
     print(e2eReport(run));
     if (options.askedAbout === null) return;
-    print(`The same during queries over ${options.askedAbout} events`);
+    print(`During queries over ${options.askedAbout} events`);
     const asking = askWithoutEnd(system.management, database);
     const beside = await measure(system, { ...parts, seed: 2 }, database);
     const asked = await asking.stop();
@@ -215,7 +215,7 @@ async function isListed(
     `http://127.0.0.1:${management.port}/api/projects/${database.projectId}/events?${query}`,
     { headers: { authorization: `Bearer ${database.personalApiKey}` } },
   );
-  if (!response.ok) throw new Error(`The management API answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`The management API returned ${response.status}: ${await response.text()}`);
   return (await response.text()).includes(marker.uuid);
 }
 
@@ -245,7 +245,7 @@ export function e2eReport(run: E2eMeasurement): string {
   const times = textTable([
     ['', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms'],
     ['visible in PostgreSQL', ...shares.map(readable)],
-    ['request answered', readable(run.answerP50Ms), '', readable(run.answerP99Ms), ''],
+    ['request completed', readable(run.answerP50Ms), '', readable(run.answerP99Ms), ''],
   ]);
   const counts = everyRun([run], () => 'events', {
     sent: () => run.sent,
@@ -267,9 +267,9 @@ export function e2eReport(run: E2eMeasurement): string {
     ],
     [
       [`ms until visible at ${readable(run.rate)} events/s, p95`, shares[1] ?? Number.NaN, { atMost: 1000 }],
-      ['events acknowledged and not stored', lost, { atMost: 0 }],
+      ['events acknowledged but not stored', lost, { atMost: 0 }],
       ['events stored more than once', doubled, { atMost: 0 }],
-      ['markers the management API does not list', run.isListed ? 0 : 1, { atMost: 0 }],
+      ['markers missing from the management API', run.isListed ? 0 : 1, { atMost: 0 }],
     ],
   );
 }

@@ -111,7 +111,7 @@ async function measureAsking(bench: Bench) {
   const flags = mixedFlags(50);
   const [environment] = await addFlagEnvironments(database, 1, flags);
   const ofDefinitions = await addFlagEnvironments(database, environmentsForDefinitions(bench.pairs), mixedFlags(500));
-  if (environment === undefined) throw new Error('There is no environment to ask for.');
+  if (environment === undefined) throw new Error('No environment is available for the requests.');
   const { environmentId, projectApiKey } = environment;
   await addPersons(database, environmentId, people);
 
@@ -120,7 +120,7 @@ async function measureAsking(bench: Bench) {
   const requests = people.map((asker) => questionWithProperties(projectApiKey, asker));
   const questions = await measureQuestions('questions', { requests }, options);
   const byId = { requests: people.map((asker) => questionById(projectApiKey, asker)), perSecond: 1000 };
-  const personReads = await measureQuestions('questions with a person read', byId, options);
+  const personReads = await measureQuestions('flag requests that read a person', byId, options);
   const definitions = await measureDefinitions(ofDefinitions, { ...bench, gateway });
   const loads = [load, await start(programs.load)] as const;
   const besideIngest = await measureBesideIngest({ ...bench, gateway, loads, projectApiKey, questions: requests });
@@ -204,7 +204,7 @@ async function evaluateOnce(worker: MeasuredProcess, run: Omit<EvaluateMessage, 
   const { side, flags, durationMs } = run;
   const message: EvaluateMessage = { type: 'evaluate', side, flags, durationMs };
   const answer = await worker.ask<EvaluateAnswer>(message, 'evaluated', 'failed');
-  if (answer.type === 'failed') throw new Error(`Evaluating failed: ${answer.message}`);
+  if (answer.type === 'failed') throw new Error(`Evaluation failed: ${answer.message}`);
   return answer.cpuMicros;
 }
 

@@ -67,7 +67,7 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
       measurements.push(...(await measureWorkload(workload, { ...options, load, topics, sides, database, print })));
     }
     const [gateway] = sides;
-    if (gateway === undefined) throw new Error('There is no side to measure.');
+    if (gateway === undefined) throw new Error('No server was selected for the measurement.');
     print('small requests, alone and during a gzip batch of 20 MB');
     const { projectApiKey } = database;
     const small = { workload: 'single-2kb', connections: 64, requestsPerSecond: 300 } as const;
@@ -217,7 +217,7 @@ async function measureLargeRequestImpact(
 
   async function post(): Promise<void> {
     const response = await fetch(`http://127.0.0.1:${port}/batch/`, { method: 'POST', body });
-    if (response.status !== 200) throw new Error(`The large batch was answered with ${response.status}.`);
+    if (response.status !== 200) throw new Error(`The large batch returned ${response.status}.`);
     await response.arrayBuffer();
   }
 

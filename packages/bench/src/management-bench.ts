@@ -170,7 +170,7 @@ export function managementReport(
     'cpu µs/request': (run) => run.cpuMicros,
     'postgresql µs/request': (run) => run.databaseMicros,
     statements: (run) => run.statementsPerRequest,
-    'other answers': (run) => statusesIn(run.otherStatuses),
+    'other responses': (run) => statusesIn(run.otherStatuses),
   });
   return report(
     [['', table]],
@@ -178,8 +178,8 @@ export function managementReport(
       [`requests/s of ${mainList}`, main?.requestsPerSecond ?? Number.NaN, { atLeast: 1500 }],
       [`p99 ms of ${mainList}`, main?.p99Ms ?? Number.NaN, { atMost: 20 }],
       ['p99 ms of the slowest list of the large organization', slowest, { atMost: 20 }],
-      ['lists with more statements the larger they are', growing.length, { atMost: 0 }],
-      ['lists with answers other than 200', failed.length, { atMost: 0 }],
+      ['lists whose number of statements grows with their size', growing.length, { atMost: 0 }],
+      ['lists with a status other than 200', failed.length, { atMost: 0 }],
       ['max RSS MB', maxRssBytes / 2 ** 20, { atMost: 200 }],
       ['seconds until ready', median(readySeconds), { atMost: 1.5 }],
     ],

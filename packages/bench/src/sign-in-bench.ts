@@ -58,25 +58,25 @@ async function measure(
   const lists = () => listsBeside(client, database);
   print(`${seconds} s without sign-ins`);
   const quiet = await lists().during(() => pause(seconds * 1000));
-  print(`${seconds} s with one sign-in a second`);
+  print(`${seconds} s with one sign-in per second`);
   const steady: Timed[] = [];
   const besideSteady = await lists().during(() =>
     paced(seconds, 1, async () => void steady.push(await client.signIn({ email: 'ada@bench.example', password }))),
   );
-  print('five at once');
+  print('five at the same time');
   const burstFrom = performance.now();
   const burst = await Promise.all(
     Array.from({ length: 5 }, () => client.signIn({ email: 'ada@bench.example', password })),
   );
   const burstSeconds = (performance.now() - burstFrom) / 1000;
-  print(`${atOnce} at once, of accounts that are there and that are not`);
+  print(`${atOnce} at the same time, for existing and unknown accounts`);
   const full = await Promise.all(
     Array.from({ length: atOnce }, (_, at) =>
       client.signIn({ email: `${at % 2 ? 'ada' : 'nobody'}@bench.example`, password }),
     ),
   );
   await pause(3000);
-  print(`${seconds} s with ${wrongPerMinute} wrong sign-ins a minute from many addresses`);
+  print(`${seconds} s with ${wrongPerMinute} failed sign-ins per minute from many addresses`);
   const wrong: Timed[] = [];
   const back: Timed[] = [];
   const besideWrong = await lists().during(async () => {
@@ -115,24 +115,24 @@ function signInReport({
   const rows = [
     ['', 'p50 ms', 'p99 ms', 'most ms', 'statuses'],
     row('lists, no sign-ins', quiet),
-    row('lists during one sign-in a second', besideSteady),
+    row('lists during one sign-in per second', besideSteady),
     row('lists during failed sign-ins', besideWrong),
-    row('sign-ins, one a second', steady),
-    row('sign-ins, five at once', burst),
-    row(`sign-ins, ${atOnce} at once`, full),
+    row('sign-ins, one per second', steady),
+    row('sign-ins, five at the same time', burst),
+    row(`sign-ins, ${atOnce} at the same time`, full),
     row('wrong sign-ins', wrong),
-    row('the owner of the attacked account, known browser', back),
+    row('owner of the attacked account, known browser', back),
   ];
   const good = (runs: readonly Timed[]) => runs.filter(({ status }) => status === 200).length / runs.length;
   return report(
     [['', textTable(rows)]],
     [
-      ['share of sign-ins that work, one a second', good(steady), { atLeast: 1 }],
-      ['seconds until five at once are in', burstSeconds, { atMost: 3 }],
-      ['ms added to a list at most by one sign-in a second', msOf(besideSteady, 1) - msOf(quiet, 1), { atMost: 50 }],
+      ['share of successful sign-ins, one per second', good(steady), { atLeast: 1 }],
+      ['seconds until five simultaneous sign-ins complete', burstSeconds, { atMost: 3 }],
+      ['maximum ms added to a list by one sign-in per second', msOf(besideSteady, 1) - msOf(quiet, 1), { atMost: 50 }],
       ['ms added to the p99 of lists by failed sign-ins', msOf(besideWrong, 0.99) - msOf(quiet, 0.99), { atMost: 20 }],
-      ['share of the owner’s sign-ins from a known browser that work', good(back), { atLeast: 1 }],
-      ['ms more at p50 by a session than by a key', session.bySession - session.byKey, { atMost: 0.1 }],
+      ['share of the owner’s sign-ins from a known browser that succeed', good(back), { atLeast: 1 }],
+      ['additional p50 ms with a session instead of a key', session.bySession - session.byKey, { atMost: 0.1 }],
       ['max RSS MB', maxRssBytes / 2 ** 20, { atMost: 600 }],
     ],
   );

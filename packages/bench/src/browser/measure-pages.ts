@@ -91,7 +91,7 @@ async function untilCaptured(page: Page, ingest: ScriptedIngest): Promise<void> 
 
 async function untilAllArrived(ingest: ScriptedIngest, side: Side): Promise<void> {
   const clicked = () => new Set(ingest.events('$autocapture').map(({ properties }) => properties.$el_text)).size;
-  await eventually(() => clicked() > buttons, { what: `The arrival of all clicks by ${side}`, describe: clicked });
+  await eventually(() => clicked() > buttons, { what: `The arrival of all clicks from ${side}`, describe: clicked });
 }
 
 /** By the mouse alone: Playwright's own `click` would have the page work out a lot. */

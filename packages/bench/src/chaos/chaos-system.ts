@@ -161,7 +161,7 @@ export async function startChaosServer(options: ChaosServerOptions): Promise<Cha
 
   function send(signal: NodeJS.Signals): void {
     const record = readProcessRecord(join(options.directory, 'process.json'));
-    if (record === null) throw new Error(`nothing is known of the process of ${options.directory}`);
+    if (record === null) throw new Error(`the process of ${options.directory} is unknown`);
     process.kill(record.pid, signal);
   }
 
@@ -178,7 +178,8 @@ export async function startChaosServer(options: ChaosServerOptions): Promise<Cha
     async restart() {
       if (isRunning) return;
       server = await start(port);
-      if (server.address !== address) throw new Error(`a server did not come back where it was: ${options.directory}`);
+      if (server.address !== address)
+        throw new Error(`a server did not restart at its previous address: ${options.directory}`);
     },
     async stop() {
       if (isRunning) await server.stop();

@@ -79,7 +79,7 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
       ...{ system, pool, postgresProxy, kafkaProxy, random, gatewayUrl: url },
       async rest() {
         await load.pause();
-        if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
+        if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records have not been consumed`);
       },
       goOn: () => load.resume(),
       async useLog(kind) {
@@ -99,11 +99,11 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
     load.resume();
     await sleep(warmUpMs);
     watch.faultEnds();
-    if (!(await watch.untilMoved(patienceMs))) throw new Error('The consumers do not consume.');
+    if (!(await watch.untilMoved(patienceMs))) throw new Error('The consumers are not processing any records.');
     for (const fault of faults) {
       results.push(await strikePhase(fault, { ...options, system, pool, watch, memory, load, print }));
     }
-    if (load.isOver()) print('the story was over before the phases: the last of them had nothing to do');
+    if (load.isOver()) print('the events ran out before the last phases, so these phases had nothing to process');
   } finally {
     print('stopping');
     for (const close of closers.reverse()) await close();
@@ -135,15 +135,15 @@ async function strikePhase(
   const strikes = await runPhase(fault, watch, seconds * 1000, print);
   fault.end?.();
   await load.pause();
-  if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
+  if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records have not been consumed`);
   const longestStallMs = watch.longestStallMs();
   const [machineLoad = 0] = loadavg();
   const check = await checkState(system.database, load.sent(), system.tenant.projectId);
-  for (const example of check.examples) print(`  not as it should be: ${example}`);
+  for (const example of check.examples) print(`  unexpected state: ${example}`);
   const endedByThemselves = pool.endedByThemselves() - surprisesBefore;
   const seen = { longestStallMs, memoryMb: memory.largestMb(), endedByThemselves, machineLoad };
   const result = { name: fault.name, strikes, ...seen, ...check };
-  if (longestStallMs >= stallLimitMs / 2) print(`  the longest stall was of ${watch.longestStallOf()}`);
+  if (longestStallMs >= stallLimitMs / 2) print(`  the longest stall was in ${watch.longestStallOf()}`);
   if (!isWell(result)) for (const said of pool.output()) print(`  a consumer said:\n${said}`);
   return result;
 }
@@ -167,7 +167,9 @@ async function runPhase(fault: ConsumerFault, watch: LaneWatch, phaseMs: number,
     const repairedAt = new Date();
     if (!(await watch.untilMoved(patienceMs))) print(`  a partition has not moved for ${patienceMs / 1000} s`);
     const movedMs = Date.now() - repairedAt.getTime();
-    print(`  repaired at ${repairedAt.toISOString().slice(11, -1)}, all moved after ${(movedMs / 1000).toFixed(1)} s`);
+    print(
+      `  repaired at ${repairedAt.toISOString().slice(11, -1)}, all partitions moved after ${(movedMs / 1000).toFixed(1)} s`,
+    );
   } while (performance.now() + faultMs < endsAt);
   return strikes;
 }
@@ -197,7 +199,7 @@ function report(results: readonly PhaseResult[]): string {
   ];
   return [
     textTable([headings, ...rows]),
-    'Sent, stored, lost, doubled and wrong are of the whole run up to there; wrong counts events, persons with their ids, and groups.',
+    'Sent, stored, lost, doubled and wrong cover the run up to this row. Wrong includes events, persons with their IDs, and groups.',
   ].join('\n');
 }
 

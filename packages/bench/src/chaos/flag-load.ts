@@ -145,7 +145,7 @@ export async function createFlagProject(system: ChaosSystem, gatewayPort: number
       headers: { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    if (!response.ok) throw new Error(`${method} of a flag: ${response.status} ${await response.text()}`);
+    if (!response.ok) throw new Error(`${method} request for a flag: ${response.status} ${await response.text()}`);
     return (await response.json()) as { id: number; version: number };
   }
 

@@ -79,7 +79,7 @@ function wrongPersons(expected: Expected, stored: Stored): string[] {
     ];
     if (differences.length > 0) wrong.push(`person of ${name}: ${differences.join(', ')}`);
   }
-  return [...wrong, ...[...left.keys()].map((name) => `a person too many: ${name}`)];
+  return [...wrong, ...[...left.keys()].map((name) => `unexpected person: ${name}`)];
 }
 
 function wrongGroups(expected: Expected, stored: Stored): string[] {
@@ -90,7 +90,7 @@ function wrongGroups(expected: Expected, stored: Stored): string[] {
     if (!isDeepStrictEqual(left.get(nameOf(group)), group)) wrong.push(`group ${nameOf(group)}`);
     left.delete(nameOf(group));
   }
-  return [...wrong, ...[...left.keys()].map((name) => `a group too many: ${name}`)];
+  return [...wrong, ...[...left.keys()].map((name) => `unexpected group: ${name}`)];
 }
 
 /** Names of what differs; of properties their keys, which the story has made up itself. */

@@ -33,7 +33,7 @@ export async function measureEvents(
           headers: { authorization: `Bearer ${personalApiKey}` },
         });
         await answer.text();
-        if (!answer.ok) throw new Error(`The API answered ${answer.status}.`);
+        if (!answer.ok) throw new Error(`The API returned ${answer.status}.`);
         answeredMs.push(performance.now() - startedAt);
         const open = (tab: Visit) => untilDrawn(tab, `${page}?after=-1h`, rows);
         shownMs.push((await visit(browser, { personalApiKey }, open)).ms);

@@ -88,7 +88,7 @@ async function sendQuiet({ gateway, projects }: ConsoleSystem, seconds: number):
       method: 'POST',
       body: JSON.stringify(body),
     });
-    if (!answer.ok) throw new Error(`The gateway answered ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`The gateway returned ${answer.status}: ${await answer.text()}`);
     await new Promise((resolve) => setTimeout(resolve, quietEveryMs));
   }
 }
@@ -100,7 +100,7 @@ async function watchQuiet({ api, database, projects }: ConsoleSystem): Promise<(
   const headers = { authorization: `Bearer ${database.personalApiKey}` };
   const address = `http://127.0.0.1:${api.port}/api/projects/${projects.at(-1)?.id}/live/events`;
   const response = await fetch(address, { headers, signal: leaving.signal });
-  if (!response.ok || response.body === null) throw new Error(`The stream was answered with ${response.status}.`);
+  if (!response.ok || response.body === null) throw new Error(`The stream request returned ${response.status}.`);
   const takenMs: number[] = [];
   const reading = (async () => {
     let rest = '';

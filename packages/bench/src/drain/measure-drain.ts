@@ -116,7 +116,7 @@ async function readStart(database: BenchDatabase): Promise<{ at: string; persons
   const [row] = await database.query<{ at: string; persons: number }>(
     'SELECT clock_timestamp()::text AS at, (SELECT count(*)::int FROM person) AS persons',
   );
-  if (row === undefined) throw new Error('PostgreSQL does not tell the time');
+  if (row === undefined) throw new Error('PostgreSQL did not return the time');
   return row;
 }
 

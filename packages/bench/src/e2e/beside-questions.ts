@@ -44,7 +44,7 @@ export function besideReport(
   events: { growth: number; refused: number },
 ): string {
   const figures = textTable([
-    ['questions answered', 'p50 ms', 'p95 ms', 'not answered', 'max RSS of the API, MB'],
+    ['queries completed', 'p50 ms', 'p95 ms', 'queries failed', 'max RSS of the API, MB'],
     [
       readable(answeredMs.length),
       ...[0.5, 0.95].map((share) => readable(percentile(answeredMs, share))),

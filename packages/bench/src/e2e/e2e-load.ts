@@ -46,7 +46,7 @@ process.on('message', (message: PrepareMessage | StartMessage | { type: 'usage' 
 process.send?.({ type: 'listening', port: 0 });
 
 async function send({ port, connections, startAtMs }: StartMessage): Promise<void> {
-  if (prepared === null) throw new Error('nothing is prepared');
+  if (prepared === null) throw new Error('no requests are prepared');
   const { message, load } = prepared;
   const latencies: number[] = [];
   const unacknowledged: number[] = [];

@@ -94,7 +94,7 @@ async function startSdk(flags: readonly MixedFlag[]): Promise<Evaluator> {
     fetch: async () => new Response(document, { status: 200, headers: { 'content-type': 'application/json' } }),
   });
   if (!(await client.waitForLocalEvaluationReady(10_000)))
-    throw new Error('posthog-node did not take the definitions.');
+    throw new Error('posthog-node did not accept the definitions.');
   return {
     evaluate: ({ distinctId, properties }) =>
       client.getAllFlags(distinctId, { personProperties: properties, onlyEvaluateLocally: true }),

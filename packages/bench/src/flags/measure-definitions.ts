@@ -67,7 +67,7 @@ async function fetchDocument(port: number, keys: FlagEnvironment): Promise<Respo
   const response = await fetch(`http://127.0.0.1:${port}/flags/definitions?token=${keys.projectApiKey}`, {
     headers: { authorization: `Bearer ${keys.secretKey}`, 'accept-encoding': 'gzip' },
   });
-  if (response.status !== 200) throw new Error(`Definitions were answered with ${response.status}.`);
+  if (response.status !== 200) throw new Error(`The definitions request returned ${response.status}.`);
   return response;
 }
 
@@ -100,11 +100,11 @@ async function askEverybody(
   { environments, asker }: MemoryOptions,
 ): Promise<MemoryMeasurement> {
   const [often, ...others] = environments;
-  if (often === undefined) throw new Error('There is no environment to ask for.');
+  if (often === undefined) throw new Error('No environment is available for the requests.');
   const askAll = async (asked: readonly FlagEnvironment[]) => {
     for (const { projectApiKey } of asked) {
       // Nothing is timed here, and a machine that does much else may refuse a question.
-      await eventually(() => askFlags(gateway.port, projectApiKey, asker), { what: 'A question for flags' });
+      await eventually(() => askFlags(gateway.port, projectApiKey, asker), { what: 'A flag request' });
     }
   };
   const loaded = () => readMetric(gateway.port, 'millrace_flag_definitions_asked_total', ['definitions', 'loaded']);

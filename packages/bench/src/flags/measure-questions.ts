@@ -87,7 +87,7 @@ export async function askFlags(
     body: JSON.stringify({ api_key: projectApiKey, distinct_id: distinctId, person_properties: properties }),
   });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`A question for flags was answered with ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`A flag request returned ${response.status}: ${text}`);
   const { flags } = JSON.parse(text) as { flags: Record<string, { enabled: boolean }> };
   return Object.values(flags).filter(({ enabled }) => enabled).length;
 }

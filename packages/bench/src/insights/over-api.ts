@@ -48,7 +48,7 @@ async function measure(management: MeasuredProcess, database: BenchDatabase): Pr
   const untilAnswered = async (query: object, refresh: string): Promise<void> => {
     const response = await askOverApi(management, database, { query, refresh });
     if (response.ok) return;
-    if (response.status !== 429) throw new Error(`A question was answered with ${response.status}.`);
+    if (response.status !== 429) throw new Error(`A query returned ${response.status}.`);
     sentAway += 1;
     await new Promise((resolve) => setTimeout(resolve, Number(response.headers.get('retry-after') ?? 1) * 1000));
     return untilAnswered(query, refresh);

@@ -11,7 +11,7 @@ export function browserReport(measured: BrowserMeasurement): string {
   const sides = (['millrace', 'reference', 'none'] as const).map((side) => ({
     ...{ side, cost: clickCosts(measured, side), runs: runsOf(measured, side) },
   }));
-  const clicks = everyRun(sides, ({ side }) => (side === 'none' ? 'no library' : `${side}, more than without`), {
+  const clicks = everyRun(sides, ({ side }) => (side === 'none' ? 'no library' : `${side}, increase over no library`), {
     'p50 ms': ({ cost }) => percentile(cost, 0.5),
     'p95 ms': ({ cost }) => percentile(cost, 0.95),
     'tasks over 50 ms': ({ runs }) => runs.map(({ longTasks }) => longTasks).join(' '),
@@ -23,10 +23,10 @@ export function browserReport(measured: BrowserMeasurement): string {
       ['Clicks', clicks],
     ],
     [
-      ["script and init over PostHog's, medians", init, { atMost: 0.5 }],
+      ["script and init relative to PostHog's, medians", init, { atMost: 0.5 }],
       ['ms of a captured click, p95', clickMs, { atMost: 2 }],
-      ["a captured click over PostHog's, p95", clickMs / clickReferenceMs, { atMost: 0.7 }],
-      ['tasks over 50 ms caused, of all runs', causedLongTasks(measured), { atMost: 0 }],
+      ["a captured click relative to PostHog's, p95", clickMs / clickReferenceMs, { atMost: 0.7 }],
+      ['tasks over 50 ms caused in all runs', causedLongTasks(measured), { atMost: 0 }],
     ],
   );
 }

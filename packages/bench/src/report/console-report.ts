@@ -113,8 +113,8 @@ function liveOf({ usable = [], interactionMs = [], curlMs = [] }: ConsoleMeasure
   const usableMs = usable.map(({ ms }) => ms);
   const rows = [
     { name: 'Live shows events, slowed', ms: usableMs },
-    { name: 'of it the main thread', ms: usable.map(({ mainThreadMs }) => mainThreadMs) },
-    { name: 'a press or key until the next frame, slowed', ms: interactionMs },
+    { name: 'main thread part', ms: usable.map(({ mainThreadMs }) => mainThreadMs) },
+    { name: 'from a click or key press to the next frame, slowed', ms: interactionMs },
     { name: 'from curl to the page', ms: curlMs },
   ];
   const table = everyRun(rows, ({ name }) => name, {
@@ -127,7 +127,7 @@ function liveOf({ usable = [], interactionMs = [], curlMs = [] }: ConsoleMeasure
     targets: [
       ['ms until Live shows events, slowed, median', median(usableMs), { atMost: 1500 }],
       ['ms of an interaction, slowed, p98', percentile(interactionMs, 0.98), { atMost: 100 }],
-      ['ms from curl to the page, most', Math.max(...curlMs), { atMost: 2000 }],
+      ['maximum ms from curl to the page', Math.max(...curlMs), { atMost: 2000 }],
     ],
   };
 }
@@ -142,14 +142,18 @@ function floodsOf({ floods = [] }: ConsoleMeasurement): Part | null {
     'main thread, cores': ({ mainThreadShare }) => mainThreadShare,
     'heap MB, by quarter': ({ heapBytes }) => heapBytes.map((bytes) => (bytes / megabyte).toFixed(1)).join(' '),
     'rows kept': ({ keptRows }) => keptRows,
-    'share told': ({ shareTold }) => (shareTold ? 'yes' : 'no'),
+    'share reported': ({ shareTold }) => (shareTold ? 'yes' : 'no'),
   });
   return {
     tables: [['1,000 events/s on Live', table]],
     targets: [
       ['ms of the longest frame', Math.max(...floods.map(longest)), { atMost: 200 }],
       // Of the second quarter: by then all rows are there.
-      ['heap at the end, over that of the half', Math.max(...floods.map(growth)), { atMost: 1.15 }],
+      [
+        'heap at the end relative to the heap after half of the time',
+        Math.max(...floods.map(growth)),
+        { atMost: 1.15 },
+      ],
       ['rows kept', Math.max(...floods.map(({ keptRows }) => keptRows)), { atMost: 1000 }],
     ],
   };
@@ -163,12 +167,12 @@ function watchingOf({ watching = [] }: ConsoleMeasurement): Part | null {
   const table = everyRun([alone, watched], ({ streams }) => `${streams} streams`, {
     'events/s': (run) => run.publishedPerSecond,
     'messages/s a stream': (run) => run.messagesPerSecond,
-    'most of one': (run) => run.mostPerSecond,
-    'told of a share': (run) => run.told,
+    'maximum per stream': (run) => run.mostPerSecond,
+    'with a reported share': (run) => run.told,
     'API p50 ms': (run) => run.api.p50Ms,
     'API p99 ms': (run) => run.api.p99Ms,
     'API cores': (run) => run.apiCores,
-    'API µs a message more': (run) =>
+    'additional API µs per message': (run) =>
       run.messages === 0 ? '' : ((run.apiCores - alone.apiCores) * run.seconds * 1e6) / run.messages,
     'API max RSS MB': (run) => run.apiMaxRssBytes / megabyte,
     'quiet project p50 ms': (run) => percentile(run.quietMs, 0.5),
@@ -177,10 +181,14 @@ function watchingOf({ watching = [] }: ConsoleMeasurement): Part | null {
   return {
     tables: [['Events with watchers', table]],
     targets: [
-      ['API p99 ms more with watchers', watched.api.p99Ms - alone.api.p99Ms, { atMost: 10 }],
-      ['API RSS MB more with watchers', (watched.apiMaxRssBytes - alone.apiMaxRssBytes) / megabyte, { atMost: 100 }],
+      ['additional API p99 ms with watchers', watched.api.p99Ms - alone.api.p99Ms, { atMost: 10 }],
+      [
+        'additional API RSS MB with watchers',
+        (watched.apiMaxRssBytes - alone.apiMaxRssBytes) / megabyte,
+        { atMost: 100 },
+      ],
       ['messages/s of the busiest stream', watched.mostPerSecond, { atMost: 20 }],
-      ['streams that were not told of their share', watched.streams - watched.told, { atMost: 0 }],
+      ['streams without a reported share', watched.streams - watched.told, { atMost: 0 }],
       ["ms until the quiet project's watcher has an event, p99", percentile(watched.quietMs, 0.99), { atMost: 1000 }],
     ],
   };
@@ -191,13 +199,13 @@ function eventsOf({ events: run }: ConsoleMeasurement): Part | null {
   const table = everyRun([run], ({ events }) => `${events} stored`, {
     'shown p50 ms': ({ shownMs }) => median(shownMs),
     'shown most ms': ({ shownMs }) => Math.max(...shownMs),
-    'of it the API p50 ms': ({ answeredMs }) => median(answeredMs),
+    'API part of p50 ms': ({ answeredMs }) => median(answeredMs),
   });
   return {
     tables: [['Events, the first page of the last hour', table]],
     targets: [
-      ['ms until Events shows the last hour, most', Math.max(...run.shownMs), { atMost: 1000 }],
-      ['walks through a project that are not announced', run.isWalkAnnounced ? 0 : 1, { atMost: 0 }],
+      ['maximum ms until Events shows the last hour', Math.max(...run.shownMs), { atMost: 1000 }],
+      ['unannounced scans of a project', run.isWalkAnnounced ? 0 : 1, { atMost: 0 }],
     ],
   };
 }

@@ -47,7 +47,7 @@ test.each<[string, Partial<FlagsMeasurement>, string[]]>([
   [
     'cost that grows faster than flags',
     { evaluator: good.evaluator.map((one) => (one.flags === 2000 ? { ...one, cpuMicros: 6000 } : one)) },
-    ['evaluator, cost per flag of 2,000 over that of 1,000'],
+    ['evaluator, cost per flag with 2,000 flags relative to 1,000 flags'],
   ],
   [
     'a database that cannot be seen',
@@ -57,7 +57,7 @@ test.each<[string, Partial<FlagsMeasurement>, string[]]>([
   [
     'questions that were refused',
     { besideIngest: { ...good.besideIngest, otherStatuses: { 503: 1 } } },
-    ['runs with other answers than expected'],
+    ['runs with unexpected responses'],
   ],
   [
     'memory that did not hold all',

@@ -78,15 +78,15 @@ const requestColumns = {
   'cpu µs/request': (run) => run.cpuMicros,
   'postgresql µs/request': (run) => run.databaseMicros,
   'max RSS MB': (run) => run.maxRssBytes / megabyte,
-  'other answers': (run) => statusesIn(run.otherStatuses),
+  'other responses': (run) => statusesIn(run.otherStatuses),
 } satisfies Columns<NamedRun>;
 
 const memoryColumns: Columns<LimitedMemory> = {
   'kept MB': (one) => one.keptBytes / megabyte,
   'RSS MB added': (one) => one.rssBytes / megabyte,
   'counted MB': (one) => one.countedBytes / megabyte,
-  'newest read again': (one) => `${one.reloadedNewest} of ${one.askedAgain}`,
-  'oldest read again': (one) => `${one.reloadedOldest} of ${one.askedAgain}`,
+  'newest reloaded': (one) => `${one.reloadedNewest} of ${one.askedAgain}`,
+  'oldest reloaded': (one) => `${one.reloadedOldest} of ${one.askedAgain}`,
 };
 
 /** Medians, then targets: on 2 cores. */
@@ -111,7 +111,7 @@ export function flagsReport(measured: FlagsMeasurement): string {
   const dropped = limitedMemory.reduce((sum, { reloadedNewest }) => sum + reloadedNewest, 0);
   const events = [
     ...besideIngest.alone.map((p99Ms) => ({ name: 'alone', p99Ms })),
-    ...besideIngest.beside.map((p99Ms) => ({ name: `beside ${besideIngest.questionsPerSecond} questions/s`, p99Ms })),
+    ...besideIngest.beside.map((p99Ms) => ({ name: `with ${besideIngest.questionsPerSecond} flag requests/s`, p99Ms })),
   ];
   const evaluators = everyRun(evaluator, ({ side, flags }) => `${side}, ${readable(flags)} flags`, {
     'cpu µs': (one) => one.cpuMicros,
@@ -132,7 +132,11 @@ export function flagsReport(measured: FlagsMeasurement): string {
     [
       ['evaluator, CPU µs of 50 flags', micros(50), { atMost: 150 }],
       ['evaluator, CPU µs of 1,000 flags', micros(1000), { atMost: 2000 }],
-      ['evaluator, cost per flag of 2,000 over that of 1,000', micros(2000) / 2 / micros(1000), { atMost: 1.2 }],
+      [
+        'evaluator, cost per flag with 2,000 flags relative to 1,000 flags',
+        micros(2000) / 2 / micros(1000),
+        { atMost: 1.2 },
+      ],
       ['/flags, gateway CPU µs', of('50 flags, closed loop', 'cpu µs/request'), { atMost: 250 }],
       ['/flags, requests/s', of('50 flags, closed loop', 'requests/s'), { atLeast: 3000 }],
       ['/flags, p99 ms at half load', of('50 flags, half load', 'p99 ms'), { atMost: 15 }],
@@ -158,7 +162,7 @@ export function flagsReport(measured: FlagsMeasurement): string {
         median(besideIngest.beside) - median(besideIngest.alone),
         { atMost: 5 },
       ],
-      ['runs with other answers than expected', failed.length, { atMost: 0 }],
+      ['runs with unexpected responses', failed.length, { atMost: 0 }],
       [`MB of memory for ${readable(memory.projects)} projects x 100 flags`, kept, { atMost: 150 }],
       ['MB counted above a limit', Math.max(0, ...excess), { atMost: 0 }],
       ['most recently requested projects that were evicted', dropped, { atMost: 0 }],

@@ -41,7 +41,7 @@ export function gatewayReport(measurements: readonly GatewayMeasurement[], large
   const counts: Columns<GatewayMeasurement> = {
     acknowledged: (run) => run.acknowledgedEvents,
     'in topic': (run) => run.eventsInTopic,
-    'other answers': (run) => statusesIn(run.otherStatuses),
+    'other responses': (run) => statusesIn(run.otherStatuses),
   };
   const of = (name: string, column: keyof typeof columns) =>
     median(measurements.filter((run) => nameOf(run) === name).map(columns[column]));
@@ -70,7 +70,11 @@ export function gatewayReport(measurements: readonly GatewayMeasurement[], large
       ['Small requests', mediansByName(small, ({ side }) => side, { 'p99 ms': ({ p99Ms }) => p99Ms })],
     ],
     [
-      ['CPU per single 2 KB event, gateway over naive', cpu(single) / cpu('single-2kb closed naive'), { atMost: 0.2 }],
+      [
+        'CPU per single 2 KB event, gateway relative to naive',
+        cpu(single) / cpu('single-2kb closed naive'),
+        { atMost: 0.2 },
+      ],
       ['CPU µs per single 2 KB event', cpu(single), { atMost: 60 }],
       ['CPU µs per event of a batch of 50 x 1 KB', cpu('batch-50x1kb closed millrace'), { atMost: 20 }],
       ['p50 ms at half load', of('single-2kb open millrace', 'p50 ms'), { atMost: 8 }],

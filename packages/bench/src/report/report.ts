@@ -56,7 +56,7 @@ export function mediansByName<Run>(
     ...[...new Set(runs.map(nameOf))].map((name) => [name, ...of(name).map(shown)]),
     ...over.map(([name, other]) => {
       const others = of(other);
-      return [`${name} over ${other}`, ...of(name).map((value, at) => ratio(value, others[at]))];
+      return [`${name} relative to ${other}`, ...of(name).map((value, at) => ratio(value, others[at]))];
     }),
   ]);
 }
@@ -126,7 +126,7 @@ export function verdict(name: string, value: number, target: { atMost: number } 
 
 /** What a reader must know to compare the figures with their own. */
 export async function environmentFacts(topics: BenchTopics, database: BenchDatabase): Promise<string[]> {
-  const kafka = `kafka       ${await topics.describeBroker()}, on the same machine unless KAFKA_BROKERS says otherwise`;
+  const kafka = `kafka       ${await topics.describeBroker()}, on the same machine unless KAFKA_BROKERS is set`;
   return [...processorFacts(), kafka, ...(await serverFacts(database))];
 }
 
@@ -134,7 +134,7 @@ export function processorFacts(): string[] {
   const processors = cpus();
   return [
     `processor   ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} core(s), ${Math.round(totalmem() / 2 ** 30)} GB`,
-    `load        ${loadavg()[0]?.toFixed(1)} before the start (figures of a busy machine are worth little, CPU per event a little more)`,
+    `load        ${loadavg()[0]?.toFixed(1)} before the start (measurements on a busy machine are unreliable; CPU per event is less affected)`,
     `node        ${process.version}`,
   ];
 }

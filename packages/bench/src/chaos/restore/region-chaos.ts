@@ -62,7 +62,7 @@ export async function chaosRegion(options: RegionChaosOptions, print: (line: str
     load.resume();
     await sleep(options.seconds * 1000);
 
-    print('gateways of the new region take events, on a standby; clients follow one by one');
+    print('gateways in the new region accept events with a standby database. Clients switch one after the other');
     const newGateway = await away.startGateway(0);
     for (let client = 0; client < clients; client += 1) {
       await sleep((options.seconds * 1000) / 3 / clients);
@@ -71,8 +71,8 @@ export async function chaosRegion(options: RegionChaosOptions, print: (line: str
     // Who has asked it last is answered.
     await oldGateway.stop();
     const gatewaysStoppedAt = performance.now();
-    print('the old log is read to its end');
-    if (!(await oldWatch.untilDrained(patienceMs))) throw new Error('The old log is not read to its end.');
+    print('the old log is read to the end');
+    if (!(await oldWatch.untilDrained(patienceMs))) throw new Error('The old log was not read to the end.');
     await Promise.all(oldConsumers.map((consumer) => consumer.stop()));
     const drained = secondsSince(gatewaysStoppedAt);
     const drainedAt = performance.now();
@@ -86,11 +86,11 @@ export async function chaosRegion(options: RegionChaosOptions, print: (line: str
     const newWatch = await watchLanes(away.kafkaAddress, away.database, topicPrefix);
     closers.push(newWatch.stop);
     await load.pause();
-    if (!(await newWatch.untilDrained(patienceMs))) print(`  ${newWatch.lag()} records are not consumed`);
+    if (!(await newWatch.untilDrained(patienceMs))) print(`  ${newWatch.lag()} records have not been consumed`);
     const caughtUp = secondsSince(startedAt);
 
     const check = await checkState(away.database, load.sent(), home.tenant.projectId);
-    for (const example of check.examples) print(`  not as it should be: ${example}`);
+    for (const example of check.examples) print(`  unexpected state: ${example}`);
     const seconds = [load.longestGapMs() / 1000, drained, promoted, told.seconds, caughtUp];
     print('');
     print(report(check, told.unread, seconds));
@@ -131,7 +131,7 @@ async function untilCaughtUp(home: ChaosSystem, away: OtherRegion): Promise<void
     ]);
     return answer.rows[0]?.is === true;
   };
-  await eventually(isThere, { what: 'The standby having all of it' });
+  await eventually(isThere, { what: "The standby's complete replication" });
 }
 
 const secondsSince = (at: number) => (performance.now() - at) / 1000;

@@ -73,9 +73,9 @@ export async function chaosRestore(options: RestoreChaosOptions, print: (line: s
     const round = { ...options, system, operator, backup, fleet, watch, load, print };
     const results = [
       await restoreRound('the server is lost', { ...round, isByTheBook: true }),
-      await restoreRound('to a point in time, without stopping any service', { ...round, isByTheBook: false }),
+      await restoreRound('to a point in time, without stopping services', { ...round, isByTheBook: false }),
     ];
-    if (load.isOver()) print('the story was over before the rounds: the last of them had nothing to do');
+    if (load.isOver()) print('the events ran out before the last rounds, so these rounds had nothing to process');
     print('');
     print(report(results));
     return results.every(isWell);
@@ -128,10 +128,10 @@ async function restoreRound(name: string, round: Round): Promise<RoundResult> {
   if (round.isByTheBook) await fleet.start();
   const catchUp = await secondsOf(async () => {
     await load.pause();
-    if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
+    if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records have not been consumed`);
   });
   const check = await checkState(system.database, load.sent(), system.tenant.projectId);
-  for (const example of check.examples) print(`  not as it should be: ${example}`);
+  for (const example of check.examples) print(`  unexpected state: ${example}`);
   const kept = await keptWrites(system.database, writes.made());
   const times = { baseBackup, putBack, finish: told.seconds, catchUp };
   return { ...check, name, times, megabytes, replayed: told.unread, writes: kept };
@@ -194,7 +194,7 @@ function report(results: readonly RoundResult[]): string {
   ];
   return [
     textTable([headings, ...rows]),
-    'Acknowledged, stored, lost, doubled and wrong are of the whole run up to there.',
+    'Acknowledged, stored, lost, doubled and wrong cover the run up to this row.',
   ].join('\n');
 }
 
@@ -270,7 +270,7 @@ export function createOperator(program: string, settings: Record<string, string>
       const topics = JSON.parse(stdout) as { topic: string; unread: number; deleted: number }[];
       return {
         seconds: (performance.now() - startedAt) / 1000,
-        lines: topics.map(({ topic, unread, deleted }) => `${topic}: ${unread} to be read again, ${deleted} deleted`),
+        lines: topics.map(({ topic, unread, deleted }) => `${topic}: ${unread} to read again, ${deleted} deleted`),
         unread: topics.reduce((sum, { unread }) => sum + unread, 0),
       };
     },

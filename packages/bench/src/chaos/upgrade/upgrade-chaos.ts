@@ -78,9 +78,9 @@ export async function chaosUpgrade(options: UpgradeChaosOptions, print: (line: s
       await take();
       await sleep((options.seconds * 2000) / 3);
       await load.pause();
-      if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
+      if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records have not been consumed`);
       const check = await checkState(system.database, load.sent(), system.tenant.projectId);
-      for (const example of check.examples) print(`  not as it should be: ${example}`);
+      for (const example of check.examples) print(`  unexpected state: ${example}`);
       const apiProblems = await askBothApis(system, release, String(results.length));
       for (const problem of apiProblems) print(`  the APIs: ${problem}`);
       results.push({ name, longestStallMs: watch.longestStallMs(), apiProblems, ...check });
@@ -179,7 +179,7 @@ function report(results: readonly PhaseResult[], commit: string): string {
   const headings = ['after step', 'sent', 'stored', 'lost', 'doubled', 'wrong', 'API differs', 'longest stall in s'];
   return [
     textTable([headings, ...rows]),
-    `Old is ${commit}. Sent, stored, lost, doubled and wrong are of the whole run up to there.`,
+    `Old is ${commit}. Sent, stored, lost, doubled and wrong cover the run up to this row.`,
   ].join('\n');
 }
 
@@ -211,7 +211,7 @@ async function compareApis(older: number, newer: number, tenant: Tenant, round: 
   ] as const) {
     const body = { key: `by-${name}-${round}`, filters: { groups: [{ rollout_percentage: 50 }] } };
     const made = await ask(port, `/api/projects/${tenant.projectId}/feature_flags/`, tenant, body);
-    if (made.status !== 201) problems.push(`${name}: a flag was answered ${made.status}`);
+    if (made.status !== 201) problems.push(`${name}: a flag request returned ${made.status}`);
   }
   for (const path of pathsOf(tenant)) {
     const [before, after] = [await ask(older, path, tenant), await ask(newer, path, tenant)];
