@@ -39,7 +39,7 @@ test('a domain is proved in three steps; what was asked, of whom and what came b
   const said = steps.getByRole('region', { name: 'DNS response' });
   await verify.click();
   await said.getByText('The record was not found.').waitFor();
-  for (const part of [`TXT ${record}`, dns.address, 'nothing (ENOTFOUND)']) await said.getByText(part).waitFor();
+  for (const part of [`TXT ${record}`, dns.address, 'no records (ENOTFOUND)']) await said.getByText(part).waitFor();
   dns.setTxt(record, [['<img src=x onerror=alert(1)>'], ['another']]);
   await verify.click();
   await said.getByText('Found 2 records with this name, but none with this value.').waitFor();
@@ -73,7 +73,7 @@ test('no answer of the DNS is said as such', async () => {
   dns.fail('SERVFAIL');
   await page.getByRole('button', { name: 'Verify now' }).click();
   await page.getByText('No name server responded.').waitFor();
-  await page.getByText('nothing (ESERVFAIL)').waitFor();
+  await page.getByText('no records (ESERVFAIL)').waitFor();
   await page.context().close();
 });
 
