@@ -35,7 +35,7 @@ const noted = (rule: string, detail: string): WarningKind => ({ outcome: 'noted'
 export const kinds: Readonly<Record<string, WarningKind>> = {
   missing_event_name: dropped(
     wire('dropped-events'),
-    'The event has no name. Send a non-empty string in the field event. In SDKs, it is the event name passed to capture.',
+    'The event has no name. Send a non-empty string in the field event. In SDKs, this is the event name that is passed to capture.',
   ),
   missing_distinct_id: dropped(
     wire('dropped-events'),
@@ -87,7 +87,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   part_left_out: changed(
     wire('event-fields'),
-    'Part of the event was not valid text or was too large. The event was stored with a note in place of that part.',
+    'Part of the event was not valid text or was too large. The event was stored with a note instead of that part.',
   ),
   quota_limited: dropped(
     wire('quotas-and-limits'),
@@ -166,7 +166,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   large_integer_rounded: changed(
     ingestion('person-properties'),
-    'An integer larger than 9007199254740991 was rounded in a person or group property. Send such numbers as strings.',
+    'An integer larger than 9007199254740991 was rounded in a person or group property. Send large numbers as strings.',
   ),
   person_properties_size_violation: changed(
     ingestion('person-properties'),

@@ -14,7 +14,7 @@ const fields = {
   deleted: Type.Boolean({ description: 'Whether the cohort is deleted.' }),
   filters: orNull(
     freeFormObject({}),
-    'Conditions that decide which persons belong to the cohort: `{"properties": {"type": "AND" or "OR", "values": ' +
+    'Conditions that determine which persons belong to the cohort: `{"properties": {"type": "AND" or "OR", "values": ' +
       '[groups or filters]}}`. A filter has the type `person` (with `key`, `operator`, `value`, `negation`) or ' +
       '`cohort` (`value` is the ID of the cohort). Behavioral filters are rejected with 400.',
   ),

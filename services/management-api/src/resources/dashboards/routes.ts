@@ -256,7 +256,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       operationId: 'dashboards_copy_tile',
       summary: 'Copy a tile from another dashboard',
       description:
-        'Copies a tile from another dashboard. An insight is then shared by the two dashboards, while a text is duplicated.',
+        'Copies a tile from another dashboard. Insights are then shared by the two dashboards. Text is duplicated.',
       body: Type.Object({ fromDashboardId: numberOf('dashboard'), tileId: numberOf('tile') }, { title: 'CopiedTile' }),
       examples: { request: { fromDashboardId: 4, tileId: 12 }, response: dashboardExample },
       handler: async ({ caller, target, params: { id }, body: { fromDashboardId, tileId } }) => {

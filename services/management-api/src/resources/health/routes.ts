@@ -164,7 +164,7 @@ function projectHealth() {
         Type.Number(),
         'Upper limit for the ingestion lag of all projects, in seconds. The lag is the delay between accepting an event and storing it.',
       ),
-      lanes: orNull(Type.Array(lane), 'Topics of the event log, with the records of all projects.'),
+      lanes: orNull(Type.Array(lane), 'Event log topics. The numbers include the records of all projects.'),
       per_minute: Type.Object(
         {
           stored: orNull(
@@ -181,7 +181,7 @@ function projectHealth() {
       ),
       services: orNull(
         Type.Array(service),
-        'Services of the installation, according to their connections to PostgreSQL.',
+        'Services of the installation, with the number of their connections to PostgreSQL.',
       ),
       sources: Type.Object(
         { log: state, events: state, warnings: state, dead_letters: state, services: state },

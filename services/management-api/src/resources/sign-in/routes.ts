@@ -45,8 +45,7 @@ export function signInRoutes(deps: SignInDeps) {
       summary: 'Sign in with a password',
       description:
         'Starts a session and sets its cookie. The response is the same for an unknown email address, a wrong password and a ' +
-        'deactivated account. If the account has a second factor, a request with the correct password gets 401 ' +
-        '`2fa_required`, and the ' +
+        'deactivated account. If the account has a second factor, the response to a correct password is 401 `2fa_required`, and the ' +
         'sign-in continues with `POST /api/login/token`. After too many failed attempts from one IP address, the ' +
         'response ' +
         'is 403 `too_many_failed_attempts`.',
