@@ -121,7 +121,7 @@ function toRow(flag: Flag): Row {
 /** More of them would not fit into a line of a list. */
 const shownConditions = 3;
 
-/** For whom a flag is, in a few words: `30 %`, or `100 % where email; 20 % where plan, country → green`. */
+/** For whom a flag is, in a few words: `30%`, or `100% where email; 20% where plan, country → green`. */
 function rolloutWords({ groups = [] }: Filters): string {
   if (groups.length === 0) return 'none';
   const shown = groups.slice(0, shownConditions).map(conditionWords);

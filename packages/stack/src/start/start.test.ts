@@ -105,12 +105,12 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
   const flags = flagsOf(JSON.parse(String(asked)));
   expect(Object.keys(flags).sort()).toEqual(['button-color', 'new-checkout', 'new-home-page', 'staff-tools']);
   expect(flags['new-checkout']).toMatchObject({ enabled: true });
-  expect(changed).toMatch(/^rollout +20 %$/m);
-  expect(explained).toMatch(/^ {2}rollout 20 %: hash 0\.\d+$/m);
+  expect(changed).toMatch(/^rollout +20%$/m);
+  expect(explained).toMatch(/^ {2}rollout 20%: hash 0\.\d+$/m);
   expect(secret).toMatch(/^secret key +phs_\w+$/m);
   expect(others).toEqual([]);
 
-  expect(await paste(printedCommand(command))).toMatch(/^new-checkout +- +true +active +20 %/m);
+  expect(await paste(printedCommand(command))).toMatch(/^new-checkout +- +true +active +20%/m);
 
   const second = directory.start();
   expect(await second.ended).toBe(1);
