@@ -39,6 +39,6 @@ export function offsetKey({ batch, group }: BatchWork): OffsetKey {
 /** The record the offset moves behind. */
 export function lastRecord({ batch }: BatchWork): LogRecord {
   const last = batch.records.at(-1);
-  if (last === undefined) throw new Error('a batch holds at least one record');
+  if (last === undefined) throw new Error('a batch must contain at least one record');
   return last;
 }

@@ -189,7 +189,7 @@ function cutBatch(batch: LogBatch, parts: number): [LogBatch, ...LogBatch[]] {
   const [first, ...others] = Array.from({ length: Math.ceil(records.length / size) }, (_, part) =>
     records.slice(part * size, (part + 1) * size),
   );
-  if (first === undefined || others.length === 0) throw new Error('a batch of one record has no parts');
+  if (first === undefined || others.length === 0) throw new Error('a batch with one record cannot be split');
   let continuesFrom = first.at(-1)?.offset ?? 0n;
   return [
     { ...batch, records: first },

@@ -47,7 +47,7 @@ export function createFlagData({
   ]);
   const resting = metrics.gauge(
     'millrace_flag_database_resting',
-    '1 while flag requests do not query PostgreSQL, because it failed to respond three times in a row, otherwise 0',
+    '1 while flag requests do not query PostgreSQL because PostgreSQL failed to respond three times in a row, otherwise 0',
   );
   const memory = (what: 'definitions' | 'document', maxBytes: number) => ({
     sql: database.definitions,

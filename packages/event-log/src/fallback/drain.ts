@@ -44,7 +44,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     signal.throwIfAborted();
     await append(batch);
     const [last] = batch.records.slice(-1);
-    if (last === undefined) throw new Error('a batch holds at least one record');
+    if (last === undefined) throw new Error('a batch must contain at least one record');
     const key = { topic, partition: batch.partition, group: drainGroup, log: batch.log };
     return database.transaction(async (tx): Promise<BatchResult> => {
       const stored = await lockOffset(tx, key);

@@ -45,7 +45,7 @@ const longestAppendMs = 2900;
  * open once every living gateway has confirmed that nothing of its own is on its way to Kafka any more. So whatever Kafka
  * has acknowledged was appended before the first record of the fallback. Consumers copy the fallback to Kafka, partition
  * by partition and in order, from the moment Kafka takes anything (`drainFallback`). When little is left, new appends are
- * held for a moment until the rest is copied; only then the fallback is closed and gateways append to Kafka again. So
+ * held for a moment until the rest is copied; only then the fallback log is closed and gateways append to Kafka again. So
  * whatever Kafka gets afterwards lies behind the copies. Every append to the fallback checks in its own transaction that
  * the fallback is open, under a lock that closing waits for: a gateway with a stale state cannot append.
  * The consumers' rules know nothing of all this: for them there is one log, Kafka, in which each key has its order.
@@ -147,7 +147,7 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
   };
 }
 
-/** False as soon as the fallback is closed; else what becomes of `appending`. Of neither is anything left waiting. */
+/** False as soon as the fallback log is closed; else what becomes of `appending`. Of neither is anything left waiting. */
 async function settlesBeforeClosed(appending: Promise<void>, which: FallbackSwitch): Promise<boolean> {
   const over = new AbortController();
   async function closed(): Promise<boolean> {

@@ -98,14 +98,14 @@ export async function changePhase(
  * The first statement of every append to the fallback, in its transaction. Its lock makes sure that the fallback is
  * only closed when the append is committed and visible, or is not made at all.
  *
- * @throws AppendRefused when the fallback is closed already
+ * @throws AppendRefused when the fallback log is closed already
  */
 export async function assertOpen(tx: Transaction, topic: string): Promise<void> {
   const [row] = await tx.query<{ phase: FallbackPhase }>(
     'SELECT phase FROM event_log_fallback WHERE topic = $1 FOR SHARE',
     [topic],
   );
-  if (row?.phase !== 'open' && row?.phase !== 'closing') throw new AppendRefused('the fallback is closed');
+  if (row?.phase !== 'open' && row?.phase !== 'closing') throw new AppendRefused('the fallback log is closed');
 }
 
 /**

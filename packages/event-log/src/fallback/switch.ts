@@ -54,10 +54,10 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         if (!isPrepared) await deps.prepare();
         isPrepared = true;
         const standing = { appenderId, settledEpoch };
-        follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'reading which log to append to'));
+        follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'determining which log to append to'));
       } catch (error) {
         // A process that cannot ask continues as before: with PostgreSQL away there is no fallback anyway.
-        logger.debug('could not read which log to append to', { error });
+        logger.debug('could not determine which log to append to', { error });
       }
       await sleep(
         phase === 'opening' || phase === 'closing' ? changingIntervalMs : heartbeatIntervalMs,

@@ -53,7 +53,7 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
   function drop(session: Promise<OpenSession>, reason: string): void {
     if (current === session) current = undefined;
     session.then(
-      ({ retire }) => retire(`given up: ${reason}`),
+      ({ retire }) => retire(`gave up: ${reason}`),
       () => {},
     );
   }

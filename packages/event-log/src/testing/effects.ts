@@ -46,7 +46,7 @@ export function createExactHandler(database: Database, topic: string, group: str
         ],
       );
       const [last] = batch.records.slice(-1);
-      if (last === undefined) throw new Error('a batch holds at least one record');
+      if (last === undefined) throw new Error('a batch must contain at least one record');
       await advanceOffset(tx, key, last);
       return { outcome: 'done', nextOffset: last.offset + 1n };
     });

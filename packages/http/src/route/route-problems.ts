@@ -93,7 +93,7 @@ function contradictions<Caller>({ query, body, ...route }: Route<Caller>): strin
   return [
     ...parameters.filter((name) => Object.hasOwn(refused, name)).map((name) => `query parameter ${name}`),
     ...fields.filter((name) => Object.hasOwn(route.refusedBody ?? {}, name)).map((name) => `body field ${name}`),
-  ].map((what) => `the ${what} is declared, but also refused or declared without effect`);
+  ].map((what) => `the ${what} is declared, but also rejected or declared without effect`);
 }
 
 /** Names of the `:parameters` of a path. */

@@ -44,7 +44,7 @@ export async function reportMail(written: Message, logger: Pick<Logger, 'warn'>)
     const svg = drawInsight(insight);
     if (svg === null) continue;
     const content = await toPng(svg).catch((error: unknown) => {
-      logger.warn('could not draw a picture of a report', { insightId: insight.id, error });
+      logger.warn('could not draw a report picture', { insightId: insight.id, error });
       return null;
     });
     if (content === null) continue;

@@ -81,7 +81,9 @@ export function watchSentinels(
   if (!(connector instanceof SentinelConnector)) return;
   const connect: unknown = Reflect.get(connector, 'connectToSentinel');
   if (typeof connect !== 'function') {
-    throw new Error('ioredis has changed how it connects to sentinels; who hears their errors needs to be looked at.');
+    throw new Error(
+      'ioredis changed how it connects to sentinels. Review the handling of their errors in redis-client.ts.',
+    );
   }
   const away = new Set<string>();
   Reflect.set(connector, 'connectToSentinel', (...how: unknown[]) => {

@@ -27,7 +27,7 @@ export async function dropCopiedMonths(
     if (await hasStoredSince(sql, partition, copiedUntil)) continue;
     const [here, there] = [await countEvents(sql, partition), await countCopied(client, spanOf(partition))];
     if (there < here) {
-      logger.warn('month of events kept in PostgreSQL: ClickHouse has fewer events', {
+      logger.warn('keeping a month of events in PostgreSQL, because ClickHouse has fewer events', {
         ...{ partition, here, there },
       });
       continue;

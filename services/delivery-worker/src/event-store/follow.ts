@@ -125,7 +125,7 @@ export function createFollower({
     if (!isReady) {
       await createTables(client, postgres);
       isReady = true;
-      logger.info('ClickHouse tables are ready, copying stored events');
+      logger.info('ClickHouse tables are ready; copying stored events');
     }
     const claim = await claimCopy(sql, leaseSeconds);
     if (claim === undefined) return false;

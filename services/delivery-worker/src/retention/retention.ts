@@ -84,7 +84,7 @@ export async function dropMonth(
   } catch (error) {
     if (error instanceof Stays) return false;
     if (!takesTooLong(error)) throw error;
-    logger.info('expired month of events not dropped yet: it is in use', { partition });
+    logger.info('could not drop an expired month of events yet, because the table is in use', { partition });
     return false;
   }
   await dropDetached(database.sql);

@@ -64,7 +64,7 @@ export function createTurns<Outcome>(): Turns<Outcome> {
         },
         async untilCommitted() {
           for (const { isCommitted } of await Promise.all(builtOn.map((other) => other.ended))) {
-            if (!isCommitted) throw new LedgerConflict('what a batch before this one had decided');
+            if (!isCommitted) throw new LedgerConflict('the decisions of the previous batch');
           }
         },
         end(isCommitted) {

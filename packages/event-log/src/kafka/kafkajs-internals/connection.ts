@@ -98,7 +98,7 @@ export function beginConnectionsAfresh(): void {
   const { prototype } = Connection;
   const connect = prototype?.connect;
   if (typeof connect !== 'function' || typeof prototype.processData !== 'function') {
-    throw new Error('kafkajs has changed its connections; how they begin needs to be looked at.');
+    throw new Error('kafkajs changed how it opens connections. Review connection.ts.');
   }
   prototype.connect = function connectAfresh(this: Connection) {
     if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: sizeBytes });
@@ -125,7 +125,7 @@ export function stopIdleRequestQueueTimer(): void {
   const { prototype } = RequestQueue;
   const schedule = prototype?.scheduleCheckPendingRequests;
   if (typeof schedule !== 'function') {
-    throw new Error('kafkajs has changed its request queue; the timer in it needs to be looked at.');
+    throw new Error('kafkajs changed its request queue. Review the queue timer in connection.ts.');
   }
   prototype.scheduleCheckPendingRequests = function scheduleWhenNeeded(this: RequestQueue) {
     if (this.pending.length > 0) schedule.call(this);

@@ -57,8 +57,7 @@ function makeCluster(kafka: Kafka): Cluster {
   const symbols = Object.getOwnPropertySymbols(kafka);
   const symbol = symbols.find(({ description }) => description === 'private:Kafka:createCluster');
   const make = symbol && (kafka as unknown as Record<symbol, (options: object) => Cluster>)[symbol];
-  if (make === undefined)
-    throw new Error('kafkajs has changed how it makes clusters; log-directories.ts needs a look.');
+  if (make === undefined) throw new Error('kafkajs changed how it creates clusters. Review log-directories.ts.');
   return make({ metadataMaxAge: 0, allowAutoTopicCreation: false });
 }
 

@@ -80,7 +80,7 @@ export function keptMembership(stopping: AbortSignal): PartitionAssigner {
 function toCoordinator(broker: unknown): Coordinator {
   const { joinGroup, leaveGroup, lookupRequest } = broker as Partial<Coordinator>;
   if ([joinGroup, leaveGroup, lookupRequest].some((method) => typeof method !== 'function')) {
-    throw new TypeError('kafkajs has changed how groups are joined; keeping the membership needs to be looked at.');
+    throw new TypeError('kafkajs changed how it joins groups. Review membership.ts.');
   }
   return broker as Coordinator;
 }

@@ -30,7 +30,7 @@ interface TopicIdentity {
 export function useTopicIds(): void {
   if (isInstalled) return;
   if (typeof metadata?.protocol !== 'function' || metadata.versions?.at(-1) !== String(newestOfKafkajs)) {
-    throw new Error('kafkajs has changed its metadata request; our version of it needs to be looked at.');
+    throw new Error('kafkajs changed its metadata request. Review metadata.ts.');
   }
   const original = metadata.protocol;
   metadata.versions.push(String(ownVersion));
@@ -143,7 +143,7 @@ export function createFlexibleReader(buffer: Buffer): FlexibleReader {
   }
 
   function bytes(length: number): Buffer {
-    if (at + length > buffer.length) throw new RangeError('an answer ends too early');
+    if (at + length > buffer.length) throw new RangeError('a response ends too early');
     at += length;
     return buffer.subarray(at - length, at);
   }

@@ -26,7 +26,7 @@ let isInstalled = false;
 export function useOwnProduceEncoding(): void {
   if (isInstalled) return;
   if (typeof produce?.protocol !== 'function' || !produce.versions?.includes('7')) {
-    throw new Error('kafkajs has changed its produce request; our encoding of it needs to be looked at.');
+    throw new Error('kafkajs changed its produce request. Review the encoding in produce.ts.');
   }
   frameInPlace();
   const original = produce.protocol;
@@ -285,7 +285,7 @@ function frameInPlace(): void {
   const { prototype } = Encoder;
   const writeEncoder = prototype?.writeEncoder;
   if (typeof writeEncoder !== 'function') {
-    throw new Error('kafkajs has changed its encoder; our framing of requests needs to be looked at.');
+    throw new Error('kafkajs changed its encoder. Review the request framing in produce.ts.');
   }
   prototype.writeEncoder = function writeInPlace(this: Encoder, value: object) {
     if (value instanceof Frame) {
