@@ -45,7 +45,7 @@ export const doctorSettingsSchema = Type.Object({
   gatewayProcesses: integerSetting(1, 'number of processes of each gateway', { min: 1 }),
   flagDatabaseConnections: integerSetting(
     4,
-    'number of PostgreSQL connections of each gateway process for flag requests',
+    'number of PostgreSQL connections that each gateway process uses for flag requests',
     { min: 1 },
   ),
   /** Pool size of the management API and of delivery workers, whose defaults differ. */

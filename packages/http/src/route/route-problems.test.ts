@@ -52,7 +52,7 @@ test('names a parameter that is declared and without effect as well', () => {
   const query = Type.Object({ a: Type.String({ description: 'a' }) });
   const problems = routeProblems([define({ ...good, query, queryWithoutEffect: { a: 'Nothing changes.' } })]);
   expect(problems).toEqual([
-    'things_retrieve: the query parameter a is declared, but also refused or declared without effect',
+    'things_retrieve: the query parameter a is declared, but also rejected or declared without effect',
   ]);
 });
 

@@ -58,7 +58,7 @@ export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDe
       operationId: 'events_list',
       summary: 'List events',
       description:
-        'Returns the events of the project, newest first unless `orderBy` says otherwise. If you send several filters, ' +
+        'Returns the events of the project, newest first unless `orderBy` specifies another order. If you send several filters, ' +
         'only events that match all of them are returned. To read further pages, follow `next`, or use `offset`. Pages ' +
         'read with `next` are not affected by new events. Pages read with `offset` shift when new events are stored, so ' +
         'some events can be returned twice.',
