@@ -1,196 +1,342 @@
 import { randomUUID } from 'node:crypto';
-import { createPersonalApiKey } from '@millrace/accounts';
-import type { Scope } from '@millrace/contracts';
+import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
+import { allScopes, type GrantedScope, type Scope } from '@millrace/contracts';
+import type { Route } from '@millrace/http';
 import { createTestOrganization, createTestProject, createTestTenant, type TestTenant } from '@millrace/testing';
 import { declaredRoutes } from '../testing/declared-routes.ts';
-import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import { insufficient, NF, PD } from '../testing/expected-errors.ts';
+import { sessionKey, signInAs, startTestApi, type TestAnswer, type TestApi } from '../testing/start-test-api.ts';
+import type { Caller } from './caller.ts';
 
-/** What keys for single projects and organizations reach, and odd addresses, on every list. All routes: `route-matrix`. */
+/**
+ * Calls every declared route with every kind of credential and address that must be rejected, and every list with those that must
+ * be accepted. A new route is covered as soon as it is declared. `reach-matrix` checks that responses contain nothing else.
+ */
 const declared = declaredRoutes();
-const isList = (path: string) =>
-  declared.some((route) => route.path === path && route.method === 'GET') &&
-  !/(:id|:role_id|:query_id|:uuid|\/live\/|@me|webauthn|groups\/(find|members|related)|event_definitions\/by_name|(events|persons)\/values|persons\/cohorts|\/environments|\/users|personal_api_keys|subscriptions|batch_exports|evaluation_reasons)/.test(
-    path,
-  );
-const protectedRoutes = [
-  ...new Set(declared.filter((route) => route.scope !== 'public' && isList(route.path)).map((route) => route.path)),
-];
-const projectRoutes = protectedRoutes.filter((path) => path.includes(':project_id'));
-const organizationRoutes = protectedRoutes.filter((path) => path.includes(':organization_id'));
-const slashes = (paths: string[]) => paths.flatMap((path) => [path, `${path}/`]);
-const scopeOf = (path: string) =>
-  declared.find((route) => route.method === 'GET' && route.path === path.replace(/\/$/, ''))?.scope as Scope;
+const guarded = declared.filter((route) => route.scope !== 'public');
+const named = (routes: Route<Caller>[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
+
+interface Place {
+  organizationId: string;
+  projectId: number | string;
+}
 
 let api: TestApi;
 let own: TestTenant;
 let foreign: TestTenant;
+/** Credentials by name. API keys belong to owners, so that only the key can be at fault. */
+const keys = new Map<string, string>();
+
 beforeAll(async () => {
   api = await startTestApi();
+  const { sql } = api.database;
   own = await createTestTenant(api.database);
   foreign = await createTestTenant(api.database);
+  const { project } = await createTestProject(api.database, { organizationId: own.organizationId, name: 'Second' });
+  const second = await createTestOrganization(api.database, { name: 'Second' });
+  await createTestProject(api.database, { organizationId: second.id, name: 'Other' });
+  await addMember(sql, { organizationId: second.id, userId: own.userId, level: 1 });
+  keys.set('everything', own.personalApiKey);
+  keys.set('owner session', await signInAs(api, own.userId));
+  const member = await createUser(sql, { email: `member-${own.userId}@example.com` });
+  await addMember(sql, { organizationId: own.organizationId, userId: member.id, level: 1 });
+  await createKey('member', { userId: member.id });
+  keys.set('member session', await signInAs(api, member.id));
+  await createKey('own project', { userId: own.userId, scopedTeams: [own.environmentId] });
+  await createKey('second project', { userId: own.userId, scopedTeams: [project.id] });
+  await createKey('own organization', { userId: own.userId, scopedOrganizations: [own.organizationId] });
+  await createKey('second organization', { userId: own.userId, scopedOrganizations: [second.id] });
+
+  const strict = await createTestTenant(api.database);
+  await sql.query('UPDATE organization SET enforce_2fa = true WHERE id = $1', [strict.organizationId]);
+  keys.set('session without second factor', await signInAs(api, strict.userId));
+  places.set('strict', strict);
+  const leaver = await createTestTenant(api.database);
+  await sql.query('DELETE FROM membership WHERE user_id = $1', [leaver.userId]);
+  keys.set('former member', leaver.personalApiKey);
+  places.set('left', leaver);
+
+  await createKey('expired', {});
+  await sql.query("UPDATE personal_api_key SET expires_at = now() - interval '1 second' WHERE label = 'expired'");
+  for (const object of new Set(guarded.map(objectOf))) {
+    await createKey(`all but ${object}`, { scopes: allScopes.filter((scope) => !scope.startsWith(`${object}:`)) });
+    await createKey(`${object}:read`, { scopes: [`${object}:read` as Scope] });
+    await createKey(`${object}:write`, { scopes: [`${object}:write` as Scope] });
+  }
 });
 afterAll(() => api.stop());
+const places = new Map<string, Place>();
 
-const fill = (path: string, { organizationId, projectId }: { organizationId: string; projectId: number | string }) =>
-  path.replace(':organization_id', organizationId).replace(':project_id', String(projectId));
+/** A user can have ten keys, so each key without a `userId` gets its own owner of the organization. */
+async function createKey(
+  label: string,
+  options: { userId?: number; scopes?: GrantedScope[]; scopedTeams?: number[]; scopedOrganizations?: string[] },
+): Promise<void> {
+  const { sql } = api.database;
+  const userId = options.userId ?? (await createUser(sql, { email: `${randomUUID()}@example.com` })).id;
+  if (options.userId === undefined) await addMember(sql, { organizationId: own.organizationId, userId, level: 15 });
+  keys.set(label, (await createPersonalApiKey(sql, { actor: null, label, scopes: ['*'], ...options, userId })).value);
+}
 
-const keyWith = async (options: {
-  scopes?: Scope[];
-  scopedTeams?: number[];
-  scopedOrganizations?: string[];
-  userId?: number;
-}) => {
-  const created = await createPersonalApiKey(api.database.sql, {
-    actor: null,
-    userId: own.userId,
-    label: 'key',
-    scopes: ['*'],
-    ...options,
+const objectOf = (route: Route<Caller>) => route.scope.split(':')[0] ?? '';
+
+/** An address of the route in a place. IDs that `ids` does not name do not exist. */
+function addressOf(route: Route<Caller>, place: Place, ids: Record<string, string> = {}): string {
+  const values: Record<string, string> = {
+    organization_id: place.organizationId,
+    project_id: String(place.projectId),
+    id: isNumbered(route)
+      ? String(typeof place.projectId === 'number' ? place.projectId : own.projectId)
+      : randomUUID(),
+    ...ids,
+  };
+  return route.path.replaceAll(/:(\w+)/g, (_match, name: string) => encodeURIComponent(values[name] ?? randomUUID()));
+}
+
+const isNumbered = ({ path }: Route<Caller>) =>
+  /\/(annotations|projects|environments|subscriptions|cohorts|feature_flags|insights|dashboards)\/:id(\/|$)/.test(path);
+
+/** The route's example request with an unused key. Features and event definitions are identified by name instead. */
+function exampleOf({ examples, method, path }: Route<Caller>): unknown {
+  const request = (examples.request ?? {}) as { key?: unknown; name?: unknown; stage?: unknown };
+  const isKnownByName = typeof request.stage === 'string' || (method === 'POST' && path.endsWith('/event_definitions'));
+  if (isKnownByName) return { ...request, name: `Name ${randomUUID()}` };
+  return typeof request.key === 'string' ? { ...request, key: `${request.key}-${randomUUID()}` } : request;
+}
+
+const send = (route: Route<Caller>, address: string, key?: string) =>
+  api.send(route.method, `${address}/`, {
+    ...(key !== undefined && { key }),
+    ...(route.body !== undefined && { body: exampleOf(route) }),
   });
-  // A user has ten keys at most; each test makes its own.
-  disposable.push(created.key.id);
-  return created.value;
-};
-const disposable: string[] = [];
-afterEach(async () => {
-  await api.database.prisma.personal_api_key.deleteMany({ where: { id: { in: disposable.splice(0) } } });
+
+interface Rejection {
+  /** The case number, if the rule has one, and what is wrong with the request. */
+  rule: string;
+  isChecked(route: Route<Caller>): boolean;
+  /** Names in `keys`; none for a request without credentials. */
+  credentials: (route: Route<Caller>) => (string | undefined)[];
+  places?: () => Place[];
+  expected(route: Route<Caller>): object;
+}
+
+const isBelowProject = (route: Route<Caller>) => route.path.includes('/:project_id');
+const isBelowOrganization = (route: Route<Caller>) => route.path.startsWith('/api/organizations/:organization_id');
+/** Routes on which existing clients distinguish a foreign environment (403) from a missing one (cases X12 and S22). */
+const isForeignVisible = (route: Route<Caller>) => ['subscription', 'batch_export'].includes(objectOf(route));
+const authenticationError = (code: string, detail: string) => ({
+  status: 401,
+  body: { type: 'authentication_error', code, detail, attr: null },
+});
+const always = () => true;
+const scopeMissing = (route: Route<Caller>) => PD(`API key missing required scope '${route.scope}'`);
+const broad = ['everything', 'owner session'];
+
+const rejections: Rejection[] = [
+  {
+    rule: 'K1: no credentials',
+    isChecked: always,
+    credentials: () => [undefined],
+    expected: () => authenticationError('not_authenticated', 'Authentication credentials were not provided.'),
+  },
+  {
+    rule: 'K6: an unknown key or an expired key',
+    isChecked: always,
+    credentials: () => ['unknown', 'expired'],
+    expected: () =>
+      authenticationError(
+        'authentication_failed',
+        'Personal API key found in request Authorization header is invalid.',
+      ),
+  },
+  {
+    rule: 'the cookie of a session that has ended',
+    isChecked: always,
+    credentials: () => ['ended session'],
+    expected: () => authenticationError('not_authenticated', 'Your session has ended. Sign in again.'),
+  },
+  {
+    rule: 'K15: a key with every scope except the required one',
+    isChecked: always,
+    credentials: (route) => [`all but ${objectOf(route)}`],
+    expected: scopeMissing,
+  },
+  {
+    rule: 'K13: a key with the read scope for a route that writes',
+    isChecked: (route) => route.scope.endsWith(':write'),
+    credentials: (route) => [`${objectOf(route)}:read`],
+    expected: scopeMissing,
+  },
+  {
+    rule: 'a membership level that is too low',
+    isChecked: (route) => route.level !== undefined,
+    credentials: () => ['member', 'member session'],
+    expected: () => insufficient,
+  },
+  {
+    rule: 'an organization of other users',
+    isChecked: isBelowOrganization,
+    credentials: () => broad,
+    places: () => [foreign],
+    expected: () => PD(),
+  },
+  {
+    rule: 'an organization that does not exist',
+    isChecked: isBelowOrganization,
+    credentials: () => broad,
+    places: () => [randomUUID(), 'not-a-uuid', '1', "'; --"].map((organizationId) => ({ ...own, organizationId })),
+    expected: () => NF('Organization not found.'),
+  },
+  {
+    rule: 'K18: a key for another organization of the user, below an organization',
+    isChecked: isBelowOrganization,
+    credentials: () => ['second organization'],
+    expected: () => PD(`API key does not have access to the requested organization: ID ${own.organizationId}.`),
+  },
+  {
+    rule: 'a project of other users',
+    isChecked: isBelowProject,
+    credentials: () => broad,
+    places: () => [foreign],
+    expected: (route) =>
+      isForeignVisible(route) ? PD("You don't have access to the project.") : NF('Project not found.'),
+  },
+  {
+    rule: 'a project that does not exist',
+    isChecked: isBelowProject,
+    credentials: () => broad,
+    places: () =>
+      [2_000_000_000, 'abc', '0', '-1', '1.5', '9999999999', '2147483648', "1' OR '1'='1"].map((projectId) => ({
+        ...own,
+        projectId,
+      })),
+    expected: () => NF('Project not found.'),
+  },
+  {
+    rule: 'K18: a key for another project or organization of the user, below a project',
+    isChecked: isBelowProject,
+    credentials: () => ['second project', 'second organization'],
+    expected: () => PD(`API key does not have access to the requested project: ID ${own.projectId}.`),
+  },
+  {
+    rule: 'a project of an organization that the user has left',
+    isChecked: isBelowProject,
+    credentials: () => ['former member'],
+    places: () => [placeOf('left')],
+    expected: (route) =>
+      isForeignVisible(route) ? PD("You don't have access to the project.") : NF('Project not found.'),
+  },
+];
+
+function placeOf(name: string): Place {
+  const place = places.get(name);
+  if (!place) throw new Error(`No place is called ${name}.`);
+  return place;
+}
+
+function keyOf(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  if (name === 'unknown') return `phx_${'a'.repeat(48)}`;
+  if (name === 'ended session') return sessionKey('x'.repeat(43));
+  const key = keys.get(name);
+  if (key === undefined) throw new Error(`No key is called ${name}.`);
+  return key;
+}
+
+describe.each(rejections)('rejects $rule', ({ isChecked, credentials, places: placesOf = () => [own], expected }) => {
+  test.each(named(guarded.filter(isChecked)))('%s', async (_name, route) => {
+    const answers: TestAnswer[] = [];
+    for (const place of placesOf()) {
+      for (const name of credentials(route)) answers.push(await send(route, addressOf(route, place), keyOf(name)));
+    }
+    expect(answers).toMatchObject(answers.map(() => expected(route)));
+  });
 });
 
-const error = (type: string, code: string, detail: string) => ({ type, code, detail, attr: null });
-const denied = (detail: string) => error('authentication_error', 'permission_denied', detail);
-const missing = (detail: string) => error('invalid_request', 'not_found', detail);
-
-describe.each(slashes(protectedRoutes))('%s', (path) => {
-  test('K12, K14: the read scope alone suffices, and so does write', async () => {
-    const needed = scopeOf(path);
-    for (const scope of [needed, needed.replace(':read', ':write') as Scope]) {
-      expect((await api.get(fill(path, own), await keyWith({ scopes: [scope] }))).status).toBe(200);
-    }
-  });
-
-  test('G12: an unmapped method is refused: 401 first, then 405 with Allow', async () => {
-    const url = api.url + fill(path, own);
-    expect((await fetch(url, { method: 'PROPFIND' })).status).toBe(401);
-    const headers = { authorization: `Bearer ${own.personalApiKey}` };
-    const response = await fetch(url, { method: 'PROPFIND', headers });
-    const mapped = declared.filter((route) => route.path === path.replace(/\/$/, '')).map((route) => route.method);
-    expect([response.status, response.headers.get('allow')?.split(', ').sort()]).toEqual([
-      405,
-      [...mapped, 'HEAD', 'OPTIONS'].sort(),
-    ]);
-    expect(await response.json()).toEqual(
-      error('invalid_request', 'method_not_allowed', 'Method "PROPFIND" not allowed.'),
+describe('sessions', () => {
+  const changing = guarded.filter(({ method }) => method !== 'GET');
+  test.each(named(changing))('S-012: rejects a request from a page of another site: %s', async (_name, route) => {
+    const answer = await api.send(route.method, `${addressOf(route, own)}/`, {
+      headers: { cookie: keyOf('owner session') ?? '', origin: 'https://evil.example' },
+    });
+    expect(answer).toMatchObject(
+      PD(
+        "Requests with a session cookie can make changes only from this installation's own pages. Use a personal API key instead.",
+      ),
     );
   });
-});
 
-describe.each(projectRoutes)('%s', (path) => {
-  test.each([
-    'the number of a foreign project',
-    'an unknown number',
-    'abc',
-    '0',
-    '-1',
-    '1.5',
-    '9999999999',
-    '2147483648',
-    "1' OR '1'='1",
-  ])('%s is not found', async (name) => {
-    const projectId = name.startsWith('the') ? foreign.projectId : name.startsWith('an') ? 2_000_000_000 : name;
-    const address = fill(path, { ...own, projectId: encodeURIComponent(projectId) });
-    const expected = { status: 404, body: missing('Project not found.') };
-    expect(await api.get(address, own.personalApiKey)).toMatchObject(expected);
-  });
-
-  test('@current is the first project of the caller', async () => {
-    expect((await api.get(fill(path, { ...own, projectId: '@current' }), own.personalApiKey)).status).toBe(200);
-  });
-
-  test('K20: a key for this project works here', async () => {
-    const key = await keyWith({ scopedTeams: [own.environmentId] });
-    expect((await api.get(fill(path, own), key)).status).toBe(200);
-    expect((await api.get(fill(path, { ...own, projectId: '@current' }), key)).status).toBe(200);
-  });
-
-  test('a key for another project of the caller does not', async () => {
-    const { project } = await createTestProject(api.database, { organizationId: own.organizationId, name: 'Other' });
-    const key = await keyWith({ scopedTeams: [project.id] });
-    const detail = `API key does not have access to the requested project: ID ${own.projectId}.`;
-    expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
-  });
-
-  test('K18: a key for another organization of the caller does not, nor is it told which this one is', async () => {
-    const key = await keyForSecondOrganization();
-    const detail = `API key does not have access to the requested project: ID ${own.projectId}.`;
-    expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
-  });
-
-  test('a member who left sees nothing from the next request on', async () => {
-    const leaver = await createTestTenant(api.database);
-    expect((await api.get(fill(path, leaver), leaver.personalApiKey)).status).toBe(200);
-    await api.database.prisma.membership.deleteMany({ where: { user_id: leaver.userId } });
-    for (const projectId of [leaver.projectId, '@current']) {
-      const answer = await api.get(fill(path, { ...leaver, projectId }), leaver.personalApiKey);
-      expect(answer).toMatchObject({ status: 404, body: missing('Project not found.') });
-    }
+  test.each(named(guarded))('S-024: demands the second factor of the organization: %s', async (_name, route) => {
+    const address = addressOf(route, placeOf('strict'));
+    const { status, body } = await send(route, address, keyOf('session without second factor'));
+    if (route.isBeforeSecondFactor) expect(body?.code).not.toBe('two_factor_setup_required');
+    else expect([status, body.code]).toEqual([403, 'two_factor_setup_required']);
   });
 });
 
-describe.each(organizationRoutes)('%s', (path) => {
-  test('a foreign organization is refused', async () => {
-    const expected = denied('You do not have permission to perform this action.');
-    const address = fill(path, foreign);
-    expect(await api.get(address, own.personalApiKey)).toMatchObject({ status: 403, body: expected });
+/** Lists that need no parameters: their paths consist of literal segments after the place. */
+const lists = guarded.filter(
+  ({ method, path, query }) =>
+    method === 'GET' &&
+    !/:(?!project_id|organization_id)|\/live\/|@me|webauthn|groups\/|event_definitions\/by_name|values$|persons\/cohorts|evaluation_reasons|preview$/.test(
+      path,
+    ) &&
+    (query.required ?? []).every((name) => Object.hasOwn(query.properties[name] ?? {}, 'default')),
+);
+
+describe.each(named(lists))('%s', (_name, route) => {
+  const statusesOf = (place: Place, names: string[]) =>
+    Promise.all(names.map(async (name) => [name, (await send(route, addressOf(route, place), keyOf(name))).status]));
+
+  test('K12, K14, K16, K20: accepts the scope alone, a key for the place, and `@current`', async () => {
+    const object = objectOf(route);
+    const names = [`${object}:read`, `${object}:write`];
+    if (isBelowProject(route)) names.push('own project');
+    if (isBelowOrganization(route)) names.push('own organization');
+    const isOk = (names_: string[]) => names_.map((name) => [name, 200]);
+    expect(await statusesOf(own, names)).toEqual(isOk(names));
+    const current = isBelowProject(route) ? ['everything', 'own project'] : ['everything'];
+    expect(await statusesOf({ organizationId: '@current', projectId: '@current' }, current)).toEqual(isOk(current));
+    const upper = { ...own, organizationId: own.organizationId.toUpperCase() };
+    expect(await statusesOf(upper, ['everything'])).toEqual(isOk(['everything']));
   });
 
-  test.each([randomUUID(), 'not-a-uuid', '1', "'; --"])(
-    'an organization that does not exist is not found: %s',
-    async (id) => {
-      const address = fill(path, { ...own, organizationId: encodeURIComponent(id) });
-      const expected = { status: 404, body: missing('Organization not found.') };
-      expect(await api.get(address, own.personalApiKey)).toMatchObject(expected);
-    },
-  );
-
-  test('@current and an id in capitals are understood', async () => {
-    for (const organizationId of ['@current', own.organizationId.toUpperCase()]) {
-      expect((await api.get(fill(path, { ...own, organizationId }), own.personalApiKey)).status).toBe(200);
-    }
-  });
-
-  test('K16: a key for this organization works here', async () => {
-    const key = await keyWith({ scopedOrganizations: [own.organizationId] });
-    expect((await api.get(fill(path, own), key)).status).toBe(200);
-  });
-
-  test('K18: a key for another organization of the caller does not', async () => {
-    const key = await keyForSecondOrganization();
-    const detail = `API key does not have access to the requested organization: ID ${own.organizationId}.`;
-    expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
+  test('G12: rejects a method that no route has: 401 without a key, 405 with `Allow` otherwise', async () => {
+    const url = `${api.url}${addressOf(route, own)}`;
+    expect((await fetch(url, { method: 'PROPFIND' })).status).toBe(401);
+    const headers = { authorization: `Bearer ${own.personalApiKey}` };
+    const response = await fetch(`${url}/`, { method: 'PROPFIND', headers });
+    const methods = declared.filter(({ path }) => path === route.path).map(({ method }) => method);
+    expect([response.status, response.headers.get('allow')?.split(', ').sort()]).toEqual([
+      405,
+      [...methods, 'HEAD', 'OPTIONS'].sort(),
+    ]);
+    expect(await response.json()).toEqual({
+      ...{ type: 'invalid_request', code: 'method_not_allowed', attr: null },
+      detail: 'Method "PROPFIND" not allowed.',
+    });
   });
 });
 
 describe('keys for single projects and organizations', () => {
-  /** `/api/feature_flag` belongs to a project as well: its token or the current one. */
-  const isOfProject = (path: string) => path.includes(':project_id') || path === '/api/feature_flag';
-  test.each(protectedRoutes.filter((path) => !isOfProject(path) && !path.startsWith('/api/users')))(
-    'K21, K22: %s is closed to a key for single projects',
-    async (path) => {
-      const key = await keyWith({ scopedTeams: [own.environmentId] });
-      const detail = 'API keys with scoped projects are only supported on project-based endpoints.';
-      expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
-    },
-  );
+  /** `/api/feature_flag` addresses a project by its token, or the current one. */
+  const isOfProject = (path: string) => path.includes('/:project_id') || path === '/api/feature_flag';
+  // Users and personal API keys have rules of their own (`personal-key-access.test.ts`).
+  const others = lists.filter(({ path }) => !isOfProject(path) && !/^\/api\/(users|personal_api_keys)/.test(path));
+  test.each(named(others))('K21, K22: %s rejects a key for single projects', async (_name, route) => {
+    const detail = 'API keys with scoped projects are only supported on project-based endpoints.';
+    expect(await send(route, addressOf(route, own), keyOf('own project'))).toMatchObject(PD(detail));
+  });
 
-  test('K23: /api/users/@me/ is open to both kinds', async () => {
-    for (const options of [{ scopedTeams: [own.environmentId] }, { scopedOrganizations: [own.organizationId] }]) {
-      const { status, body } = await api.get('/api/users/@me/', await keyWith(options));
+  test('K23: /api/users/@me/ accepts both kinds', async () => {
+    for (const name of ['own project', 'own organization']) {
+      const { status, body } = await api.get('/api/users/@me/', keyOf(name));
       expect([status, body.team.id, body.organization.id]).toEqual([200, own.projectId, own.organizationId]);
     }
   });
 
-  test('K19, K24: lists show what the key is for and nothing else', async () => {
-    const key = await keyForSecondOrganization();
+  test('K19, K24: lists contain only what the key is for', async () => {
+    const key = keyOf('second organization');
     const organizations = (await api.get('/api/organizations/', key)).body;
     const projects = (await api.get('/api/projects/', key)).body;
     const me = (await api.get('/api/users/@me/', key)).body;
@@ -202,13 +348,48 @@ describe('keys for single projects and organizations', () => {
   });
 });
 
-/** Puts the caller into a second organization with one project and makes a key for that one only. */
-async function keyForSecondOrganization(): Promise<string> {
-  const { prisma } = api.database;
-  const second = await createTestOrganization(api.database, { name: 'Second' });
-  await createTestProject(api.database, { organizationId: second.id, name: 'Of the second' });
-  await prisma.membership.create({
-    data: { id: randomUUID(), organization_id: second.id, user_id: own.userId, level: 1 },
+test('a member who leaves loses access with the next request', async () => {
+  const leaver = await createTestTenant(api.database);
+  const read = () => api.get(`/api/projects/${leaver.projectId}/feature_flags/`, leaver.personalApiKey);
+  expect((await read()).status).toBe(200);
+  await api.database.sql.query('DELETE FROM membership WHERE user_id = $1', [leaver.userId]);
+  expect(await read()).toMatchObject(NF('Project not found.'));
+});
+
+/** Collections whose records have IDs. Another tenant creates a record from the route's own example. */
+const collections = guarded.filter(
+  (route) => route.method === 'POST' && declared.some((other) => other.path === `${route.path}/:id`),
+);
+// Role memberships need a role first (`roles.test.ts`).
+const creatable = collections.filter(({ path }) => path !== '/api/environments' && !path.includes('/:role_id/'));
+describe.each(named(creatable))('records of %s', (_name, creation) => {
+  let foreignId: string;
+  beforeAll(async () => {
+    // An organization's exports are created below its projects.
+    const isExport = creation.path === '/api/organizations/:organization_id/batch_exports';
+    const maker = isExport
+      ? declared.find(({ method, path }) => method === 'POST' && path === '/api/projects/:project_id/batch_exports')
+      : creation;
+    if (!maker) throw new Error('No route creates batch exports.');
+    const created = await send(maker, addressOf(maker, foreign), foreign.personalApiKey);
+    expect([created.status, created.body?.detail]).toEqual([201, undefined]);
+    foreignId = String(created.body.id);
   });
-  return keyWith({ scopedOrganizations: [second.id] });
-}
+
+  const records = guarded.filter(
+    ({ path }) => path === `${creation.path}/:id` || path.startsWith(`${creation.path}/:id/`),
+  );
+  test.each(named(records))('a record of another tenant is not found: %s', async (_record, route) => {
+    const answer = await send(route, addressOf(route, own, { id: foreignId }), own.personalApiKey);
+    if (route.successStatus === 405) expect([answer.status, answer.body]).toEqual([405, undefined]);
+    else
+      expect(answer).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
+  });
+
+  test('the record of the other tenant is unchanged', async () => {
+    const read = declared.find(({ method, path }) => method === 'GET' && path === `${creation.path}/:id`);
+    if (!read) return;
+    const answer = await send(read, addressOf(read, foreign, { id: foreignId }), foreign.personalApiKey);
+    expect(answer).toMatchObject({ status: 200, body: { id: isNumbered(read) ? Number(foreignId) : foreignId } });
+  });
+});
