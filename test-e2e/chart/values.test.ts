@@ -50,7 +50,7 @@ test.each<[object, string]>([
   [{ redis: { url: 'redis://a', tls: { ca: { secret: 'x' } } } }, 'but the connection does not use TLS'],
   [
     { eventLog: { type: 'postgres', fallback: 'postgres' } },
-    'eventLog.fallback applies only with `eventLog.type: kafka`',
+    'eventLog.fallback is supported only with `eventLog.type: kafka`',
   ],
   [{ consumers: { live: null } }, 'no consumer reads the topic live'],
   [{ consumers: { more: {} } }, 'consumers.more.lanes is required.'],
@@ -61,8 +61,8 @@ test.each<[object, string]>([
   [{ eventLog: { type: 'postgres' }, keda: { enabled: true } }, 'KEDA reads the lag from Kafka'],
   [{ gateway: { resources: { requests: { cpu: null } } } }, 'gateway.resources.requests.cpu is required'],
   [{ consumers: { live: { resources: { requests: null } } } }, 'consumers.live.resources.requests.cpu is required'],
-  [{ gateway: { extraEnv: [{ name: 'DATABASE_URL', value: 'x' }] } }, 'extraEnv of a gateway contains DATABASE_URL'],
-  [{ podLabels: { 'app.kubernetes.io/name': 'x' } }, 'The label app.kubernetes.io/name of a gateway is reserved'],
+  [{ gateway: { extraEnv: [{ name: 'DATABASE_URL', value: 'x' }] } }, 'gateway: `extraEnv` contains DATABASE_URL'],
+  [{ podLabels: { 'app.kubernetes.io/name': 'x' } }, 'gateway: the label app.kubernetes.io/name is reserved'],
   [{ ingress: { enabled: true } }, 'ingress.enabled requires `host`'],
   [
     { host: 'e.x', ingress: { enabled: true, annotations: { 'cert-manager.io/issuer': 'ca' } } },
@@ -72,17 +72,14 @@ test.each<[object, string]>([
   [{ host: 'https://a.b' }, '"https://a.b" is not a host name.'],
   [{ host: 'a.b', apiHost: 'a.b' }, 'apiHost is the same as `host`'],
   [{ gateway: { terminationGracePeriodSeconds: 10 } }, 'but a gateway takes up to 30 s to stop'],
-  [
-    { gateway: { settings: { STOP_DELAY_MS: 30_000 } } },
-    'STOP_DELAY_MS (30000) counts towards DRAIN_TIMEOUT_MS (25000)',
-  ],
+  [{ gateway: { settings: { STOP_DELAY_MS: 30_000 } } }, 'STOP_DELAY_MS (30000) is part of DRAIN_TIMEOUT_MS (25000)'],
   [
     { postgresql: { host: 'db:5433', user: 'u', password: 'p' } },
-    'postgresql.host must be a host name or IP address only.',
+    'postgresql.host must contain only a host name or IP address.',
   ],
   [
     { postgresql: { host: 'u:secret@db', user: 'u', password: 'p' } },
-    'postgresql.host must be a host name or IP address only.',
+    'postgresql.host must contain only a host name or IP address.',
   ],
   [
     { postgresql: { ...postgresql, existingSecret: { name: 's' } } },
@@ -91,10 +88,10 @@ test.each<[object, string]>([
   [{ redis: { url: 'redis://r', password: 'p' } }, 'redis: the user and password have no effect with a complete URL.'],
   [{ redis: { url: 'redis://r', existingSecret: { name: 's' } } }, 'redis: the user and password have no effect'],
   [{ mail: { url: 'smtp://m', existingSecret: { name: 's' } } }, 'mail: the address is set twice'],
-  [{ keys: { secretsKeyKey: 'k', tokenSecretKey: 'k' } }, 'keys: `secretsKeyKey` and `tokenSecretKey` must differ'],
+  [{ keys: { secretsKeyKey: 'k', tokenSecretKey: 'k' } }, 'keys: `secretsKeyKey` and `tokenSecretKey` must be'],
   [
     { fullnameOverride: 'Mill_race' },
-    'It must consist of lower-case letters, digits and hyphens, and start with a letter.',
+    'The prefix must consist of lower-case letters, digits and hyphens, and start with a letter.',
   ],
   [{ nameOverride: 'mill race' }, 'nameOverride: "mill race" cannot be used as a label.'],
   [{ host: 'Events.x', ingress: { enabled: true } }, '"Events.x" cannot be used in an Ingress or a Gateway.'],

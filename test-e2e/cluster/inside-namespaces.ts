@@ -53,8 +53,8 @@ function version(): string {
 
 function surroundings({ nodes }: Cluster): string[] {
   return [
-    `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node.js ${process.version}:`,
-    `Kubernetes ${kubernetesVersion()} with ${nodes.length} nodes on one machine, and on the same machine one PostgreSQL, one Kafka and`,
-    'one Redis server, and the clients.',
+    `Date: ${new Date().toISOString().slice(0, 10)}. Machine: ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node.js ${process.version}.`,
+    `The machine ran Kubernetes ${kubernetesVersion()} with ${nodes.length} nodes, one PostgreSQL, one Kafka and one Redis server, and the`,
+    'clients.',
   ];
 }

@@ -6,7 +6,7 @@ import { measureStory, type Story } from './story.ts';
 
 /** Every node is emptied in turn, as for its maintenance. */
 export const drainStory: Story = {
-  name: 'drain of every node in turn',
+  name: 'every node drained, one at a time',
   run: ({ cluster, release, setting }) =>
     measureStory('drain', setting, async () => {
       let moved = 0;
@@ -22,7 +22,7 @@ export const drainStory: Story = {
 
 /** kill -9 of every pod in turn, the next when the one before is back. */
 export const killStory: Story = {
-  name: 'kill -9 of every pod in turn',
+  name: 'every pod killed (kill -9), one at a time',
   run: ({ release, setting }) =>
     measureStory('kill', setting, async () => {
       let killed = 0;
@@ -31,7 +31,7 @@ export const killStory: Story = {
         for (const container of pod.containers) killContainer(container);
         await eventually(() => isBack(release, pod.name, pod.containers), { what: `the return of ${pod.name}` });
       }
-      return `${killed} pods`;
+      return `${killed} pods killed`;
     }),
 };
 

@@ -12,7 +12,7 @@ const patience = { timeoutMs: 300_000, intervalMs: 1000 };
 
 /** KEDA starts and ends consumers by what is left to do: two at least, four while there is a backlog, then one. */
 export const scaleStory: Story = {
-  name: '2 → 4 → 1 consumers by lag',
+  name: 'consumers scaled by lag from 2 to 4 to 1',
   run: ({ release, stores, setting, print }) =>
     measureStory('scale', setting, async (load) => {
       const offsets = createLaneOffsets(stores.kafka.address, stores.database, '');
@@ -47,7 +47,7 @@ export const scaleStory: Story = {
         await see(1);
         const one = secondsSince();
         await release.deploy();
-        return `With a backlog of ${backlog} records, there were four consumers after ${four} s, the backlog was processed after ${done} s, and there was one consumer after ${one} s (KEDA, with its windows shortened to seconds).`;
+        return `With a backlog of ${backlog} records, there were four consumers after ${four} s, the backlog was processed after ${done} s, and there was one consumer after ${one} s. KEDA's time windows were shortened to seconds.`;
       } finally {
         await offsets.stop();
       }

@@ -1,4 +1,4 @@
-{{/* Access to the DNS of the cluster. */}}
+{{/* Access to the cluster's DNS. */}}
 {{- define "millrace.egress.dns" -}}
 - to:
     {{- toYaml .Values.networkPolicies.dns | nindent 4 }}

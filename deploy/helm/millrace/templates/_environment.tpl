@@ -56,14 +56,14 @@ docs/configuration.md. Takes: root, kind, values.
 {{ include "millrace.env.publicApiUrl" . }}
 {{- end -}}
 
-{{/* Public URL of the API, unless it is set in the settings of the service. */}}
+{{/* Public URL of the API, unless the service's settings contain it. */}}
 {{- define "millrace.env.publicApiUrl" -}}
 {{- with ternary "" (include "millrace.apiUrl" .root) (hasKey (default dict .values.settings) "PUBLIC_API_URL") -}}
 - { name: PUBLIC_API_URL, value: {{ . | quote }} }
 {{- end -}}
 {{- end -}}
 
-{{/* URL inside the cluster of the service that serves flags. */}}
+{{/* Cluster-internal URL of the service that serves flags. */}}
 {{- define "millrace.flagsUrl" -}}
 {{- $flags := ternary "flags" "gateway" .Values.flags.enabled -}}
 {{ include "millrace.gatewayUrl" (dict "root" . "name" $flags) }}

@@ -97,7 +97,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
-{{/* Scheduling of the pods of hooks, which run before the chart has created its priority classes. */}}
+{{/* Scheduling of the hooks' pods, which run before the chart has created its priority classes. */}}
 {{- define "millrace.placementOfHook" -}}
 {{- $own := dict -}}
 {{- range $name, $value := pick .Values "priorityClassName" "nodeSelector" "tolerations" "affinity" -}}
@@ -106,19 +106,19 @@ topologySpreadConstraints:
 {{- with $own -}}{{- toYaml . -}}{{- end -}}
 {{- end -}}
 
-{{/* The class that the chart makes for a component; empty when it makes none. Takes: root, kind. */}}
+{{/* The priority class that the chart creates for a component. Empty if the chart does not create priority classes. Takes: root, kind. */}}
 {{- define "millrace.priorityClass" -}}
 {{- if .root.Values.priorityClasses.create -}}
 {{- include "millrace.priorityClassName" (dict "root" .root "what" (ternary "ingest" "other" (has .kind (list "gateway" "flags")))) -}}
 {{- end -}}
 {{- end -}}
 
-{{/* The value is in it: that of a class that is there cannot change. Takes: root, what (ingest or other). */}}
+{{/* The name contains the priority, because the priority of an existing class cannot be changed. Takes: root, what (ingest or other). */}}
 {{- define "millrace.priorityClassName" -}}
 {{- printf "%s-%s-%s-%s" .root.Release.Namespace (include "millrace.fullname" .root) .what (get .root.Values.priorityClasses .what | include "millrace.text") -}}
 {{- end -}}
 
-{{/* So that pods are replaced when what the chart's own secrets hold has changed. */}}
+{{/* A checksum that replaces the pods when the contents of the chart's own secrets change. */}}
 {{- define "millrace.secretsChecksum" -}}
 {{- $keys := .Values.keys -}}
 {{- list (include "millrace.madeSecrets" .) (include "millrace.otherMadeSecrets" .) | toJson | sha256sum | trunc 32 -}}

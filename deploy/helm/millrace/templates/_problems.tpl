@@ -22,10 +22,10 @@ postgresql: the address is set more than once. Keep only one of `postgresql.url`
 {{- end }}
 {{- range $path, $host := dict "postgresql.host" $pg.host "postgresql.direct.host" $pg.direct.host }}
 {{- if and $host (not (include "millrace.isHost" $host)) }}
-{{ $path }} must be a host name or IP address only. Set the port in `port` next to it. To set a complete URL, use `postgresql.url`.
+{{ $path }} must contain only a host name or IP address. Set the port in `port`. To set a complete URL, use `postgresql.url`.
 {{- end }}{{- end }}
 {{- if and (not $pg.host) $ways (or $pg.user $pg.password (and $secret.name (not $secret.urlKey))) }}
-postgresql: the user and password have no effect with a complete URL. Put them into the URL, or set `postgresql.host` instead of the URL.
+postgresql: the user and password have no effect with a complete URL. Add them to the URL, or set `postgresql.host` instead of the URL.
 {{- end }}
 {{- if and $pg.direct.host (not $pg.host) }}
 postgresql.direct.host requires `postgresql.host`. If you use a complete URL, set the URL for migrations with `postgresql.direct.existingSecret`.
@@ -48,7 +48,7 @@ postgresql.tls: `ca` has no effect with `mode: no-verify`, which does not check 
 redis: the address is set more than once. Keep only one of `redis.url`, `redis.nodes` and `redis.existingSecret.urlKey`.
 {{- end }}
 {{- if and $ways (not $redis.nodes) (or $redis.username $redis.password (and $redis.url $redis.existingSecret.name (not $redis.sentinel.passwordKey))) }}
-redis: the user and password have no effect with a complete URL. Put them into the URL, or set `redis.nodes` instead of the URL.
+redis: the user and password have no effect with a complete URL. Add them to the URL, or set `redis.nodes` instead of the URL.
 {{- end }}
 {{- if and (not $ways) (or $redis.existingSecret.name $redis.password $redis.username) }}
 redis: credentials are set, but the address is missing. Set `redis.nodes`, or `redis.existingSecret.urlKey` if the secret contains the complete URL.
@@ -72,7 +72,7 @@ redis.tls.enabled is true, but `redis.url` starts with redis://. Use rediss://.
 mail: the address is set twice. Keep only one of `mail.url` and `mail.existingSecret`.
 {{- end }}
 {{- if and (not .Values.keys.existingSecret) (eq .Values.keys.secretsKeyKey .Values.keys.tokenSecretKey) }}
-keys: `secretsKeyKey` and `tokenSecretKey` must differ, because they name two different secrets.
+keys: `secretsKeyKey` and `tokenSecretKey` must be different, because they are the names of two different keys.
 {{- end }}
 {{- end -}}
 
@@ -94,7 +94,7 @@ kafka.brokers: {{ . | quote }} is an IPv6 address. Use a host name that resolves
 kafka.brokers: {{ . | quote }} must have the form host:port.
 {{- end }}{{- end }}
 {{- if and (not $kafka.tls.enabled) (or $kafka.tls.ca.secret $kafka.tls.ca.configMap $kafka.tls.client.secret) }}
-kafka.tls: certificates are set, but `kafka.tls.enabled` is false. Set it to true, or remove the certificates.
+kafka.tls: certificates are set, but `kafka.tls.enabled` is false. Set `kafka.tls.enabled` to true, or remove the certificates.
 {{- end }}
 {{- if and $sasl.mechanism (not $sasl.username) (not (and $sasl.existingSecret.name $sasl.existingSecret.usernameKey)) }}
 kafka.sasl: a user name is required. Set `kafka.sasl.username`, or `kafka.sasl.existingSecret.usernameKey`.
@@ -103,21 +103,21 @@ kafka.sasl: a user name is required. Set `kafka.sasl.username`, or `kafka.sasl.e
 kafka.sasl: a password is required. Set `kafka.sasl.existingSecret.name`, or `kafka.sasl.password`.
 {{- end }}
 {{- if and (not $sasl.mechanism) (or $sasl.username $sasl.password $sasl.existingSecret.name) }}
-kafka.sasl: credentials are set, but `mechanism` is missing. Set it to plain, scram-sha-256 or scram-sha-512.
+kafka.sasl: credentials are set, but `mechanism` is missing. Set `mechanism` to plain, scram-sha-256 or scram-sha-512.
 {{- end }}
 {{- else if ne .Values.eventLog.fallback "none" }}
-eventLog.fallback applies only with `eventLog.type: kafka`. Set it to none.
+eventLog.fallback is supported only with `eventLog.type: kafka`. Set `eventLog.fallback` to none.
 {{- end }}
 {{- $lanes := list -}}
 {{- range $name, $consumer := .Values.consumers }}
 {{- $lanes = concat $lanes (default list $consumer.lanes) }}
 {{- if not $consumer.lanes }}
-consumers.{{ $name }}.lanes is required. List the topics that it reads: live, historical, overflow.
+consumers.{{ $name }}.lanes is required. List the topics that this consumer reads: live, historical, overflow.
 {{- end }}
 {{- end }}
 {{- range list "live" "historical" "overflow" }}
 {{- if not (has . $lanes) }}
-consumers: no consumer reads the topic {{ . }}, so its events would never be stored. Add it to the `lanes` of a consumer.
+consumers: no consumer reads the topic {{ . }}, so its events would never be stored. Add the topic to a consumer's `lanes`.
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -139,7 +139,7 @@ consumers: no consumer reads the topic {{ . }}, so its events would never be sto
 {{- /* Kubernetes uses the limit as the request if no request is set. */}}
 {{- $cpu := or (get (default dict .values.resources.requests) "cpu") (get (default dict .values.resources.limits) "cpu") }}
 {{- if and (not (and $keda (eq .kind "consumer"))) (not $cpu) }}
-{{ $path }}.resources.requests.cpu is required, because autoscaling measures the CPU usage against it. Set it, or set `autoscaling.enabled: false`.
+{{ $path }}.resources.requests.cpu is required, because autoscaling compares the CPU usage with this value. Set the value, or set `autoscaling.enabled: false`.
 {{- end }}
 {{- if and $keda (eq .kind "consumer") (eq $log "postgres") (not $scaling.triggers) }}
 {{ $path }}.autoscaling: KEDA reads the lag from Kafka, but `eventLog.type` is postgres. Set `triggers`, or `keda.enabled: false`.
@@ -155,33 +155,33 @@ consumers: no consumer reads the topic {{ . }}, so its events would never be sto
 {{- end }}
 {{- end }}
 {{- if and .Values.ingress.enabled (regexMatch "cert-manager.io/(cluster-)?issuer" (toJson .Values.ingress.annotations)) (not .Values.ingress.tls.secretName) }}
-ingress.annotations request a certificate from cert-manager. Set `ingress.tls.secretName` to the secret in which cert-manager stores it.
+ingress.annotations request a certificate from cert-manager. Set `ingress.tls.secretName` to the secret in which cert-manager stores the certificate.
 {{- end }}
 {{- if and .Values.gatewayApi.enabled (not .Values.gatewayApi.parentRefs) }}
 gatewayApi.parentRefs is required. Set it to the Gateway, e.g. [{ name: public, namespace: gateways }].
 {{- end }}
 {{- if and .Values.apiHost (eq .Values.host .Values.apiHost) }}
-apiHost is the same as `host`. Leave it empty to serve both from one host.
+apiHost is the same as `host`. To serve the management API and events on one host, leave `apiHost` empty.
 {{- end }}
 {{- range list "host" "apiHost" }}
 {{- with get $.Values . }}
 {{- if regexMatch "[/: ]" . }}
 {{ . | quote }} is not a host name. Remove the scheme, the port and the path.
 {{- else if and (or $.Values.ingress.enabled $.Values.gatewayApi.enabled) (or (not (regexMatch "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$" .)) (regexMatch "^[0-9.]+$" .)) }}
-{{ . | quote }} cannot be used in an Ingress or a Gateway. Set one host name of lower-case letters, digits, hyphens and dots. IP addresses are not allowed.
+{{ . | quote }} cannot be used in an Ingress or a Gateway. Set a single host name that consists of lower-case letters, digits, hyphens and dots. IP addresses are not allowed.
 {{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}
 
-{{/* Checks of single pods: enough time to stop, and no duplicate ports, variables or labels. */}}
+{{/* Checks each pod for enough time to stop, and for duplicate ports, variables and labels. */}}
 {{- define "millrace.problems.pods" -}}
 {{- range include "millrace.components" . | fromJsonArray }}
 {{- $component := .name }}
 {{- $needed := add (include "millrace.stopSeconds" . | int) (default 0 .values.preStopSeconds | int) }}
 {{- with .values.terminationGracePeriodSeconds }}
 {{- if lt (int .) (int $needed) }}
-terminationGracePeriodSeconds is {{ include "millrace.text" . }}, but a {{ $component }} takes up to {{ $needed }} s to stop (preStopSeconds, STOP_DELAY_MS, DRAIN_TIMEOUT_MS). Raise it, or leave it out.
+terminationGracePeriodSeconds is {{ include "millrace.text" . }}, but a {{ $component }} takes up to {{ $needed }} s to stop (preStopSeconds, STOP_DELAY_MS, DRAIN_TIMEOUT_MS). Raise terminationGracePeriodSeconds, or remove it.
 {{- end }}
 {{- end }}
 {{- if eq (int .values.port) (int $.Values.metrics.port) }}
@@ -189,7 +189,7 @@ metrics.port is {{ include "millrace.text" .values.port }}, which is also the po
 {{- end }}
 {{- with .values.service }}
 {{- if and .loadBalancerSourceRanges (ne .type "LoadBalancer") }}
-{{ $component }}.service.loadBalancerSourceRanges requires `type: LoadBalancer`. With other types, restrict the clients with `networkPolicies.clients`.
+{{ $component }}.service.loadBalancerSourceRanges requires `type: LoadBalancer`. With other types, use `networkPolicies.clients` to restrict clients.
 {{- end }}
 {{- if and .externalTrafficPolicy (eq .type "ClusterIP") }}
 {{ $component }}.service.externalTrafficPolicy requires `type: NodePort` or `type: LoadBalancer`.
@@ -199,19 +199,19 @@ metrics.port is {{ include "millrace.text" .values.port }}, which is also the po
 {{- $delay := get (default dict .values.settings) "STOP_DELAY_MS" | default 2000 | int }}
 {{- $drain := get (default dict .values.settings) "DRAIN_TIMEOUT_MS" | default 25000 | int }}
 {{- if ge $delay $drain }}
-{{ .kind }}.settings: STOP_DELAY_MS ({{ $delay }}) counts towards DRAIN_TIMEOUT_MS ({{ $drain }}) and leaves no time to finish requests in progress. Also raise DRAIN_TIMEOUT_MS.
+{{ .kind }}.settings: STOP_DELAY_MS ({{ $delay }}) is part of DRAIN_TIMEOUT_MS ({{ $drain }}) and leaves no time to finish requests in progress. Raise DRAIN_TIMEOUT_MS.
 {{- end }}
 {{- end }}
 {{- $names := list }}
 {{- range include "millrace.environment" (dict "root" $ "kind" .kind "values" .values) | fromYamlArray }}
 {{- if has .name $names }}
-extraEnv of a {{ $component }} contains {{ .name }}, which the chart already sets or which occurs twice. Put settings of the service into `settings`.
+{{ $component }}: `extraEnv` contains {{ .name }}, which the chart already sets or which occurs twice. Move service settings to `settings`.
 {{- end }}
 {{- $names = append $names .name }}
 {{- end }}
 {{- range $label, $_ := merge dict (default dict .values.podLabels) $.Values.podLabels $.Values.labels }}
 {{- if has $label (list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/part-of") }}
-The label {{ $label }} of a {{ $component }} is reserved, because services use it to select pods. Use a different label (`labels`, `podLabels`).
+{{ $component }}: the label {{ $label }} is reserved, because services use it to select pods. Use a different label (`labels`, `podLabels`).
 {{- end }}
 {{- end }}
 {{- end }}
@@ -239,19 +239,19 @@ migrations.extraEnv contains {{ .name }}, which the chart already sets or which 
 {{- define "millrace.problems.names" -}}
 {{- $fullname := include "millrace.fullname" . }}
 {{- if not (regexMatch "^[a-z]([a-z0-9-]*[a-z0-9])?$" $fullname) }}
-The name {{ $fullname | quote }} cannot be used as the prefix of the names of all objects. It must consist of lower-case letters, digits and hyphens, and start with a letter. Set `fullnameOverride`.
+The name {{ $fullname | quote }} cannot be used as the prefix of object names. The prefix must consist of lower-case letters, digits and hyphens, and start with a letter. Set `fullnameOverride`.
 {{- end }}
 {{- if and .Values.nameOverride (not (regexMatch "^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$" .Values.nameOverride)) }}
 nameOverride: {{ .Values.nameOverride | quote }} cannot be used as a label. Use only letters, digits, hyphens, dots and underscores.
 {{- end }}
 {{- range $name, $_ := .Values.consumers }}
 {{- if or (gt (len $name) 18) (not (regexMatch "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$" $name)) }}
-consumers: {{ $name | quote }} cannot be used in the names of objects. Use at most 18 lower-case letters, digits and hyphens.
+consumers: {{ $name | quote }} cannot be used in object names. Use at most 18 lower-case letters, digits and hyphens.
 {{- end }}
 {{- end }}
 {{- end -}}
 
-{{/* Checks against objects that already exist in the cluster. `helm template` does not look them up, so the checks pass there. */}}
+{{/* Compares the values with objects in the cluster. `helm template` does not look up objects, so these checks always pass there. */}}
 {{- define "millrace.problems.upgrade" -}}
 {{- $fullname := include "millrace.fullname" . }}
 {{- $there := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-management-api" $fullname) }}
@@ -261,7 +261,7 @@ nameOverride: the existing deployments select their pods by the name {{ $name | 
 {{- end }}
 {{- $secret := include "millrace.keysOfServices" . }}
 {{- if and (not .Values.keys.existingSecret) $secret (ne $secret (printf "%s-keys" $fullname)) }}
-keys: the running services use the keys in the secret {{ $secret | quote }}. New keys cannot decrypt the existing data. Set `keys.existingSecret` to this secret again.
+keys: the running services use the keys in the secret {{ $secret | quote }}. Existing data cannot be decrypted with new keys. Set `keys.existingSecret` to this secret again.
 {{- end }}
 {{- end -}}
 
@@ -291,7 +291,7 @@ keys: the secret {{ $name | quote }} does not contain {{ . | quote }}, so new ke
 {{- end }}
 {{- end }}
 {{- else if eq $name (include "millrace.keysOfServices" .) }}
-keys: services are running, but the secret {{ $name | quote }} with their keys is missing. Restore it from your backup. `keys.allowNew` would create new keys, which cannot decrypt the existing data.
+keys: services are running, but the secret {{ $name | quote }} with their keys is missing. Restore the secret from your backup. `keys.allowNew` would create new keys, but existing data cannot be decrypted with new keys.
 {{- end }}
 {{- end }}
 {{- end -}}
