@@ -57,7 +57,7 @@ test('an event there and back, flags, and nothing is left', async () => {
 
 test('what does not work is named, and nothing is left then either', async () => {
   const { code, output } = await run(nowhere, services.apiUrl, '1');
-  expect(output).toContain(`Sending an event failed. Last response of ${nowhere}/capture/:`);
+  expect(output).toContain(`Sending an event failed. Last response from ${nowhere}/capture/:`);
   expect(code).toBe(1);
   expect(await leftBehind()).toEqual({ organizations: 0, keys: 0 });
 });

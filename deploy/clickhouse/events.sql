@@ -1,4 +1,4 @@
--- Reads Millrace events from Kafka into ClickHouse, within about a second.
+-- Copies Millrace events from Kafka to ClickHouse within about a second.
 --
 -- Set PUBLISH_PROCESSED=on for the event consumer, enter your brokers (and TOPIC_PREFIX, if you use one) in the Kafka
 -- table below, and run this file once: clickhouse-client --multiquery < events.sql
@@ -17,13 +17,13 @@ CREATE TABLE IF NOT EXISTS millrace.events (
   uuid                 UUID,
   event                LowCardinality(String),
   distinct_id          String CODEC(ZSTD(1)),
-  -- The person at the time of ingestion. Queries look up the current person of the distinct id in PostgreSQL.
+  -- The person at the time of ingestion. Queries look up the distinct ID's current person in PostgreSQL.
   person_id            UUID,
   person_created_at    Nullable(DateTime64(3, 'UTC')),
   person_properties    String CODEC(ZSTD(3)),
   person_mode          LowCardinality(String),
   properties           String CODEC(ZSTD(3)),
-  -- Queries on properties read this column completely. LZ4, because decompression took half of the query time with ZSTD.
+  -- Queries on properties read this entire column. The codec is LZ4, because with ZSTD, decompression took half of the query time.
   readable             String MATERIALIZED if(isValidJSON(properties), properties, arrayStringConcat(arrayMap(
 part -> if(startsWith(part, '"'), part, replaceRegexpAll(replaceRegexpAll(part,
   '-?(\\d[\\d.]*[eE]\\+?[3-9]\\d\\d+|\\d{300,})', 'null'), '(-?\\d{17,}(\\.\\d+)?)', '\\1e0')),
@@ -54,7 +54,7 @@ extractAll(properties, '"(?:[^"\\\\]|\\\\.)*"|[^"]+')))) CODEC(LZ4),
   elements_chain       String CODEC(ZSTD(3)),
   historical_migration Bool,
   captured_at          DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
-  -- The time when the event was stored in PostgreSQL. Records of the topic do not contain it.
+  -- The time when the event was stored in PostgreSQL. The topic's records do not contain this time.
   created_at           DateTime64(3, 'UTC') DEFAULT captured_at CODEC(Delta, ZSTD(1)),
   INDEX by_distinct_id distinct_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1,
@@ -64,7 +64,7 @@ PARTITION BY toYYYYMM(timestamp)
 ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
 SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
 
--- The columns are typed, so that a malformed record is a single error that does not affect other records, and new fields are ignored.
+-- The columns have types, so that a malformed record causes a single error and does not affect other records. New fields are ignored.
 -- Objects are read as their exact text. (JSONExtract… of a complete record fails if it contains a number of 2^64 or more.)
 CREATE TABLE IF NOT EXISTS millrace.events_queue
 (
@@ -94,7 +94,7 @@ SETTINGS
     input_format_json_read_objects_as_strings = 1,
     input_format_skip_unknown_fields = 1;
 
--- Records that could not be read, with the reason and their position in the topic.
+-- Unreadable records, with the reason and the position in the topic.
 CREATE TABLE IF NOT EXISTS millrace.events_unread
 (
     seen_at   DateTime DEFAULT now(),

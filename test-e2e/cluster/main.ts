@@ -6,23 +6,23 @@ import { outsideNamespaces } from './outside-namespaces.ts';
 
 const usage = `Usage: npm run test:cluster [-- options]
 
-Starts a Kubernetes of two nodes from packages alone, installs the chart on it, and lets happen to it, under load, what
-happens in production. Ends with 1 when anything is lost or doubled. Needs root on Debian, Go, Java and redis-server.
+Starts a Kubernetes cluster with two nodes, installs the chart, and runs failure scenarios under load. The cluster's programs
+come only from packages. Exits with code 1 if an event is lost or duplicated. Requires Debian, root, Go, Java and redis-server.
 
-  --only <word,word>   stories whose names contain one of these words
-  --run <command>      instead of stories: a shell command that finds the cluster by kubectl and helm
-  --chart <directory>  deploy/helm/millrace
-  --image <archive>    this version's; packed now when not given
-  --from <ref,ref>     also upgrades from these: anything git knows; built and packed first
-  --rate <number>      events a second that clients capture, 2000
-  --report <file>      the one in deploy/ when all stories run, else none`;
+  --only <word,word>   Run only scenarios whose names contain one of these words.
+  --run <command>      Run this shell command instead of the scenarios. The command can use kubectl and helm.
+  --chart <directory>  Install this chart (default: deploy/helm/millrace).
+  --image <archive>    Install this image (default: an image of this version, which is built first).
+  --from <ref,ref>     Also upgrade from these git revisions, which are built first.
+  --rate <number>      Number of events that the clients send per second (default: 2000).
+  --report <file>      Write the report to this file (default: the report in deploy/, but only if all scenarios run).`;
 
 function readOptions(): ClusterCommandOptions | null {
   const text = { type: 'string' } as const;
   try {
     const options = { only: text, run: text, chart: text, image: text, report: text, from: text, rate: text };
     const { values } = parseArgs({ options: { ...options, inside: text, older: text } });
-    if (!(Number(values.rate ?? 1) > 0)) throw new Error('--rate: how many events a second?');
+    if (!(Number(values.rate ?? 1) > 0)) throw new Error('--rate must be a positive number of events per second');
     return values;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

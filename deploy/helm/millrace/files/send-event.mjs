@@ -1,6 +1,7 @@
-// `helm test`: creates a separate organization, sends an event, reads it back from the API, requests flags, and deletes the
-// organization. It uses the command line in the image, so that the test needs no keys.
-// Arguments: the URLs of the gateway, of flags and of the API, and the number of seconds after which the test gives up and cleans up.
+// `helm test`: creates a separate organization, sends an event, reads the event back from the API, requests flags, and deletes the
+// organization. The test uses the image's `millrace` command, so it does not need any keys.
+// Arguments: the URLs of the gateway, the flags deployment and the API, and the number of seconds after which the test gives up and
+// cleans up.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +30,7 @@ async function ask(what, url, options) {
     } catch (error) {
       last = `${error.message} ${error.cause?.message ?? ''}`;
     }
-    if (Date.now() > until) throw new Error(`${what} failed. Last response of ${url}: ${last}`);
+    if (Date.now() > until) throw new Error(`${what} failed. Last response from ${url}: ${last}`);
   }
 }
 

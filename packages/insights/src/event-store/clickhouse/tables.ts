@@ -55,20 +55,20 @@ export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE
       uuid                 UUID,
       event                LowCardinality(String),
       distinct_id          String CODEC(ZSTD(1)),
-      -- The person at the time of ingestion. Queries look up the current person of the distinct id in PostgreSQL.
+      -- The person at the time of ingestion. Queries look up the distinct ID's current person in PostgreSQL.
       person_id            UUID,
       person_created_at    Nullable(DateTime64(3, 'UTC')),
       person_properties    String CODEC(ZSTD(3)),
       person_mode          LowCardinality(String),
       properties           String CODEC(ZSTD(3)),
-      -- Queries on properties read this column completely. LZ4, because decompression took half of the query time with ZSTD.
+      -- Queries on properties read this entire column. The codec is LZ4, because with ZSTD, decompression took half of the query time.
       readable             String MATERIALIZED ${readable} CODEC(LZ4),
       usual                MATERIALIZED JSONExtract(readable, 'Tuple(
         ${usual})') CODEC(ZSTD(1)),
       elements_chain       String CODEC(ZSTD(3)),
       historical_migration Bool,
       captured_at          DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
-      -- The time when the event was stored in PostgreSQL. Records of the topic do not contain it.
+      -- The time when the event was stored in PostgreSQL. The topic's records do not contain this time.
       created_at           DateTime64(3, 'UTC') DEFAULT captured_at CODEC(Delta, ZSTD(1)),
       INDEX by_distinct_id distinct_id TYPE bloom_filter(0.01) GRANULARITY 1,
       INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1,
