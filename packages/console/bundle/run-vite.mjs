@@ -11,6 +11,9 @@ const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const directory = process.argv[2];
 const marksWords = process.argv[3] === '--marked';
 const bundled = new Set();
+// Tests set another value, and would then test and measure React's development build.
+// biome-ignore lint/style/noProcessEnv: Vite and its plugins read it from here
+process.env.NODE_ENV = 'production';
 
 await build({
   root: home,
