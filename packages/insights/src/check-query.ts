@@ -11,7 +11,9 @@ import { planFunnel } from './plan/funnel.ts';
 import { planLifecycle } from './plan/lifecycle.ts';
 import { planRetention } from './plan/retention.ts';
 import { planTrends } from './plan/trends.ts';
-import { type Query, queryError } from './query.ts';
+import { planWeb } from './plan/web.ts';
+import type { Query } from './query.ts';
+import { queryError } from './query-parts.ts';
 import { readSettings } from './records-store.ts';
 
 interface Stored {
@@ -67,6 +69,10 @@ function plan(query: Query, context: PlanContext): unknown {
       return planActors(query, context);
     case 'EventsQuery':
       return planEvents(query, context);
+    case 'WebOverviewQuery':
+    case 'WebStatsTableQuery':
+    case 'WebTrendsQuery':
+      return planWeb(query, context);
     default:
       return query satisfies never;
   }

@@ -1,7 +1,7 @@
 // What stands on a dashboard, and what it asks.
 
 import { withFilters } from './override.ts';
-import { isRecord } from './query.ts';
+import { isRecord } from './query-parts.ts';
 
 interface Placed {
   id: number;

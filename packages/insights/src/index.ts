@@ -50,6 +50,7 @@ export { withFilters } from './override.ts';
 export { parseQuery } from './parse-query.ts';
 export { patternProblem, postgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';
-export { isRecord, queryKinds } from './query.ts';
+export { queryKinds } from './query.ts';
+export { isRecord } from './query-parts.ts';
 export { readSettings } from './records-store.ts';
 export { budgetProblem, narrowing, type QueryAnswer, type QueryDeps, runQuery } from './run.ts';

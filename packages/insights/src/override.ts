@@ -1,6 +1,6 @@
 // Filters of a dashboard on top of a query.
 
-import { isRecord, queryError } from './query.ts';
+import { isRecord, queryError } from './query-parts.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode']);
 

@@ -2,7 +2,8 @@
 
 import type { TObject } from 'typebox';
 import { Errors } from 'typebox/value';
-import { isRecord, type Query, queryError, queryKinds } from './query.ts';
+import { type Query, queryKinds } from './query.ts';
+import { isRecord, queryError } from './query-parts.ts';
 
 /** Nodes that say how to draw what their `source` asks. */
 const wrappers = new Set(['InsightVizNode', 'DataTableNode']);

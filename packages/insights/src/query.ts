@@ -1,22 +1,29 @@
 // What may be asked: one schema per kind of query, for validation, types and the API's description.
 
-import { AppError } from '@millrace/runtime';
-import { type Static, type TObject, type TProperties, Type } from 'typebox';
-
-const closed = { additionalProperties: false };
-const object = <P extends TProperties>(title: string, fields: P) => Type.Object(fields, { ...closed, title });
-const text = (description: string) => Type.Optional(Type.String({ description }));
-const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
-const choice = <T extends string>(values: readonly T[], description: string) =>
-  Type.Optional(Type.Enum([...values], { description }));
-/** Fields by which clients draw; they change no number. */
-const drawing = <N extends string>(...names: N[]) =>
-  Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown())])) as Record<N, ReturnType<typeof any>>;
-const placing = ['legendPosition', 'hideWeekends', 'showAnnotations', 'showTrendLines'] as const;
-const any = () => Type.Optional(Type.Unknown());
-
-export const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
-export type Interval = (typeof intervals)[number];
+import { type Static, type TObject, Type } from 'typebox';
+import {
+  choice,
+  common,
+  compareFilter,
+  drawing,
+  filters,
+  flag,
+  groupIndex,
+  interval,
+  marks,
+  modifiers,
+  object,
+  placing,
+  text,
+} from './query-parts.ts';
+import {
+  type WebOverviewQuery,
+  type WebStatsTableQuery,
+  type WebTrendsQuery,
+  webOverviewQuery,
+  webStatsTableQuery,
+  webTrendsQuery,
+} from './web-query.ts';
 
 export const aggregates = ['sum', 'avg', 'min', 'max', 'median', 'p75', 'p90', 'p95', 'p99'] as const;
 export type Aggregate = (typeof aggregates)[number];
@@ -28,48 +35,6 @@ const counting = [
   ...(['first_time_for_user', 'first_matching_event_for_user', 'first_time_for_user_with_filters'] as const),
 ];
 export type Math = (typeof counting)[number] | Aggregate | (typeof perActor)[number];
-
-/** Read by `plan/conditions.ts`, which names what is wrong with it. */
-const filter = Type.Object(
-  {
-    key: text('Name of the property.'),
-    value: Type.Optional(Type.Unknown({ description: 'Value, or list of values, to compare the property with.' })),
-    operator: text('Comparison operator. Defaults to `exact`.'),
-    type: text('`event` (default), `person`, `group`, `cohort`, `element` or `event_metadata`.'),
-    group_type_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 4 })),
-  },
-  { title: 'InsightPropertyFilter' },
-);
-const filterGroup = Type.Object(
-  { type: Type.Optional(Type.Enum(['AND', 'OR'])), values: Type.Array(Type.Object({})) },
-  { title: 'InsightPropertyGroup' },
-);
-const filters = Type.Optional(
-  Type.Union([Type.Array(filter), filterGroup], {
-    description: 'A list of filters that must all match, or a group of filters and groups combined with `AND` or `OR`.',
-  }),
-);
-
-const groupIndex = Type.Optional(Type.Integer({ minimum: 0, maximum: 4, description: 'Index of a group type.' }));
-
-const dateRange = Type.Optional(
-  object('InsightDateRange', {
-    date_from: text('ISO 8601, relative (`-7d`, `-1mStart`, `wStart`, `qStart`) or `all`. Defaults to `-7d`.'),
-    date_to: text('ISO 8601 or relative. Defaults to now.'),
-    explicitDate: flag('Whether to use the exact start and end times of the range, without rounding.'),
-  }),
-);
-
-/** Fields that every query can have and that do not affect its result. */
-const marks = drawing('version', 'tags', 'name', 'response', 'dataColorTheme');
-const modifiers = Type.Optional(
-  Type.Object(
-    {
-      personsOnEventsMode: text('Whether to use current person properties, or those stored with the event.'),
-    },
-    { title: 'InsightModifiers' },
-  ),
-);
 
 export const eventsNode = object('InsightEventsNode', {
   kind: Type.Literal('EventsNode'),
@@ -122,25 +87,7 @@ const breakdownFilter = Type.Optional(
 );
 export type BreakdownFilter = Static<typeof breakdownFilter>;
 
-const common = {
-  dateRange,
-  properties: filters,
-  filterTestAccounts: flag("Whether to apply the project's `test_account_filters`."),
-  samplingFactor: Type.Optional(
-    Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Accepted, but has no effect. All events are used.' }),
-  ),
-  modifiers,
-  ...marks,
-};
 const series = (maxItems: number) => Type.Array(eventsNode, { minItems: 1, maxItems });
-const interval = choice(intervals, 'Interval of the result. Defaults to `day`.');
-
-const compareFilter = Type.Optional(
-  object('InsightCompareFilter', {
-    compare: flag('Whether to compare with the previous period.'),
-    compare_to: text('How far back the compared period is, such as `-1w`. Defaults to the period directly before.'),
-  }),
-);
 
 export const displays = {
   series: [
@@ -378,7 +325,9 @@ export type ActorsQuery = Static<typeof actorsQuery>;
 export type InsightActorsQuery = Static<typeof insightActors>;
 export type FunnelsActorsQuery = Static<typeof funnelsActors>;
 
-export type Query = TrendsQuery | FunnelsQuery | RetentionQuery | LifecycleQuery | EventsQuery | ActorsQuery;
+export type Query =
+  | (TrendsQuery | FunnelsQuery | RetentionQuery | LifecycleQuery | EventsQuery | ActorsQuery)
+  | (WebOverviewQuery | WebStatsTableQuery | WebTrendsQuery);
 
 /** The kinds that can be run, by their name. */
 export const queryKinds = {
@@ -388,13 +337,7 @@ export const queryKinds = {
   LifecycleQuery: lifecycleQuery,
   EventsQuery: eventsQuery,
   ActorsQuery: actorsQuery,
+  WebOverviewQuery: webOverviewQuery,
+  WebStatsTableQuery: webStatsTableQuery,
+  WebTrendsQuery: webTrendsQuery,
 } satisfies Record<Query['kind'], TObject>;
-
-/** What cannot be answered, with the part of the query that is to blame: `series.1.math`. */
-export function queryError(path: string, detail: string, code = 'invalid_input'): AppError {
-  return new AppError('invalid', path === '' ? detail : `${path}: ${detail}`, { code, attr: 'query' });
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -8,6 +8,7 @@ import { funnelAnswer, needsUnits } from './answer/funnel.ts';
 import { answerLifecycle } from './answer/lifecycle.ts';
 import { answerRetention } from './answer/retention.ts';
 import { answerTrends, shownRange } from './answer/trends.ts';
+import { answerWeb, type WebRows } from './answer/web.ts';
 import {
   type Budget,
   type EventStore,
@@ -25,6 +26,7 @@ import { planFunnel } from './plan/funnel.ts';
 import { planLifecycle } from './plan/lifecycle.ts';
 import { planRetention } from './plan/retention.ts';
 import { planTrends, type TrendsPlan } from './plan/trends.ts';
+import { planWeb, type WebPlan } from './plan/web.ts';
 import type { Query } from './query.ts';
 import { readBooleans, readGroups, readPersons, readSettings } from './records-store.ts';
 
@@ -51,6 +53,9 @@ export interface QueryAnswer {
   limit?: number;
   offset?: number;
   missing_actors_count?: number;
+  /** Both ends of the range, of an overview of web traffic. */
+  dateFrom?: string;
+  dateTo?: string;
   resolved_date_range?: { date_from: string; date_to: string };
   timezone: string;
 }
@@ -144,9 +149,28 @@ async function answerQuery(
       const persons = await readPersons(deps.sql, context.settings.projectId, personsShown(plan, rows));
       return answerEvents(plan, rows, { persons, context });
     }
+    case 'WebOverviewQuery':
+    case 'WebStatsTableQuery':
+    case 'WebTrendsQuery': {
+      const plan = planWeb(query, context);
+      return {
+        ...answerWeb(plan, await askWeb(events, plan, run), context),
+        resolved_date_range: shownRange(plan.period, context),
+      };
+    }
     default:
       return query satisfies never;
   }
+}
+
+/** What is compared of a table are the values that it shows. */
+async function askWeb(events: EventStore, { current, previous, limit }: WebPlan, run: Budget): Promise<WebRows> {
+  const rows = await events.web(current, run);
+  if (previous === null) return { current: rows, previous: null };
+  const only = rows.slice(0, limit).map(({ value }) => value);
+  if (current.breakdown !== null && only.length === 0) return { current: rows, previous: [] };
+  const breakdown = previous.breakdown && { ...previous.breakdown, only };
+  return { current: rows, previous: await events.web({ ...previous, breakdown, offset: 0 }, run) };
 }
 
 /** The rows of each series of each period, one question after the other: a query has one connection. */

@@ -13,4 +13,5 @@ else {
   await import('./lists.test.ts');
   await import('./random-questions.test.ts');
   await import('./changed-queries.test.ts');
+  await import('./random-web.test.ts');
 }

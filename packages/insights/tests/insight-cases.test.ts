@@ -1,4 +1,4 @@
-/** Cases: queries over fixed events, with the answers to expect. */
+/** Cases and W-001 to W-063: queries over fixed events, with the answers to expect. */
 
 import { isAppError } from '@millrace/runtime';
 import { runQuery } from '../src/index.ts';
@@ -6,9 +6,16 @@ import { caseFile, createCaseProjects, type InsightCase } from './case-world.ts'
 import * as ofRules from './numbered-cases/of-rules.ts';
 import * as ofTrends from './numbered-cases/of-trends.ts';
 import * as ofWalks from './numbered-cases/of-walks.ts';
+import { web } from './numbered-cases/of-web.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
-const cases = [...Object.values(ofRules), ...Object.values(ofTrends), ...Object.values(ofWalks), caseFile.cases].flat();
+const cases = [
+  ...Object.values(ofRules),
+  ...Object.values(ofTrends),
+  ...Object.values(ofWalks),
+  web,
+  caseFile.cases,
+].flat();
 
 describe.each(engines)('on $name', (engine) => {
   let store: TestStore;

@@ -65,6 +65,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
         lives: async (question, run, each) => follow(projectOf(question)).then(() => events.lives(question, run, each)),
         retention: async (question, run) => follow(projectOf(question)).then(() => events.retention(question, run)),
         lifecycle: async (question, run) => follow(projectOf(question)).then(() => events.lifecycle(question, run)),
+        web: async (question, run) => follow(projectOf(question)).then(() => events.web(question, run)),
         units: async (question, run) => follow(question.projectId).then(() => events.units(question, run)),
         page: async (question, run) => follow(projectOf(question)).then(() => events.page(question, run)),
         list: async (question, run) => follow(projectOf(question)).then(() => events.list(question, run)),

@@ -12,7 +12,7 @@ type Result = Record<string, unknown>;
 
 /**
  * The results of any kind of query, as `query/` answers them: a row for each time of series, for each series of totals, for each step of a
- * funnel, for each group of retention, or the rows there are.
+ * funnel, for each group of retention, for each number of a website, or the rows there are.
  * @param columns of results that are rows themselves.
  */
 export function resultTable(results: unknown, columns?: readonly string[] | null): ResultTable {
@@ -23,6 +23,8 @@ export function resultTable(results: unknown, columns?: readonly string[] | null
   const series = list.filter(isResult);
   const [first] = series;
   if (first === undefined) return { columns: [], rows: [] };
+  if ('isIncreaseBad' in first) return overview(series);
+  if (isResult(first.metrics)) return webTrend(series, Object.keys(first.metrics));
   if ('values' in first) return retention(series);
   if ('people' in first || 'action_id' in first) return funnel(series);
   if (listOf(first.days).length > 0) return overTime(series);
@@ -57,6 +59,20 @@ function overTime(series: Result[]): ResultTable {
   return {
     columns: ['time', ...series.map(nameOf)],
     rows: days.map((day, at) => [cellOf(day), ...series.map(({ data }) => cellOf(listOf(data)[at]))]),
+  };
+}
+
+/** The numbers of a website. */
+function overview(items: Result[]): ResultTable {
+  const columns = ['key', 'value', 'previous'];
+  return { columns, rows: items.map((item) => columns.map((name) => cellOf(item[name]))) };
+}
+
+function webTrend(items: Result[], metrics: string[]): ResultTable {
+  const numbersOf = (value: unknown) => (isResult(value) ? value : {});
+  return {
+    columns: ['time', ...metrics],
+    rows: items.map((item) => [cellOf(item.bucket), ...metrics.map((name) => cellOf(numbersOf(item.metrics)[name]))]),
   };
 }
 

@@ -13,6 +13,8 @@ export interface EventStore {
   /** How many units began in an interval, and how many of them came back in later ones. */
   retention(question: RetentionQuestion, run: Budget): Promise<RetentionRow[]>;
   lifecycle(question: LifecycleQuestion, run: Budget): Promise<LifecycleRow[]>;
+  /** Visitors, views and sessions of a website, over time or by the values of a breakdown. */
+  web(question: WebQuestion, run: Budget): Promise<WebRow[]>;
   /** The persons, groups or sessions behind a number of the questions above. */
   units(question: UnitsQuestion, run: Budget): Promise<UnitRow[]>;
   /** Rows of events. */
@@ -264,6 +266,50 @@ export interface LifecycleRow {
   bucket: number;
   status: LifecycleStatus;
   count: number;
+}
+
+export const pageViews = ['$pageview', '$screen'] as const;
+
+/** Sessions that began in the selected time, with those of their page views that are selected. */
+export interface WebQuestion {
+  /** Of page views. */
+  select: Selection;
+  /** What the first and the last page view of a session must be, selected or not. */
+  entry: Condition;
+  exit: Condition;
+  /** Beginnings of the buckets that sessions begin in; empty: one number over all. */
+  edges: readonly number[];
+  breakdown: WebBreakdown | null;
+  order: { by: 'visitors' | 'views' | 'bounces'; isDescending: boolean };
+  limit: number;
+  offset: number;
+}
+
+export interface WebBreakdown {
+  /** The page view that has the value: each, or the first or the last of the session. */
+  of: 'view' | 'entry' | 'exit';
+  value: Breakdown;
+  /** Whether sessions without a value are left out. */
+  hidesNull: boolean;
+  /** The bounce rate of a value is that of the sessions whose first page view has it, and not of all in which it occurs. */
+  ratesEntries: boolean;
+  /** Only these values; null: all. */
+  only: readonly (string | null)[] | null;
+}
+
+export interface WebRow {
+  bucket: number;
+  value: string | null;
+  visitors: number;
+  views: number;
+  sessions: number;
+  /** How long all sessions lasted together. */
+  seconds: number;
+  /** How many of the `rated` sessions bounced. */
+  bounced: number;
+  rated: number;
+  /** Visitors or views of all rows, by what is ordered by. */
+  total: number;
 }
 
 /** Properties of a person that name it: the first that is not empty. */

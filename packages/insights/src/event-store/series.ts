@@ -90,7 +90,7 @@ function matching(dialect: Dialect, question: SeriesQuestion): Fragment {
 }
 
 /** A session ends after a day at the latest. */
-const longestSessionMs = 86_400_000;
+export const longestSessionMs = 86_400_000;
 
 /** All sessions around some events: how long they lasted, whatever happened in them. */
 function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuestion['select']): Fragment {

@@ -23,6 +23,7 @@ import { gatherIntervals, intervalsText, isOfIntervals, retentionText, unitsOfRe
 import { seriesText, unitsOfSeriesText } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
 import { valuesText } from './values.ts';
+import { readWeb } from './web.ts';
 
 export function createEventStore(engine: Engine): EventStore {
   const { dialect } = engine;
@@ -87,6 +88,8 @@ export function createEventStore(engine: Engine): EventStore {
           count: Number(count),
         }),
       ),
+
+    web: (question, run) => readWeb(engine, question, run),
 
     units(question, run) {
       const text = sql`SELECT unit, events FROM (${unitsText(dialect, question.units)}) AS behind ${orderedUnits(dialect, question)}

@@ -2,13 +2,8 @@
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { Condition, LifecycleStatus, Unit, UnitsBehind, UnitsOrder, UnitsQuestion } from '../event-store/port.ts';
-import {
-  type ActorsQuery,
-  type FunnelsActorsQuery,
-  type InsightActorsQuery,
-  queryError,
-  type TrendsQuery,
-} from '../query.ts';
+import type { ActorsQuery, FunnelsActorsQuery, InsightActorsQuery, TrendsQuery } from '../query.ts';
+import { queryError } from '../query-parts.ts';
 import { readFilters } from './conditions.ts';
 import { type BreakdownPlan, both, type PlanContext } from './context.ts';
 import { later, readMoment } from './dates.ts';

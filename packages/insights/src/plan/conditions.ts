@@ -5,7 +5,7 @@ import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPat
 import { releaseKey, versionKey } from '../event-store/dialect.ts';
 import type { Condition, Property, Test } from '../event-store/port.ts';
 import { patternProblem } from '../patterns.ts';
-import { isRecord, queryError } from '../query.ts';
+import { isRecord, queryError } from '../query-parts.ts';
 import { type Clock, dayMs, readMoment } from './dates.ts';
 
 const mostFilters = 200;

@@ -1,7 +1,8 @@
 // What a plan is made of beside the query: the project's settings and the time. Plans are pure functions of these.
 
 import type { Breakdown, Condition, Selection, Unit } from '../event-store/port.ts';
-import { type BreakdownFilter, type EventsNode, type Interval, isRecord, type Query, queryError } from '../query.ts';
+import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
+import { type Interval, isRecord, queryError } from '../query-parts.ts';
 import { type Cohort, type FilterContext, propertyOf, readFilters } from './conditions.ts';
 import { type AskedRange, clockOf, type Range, rangeOf } from './dates.ts';
 

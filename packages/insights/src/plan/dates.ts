@@ -1,7 +1,7 @@
 // Ranges of time and their buckets, by the clocks of the project. A wall time is what a clock shows, read as if it were UTC.
 
 import { type TimeZone, timeZone } from '@millrace/schedule';
-import { type Interval, queryError } from '../query.ts';
+import { type Interval, queryError } from '../query-parts.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

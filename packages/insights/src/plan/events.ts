@@ -1,7 +1,8 @@
 // From an EventsQuery to the rows that are read.
 
 import type { PageColumn, PageQuestion } from '../event-store/port.ts';
-import { type EventsQuery, queryError } from '../query.ts';
+import type { EventsQuery } from '../query.ts';
+import { queryError } from '../query-parts.ts';
 import { planPersons } from './actors.ts';
 import { readFilters } from './conditions.ts';
 import { both, filtersOfQuery, type PlanContext, selectionOf } from './context.ts';

@@ -1,6 +1,6 @@
 // Formulas over series: `(A + 2 * B) / C`.
 
-import { queryError } from '../query.ts';
+import { queryError } from '../query-parts.ts';
 
 /** What a formula makes of a number of each series. */
 export type Formula = (numbers: readonly number[]) => number;

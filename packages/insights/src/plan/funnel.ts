@@ -1,7 +1,8 @@
 // From a FunnelsQuery to the events that are read, and how they are walked.
 
 import type { Condition, FunnelQuestion, FunnelStep } from '../event-store/port.ts';
-import { type EventsNode, type FunnelsQuery, queryError } from '../query.ts';
+import type { EventsNode, FunnelsQuery } from '../query.ts';
+import { queryError } from '../query-parts.ts';
 import {
   type BreakdownPlan,
   both,

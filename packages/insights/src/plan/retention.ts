@@ -1,7 +1,8 @@
 // From a RetentionQuery to the question that answers it.
 
 import type { FirstTime, FunnelStep, Property, RetentionQuestion } from '../event-store/port.ts';
-import { type Interval, queryError, type RetentionQuery } from '../query.ts';
+import type { RetentionQuery } from '../query.ts';
+import { type Interval, queryError } from '../query-parts.ts';
 import { propertyOf } from './conditions.ts';
 import {
   type BreakdownPlan,

@@ -1,15 +1,8 @@
 // From a TrendsQuery to the questions that answer it.
 
 import type { Aggregation, FirstTime, Measure, SeriesQuestion, Unit } from '../event-store/port.ts';
-import {
-  type Aggregate,
-  aggregates,
-  displays,
-  type EventsNode,
-  type Interval,
-  queryError,
-  type TrendsQuery,
-} from '../query.ts';
+import { type Aggregate, aggregates, displays, type EventsNode, type TrendsQuery } from '../query.ts';
+import { type Interval, queryError } from '../query-parts.ts';
 import {
   type BreakdownPlan,
   both,
@@ -91,8 +84,9 @@ function formulasOf({ series, trendsFilter = {} }: TrendsQuery): TrendsPlan['for
     }));
 }
 
-function periodsOf(
-  query: TrendsQuery,
+/** The period asked for, and the one before where it is compared. */
+export function periodsOf(
+  query: Pick<TrendsQuery, 'dateRange' | 'compareFilter'>,
   { context, interval, isExact }: { context: PlanContext; interval: Interval; isExact: boolean },
 ): Pick<TrendsPeriod, 'label' | 'period'>[] {
   const { clock, settings } = context;

@@ -1,6 +1,6 @@
 // What of an answer is drawn.
 
-import { isRecord } from '../query.ts';
+import { isRecord } from '../query-parts.ts';
 import { displayOf, isBefore, labelOf, type SeriesResult, seriesOf } from './figures.ts';
 
 export type Chart =

@@ -5,7 +5,7 @@ import { isAppError } from '@millrace/runtime';
 import { type ResultTable, resultTable } from '../answer/table.ts';
 import { inOrderOfLayout, queryOfTile } from '../dashboard.ts';
 import { changeSource, sourceOf } from '../override.ts';
-import { isRecord } from '../query.ts';
+import { isRecord } from '../query-parts.ts';
 import type { QueryAnswer } from '../run.ts';
 import { type Chart, chartOf } from './chart.ts';
 import { changeOf, type Figure, figureOfFunnel, figuresOf } from './figures.ts';

@@ -1,7 +1,7 @@
 // The numbers of an answer that are read at a glance.
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
-import { isRecord } from '../query.ts';
+import { isRecord } from '../query-parts.ts';
 
 export interface Figure {
   label: string;

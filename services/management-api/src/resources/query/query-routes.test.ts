@@ -52,6 +52,56 @@ test('the kind may stand in the path too, and has to be the one of the query', a
   }
 });
 
+test('web traffic: an overview, a table and a trend, as JSON and as a file', async () => {
+  const { projectId, personalApiKey: key } = await createTestTenant(api.database);
+  const visitor = await storePerson(api.database.sql, projectId, { distinctIds: ['visitor'] });
+  for (const [minute, path] of [
+    ['00', '/'],
+    ['01', '/docs'],
+  ]) {
+    const properties = { $session_id: 's1', $pathname: path };
+    const timestamp = `2026-11-10T12:${minute}:00Z`;
+    const event = { event: '$pageview', distinctId: 'visitor', personId: visitor, timestamp, properties };
+    await storeEvent(api.database.sql, projectId, event);
+  }
+  const path = `/api/projects/${projectId}/query/`;
+  const dateRange = { date_from: '2026-11-10', date_to: '2026-11-10' };
+  const overview = { kind: 'WebOverviewQuery', dateRange };
+  expect(await ask({ query: overview }, { key, path })).toMatchObject({
+    status: 200,
+    body: {
+      results: [{ value: 1 }, { value: 2 }, { value: 1 }, { value: 60 }, { value: 0 }],
+      dateFrom: '2026-11-10 00:00:00',
+      dateTo: '2026-11-10 23:59:59',
+    },
+  });
+  const table = { kind: 'WebStatsTableQuery', breakdownBy: 'InitialPage', dateRange };
+  expect(await ask({ query: table }, { key, path: `${path}WebStatsTableQuery/` })).toMatchObject({
+    status: 200,
+    body: { results: [['/', [1, null], [2, null], 1]], hasMore: false, limit: 100, offset: 0 },
+  });
+  const fileOf = async (query: object) => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+    const request = { method: 'POST', headers, body: JSON.stringify({ query }) };
+    return (await (await fetch(`${api.url}${path}?format=csv`, request)).text()).split('\r\n');
+  };
+  expect(await fileOf(overview)).toEqual([
+    'key,value,previous',
+    'visitors,1,',
+    'views,2,',
+    'sessions,1,',
+    'session duration,60,',
+    'bounce rate,0,',
+    '',
+  ]);
+  const trend = { kind: 'WebTrendsQuery', dateRange, metrics: ['PageViews', 'Bounces'] };
+  expect(await fileOf(trend)).toEqual(['time,PageViews,Bounces', '2026-11-10,2,0', '']);
+  expect(await ask({ query: { ...overview, conversionGoal: { actionId: 1 } } }, { key, path })).toMatchObject({
+    status: 400,
+    body: { attr: 'query', detail: 'conversionGoal: Unknown field.' },
+  });
+});
+
 test('a query brought into the newest form is the query', async () => {
   const path = `/api/projects/${own.projectId}/query/upgrade/`;
   const query = { kind: 'DataTableNode', source: { kind: 'HogQLQuery', query: 'select 1' }, later: null };

@@ -31,8 +31,13 @@ const agesByInterval = new Map<unknown, Ages>([
 ]);
 const usualAges: Ages = { fresh: 6 * hour, lazy: 12 * hour };
 
-/** By the interval of the query. */
+/** Pages that show web traffic follow it closely. */
+const agesOfWeb: Ages = { fresh: 5 * minute, lazy: 15 * minute };
+const isOfWeb = (query: unknown) => isRecord(query) && /^Web\w+Query$/.test(String(query.kind));
+
+/** By the kind and the interval of the query. */
 function agesOf(query: unknown): Ages {
+  if (isOfWeb(query)) return agesOfWeb;
   return agesByInterval.get(intervalOf(query)) ?? usualAges;
 }
 

@@ -83,7 +83,8 @@ const optional = Type.Optional;
 const answer = Type.Object(
   {
     results: Type.Unknown({
-      description: 'Depends on the query kind: series, funnel steps, retention cohorts, or rows of column values.',
+      description:
+        'Depends on the query kind: series, funnel steps, retention cohorts, numbers, or rows of column values.',
     }),
     hasMore: optional(
       Type.Boolean({ description: 'Whether there are more rows or breakdown values than were returned.' }),
@@ -103,6 +104,14 @@ const answer = Type.Object(
         },
         { title: 'ResolvedDateRange', description: 'Date range of the query, in the project time zone.' },
       ),
+    ),
+    dateFrom: optional(
+      Type.String({ description: 'Start of the date range of a `WebOverviewQuery`, in the project time zone.' }),
+    ),
+    dateTo: optional(
+      Type.String({
+        description: 'End of the date range of a `WebOverviewQuery`, inclusive, in the project time zone.',
+      }),
     ),
     timings: nothing('Always null.'),
     hogql: Type.String({ description: 'Always empty.' }),
@@ -262,8 +271,8 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       operationId: 'query_create',
       summary: 'Run a query',
       description:
-        'Runs a query for trends, funnels, retention, lifecycle or events, or for the persons or groups in a data ' +
-        'point. ' +
+        'Runs a query for trends, funnels, retention, lifecycle, web traffic or events, or for the persons or groups ' +
+        'in a data point. ' +
         'Days are in the project time zone. Results are cached, and a cached result is returned while it is fresh. ' +
         '`last_refresh` says when it was computed. A query that takes too long fails with 400 `query_timeout`. A ' +
         'query that needs too much memory fails with ' +

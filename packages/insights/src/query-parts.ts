@@ -1,0 +1,92 @@
+// Parts of queries that several kinds have in common: filters, date ranges, and how a client's error is worded.
+
+import { AppError } from '@millrace/runtime';
+import { type TProperties, Type } from 'typebox';
+
+const closed = { additionalProperties: false };
+export const object = <P extends TProperties>(title: string, fields: P) => Type.Object(fields, { ...closed, title });
+export const text = (description: string) => Type.Optional(Type.String({ description }));
+export const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+export const choice = <T extends string>(values: readonly T[], description: string) =>
+  Type.Optional(Type.Enum([...values], { description }));
+/** Fields by which clients draw; they change no number. */
+export const drawing = <N extends string>(...names: N[]) =>
+  Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown())])) as Record<N, ReturnType<typeof any>>;
+export const placing = ['legendPosition', 'hideWeekends', 'showAnnotations', 'showTrendLines'] as const;
+const any = () => Type.Optional(Type.Unknown());
+
+export const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
+export type Interval = (typeof intervals)[number];
+
+/** Read by `plan/conditions.ts`, which names what is wrong with it. */
+const filter = Type.Object(
+  {
+    key: text('Name of the property.'),
+    value: Type.Optional(Type.Unknown({ description: 'Value, or list of values, to compare the property with.' })),
+    operator: text('Comparison operator. Defaults to `exact`.'),
+    type: text('`event` (default), `person`, `group`, `cohort`, `element` or `event_metadata`.'),
+    group_type_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 4 })),
+  },
+  { title: 'InsightPropertyFilter' },
+);
+const filterGroup = Type.Object(
+  { type: Type.Optional(Type.Enum(['AND', 'OR'])), values: Type.Array(Type.Object({})) },
+  { title: 'InsightPropertyGroup' },
+);
+export const filters = Type.Optional(
+  Type.Union([Type.Array(filter), filterGroup], {
+    description: 'A list of filters that must all match, or a group of filters and groups combined with `AND` or `OR`.',
+  }),
+);
+
+export const groupIndex = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 4, description: 'Index of a group type.' }),
+);
+
+const dateRange = Type.Optional(
+  object('InsightDateRange', {
+    date_from: text('ISO 8601, relative (`-7d`, `-1mStart`, `wStart`, `qStart`) or `all`. Defaults to `-7d`.'),
+    date_to: text('ISO 8601 or relative. Defaults to now.'),
+    explicitDate: flag('Whether to use the exact start and end times of the range, without rounding.'),
+  }),
+);
+
+/** Fields that every query can have and that do not affect its result. */
+export const marks = drawing('version', 'tags', 'name', 'response', 'dataColorTheme');
+export const modifiers = Type.Optional(
+  Type.Object(
+    {
+      personsOnEventsMode: text('Whether to use current person properties, or those stored with the event.'),
+    },
+    { title: 'InsightModifiers' },
+  ),
+);
+
+export const common = {
+  dateRange,
+  properties: filters,
+  filterTestAccounts: flag("Whether to apply the project's `test_account_filters`."),
+  samplingFactor: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Accepted, but has no effect. All events are used.' }),
+  ),
+  modifiers,
+  ...marks,
+};
+
+export const interval = choice(intervals, 'Interval of the result. Defaults to `day`.');
+
+export const compareFilter = Type.Optional(
+  object('InsightCompareFilter', {
+    compare: flag('Whether to compare with the previous period.'),
+    compare_to: text('How far back the compared period is, such as `-1w`. Defaults to the period directly before.'),
+  }),
+);
+
+/** What cannot be answered, with the part of the query that is to blame: `series.1.math`. */
+export function queryError(path: string, detail: string, code = 'invalid_input'): AppError {
+  return new AppError('invalid', path === '' ? detail : `${path}: ${detail}`, { code, attr: 'query' });
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,78 @@
+// What may be asked of web traffic: the schemas of the queries behind an overview, a table and a chart of a website.
+
+import { type Static, Type } from 'typebox';
+import { common, compareFilter, drawing, flag, interval, object } from './query-parts.ts';
+
+/** Accepted only as false, because clients send these fields with every query. */
+const unsupported = <N extends string>(...names: N[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, Type.Optional(Type.Literal(false, { description: 'Not supported. Must be false.' }))]),
+  ) as Record<N, ReturnType<typeof literalFalse>>;
+const literalFalse = () => Type.Optional(Type.Literal(false));
+
+const web = {
+  ...common,
+  interval,
+  ...unsupported('doPathCleaning', 'includeRevenue'),
+  // Every query uses all events and all sessions.
+  ...drawing('sampling', 'useSessionsTable'),
+};
+
+export const webOverviewQuery = object('WebOverviewQuery', {
+  kind: Type.Literal('WebOverviewQuery'),
+  ...web,
+  compareFilter,
+});
+export type WebOverviewQuery = Static<typeof webOverviewQuery>;
+
+export const webBreakdowns = [
+  ...(['Page', 'InitialPage', 'ExitPage', 'ScreenName', 'InitialReferringDomain'] as const),
+  ...(['InitialUTMSource', 'InitialUTMMedium', 'InitialUTMCampaign', 'InitialUTMTerm', 'InitialUTMContent'] as const),
+  ...(['Browser', 'OS', 'DeviceType', 'Country'] as const),
+] as const;
+export type WebBreakdownName = (typeof webBreakdowns)[number];
+
+const orders = ['Visitors', 'Views', 'BounceRate'] as const;
+
+export const webStatsTableQuery = object('WebStatsTableQuery', {
+  kind: Type.Literal('WebStatsTableQuery'),
+  breakdownBy: Type.Enum([...webBreakdowns], {
+    description:
+      'Value of each row. `InitialPage`, `InitialReferringDomain` and the UTM values are those of the first page ' +
+      'view of the session, and `ExitPage` is that of the last.',
+  }),
+  ...web,
+  compareFilter,
+  includeBounceRate: flag('Whether to return the bounce rate of each row.'),
+  ...unsupported('includeScrollDepth', 'includeAvgTimeOnPage'),
+  orderBy: Type.Optional(
+    Type.Array(Type.Enum([...orders, 'ASC', 'DESC']), {
+      minItems: 2,
+      maxItems: 2,
+      description:
+        '`Visitors`, `Views` or `BounceRate`, followed by `ASC` or `DESC`. Defaults to `["Visitors", "DESC"]`. ' +
+        '`BounceRate` requires `includeBounceRate`.',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Row limit. Defaults to 100.' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+});
+export type WebStatsTableQuery = Static<typeof webStatsTableQuery>;
+
+export const webMetrics = ['UniqueUsers', 'PageViews', 'Sessions', 'Bounces', 'SessionDuration'] as const;
+export type WebMetric = (typeof webMetrics)[number];
+
+export const webTrendsQuery = object('WebTrendsQuery', {
+  kind: Type.Literal('WebTrendsQuery'),
+  ...web,
+  metrics: Type.Array(Type.Enum([...webMetrics]), {
+    minItems: 1,
+    maxItems: webMetrics.length,
+    description:
+      'Numbers to return for each interval. `Bounces` is the bounce rate between 0 and 1, and `SessionDuration` is in ' +
+      'seconds.',
+  }),
+});
+export type WebTrendsQuery = Static<typeof webTrendsQuery>;
+
+export type WebQuery = WebOverviewQuery | WebStatsTableQuery | WebTrendsQuery;
