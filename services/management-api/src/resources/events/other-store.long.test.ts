@@ -153,6 +153,7 @@ const modules = await clickHouseOrSkip();
     [`${filter([{ key: 'at', value: '2026-10-02', operator: 'is_date_before' }])}`, 1],
     [`${filter([{ key: 'at', value: '2026-10-02', operator: 'is_date_after' }])}`, 0],
     [`${filter([{ key: 'plan', value: 'pro', type: 'person' }])}`, 5],
+    [`${filter([{ key: 'event', value: 'UY', operator: 'icontains', type: 'event_metadata' }])}`, 1],
     [`${filter([{ key: 'plan', value: 'free', type: 'person' }])}`, 5],
     [`${filter([{ key: 'plan', operator: 'is_not_set', type: 'person' }])}`, 1],
   ])('list: %s', async (query, count) => {

@@ -183,8 +183,15 @@ export const isOneOf = (key: 'distinct_id' | 'person_id', values: readonly strin
 
 const dayMs = 86_400_000;
 
+type Property = Extract<Condition, { property: unknown }>['property'];
+
+function propertyOf({ owner, key }: Pick<PropertyFilter, 'owner' | 'key'>): Property {
+  if (owner === 'event_metadata') return { of: 'column', key: 'event' };
+  return { of: owner === 'person' ? 'shown person' : owner, key };
+}
+
 function toCondition({ owner, key, operator, values }: PropertyFilter): Condition {
-  const property = { of: owner === 'person' ? 'shown person' : owner, key } as const;
+  const property = propertyOf({ owner, key });
   const equal: Condition = { property, test: { is: 'equal', values } };
   const anyOf = (test: (value: string) => Condition): Condition => ({ any: values.map(test) });
   const containing = anyOf((text) => ({ property, test: { is: 'containing', text } }));

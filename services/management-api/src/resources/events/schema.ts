@@ -5,7 +5,7 @@ import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import { propertiesQuery } from '../property-filters/parse-property-filters.ts';
 
 /** Whose properties events are filtered by. */
-export const owners = ['event', 'person'] as const;
+export const owners = ['event', 'person', 'event_metadata'] as const;
 
 /** Which events are meant: the same for all that lists or counts them. */
 export const eventFilterQuery = {

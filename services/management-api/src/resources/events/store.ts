@@ -178,6 +178,13 @@ function wantedDistinctIds(where: Conditions, projectId: number, { person_id, di
            WHERE d.project_id = ${where.parameter(projectId)} AND d.person_uuid = ${where.parameter(person_id)} ${one}`;
 }
 
+/** Where the properties of a filter are, as an object. */
+const filteredColumns = {
+  event: 'e.properties',
+  person: 'coalesce(current.properties, e.person_properties)',
+  event_metadata: "jsonb_build_object('event', e.event)",
+};
+
 /** Adds what every list of events asks for. @returns where it reads from, the event as `e`. */
 function addConditions(
   where: Conditions,
@@ -199,8 +206,7 @@ function addConditions(
     );
   }
   for (const property of filter.properties) {
-    const column = property.owner === 'event' ? 'e.properties' : 'coalesce(current.properties, e.person_properties)';
-    where.add(propertyCondition(property, column, where.parameter));
+    where.add(propertyCondition(property, filteredColumns[property.owner], where.parameter));
   }
   const looksAtPersons = filter.properties.some(({ owner }) => owner === 'person');
   return looksAtPersons ? `FROM event e ${withCurrentPerson}` : 'FROM event e';

@@ -78,6 +78,9 @@ function parseFilter(
   if (owner === undefined || !owners.includes(owner)) {
     throw invalid([position, 'type'], `Expected ${owners.join(' or ')}. Other types are not supported here.`);
   }
+  if (owner === 'event_metadata' && key !== 'event') {
+    throw invalid([position, 'key'], 'Expected `event`: filters of the type `event_metadata` look at the event name.');
+  }
   const known = propertyOperators.find((candidate) => candidate === operator);
   if (known === undefined) throw invalid([position, 'operator'], `Expected one of ${propertyOperators.join(', ')}.`);
   return { owner, key, operator: known, values: parseValues(known, value, { path: [position, 'value'], ...reading }) };
@@ -147,7 +150,8 @@ export function propertiesQuery(owners: readonly PropertyOwner[]) {
         'Property filters as a JSON array, such as `[{"key": "$browser", "value": ["Chrome", "Safari"], ' +
         '"operator": "exact", "type": ' +
         `"${owners[0]}"}]\`. All filters must match. \`type\` is ${owners.map((owner) => `\`${owner}\``).join(' or ')} (default: ` +
-        `\`${owners[0]}\`). \`operator\` is one of ${propertyOperators.map((operator) => `\`${operator}\``).join(', ')} (default: ` +
+        `\`${owners[0]}\`). ${owners.includes('event_metadata') ? '`event_metadata` with the key `event` filters by event name. ' : ''}` +
+        `\`operator\` is one of ${propertyOperators.map((operator) => `\`${operator}\``).join(', ')} (default: ` +
         `\`exact\`). If a filter has several values, one of them must match. Search strings can have at most ${longestNeedle} characters. ` +
         'Regular expressions use RE2 syntax and can have at most 200 characters; the only supported flag is a ' +
         'leading `(?i)`. Times ' +

@@ -1,5 +1,5 @@
-/** Whose properties a filter looks at: the event's own, or those of the person it belongs to now. */
-export const propertyOwners = ['event', 'person'] as const;
+/** Data that a filter looks at: the event's properties, those of the person it belongs to now, or the event's name. */
+export const propertyOwners = ['event', 'person', 'event_metadata'] as const;
 export type PropertyOwner = (typeof propertyOwners)[number];
 
 /** Longest text that is looked for within others: what looking costs grows with it. */

@@ -105,6 +105,16 @@ test('exact and the event are meant when nothing else is said; filters narrow ea
   expect((await ask('events', [])).body.results).toHaveLength(all.length);
 });
 
+test('event_metadata filters by the name of the event', async () => {
+  const name = (operator: string, value: unknown) => ({ key: 'event', type: 'event_metadata', operator, value });
+  expect(await found(name('icontains', 'DIG'))).toEqual(['digits']);
+  expect(await found(name('icontains', 'm'), name('is_not', 'number'))).toEqual(['decimal', 'milliseconds', 'time']);
+  expect(await found(name('exact', ['day', 'time']))).toEqual(['day', 'time']);
+  const { status, body } = await ask('events', [{ ...name('exact', 'x'), key: 'uuid' }]);
+  expect([status, body.attr]).toEqual([400, 'properties__0__key']);
+  expect((await ask('persons', [name('exact', 'x')])).status).toBe(400);
+});
+
 test('properties of the person are those of today, for nobody’s events those stored with them', async () => {
   expect(await found({ key: 'plan', value: 'pro', type: 'person' })).toEqual(['number']);
   expect(await found({ key: 'plan', value: 'stand-in', type: 'person' })).toEqual(without('number').sort());
