@@ -358,6 +358,10 @@ describe('silent drops', () => {
     expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'message_size_too_large', count: 1 }]);
     const alone = await send('/batch/', { json: { api_key: token, batch: [huge] } });
     expect([alone.status, JSON.parse(alone.text).code]).toEqual([413, 'event_too_large']);
+    expect(await reader.warnings(token, 2)).toMatchObject([
+      { type: 'message_size_too_large', count: 1 },
+      { type: 'message_size_too_large', count: 1, details: { path: '/batch', samples: [{ index: 0, event: 'huge' }] } },
+    ]);
   });
 
   test('R17 an event of 1,000,000 bytes is stored, also from a batch', async () => {

@@ -6,7 +6,7 @@ import { untracedHeaders } from './answer/request-trace.ts';
 import { type Answer, preflightHeaders } from './answer/send-answer.ts';
 import { type Progress, serveRequest } from './answer/serve-request.ts';
 import type { CaptureDependencies, CaptureReader } from './capture/reader.ts';
-import { clientAddress } from './head.ts';
+import { clientAddress, senderOf } from './head.ts';
 import { createPublication } from './publish/publication.ts';
 import { type CapturedEvents, toCapturedEvents } from './readers/captured-events.ts';
 import type { DropTally } from './readers/drops.ts';
@@ -53,7 +53,8 @@ async function capture(
   const context = { receivedAtMs, ip, environmentId, nameForNameless: reader.nameForNameless, createUuid };
   const headers = progress.trace?.appending(events) ?? untracedHeaders(request, tracing);
   const refusesLarge = events === 1 || reader.refusesLargeEvents;
-  const options = { maxRecordBytes: reader.maxRecordBytes, refusesLarge, createUuid, headers };
+  const sender = senderOf(request.headers, reader.path);
+  const options = { maxRecordBytes: reader.maxRecordBytes, refusesLarge, sender, createUuid, headers };
   const publication = createPublication({ log, topics, ...options });
   let last: CapturedEvents | null = null;
   for (const part of incoming.parts()) {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { cutToCodePoints } from '@millrace/contracts';
+import type { Sender } from './readers/drops.ts';
 
 /** A path that takes events. `label` is for metrics and logs, a bounded set. */
 export interface CapturePath {
@@ -34,6 +36,18 @@ const paths = new Map<string, CapturePath>(
 /** @param path without the query. */
 export function findCapturePath(path: string): CapturePath | undefined {
   return paths.get(path);
+}
+
+const maxHeaderCodePoints = 200;
+
+/** The sender of a request, for the warnings about it. @param path label of the path */
+export function senderOf({ origin, referer, 'user-agent': agent }: IncomingHttpHeaders, path: string): Sender {
+  const page = origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
+  return {
+    path,
+    ...(page !== undefined && page !== 'null' && { origin: cutToCodePoints(page, maxHeaderCodePoints) }),
+    ...(agent !== undefined && { user_agent: cutToCodePoints(agent, maxHeaderCodePoints) }),
+  };
 }
 
 /** The query parameters that have a meaning (docs/wire-rules.md#query-parameters); everything else is ignored. */

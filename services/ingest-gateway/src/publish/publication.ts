@@ -3,6 +3,7 @@ import type { AppendRecord, EventLog } from '@millrace/event-log';
 import { AppError } from '@millrace/runtime';
 import { parseRawFields } from '../json/event-fields.ts';
 import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.ts';
+import { createDropTally, type DropSample, type Sender } from '../readers/drops.ts';
 import { encodeRawRecord } from './records.ts';
 
 /**
@@ -30,14 +31,15 @@ export interface Publication {
  * durable when what `add` and `end` returned has been waited for. The lane decides the topic and what keeps its order
  * (docs/architecture.md#the-log).
  *
- * @throws AppError `too_large` when an event is larger than a record may be and `refusesLarge` is set; otherwise the event
- * is dropped with a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
+ * @throws AppError `too_large`, after a warning was written, when an event is larger than a record may be and `refusesLarge` is
+ * set; otherwise the event is dropped with a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
  */
 export function createPublication(options: {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   maxRecordBytes: number;
   refusesLarge: boolean;
+  sender: Sender;
   createUuid(): string;
   /** Of every record, e.g. the trace the request belongs to. */
   headers?: Record<string, string> | undefined;
@@ -55,14 +57,31 @@ export function createPublication(options: {
     await log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
   }
 
-  function put({ lane, token, dropped }: CapturedEvents, event: AcceptedEvent): void {
+  function putWarnings({ lane, token, environmentId, now, dropped }: CapturedEvents): void {
+    const { sender, createUuid } = options;
+    for (const warning of dropped.toWarnings({ sender, token, environmentId, now, createUuid }))
+      pending.push(warningRecord(warning, topics[lane], lane === 'historical' ? token : null));
+  }
+
+  /** The request is refused, and its project gets a warning. Events that are not in the log yet never get there. */
+  async function refuse(captured: CapturedEvents, record: CapturedRecord, sample: DropSample): Promise<never> {
+    pending = [];
+    const dropped = createDropTally();
+    dropped.add('message_size_too_large', sample);
+    putWarnings({ ...captured, dropped });
+    await appendPending();
+    throw eventTooLarge(record, maxRecordBytes);
+  }
+
+  async function put(captured: CapturedEvents, event: AcceptedEvent): Promise<void> {
+    const { lane, token, dropped } = captured;
     const { index, partitionId, record, overflow } = event;
     const value = encode(event, maxRecordBytes);
     if (value.length > maxRecordBytes) {
-      if (refusesLarge) throw eventTooLarge(record, maxRecordBytes);
       const { uuid, event: name } = record;
-      const sizes = { bytes: value.length, max_bytes: maxRecordBytes };
-      dropped.add('message_size_too_large', { index, uuid, event: name, ...sizes });
+      const sample = { index, uuid, event: name, bytes: value.length, max_bytes: maxRecordBytes };
+      if (refusesLarge) return refuse(captured, record, sample);
+      dropped.add('message_size_too_large', sample);
       return;
     }
     const key = overflow === 'spread' ? null : recordKey(lane, token, partitionId);
@@ -74,15 +93,12 @@ export function createPublication(options: {
   return {
     async add(captured) {
       for (const event of captured.accepted) {
-        put(captured, event);
+        await put(captured, event);
         if (pendingBytes >= maxAppendBytes) await appendPending();
       }
     },
-    async end({ lane, token, environmentId, now, dropped }) {
-      const { createUuid } = options;
-      for (const warning of dropped.toWarnings({ token, environmentId, now, createUuid })) {
-        pending.push(warningRecord(warning, topics[lane], lane === 'historical' ? token : null));
-      }
+    async end(last) {
+      putWarnings(last);
       await appendPending();
     },
     written: () => written,

@@ -28,6 +28,7 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
     topics,
     maxRecordBytes,
     refusesLarge: captured.accepted.length === 1 && captured.dropped.counts().size === 0,
+    sender: { path: '/capture' },
     createUuid: () => uuid,
   });
   await publication.add(captured);

@@ -97,7 +97,9 @@ describe('silent drops', () => {
       { event: 'x', properties: { secret: 1 } },
       { event: '$performance_event', distinct_id: 'b' },
     ]);
-    const warnings = dropped.toWarnings({ token: 'phc_k', environmentId: null, now: 'now', createUuid: () => 'w' });
+    const sender = { path: '/batch', origin: 'https://shop.example.com', user_agent: 'posthog-python/6.7.6' };
+    const facts = { sender, token: 'phc_k', environmentId: null, now: 'now', createUuid: () => 'w' };
+    const warnings = dropped.toWarnings(facts);
     expect(warnings.map(({ type, count }) => [type, count])).toEqual([
       ['missing_event_name', 12],
       ['missing_distinct_id', 1],
@@ -110,7 +112,7 @@ describe('silent drops', () => {
       type: 'missing_distinct_id',
       count: 1,
       now: 'now',
-      details: { samples: [{ index: 12, uuid: null, event: 'x' }] },
+      details: { ...sender, samples: [{ index: 12, uuid: null, event: 'x' }] },
     });
     expect(JSON.stringify(warnings)).not.toContain('secret');
   });

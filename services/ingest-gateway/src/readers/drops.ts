@@ -50,7 +50,16 @@ export interface DropTally {
   toWarnings(facts: WarningFacts): CapturedWarning[];
 }
 
+/** The program that sent a request, as far as its headers tell. */
+export interface Sender {
+  path: string;
+  /** Of the page, when a browser sent the request. */
+  origin?: string;
+  user_agent?: string;
+}
+
 interface WarningFacts {
+  sender: Sender;
   token: string;
   environmentId: number | null;
   now: string;
@@ -99,12 +108,12 @@ export function createDropTally(): DropTally {
       keep(findings, finding, sample);
     },
     counts: () => counts ?? none,
-    toWarnings({ token, environmentId, now, createUuid }) {
+    toWarnings({ sender, token, environmentId, now, createUuid }) {
       const owner = { token, environment_id: environmentId ?? undefined };
       if (counts === undefined && findings === undefined) return [];
       return [...(counts ?? none), ...(findings ?? none)].flatMap(([type, count]): CapturedWarning[] => {
         if (type === 'performance_event' || type === 'blocked_token') return [];
-        const details = { samples: samples?.get(type) ?? [] };
+        const details = { ...sender, samples: samples?.get(type) ?? [] };
         return [{ kind: 'warning', uuid: createUuid(), ...owner, type, count, now, details }];
       });
     },
