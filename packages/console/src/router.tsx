@@ -11,13 +11,13 @@ import {
 import { type Me, meQuery, queryClient } from './api/queries.ts';
 import { ApiProblem, consolePath } from './api/request.ts';
 import { loadPart, PageBroken } from './frame/broken.tsx';
-import { Frame, NoProject } from './frame/frame.tsx';
+import { Frame, NoPage, NoProject } from './frame/frame.tsx';
 import { sections } from './pages/settings/sections.ts';
 import { pages } from './pages.ts';
-import { Failed, Loaded } from './parts/states.tsx';
+import { Loaded } from './parts/states.tsx';
 import { words } from './words.ts';
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageBroken });
+const root = createRootRoute({ component: Outlet, notFoundComponent: NoPage, errorComponent: PageBroken });
 
 /** Who is not signed in is sent to sign in, and comes back to this very address. Other failures are the page's to show. */
 async function requireSession(wanted: string): Promise<Me | undefined> {
@@ -55,6 +55,8 @@ const projectStart = createRoute({
     throw redirect({ to: `/projects/${params.projectId}/${pages[0]?.path ?? ''}` });
   },
 });
+/** Other addresses below a project: the navigation stays. */
+const noPage = createRoute({ getParentRoute: () => project, path: '$', component: NoPage });
 const pageRoutes = pages.map(({ path, load }) => {
   const page = createRoute({
     getParentRoute: () => project,
@@ -108,7 +110,7 @@ const entries = [
 
 /** The address's query is text by name: each page reads its own part of it (`parts/address.ts`). */
 export const router = createRouter({
-  routeTree: root.addChildren([start, project.addChildren([projectStart, ...pageRoutes]), ...entries]),
+  routeTree: root.addChildren([start, project.addChildren([projectStart, ...pageRoutes, noPage]), ...entries]),
   basepath: consolePath.replace(/\/$/, ''),
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
@@ -119,13 +121,9 @@ export const router = createRouter({
     return text === '' ? '' : `?${text}`;
   },
   defaultErrorComponent: PageBroken,
-  defaultNotFoundComponent: NotFound,
+  defaultNotFoundComponent: NoPage,
   defaultPreload: 'intent',
 });
-
-function NotFound() {
-  return <Failed what="" error={new ApiProblem(404, {}, new Headers())} />;
-}
 
 function Start() {
   const me = useQuery(meQuery);

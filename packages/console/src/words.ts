@@ -41,6 +41,7 @@ export const words = {
   justNow: 'just now',
   copy: 'Copy',
   copied: 'Copied',
+  copyFailed: 'Could not copy',
   asApiCall: 'View as API call',
   asApiCallText:
     'Run this command in a terminal to get the same data. Set MILLRACE_API_KEY to a personal API key first.',
@@ -62,6 +63,7 @@ export const words = {
   },
   outcomes: { dropped: 'dropped', changed: 'stored, but changed', noted: 'stored as sent' },
   refresh: 'Refresh',
+  refreshing: 'Refreshing…',
   mayBeOld: 'The data on this page may be out of date. Retrying every ten seconds.',
   unknownInAddress: (names: readonly string[], count: number) => {
     const list = names.length === 0 ? '' : `: ${names.join(', ')}`;
@@ -71,11 +73,14 @@ export const words = {
   states: {
     loading: 'Loading…',
     failedTitle: (what: string) => `${what} could not be loaded`,
+    stale: (what: string) => `${what} could not be loaded. The data shown may be out of date or incomplete.`,
     unreachable: 'The server is not responding. Check your network connection and that Millrace is running.',
     failed: (status: number) => `The server responded with status ${status}.`,
     refusedTitle: 'You do not have access',
     refused: 'Your membership level in this project does not allow this. Ask an organization administrator for access.',
     goneTitle: 'Not found',
+    noPageTitle: 'Page not found',
+    backTo: (page: string) => `Back to ${page}`,
     gone: 'The item may have been deleted, or the link may be wrong.',
     errorId: 'Error ID',
     tooMany: (seconds: number) => `Too many requests. Retrying in ${counted(seconds, 'second')}.`,
@@ -102,6 +107,7 @@ export const words = {
     persons: { title: 'Persons', question: 'Who are your users, and what did they do?' },
     groups: { title: 'Groups', question: 'Which companies use your product, and who belongs to them?' },
     cohorts: { title: 'Cohorts', question: 'Which users have something in common?' },
+    definitions: { title: 'Definitions', question: 'What do your events and properties mean?' },
     insights: { title: 'Insights', question: 'How are your numbers changing over time?' },
     dashboards: { title: 'Dashboards', question: 'How are things going, at a glance?' },
     flags: { title: 'Feature flags', question: 'Who gets which feature, and why?' },

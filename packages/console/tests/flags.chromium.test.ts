@@ -61,6 +61,17 @@ test('empty, loading, failed, refused and gone are five pictures', async () => {
   await page.context().close();
 });
 
+test('n opens the form of a new flag from anywhere on the page, with the focus in its first field', async () => {
+  const page = await console.open('flags');
+  await page.getByRole('heading', { name: 'Feature flags', level: 1 }).waitFor();
+  await page.keyboard.press('n');
+  const form = page.getByRole('complementary', { name: 'New flag' });
+  await form.waitFor();
+  await page.keyboard.type('n-as-a-letter');
+  expect(await form.getByRole('textbox').first().inputValue()).toBe('n-as-a-letter');
+  await page.context().close();
+});
+
 test('five thousand flags: the server searches, only what is seen is drawn, and the address is the view', async () => {
   await console.query(
     `INSERT INTO feature_flag (project_id, key, filters, tags, created_at)

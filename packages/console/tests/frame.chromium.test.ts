@@ -54,6 +54,23 @@ test('C-045: a page whose part is gone with the former version asks to be reload
   await page.context().close();
 });
 
+test('an unknown address keeps the navigation and offers a way back', async () => {
+  const page = await console.open('nope?x=1');
+  for (const path of ['nope?x=1', 'events/nope', 'settings/nope']) {
+    await page.goto(console.address(path));
+    await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Feature flags' }).waitFor();
+  }
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Back to Live' }).click();
+  await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor();
+  await page.goto(new URL('/console/nope', page.url()).href);
+  await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Back to Millrace' }).click();
+  await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor();
+  await page.context().close();
+});
+
 test('C-041: the chosen theme is there before anything is drawn', async () => {
   const page = await console.open('flags');
   await page.getByRole('button', { name: /^Account/ }).click();

@@ -4,6 +4,7 @@ import { type KeyboardEvent, useRef, useState } from 'react';
 import { fieldsOf, isFields } from '../answers/question.ts';
 import { visible } from '../event-detail/json-text.ts';
 import { Button } from '../parts/button.tsx';
+import { FocusFirst } from '../parts/focus-first.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
 import { eventNameKey, type Filter, isComplete, lineOfFilter, newFilter } from './filter.ts';
@@ -133,6 +134,7 @@ function FilterForm({
     show(next);
   };
   const [isIncomplete, setIncomplete] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
   const { event, event_metadata, person, cohort } = text.filterOf;
   const ofGroups = Object.fromEntries(groups.map(({ index, name }) => [`group ${index}`, visible(name)]));
   const choose = (chosen: string) => {
@@ -148,7 +150,8 @@ function FilterForm({
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the fields in it are what is pressed
-    <div className="filter-form" onKeyDown={press}>
+    <div className="filter-form" ref={box} onKeyDown={press}>
+      <FocusFirst inside={box} />
       <Select
         label={text.filterType}
         value={filter.type === 'group' ? `group ${filter.group_type_index}` : filter.type}

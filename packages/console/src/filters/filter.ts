@@ -1,3 +1,4 @@
+import { propertyName } from '../parts/properties.ts';
 import { text } from './words.ts';
 
 export interface Filter extends Record<string, unknown> {
@@ -34,7 +35,7 @@ export function isComplete({ type, key, operator, value }: Filter): boolean {
 export function lineOfFilter({ type, key, operator, value, cohort_name: cohort }: Filter): string {
   if (type === 'cohort')
     return text.line('', operator === 'not_in' ? text.notInCohort : text.inCohort, cohort ?? plain(value));
-  const name = type === 'event_metadata' && key === eventNameKey ? text.eventName : key;
+  const name = type === 'event_metadata' && key === eventNameKey ? text.eventName : propertyName(key);
   return text.line(name, relationOf(operator), valuelessOperators.has(operator ?? '') ? '' : valuesText(value));
 }
 

@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 import { projectQuery, sessionEnd, useHealth } from '../api/queries.ts';
 import { ApiProblem } from '../api/request.ts';
 import { pages } from '../pages.ts';
+import { Icon } from '../parts/icon.tsx';
 import { Empty, explain, Loaded } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { ProjectContext, useProject } from './project.ts';
@@ -37,7 +38,8 @@ function OfProject({ id }: { id: string }) {
       </a>
       <Rail project={project.data} />
       <main className="main" id="content" tabIndex={-1}>
-        <Loaded query={project} what="The project">
+        {/* The line above every page reports a later request that failed. */}
+        <Loaded query={{ ...project, error: project.data ? null : project.error }} what="The project">
           {(data) => (
             <ProjectContext value={data}>
               <HealthLine />
@@ -76,6 +78,24 @@ function HealthLine() {
       {words.late(data.alarm.detail)}
       {pathname !== path && <Link to={path}>{words.lateLink}</Link>}
     </p>
+  );
+}
+
+/** Instead of a page that does not exist: the navigation stays, and a link leads back. */
+export function NoPage() {
+  const { projectId } = useParams({ strict: false });
+  const [first] = pages;
+  return (
+    <div className="state" data-state="gone" role="alert">
+      <span className="state-picture">
+        <Icon name="gone" size={40} />
+      </span>
+      <h1>{words.states.noPageTitle}</h1>
+      <p className="quiet">{words.states.gone}</p>
+      <Link className="button button-main" to={projectId === undefined ? '/' : `/projects/${projectId}/${first?.path}`}>
+        {words.states.backTo(projectId === undefined ? words.product : (first?.title ?? ''))}
+      </Link>
+    </div>
   );
 }
 

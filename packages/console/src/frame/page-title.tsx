@@ -7,8 +7,8 @@ import { useProject } from './project.ts';
 
 /** Top of a page: its title, what is true now, and at most three buttons, one of them main. */
 export function PageTitle({ title, now, children }: { title: string; now?: ReactNode; children?: ReactNode }) {
-  const { data } = useHealth(useProject().id);
-  const seconds = data?.visible_after_seconds;
+  const { data, error } = useHealth(useProject().id);
+  const seconds = error ? null : data?.visible_after_seconds;
   return (
     <header className="title">
       <h1>{title}</h1>
@@ -37,6 +37,7 @@ const documentOfPage: Record<string, string> = {
   persons: 'docs/api/persons.md',
   groups: 'docs/api/groups.md',
   cohorts: 'docs/api/cohorts.md',
+  definitions: 'docs/api/definitions.md',
   insights: 'docs/guides/first-questions.md',
   dashboards: 'docs/api/dashboards.md',
   flags: 'docs/flags.md',

@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { call, type Query } from '../api/request.ts';
+import { propertyName } from '../parts/properties.ts';
 import { useRested } from '../parts/rested.ts';
 import { useProject } from './project.ts';
 
-/** For an input's `list`. */
+/** For an input's `list`. Properties of SDKs show their readable names in addition. */
 export const Choices = ({ id, names }: { id: string; names: readonly string[] }) => (
   <datalist id={id}>
     {names.map((name) => (
-      <option key={name} value={name} />
+      <option key={name} value={name} {...(name.startsWith('$') && { label: propertyName(name) })} />
     ))}
   </datalist>
 );

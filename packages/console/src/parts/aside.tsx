@@ -1,22 +1,27 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { words } from '../words.ts';
 import { Button } from './button.tsx';
+import { focusFirst } from './focus-first.tsx';
 import { Icon } from './icon.tsx';
 
-/** One row of a list, beside it. Takes the focus when it opens; Esc closes it. */
+/** One row of a list, beside it. Takes the focus when it opens; Esc closes it. @param isForm its first field gets the focus */
 export function Aside({
   title,
   head,
+  isForm = false,
   onClose,
   children,
 }: {
   title: string;
   head?: ReactNode;
+  isForm?: boolean;
   onClose: () => void;
   children: ReactNode;
 }) {
   const own = useRef<HTMLElement>(null);
-  useEffect(() => own.current?.focus(), []);
+  useEffect(() => {
+    if (!isForm || !focusFirst(own.current)) own.current?.focus();
+  }, [isForm]);
   const press = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && !event.defaultPrevented) onClose();
   };

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button';
 import { words } from '../words.ts';
+import { copyText } from './copy.ts';
 
 export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'children'> {
   /** A page has one main button; `danger` is for what cannot be undone; `plain` has no border. */
@@ -24,7 +25,7 @@ export function Button({ look, shortcut, children, ...props }: ButtonProps) {
   );
 }
 
-/** Copies a text and says so. */
+/** Copies a text and says whether that worked. */
 export function CopyButton({
   text,
   children = words.copy,
@@ -34,15 +35,15 @@ export function CopyButton({
   children?: ReactNode;
   look?: ButtonProps['look'];
 }) {
-  const [isCopied, setCopied] = useState(false);
+  const [outcome, setOutcome] = useState<string | null>(null);
   const copy = async () => {
-    await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2000);
+    const isCopied = await copyText(typeof text === 'string' ? text : text());
+    setOutcome(isCopied ? words.copied : words.copyFailed);
+    setTimeout(() => setOutcome(null), 2000);
   };
   return (
     <Button look={look} onPress={() => void copy()}>
-      <span aria-live="polite">{isCopied ? words.copied : children}</span>
+      <span aria-live="polite">{outcome ?? children}</span>
     </Button>
   );
 }

@@ -1,12 +1,14 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal';
 import type { ApiCall } from '../api/request.ts';
 import { curlOf } from '../api/request.ts';
 import { words } from '../words.ts';
 import { Button, CopyButton } from './button.tsx';
+import { FocusFirst } from './focus-first.tsx';
 
-/** Over the page, with focus kept inside and given back. @param onClose absent = it stays until it is done with */
+/** Over the page, with focus kept inside, in the first field, and given back. @param onClose absent = it stays until it is done with */
 export function Dialog({ title, onClose, children }: { title: string; onClose?: () => void; children: ReactNode }) {
+  const box = useRef<HTMLElement>(null);
   return (
     <ModalOverlay
       isOpen
@@ -16,11 +18,12 @@ export function Dialog({ title, onClose, children }: { title: string; onClose?: 
       onOpenChange={(isOpen) => !isOpen && onClose?.()}
     >
       <Modal className="dialog-box">
-        <AriaDialog className="dialog">
+        <AriaDialog className="dialog" ref={box}>
           <Heading slot="title" level={2}>
             {title}
           </Heading>
           {children}
+          <FocusFirst inside={box} />
         </AriaDialog>
       </Modal>
     </ModalOverlay>

@@ -1,22 +1,41 @@
-import type { KeyboardEvent } from 'react';
+import { useEffect, useRef } from 'react';
 
-/** Keys of a list, by `event.key`: they act only while the focus is in it, and not where something is typed. */
-export function pressIn(event: KeyboardEvent<HTMLElement>, keys: Record<string, () => void>): void {
-  const target = event.target as HTMLElement;
-  // Menus are drawn elsewhere and have keys of their own.
-  if (event.ctrlKey || event.metaKey || event.altKey || !event.currentTarget.contains(target)) return;
-  if (target.matches('input:not([type=checkbox]), select, textarea')) return;
-  // Letters count alike with and without Shift.
-  const act = keys[event.key] ?? (event.key.length === 1 ? keys[event.key.toLowerCase()] : undefined);
-  if (act === undefined) return;
-  event.preventDefault();
-  act();
+type Keys = Record<string, () => void>;
+
+/** Fields in which letters are typed, and parts of the page with keys of their own. */
+const elsewhere =
+  'input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], [role=dialog], [role=menu], [role=combobox]';
+
+/**
+ * Keys of a page, by `event.key`. They act wherever the focus is, except in a field, a dialog or a menu. Space acts only if the element with
+ * the focus has no use for it.
+ */
+export function usePageKeys(keys: Keys): void {
+  const latest = useRef(keys);
+  useEffect(() => {
+    latest.current = keys;
+  });
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const target = event.target instanceof HTMLElement ? event.target : document.body;
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (target.closest(elsewhere) || (event.key === ' ' && target.tabIndex >= 0)) return;
+      // Letters count alike with and without Shift.
+      const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+      const act = latest.current[key];
+      if (act === undefined) return;
+      event.preventDefault();
+      act();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
 }
 
-/** `j` and `k` go from row to row. */
-export function rowKeys(panel: HTMLElement | null): Record<string, () => void> {
+/** `j` and `k` go from row to row, the first time to the first one. */
+export function rowKeys(panel: { readonly current: HTMLElement | null }): Keys {
   const step = (by: number) => {
-    const rows = [...(panel?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
+    const rows = [...(panel.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
     const at = rows.indexOf(document.activeElement as HTMLElement);
     rows[Math.max(0, Math.min(rows.length - 1, at + by))]?.focus();
   };

@@ -1,19 +1,28 @@
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from './icon.tsx';
 
-/** A field whose text is handed on when it rests. @param shortcut the key that leads here, for whoever sees it */
+/**
+ * A field whose text is handed on when it rests.
+ * @param shortcut the key that leads here
+ * @param list id of the suggestions
+ * @param onEnter is called with the text on Enter. @returns the text that stays in the field
+ */
 export function Search({
   id,
   value,
   label,
   shortcut,
+  list,
   onSearch,
+  onEnter,
 }: {
   id?: string;
   value: string;
   label: string;
   shortcut?: string;
+  list?: string;
   onSearch: (value: string) => void;
+  onEnter?: (value: string) => string;
 }) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -39,7 +48,13 @@ export function Search({
         placeholder={label}
         maxLength={1000}
         value={typed}
+        list={list}
         onChange={(event) => type(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || onEnter === undefined) return;
+          clearTimeout(timer.current);
+          setTyped(onEnter(typed));
+        }}
       />
       {shortcut && (
         <span className="key" aria-hidden="true">

@@ -20,12 +20,30 @@ export function Loaded<Data>({
   children: (data: Data) => ReactNode;
 }) {
   const { data, error, failureReason } = query;
-  if (data !== undefined) return children(data);
+  if (data !== undefined)
+    return (
+      <>
+        {error && <Stale what={what} error={error} onAgain={() => void query.refetch()} />}
+        {children(data)}
+      </>
+    );
   if (error) return <Failed what={what} error={error} onAgain={() => void query.refetch()} />;
   if (failureReason instanceof ApiProblem && failureReason.status === 429) return <TooMany problem={failureReason} />;
   return (
     <p className="waiting" role="status">
       {words.states.loading}
+    </p>
+  );
+}
+
+/** Data is shown, but loading it again failed. */
+function Stale({ what, error, onAgain }: { what: string; error: unknown; onAgain: () => void }) {
+  return (
+    <p className="stale" role="alert">
+      {words.states.stale(what)} {explain(error)}{' '}
+      <Button look="plain" onPress={onAgain}>
+        {words.again}
+      </Button>
     </p>
   );
 }

@@ -27,7 +27,7 @@ export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; o
     </Head>
   );
   return (
-    <Aside title={text.newTitle} head={head} onClose={onClose}>
+    <Aside isForm title={text.newTitle} head={head} onClose={onClose}>
       <div className="cohort-body">
         <fieldset className="choices">
           <legend className="field-label">{text.kind}</legend>

@@ -63,6 +63,7 @@ export function NewFlag({
 }: DetailProps & { onCreated: (id: string) => void }) {
   return (
     <Aside
+      isForm
       onClose={close}
       title={text.form.newTitle}
       head={

@@ -5,6 +5,7 @@ import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
+import { usePageKeys } from '../../parts/keys.ts';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import type { FlagsAddress, Notice } from './address.ts';
 import { type Drafts, type Flag, type KeyOf, type Page, rolloutOf, summaryOf } from './flag.ts';
@@ -109,14 +110,13 @@ function Rows({ search, count, openId, onOpen, drafts, notify }: Omit<ListProps,
   const { current, move } = useCurrentRow(count, rows.scrollToIndex, scroller);
   const openAt = search.first.data?.results.findIndex(({ id }) => String(id) === openId) ?? -1;
   useReturn(openId !== '', () => move(current), openAt < 0 ? undefined : () => move(openAt, false));
+  usePageKeys({ j: () => move(current + 1), k: () => move(current - 1) });
   const press = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 12, PageUp: -12, Home: -count, End: count }[
       event.key
     ];
     if (step !== undefined) move(current + step);
-    else if (event.key === '/') document.getElementById('flag-search')?.focus();
-    else if (event.key === 'n') onOpen('new');
     else return;
     event.preventDefault();
   };

@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
+import { usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { type FlagsAddress, type Notice, useFlagsAddress } from './address.ts';
@@ -32,6 +33,10 @@ export function Page() {
     });
   const open = (flag: string) => change({ flag, ...(view.flag === '' && { tab: 'conditions' }) });
   const close = () => change({ flag: '', tab: 'conditions', person: '', groups: [] });
+  usePageKeys({
+    '/': () => document.getElementById('flag-search')?.focus(),
+    ...(view.flag === '' && { n: () => open('new') }),
+  });
   const shared = { address, close, notify: setNotice, drafts, keepDraft };
   return (
     <>

@@ -1,0 +1,17 @@
+/** Browsers offer their clipboard only on HTTPS and localhost. Elsewhere the text is selected and copied. @returns whether it worked */
+export async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard)
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  const field = document.createElement('textarea');
+  field.value = text;
+  const focused = document.activeElement;
+  (focused?.closest('[role=dialog]') ?? document.body).append(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isCopied;
+}

@@ -1,0 +1,17 @@
+import { type RefObject, useEffect } from 'react';
+
+const fields =
+  'input:not([type=radio], [type=checkbox], [type=hidden], [type=file], [readonly], :disabled), select:not(:disabled), textarea:not([readonly])';
+
+/** @returns whether there is a field */
+export function focusFirst(box: HTMLElement | null): boolean {
+  const field = [...(box?.querySelectorAll<HTMLElement>(fields) ?? [])].find((one) => one.checkVisibility());
+  field?.focus();
+  return field !== undefined;
+}
+
+/** In a form that opens: its first field gets the focus, so that typing can begin. */
+export function FocusFirst({ inside }: { inside: RefObject<HTMLElement | null> }) {
+  useEffect(() => void focusFirst(inside.current), [inside]);
+  return null;
+}
