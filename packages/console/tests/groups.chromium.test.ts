@@ -95,7 +95,7 @@ test('C-004, C-020, C-025: types and search are in the address; names from outsi
   await group('acme').click();
   await page.getByRole('heading', { name: 'Acme Ltd' }).waitFor();
   await page.getByRole('button', { name: 'seats: 12' }).waitFor();
-  await page.getByText('1 property beginning with $').waitFor();
+  await page.getByText('1 more property set by the SDK').waitFor();
   expect(new URL(page.url()).search).toBe('?search=ltd&key=acme');
   await page.getByRole('complementary').getByRole('button', { name: 'As API call' }).click();
   await page.getByRole('dialog').getByText('groups/find?group_type_index=0&group_key=acme').waitFor();
@@ -129,7 +129,7 @@ test('members come with their events in the chosen time, and lead to the person;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole('link', { name: 'Open in Events' }).click();
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
-  await page.locator('.chip').filter({ hasText: '$group_0' }).waitFor();
+  await page.locator('.chip').filter({ hasText: 'Group 1' }).waitFor();
   await page.goto(console.address('groups?key=zeta&tab=members'));
   await page.getByRole('heading', { name: 'No members in this period' }).waitFor();
   await page.goto(console.address('groups?key=acme&tab=members'));

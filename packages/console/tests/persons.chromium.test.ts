@@ -44,10 +44,10 @@ test('the server searches, and an older answer never comes over a newer; the add
 test('a person has properties, ids, events and flags beside the list, in both themes and on a telephone', async () => {
   await console.api('POST', 'feature_flags', { key: 'seen' });
   const page = await console.open('persons?person=ada-1', { width: 360, height: 640 });
-  await page.getByText('"pro"').waitFor();
-  await page.getByText('1 property beginning with $').waitFor();
+  await page.getByRole('button', { name: 'plan: pro' }).waitFor();
+  await page.getByRole('button', { name: 'Browser: Firefox' }).waitFor();
   for (const [tab, shown] of [
-    ['Properties', '"pro"'],
+    ['Properties', 'Firefox'],
     ['Distinct IDs', 'ada-1'],
     ['Events', 'No events'],
     ['Feature flags', 'Matched condition set 1'],

@@ -3,7 +3,10 @@ import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { Button } from '../parts/button.tsx';
+import { copyText } from '../parts/copy.ts';
 import { Icon } from '../parts/icon.tsx';
+import { isOfSdk, matchesProperty, propertyName, usualOf } from '../parts/properties.ts';
+import { words } from '../words.ts';
 import { indentJson, plainText, visible, webAddress } from './json-text.ts';
 import { text } from './words.ts';
 import './event-detail.css';
@@ -22,7 +25,7 @@ const longText = 400;
 /** Of a nested value one line is a sign of what it is; the rest unfolds. */
 const longNested = 120;
 
-/** Properties by name, searchable, those of SDKs (`$…`) folded; a nested or long value shows its beginning. */
+/** Properties by name, searchable: the program's own, then the usual ones of SDKs, and all others of SDKs folded. */
 export function Properties({
   members,
   by,
@@ -35,11 +38,14 @@ export function Properties({
   const [sought, setSought] = useState('');
   const found = useMemo(() => {
     const needle = sought.trim().toLowerCase();
-    return members.filter(([name, json]) => `${name}\n${json}`.toLowerCase().includes(needle));
+    return members.filter(([name, json]) => matchesProperty(name, needle) || json.toLowerCase().includes(needle));
   }, [members, sought]);
   if (members.length === 0) return <p className="detail-note quiet">{text.noProperties}</p>;
-  const own = found.filter(([name]) => !name.startsWith('$'));
-  const ofSdk = found.filter(([name]) => name.startsWith('$'));
+  const own = found.filter(([name]) => !isOfSdk(name));
+  const ofSdk = new Map(found.filter(([name]) => isOfSdk(name)));
+  const usual = usualOf((name) => ofSdk.has(name));
+  const shown = [...own, ...usual.map((name) => [name, ofSdk.get(name) ?? ''] as [string, string])];
+  const folded = [...ofSdk].filter(([name]) => !usual.includes(name));
   return (
     <>
       {members.length > 6 && (
@@ -57,12 +63,12 @@ export function Properties({
         </div>
       )}
       {found.length === 0 && <p className="detail-note quiet">{text.noneFound}</p>}
-      <Facts members={own} by={by} actions={actions} />
-      {ofSdk.length > 0 && (
+      <Facts members={shown} by={by} actions={actions} />
+      {folded.length > 0 && (
         // Found by a search, or all there is: nothing is gained by hiding them.
-        <details key={String(sought === '')} open={sought !== '' || own.length === 0}>
-          <summary className="fold">{text.folded(ofSdk.length)}</summary>
-          <Facts members={ofSdk} by={by} actions={actions} />
+        <details key={String(sought === '')} open={sought !== '' || shown.length === 0}>
+          <summary className="fold">{text.folded(folded.length)}</summary>
+          <Facts members={folded} by={by} actions={actions} />
         </details>
       )}
     </>
@@ -85,7 +91,7 @@ function Facts({
       <dl className="facts">
         {shown.map(([name, json]) => (
           <div key={name}>
-            <dt>{visible(name)}</dt>
+            <dt title={visible(name)}>{visible(propertyName(name))}</dt>
             <dd>
               <Value name={name} json={json} by={by} actions={actions} />
             </dd>
@@ -107,6 +113,9 @@ export const membersInOrder = (properties: Record<string, unknown>): [name: stri
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => [name, JSON.stringify(value)]);
 
+/** A text that could be taken for a number or another JSON value is shown in quotes. */
+const isAmbiguous = (json: string) => json === '""' || /^"(-?\d[\d.eE+-]*|true|false|null)"$/.test(json);
+
 /** A value with what can be done with it behind a click. @param json the value as JSON */
 export function Value({
   name,
@@ -120,28 +129,30 @@ export function Value({
   actions: ValueActions;
 }) {
   const [isWhole, setWhole] = useState(false);
+  const [isCopied, setCopied] = useState<boolean | null>(null);
   const isNested = json.startsWith('{') || json.startsWith('[');
   const shownLength = isNested ? longNested : longText;
-  const isLong = json.length > shownLength;
+  const value = isAmbiguous(json) ? json : plainText(json);
+  const isLong = value.length > shownLength;
   const isProperty = by === 'property' || by === 'person';
-  const value = isProperty ? json : plainText(json);
+  const label = visible(isProperty ? propertyName(name) : name);
   const address = webAddress(json);
   const canFilter = actions.onFilter !== undefined && !isNested && json !== 'null' && json.length <= 1000;
   const act = (key: string) => {
     if (key === 'only' || key === 'not') actions.onFilter?.(by, name, plainText(json), key === 'not');
     else if (key === 'column') actions.onColumn?.(name);
-    else if (key === 'copy') void navigator.clipboard.writeText(plainText(json));
+    else if (key === 'copy') void copyText(plainText(json)).then(setCopied);
   };
   return (
     <>
       <MenuTrigger>
         <AriaButton className="facts-value">
-          <span className="only-heard">{visible(name)}: </span>
+          <span className="only-heard">{label}: </span>
           {visible(value.slice(0, shownLength))}
           {isLong && '…'}
         </AriaButton>
         <Popover placement="bottom start">
-          <Menu className="menu" aria-label={visible(name)} onAction={(key) => act(String(key))}>
+          <Menu className="menu" aria-label={label} onAction={(key) => act(String(key))}>
             {canFilter ? (
               <MenuItem id="only" className="menu-item">
                 {text.only}
@@ -168,10 +179,16 @@ export function Value({
           </Menu>
         </Popover>
       </MenuTrigger>
+      {isCopied !== null && (
+        <span role="status" className={isCopied ? 'hint' : 'bad'}>
+          {' '}
+          {isCopied ? words.copied : words.copyFailed}
+        </span>
+      )}
       {isLong && (
         <div>
           <Button look="plain" onPress={() => setWhole(!isWhole)}>
-            {isWhole ? text.showLess : text.showAll(json.length)}
+            {isWhole ? text.showLess : text.showAll(value.length)}
           </Button>
         </div>
       )}

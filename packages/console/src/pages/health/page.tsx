@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { queryClient, useHealth } from '../../api/queries.ts';
+import { useHealth } from '../../api/queries.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -7,6 +7,7 @@ import { matching, part, useAddress } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
+import { RefreshButton } from '../../parts/refresh.tsx';
 import { isTime, type Span, SpanMenu, zoneOf, zones } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import { Figures } from './figures.tsx';
@@ -29,15 +30,16 @@ export function Page() {
   const shown = { span, zone: zoneOf(view.zone, project.timezone) };
   const health = useHealth(project.id);
   const request: ApiCall = { path: `/api/projects/${project.id}/health` };
-  const refresh = () => {
-    for (const name of ['health', 'health over time'])
-      void queryClient.invalidateQueries({ queryKey: [name, project.id] });
-  };
   return (
     <>
       <PageTitle title={words.pages.health.title}>
         <Button onPress={() => setAsCall(true)}>{words.asApiCall}</Button>
-        <Button onPress={refresh}>{words.refresh}</Button>
+        <RefreshButton
+          keys={[
+            ['health', project.id],
+            ['health over time', project.id],
+          ]}
+        />
       </PageTitle>
       <AddressHint unknown={unknown} />
       <Figures health={health} />

@@ -114,7 +114,8 @@ function Part({
     <section className="panel health-part" aria-label={title}>
       <h2>{title}</h2>
       <p className="hint">{hint}</p>
-      <Loaded query={health} what={words.pages.health.title}>
+      {/* The line above every page reports a later request that failed. */}
+      <Loaded query={{ ...health, error: health.data ? null : health.error }} what={words.pages.health.title}>
         {(data) =>
           data.sources[source] === 'ok' ? (
             children(data)

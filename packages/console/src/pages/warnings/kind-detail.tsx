@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call, cursorOf } from '../../api/request.ts';
+import { type Facts, Finding } from '../../event-detail/finding.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -8,7 +9,6 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { counted, nameOfKind, words } from '../../words.ts';
 import type { WarningsAddress } from './address.ts';
-import { type Facts, Finding } from './finding.tsx';
 import type { Kind } from './kind.ts';
 import { text } from './words.ts';
 

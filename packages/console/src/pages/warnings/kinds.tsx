@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { Bars, intoSpans } from '../../parts/chart.tsx';
 import { Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
-import { pressIn, rowKeys } from '../../parts/keys.ts';
+import { rowKeys, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
 import { edgesOf, SpanMenu } from '../../parts/span.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
@@ -45,6 +45,7 @@ export function Kinds({ address }: { address: WarningsAddress }) {
     `${type} ${nameOfKind(type)} ${detail}`.toLowerCase().includes(sought),
   );
   const open = all.find((kind) => keyOf(kind) === view.open);
+  usePageKeys(rowKeys(panel));
   const close = () => {
     change({ open: '' });
     requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(`[data-row="${view.open}"]`)?.focus());
@@ -53,13 +54,7 @@ export function Kinds({ address }: { address: WarningsAddress }) {
     <>
       <Figures kinds={all} isKnown={query.isSuccess} address={address} />
       <Filters address={address} />
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys of the list, which act only with the focus in it */}
-      <div
-        className="panel list-detail"
-        ref={panel}
-        onKeyDown={(event) => pressIn(event, rowKeys(panel.current))}
-        {...(view.open !== '' && { 'data-open': '' })}
-      >
+      <div className="panel list-detail" ref={panel} {...(view.open !== '' && { 'data-open': '' })}>
         <div className="list warnings-list">
           <Loaded query={query} what={text.what}>
             {() =>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ask } from '../../api/request.ts';
 import { indentJson, memberOf, plainText, visible } from '../../event-detail/json-text.ts';
 import { LongText } from '../../event-detail/properties.tsx';
+import { text as ofEvents } from '../../event-detail/words.ts';
 import { useProject } from '../../frame/project.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
@@ -96,13 +97,14 @@ function Head({
 
 function Facts({ letter, zone }: { letter: Letter; zone: string }) {
   const { id, reason, distinct_id: distinctId, captured_at: captured, dead_at: deadAt, bytes } = letter;
+  const { findings } = ofEvents;
   const facts: [string, string | null][] = [
-    [ofPage.names.reason ?? '', reason],
-    [ofPage.names.distinctId ?? '', distinctId],
+    [findings.reason ?? '', reason],
+    [findings.distinctId ?? '', distinctId],
     [text.place, placeOf(id)],
     [text.captured, captured && formatTime(captured, zone)],
     [text.gaveUp, formatTime(deadAt, zone)],
-    [text.size, ofPage.bytes(formatNumber(bytes))],
+    [text.size, ofEvents.bytes(formatNumber(bytes))],
   ];
   return (
     <dl className="facts">

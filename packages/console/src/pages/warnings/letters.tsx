@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type ApiCall, ApiProblem, call, cursorOf } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -7,10 +7,10 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
-import { pressIn, rowKeys } from '../../parts/keys.ts';
+import { rowKeys, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
 import { SpanMenu } from '../../parts/span.tsx';
-import { Empty, Failed, Loaded } from '../../parts/states.tsx';
+import { Empty, explain, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { chosen, type WarningsAddress } from './address.ts';
 import { Decide } from './decide.tsx';
@@ -57,14 +57,14 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
     if (!next.delete(letter)) next.add(letter);
     setSelected(next);
   };
-  const keys = {
-    ...rowKeys(panel.current),
+  usePageKeys({
+    ...rowKeys(panel),
     x: () => {
       const letter = letters.find((one) => one.id === current());
       if (letter?.state === 'waiting') toggle(letter.id);
     },
     r: () => selected.size > 0 && setAsked({ verb: 'replay', ids: [...selected] }),
-  };
+  });
   const close = () => {
     change({ letter: '' });
     requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(`[data-row="${view.letter}"]`)?.focus());
@@ -72,13 +72,7 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
   return (
     <>
       <Filters address={address} />
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys of the list, which act only with the focus in it */}
-      <div
-        className="panel list-detail"
-        ref={panel}
-        onKeyDown={(event) => pressIn(event, keys)}
-        {...(view.letter !== '' && { 'data-open': '' })}
-      >
+      <div className="panel list-detail" ref={panel} {...(view.letter !== '' && { 'data-open': '' })}>
         <div className="list warnings-list">
           <Loaded query={query} what={text.what}>
             {() =>
@@ -152,16 +146,12 @@ function Selection({
   onSelect: (ids: ReadonlySet<string>) => void;
   onDecide: (verb: Decision['verb']) => void;
 }) {
-  const [isReading, setReading] = useState(false);
   const shown = idsWaiting(letters);
-  const selectAll = async () => {
-    setReading(true);
-    try {
-      onSelect(new Set(await readAllIds(request)));
-    } finally {
-      setReading(false);
-    }
-  };
+  const selectAll = useMutation({
+    mutationFn: () => readAllIds(request),
+    onSuccess: (ids) => onSelect(new Set(ids)),
+  });
+  const isReading = selectAll.isPending;
   const hasAll = shown.length > 0 && shown.every((id) => selected.has(id));
   return (
     <div className="letters-selection">
@@ -175,8 +165,13 @@ function Selection({
         />
       </label>
       <span role="status">{isReading ? text.selecting : text.selected(selected.size)}</span>
+      {selectAll.error && (
+        <span className="bad" role="alert">
+          {explain(selectAll.error)}
+        </span>
+      )}
       {hasMore && hasAll && (
-        <Button look="plain" isDisabled={isReading} onPress={() => void selectAll()}>
+        <Button look="plain" isDisabled={isReading} onPress={() => selectAll.mutate()}>
           {text.selectAll}
         </Button>
       )}

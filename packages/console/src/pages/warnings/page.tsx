@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
-import { queryClient } from '../../api/queries.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
+import { RefreshButton } from '../../parts/refresh.tsx';
 import { words } from '../../words.ts';
 import { useWarningsAddress } from './address.ts';
 import { Kinds, kindsRequest } from './kinds.tsx';
@@ -27,9 +27,7 @@ export function Page() {
     <>
       <PageTitle title={words.pages.warnings.title}>
         <Button onPress={() => setAsCall(request)}>{words.asApiCall}</Button>
-        <Button onPress={() => void queryClient.invalidateQueries({ queryKey: ['warnings', project.id] })}>
-          {words.refresh}
-        </Button>
+        <RefreshButton keys={[['warnings', project.id]]} />
       </PageTitle>
       <AddressHint unknown={unknown} />
       <Tabs

@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
-import { useProject } from '../../frame/project.ts';
-import { formatNumber } from '../../words.ts';
+import { useProject } from '../frame/project.ts';
+import { formatNumber } from '../words.ts';
+import { visible } from './json-text.ts';
 import { text } from './words.ts';
+import './event-detail.css';
 
 export type Facts = Record<string, unknown>;
 
@@ -17,13 +18,13 @@ export function Finding({ details, isStored }: { details: Facts; isStored: boole
   if (all.length === 0) return <p className="quiet">{text.noDetails}</p>;
   return all.map((facts, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: samples of a warning never change
-    <dl key={at} className="warnings-facts">
+    <dl key={at} className="finding">
       {Object.entries(facts)
         .filter(([, value]) => value !== null)
         .sort(([one], [other]) => rankOf(one) - rankOf(other))
         .map(([name, value]) => (
           <div key={name}>
-            <dt>{text.names[name] ?? visible(name)}</dt>
+            <dt>{text.findings[name] ?? visible(name)}</dt>
             <dd>
               <Value name={name} value={value} facts={facts} isStored={isStored} />
             </dd>
@@ -35,7 +36,7 @@ export function Finding({ details, isStored }: { details: Facts; isStored: boole
 
 /** What matters most in front: the order of their names. */
 function rankOf(name: string): number {
-  const at = Object.keys(text.names).indexOf(name);
+  const at = Object.keys(text.findings).indexOf(name);
   return at === -1 ? Number.MAX_SAFE_INTEGER : at;
 }
 
