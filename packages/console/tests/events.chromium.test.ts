@@ -173,18 +173,18 @@ describe('with events', () => {
     expect(await page.title()).not.toBe('run');
     await expectAccessible(page);
     await detail(page).getByText('javascript:alert(1)').waitFor();
-    await detail(page).getByText(String.raw`"a\u202eb"`).waitFor();
+    await detail(page).getByRole('button', { name: String.raw`turned: a\u202eb` }).waitFor();
     await detail(page).getByRole('button', { name: 'nothing: null' }).waitFor();
-    expect(await detail(page).getByText('$lib', { exact: true }).isVisible()).toBe(false);
+    expect(await detail(page).getByText('Sent at', { exact: true }).isVisible()).toBe(false);
     await detail(page).getByText('The client’s clock was').waitFor();
 
     const searched = detail(page).getByRole('searchbox');
-    await searched.fill('$LIB');
-    await detail(page).getByText('$lib', { exact: true }).waitFor();
+    await searched.fill('$SENT');
+    await detail(page).getByText('Sent at', { exact: true }).waitFor();
     expect(await detail(page).getByText('javascript:').count()).toBe(0);
     await searched.fill('');
 
-    await detail(page).getByRole('button', { name: 'Show all 1,000,002 characters' }).click();
+    await detail(page).getByRole('button', { name: 'Show all 1,000,000 characters' }).click();
     const shown = await detail(page)
       .locator('.long-text')
       .evaluate((element) => element.textContent?.length);
@@ -222,6 +222,155 @@ describe('with events', () => {
     expect(csv.split('\r\n')).toHaveLength(3);
     expect(csv).toContain(`"'=1+1"`);
     expect(csv.match(/(^|,)"[=+\-@\t]/gm)).toBeNull();
+    await page.context().close();
+  });
+
+  test('an event of a web page shows its own properties and its page by readable names, never key and distinct ID', async () => {
+    const properties = {
+      ...{ token: 'phc_of_the_project', distinct_id: 'web-visitor', total: 42, coupon: null, code: '7', plan: 'pro' },
+      ...{ $current_url: 'https://shop.example.com/checkout', $browser: 'Firefox', $geoip_country_name: 'France' },
+      ...{ $lib: 'web', $session_id: 'session-1', $initial_referring_domain: 'search.example.com' },
+    };
+    const uuid = await store({ event: 'web checkout', distinctId: 'web-visitor', properties });
+    const page = await console.open(
+      `events?event=web%20checkout&open=${uuid}&columns=${encodeURIComponent('["$current_url"]')}`,
+    );
+    const summary = 'code 7 · plan pro · total 42 · https://shop.example.com/checkout · Firefox · France';
+    await eventually(async () =>
+      expect(await row(page, 'web checkout').locator('.events-summary').textContent()).toBe(summary),
+    );
+    await page.getByRole('columnheader', { name: 'Current URL' }).waitFor();
+    const shown = () =>
+      detail(page)
+        .getByRole('tabpanel')
+        .locator('.facts')
+        .first()
+        .locator('dt')
+        .evaluateAll((names) => names.map((name) => [name.textContent, name.getAttribute('title')]));
+    await eventually(async () =>
+      expect(await shown()).toEqual([
+        ...['code', 'plan', 'total', 'coupon'].map((name) => [name, name]),
+        ['Current URL', '$current_url'],
+        ['Browser', '$browser'],
+        ['Country', '$geoip_country_name'],
+        ['Library', '$lib'],
+      ]),
+    );
+    const value = (name: string) => detail(page).getByRole('button', { name: `${name}: ` });
+    expect(await value('plan').textContent()).toBe('plan: pro');
+    // As text it could be taken for a number.
+    expect(await value('code').textContent()).toBe('code: "7"');
+    expect(await detail(page).getByText('phc_of_the_project').isVisible()).toBe(false);
+    await detail(page).getByText('4 more properties set by the SDK').click();
+    await detail(page).getByText('phc_of_the_project').waitFor();
+    await detail(page).getByText('Initial referring domain', { exact: true }).waitFor();
+    await detail(page).getByRole('searchbox').fill('current url');
+    await eventually(async () => expect(await shown()).toEqual([['Current URL', '$current_url']]));
+    await value('Current URL').click();
+    await page.getByRole('menuitem', { name: 'Show only events with this value' }).click();
+    await eventually(async () =>
+      expect(await chips(page)).toEqual(['event  web checkout', 'Current URL is https://shop.example.com/checkout']),
+    );
+    await page.context().close();
+  });
+
+  test('the search filters by a part of the name while it is typed, and Enter takes a complete name', async () => {
+    await store({ event: 'order placed', ago: '3 min' });
+    await store({ event: 'order shipped', ago: '2 min' });
+    await console.query(
+      `INSERT INTO event_definition (project_id, name) VALUES ($1, 'order placed'), ($1, 'order shipped') ON CONFLICT DO NOTHING`,
+    );
+    const page = await console.open('events?after=-1h');
+    await row(page, 'many').first().waitFor();
+    const search = page.getByRole('combobox', { name: 'Event name or UUID' });
+    await search.pressSequentially('ORDER');
+    await eventually(async () => expect(await namesOf(page)).toEqual(['order shipped', 'order placed']));
+    await page.getByText('2 events').waitFor();
+    expect(queryOf(page).get('search')).toBe('ORDER');
+    await page.reload();
+    await eventually(async () => expect(await namesOf(page)).toEqual(['order shipped', 'order placed']));
+    expect(await search.inputValue()).toBe('ORDER');
+    await search.fill('order placed');
+    await page.locator('datalist option[value="order placed"]').waitFor({ state: 'attached' });
+    await search.press('Enter');
+    await eventually(async () => expect(await namesOf(page)).toEqual(['order placed']));
+    expect([await chips(page), await search.inputValue()]).toEqual([['event  order placed'], '']);
+    await search.fill('refund');
+    await page.getByRole('heading', { name: 'No events in this date range match your filters' }).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await row(page, 'many').first().waitFor();
+    expect(await search.inputValue()).toBe('');
+    const uuid = await store({ event: 'order returned' });
+    await search.fill(uuid.toUpperCase());
+    await search.press('Enter');
+    await detail(page).getByRole('heading', { name: 'order returned' }).waitFor();
+    await page.context().close();
+  });
+
+  test('keys act wherever the focus is, except where something is typed', async () => {
+    const page = await console.open('events?event=many&after=-1h');
+    await row(page, 'many').first().waitFor();
+    await page.keyboard.press('n');
+    await eventually(() => expect(queryOf(page).get('cursor')).not.toBeNull());
+    await page.keyboard.press('p');
+    await eventually(() => expect(queryOf(page).get('cursor')).toBeNull());
+    await page.keyboard.press('/');
+    const search = page.getByRole('combobox', { name: 'Event name or UUID' });
+    await eventually(async () => expect(await search.evaluate((field) => field === document.activeElement)).toBe(true));
+    await page.keyboard.type('man');
+    await eventually(() => expect(queryOf(page).get('search')).toBe('man'));
+    expect(queryOf(page).get('cursor')).toBeNull();
+    await search.blur();
+    await row(page, 'many').first().waitFor();
+    await page.keyboard.press('j');
+    await eventually(async () => expect(await page.evaluate('document.activeElement.dataset.row')).toBeDefined());
+    await page.getByRole('button', { name: 'Columns' }).click();
+    const dialog = page.getByRole('dialog');
+    // The first field has the focus, so what is typed goes into it.
+    await dialog.waitFor();
+    await page.keyboard.type('plan');
+    expect(await dialog.getByLabel('Property').inputValue()).toBe('plan');
+    await dialog.getByRole('button', { name: 'Close' }).focus();
+    await page.keyboard.press('n');
+    expect(queryOf(page).get('cursor')).toBeNull();
+    await page.context().close();
+  });
+
+  test('the list ends now, and later events are counted and shown on request', async () => {
+    await store({ event: 'from tomorrow', ago: '-16 hours' });
+    const page = await console.open('events?after=-1h');
+    await row(page, 'many').first().waitFor();
+    await page.getByText('1 event has a timestamp in the future.').waitFor();
+    expect(await namesOf(page)).not.toContain('from tomorrow');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await eventually(async () => expect(await namesOf(page)).toEqual(['from tomorrow']));
+    expect(await page.getByText('in the future').count()).toBe(0);
+    await console.query(`DELETE FROM event WHERE project_id = $1 AND event = 'from tomorrow'`);
+    await page.context().close();
+  });
+
+  test('a refresh without a server says that it runs and that it failed, and no green status stays', async () => {
+    const page = await console.open('events?event=many&after=-1h');
+    await row(page, 'many').first().waitFor();
+    const health = { ...(await console.api<object>('GET', 'health')), visible_after_seconds: 0.2, alarm: null };
+    await page.route(/\/health$/, (route) => route.fulfill({ json: health }));
+    await page.reload();
+    await page.getByText('Ingestion delay: 0.2 s').waitFor();
+    await row(page, 'many').first().waitFor();
+    const shown = (await namesOf(page)).length;
+    await page.route(/\/api\//, (route) => route.abort());
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('button', { name: 'Refreshing…' }).waitFor();
+    await page.getByText('Events could not be loaded. The data shown may be out of date or incomplete.').waitFor();
+    await page.getByText('The counts could not be loaded.').waitFor();
+    await page.getByRole('img', { name: /events by minute$/ }).waitFor();
+    expect(await namesOf(page)).toHaveLength(shown);
+    await page.getByText('Retrying every ten seconds.').waitFor();
+    expect(await page.getByText('Ingestion delay').count()).toBe(0);
+    await expectAccessible(page);
+    await page.unroute(/\/api\//);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Events could not be loaded.').waitFor({ state: 'detached' });
     await page.context().close();
   });
 

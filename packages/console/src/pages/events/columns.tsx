@@ -4,6 +4,7 @@ import { Choices } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { propertyName } from '../../parts/properties.ts';
 import { words } from '../../words.ts';
 import { useNames } from './filters.tsx';
 import { text } from './words.ts';
@@ -32,11 +33,13 @@ export function ColumnsDialog({
         {columns.length === 0 && <li className="quiet">{text.noColumns}</li>}
         {columns.map((name) => (
           <li key={name} className="chip">
-            <code className="cut">{visible(name)}</code>
+            <span className="cut" title={visible(name)}>
+              {visible(propertyName(name))}
+            </span>
             <button
               type="button"
               className="chip-remove"
-              aria-label={words.remove(name)}
+              aria-label={words.remove(propertyName(name))}
               onClick={() => onColumns(columns.filter((other) => other !== name))}
             >
               <Icon name="close" size={10} />

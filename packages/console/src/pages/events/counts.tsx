@@ -24,8 +24,10 @@ export function CountsBar({
   zone: string;
   onSpan: (span: Span) => void;
 }) {
-  if (counts.error) return <p className="counts-note quiet">{`${text.counts.unavailable} ${explain(counts.error)}`}</p>;
-  if (!counts.data) return <div className="counts counts-waiting" />;
+  const problem = counts.error && (
+    <p className="counts-note bad" role="alert">{`${text.counts.unavailable} ${explain(counts.error)}`}</p>
+  );
+  if (!counts.data) return problem ?? <div className="counts counts-waiting" />;
   const { results, total, interval } = counts.data;
   const show = (at: number) => {
     const next = results[at + 1]?.start;
@@ -34,10 +36,13 @@ export function CountsBar({
     onSpan({ after: new Date(start - 1).toISOString(), before: next ? new Date(next).toISOString() : span.before });
   };
   return (
-    <CountsOverTime
-      {...{ results, interval, zone, onShow: show }}
-      label={text.counts.label(total, text.counts.units[interval])}
-    />
+    <>
+      {problem}
+      <CountsOverTime
+        {...{ results, interval, zone, onShow: show }}
+        label={text.counts.label(total, text.counts.units[interval])}
+      />
+    </>
   );
 }
 

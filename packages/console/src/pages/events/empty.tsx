@@ -4,7 +4,7 @@ import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { momentOf, type Span } from '../../parts/span.tsx';
-import { Empty } from '../../parts/states.tsx';
+import { Empty, explain } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import type { Filters } from './filters.tsx';
@@ -54,6 +54,7 @@ export function Nothing({
       <p className="quiet" role="status">
         {last.isPending && text.emptySearching}
         {last.isSuccess && (time === undefined ? text.emptyNone : text.emptyLast(formatTime(time, zone)))}
+        {last.error && explain(last.error)}
       </p>
       <div className="form-buttons">
         {time !== undefined && (

@@ -5,7 +5,8 @@ import { isUuid } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Chip } from '../../parts/chips.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { propertyName } from '../../parts/properties.ts';
+import { Search } from '../../parts/search.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
@@ -14,7 +15,7 @@ export interface PropertyFilter {
   key: string;
   operator: string;
   value?: string;
-  type: 'event' | 'person';
+  type: 'event' | 'person' | 'event_metadata';
 }
 
 /** What may be looked for; the address has each by this name. */
@@ -48,6 +49,13 @@ export function parseProperties(json: string): PropertyFilter[] | null {
   }
 }
 
+/** The filters together with a part of the event name, as the API takes them. */
+export const withName = (properties: readonly PropertyFilter[], part: string) =>
+  writeProperties([
+    ...properties,
+    ...(part === '' ? [] : [{ key: 'event', operator: 'icontains', value: part, type: 'event_metadata' as const }]),
+  ]);
+
 const writeProperties = (filters: readonly PropertyFilter[]) => (filters.length === 0 ? '' : JSON.stringify(filters));
 
 /** The filters as chips, each with what takes it away. */
@@ -67,7 +75,7 @@ export function chipsOf(
   properties.forEach(({ key, operator, value, type }, at) => {
     chips.push({
       key: `${at} ${type} ${key}`,
-      name: type === 'person' ? `${visible(key)} ${text.personOf}` : visible(key),
+      name: type === 'person' ? `${visible(propertyName(key))} ${text.personOf}` : visible(propertyName(key)),
       relation: text.relations[operator] ?? operator,
       value: value === undefined ? '' : visible(String(value)).slice(0, 120),
       remove: () => change({ properties: writeProperties(properties.filter((_, other) => other !== at)) }),
@@ -79,39 +87,43 @@ export function chipsOf(
 export const withProperty = (properties: readonly PropertyFilter[], added: PropertyFilter) =>
   writeProperties([...properties.filter((one) => JSON.stringify(one) !== JSON.stringify(added)), added]);
 
-/** Names of events as they are typed; a uuid opens its event. Enter makes one entry of the history, letters none. */
-export function NameSearch({ onEvent, onUuid }: { onEvent: (name: string) => void; onUuid: (uuid: string) => void }) {
-  const [typed, setTyped] = useState('');
-  const [isUsed, setUsed] = useState(false);
+export const searchId = 'event-search';
+
+/** Filters the list by a part of the event name as it is typed. Enter takes a complete name as a filter, and opens a UUID. */
+export function NameSearch({
+  value,
+  onSearch,
+  onEvent,
+  onUuid,
+}: {
+  value: string;
+  onSearch: (part: string) => void;
+  onEvent: (name: string) => void;
+  onUuid: (uuid: string) => void;
+}) {
   const list = useId();
-  const names = useNames('event_definitions', typed, isUsed);
+  const names = useNames('event_definitions', value, value !== '');
   return (
-    <form
-      className="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const wanted = typed.trim();
-        if (isUuid(wanted)) onUuid(wanted.toLowerCase());
-        else onEvent(typed);
-        setTyped('');
-      }}
-    >
-      <Icon name="search" size={14} />
-      <input
-        type="search"
-        data-search
-        aria-label={text.searchLabel}
-        placeholder={text.searchHint}
+    <>
+      <Search
+        id={searchId}
+        value={value}
+        label={text.search}
+        shortcut="/"
         list={list}
-        value={typed}
-        onFocus={() => setUsed(true)}
-        onChange={({ target }) => setTyped(target.value)}
+        onSearch={(typed) => {
+          if (!isUuid(typed.trim())) onSearch(typed);
+        }}
+        onEnter={(typed) => {
+          const isId = isUuid(typed.trim());
+          if (isId) onUuid(typed.trim().toLowerCase());
+          else if (names.includes(typed)) onEvent(typed);
+          else onSearch(typed);
+          return isId || names.includes(typed) ? '' : typed;
+        }}
       />
-      <span className="key" aria-hidden="true">
-        /
-      </span>
       <Choices id={list} names={names} />
-    </form>
+    </>
   );
 }
 
@@ -227,7 +239,7 @@ export function useNames(
 ): string[] {
   return useSuggestions(
     resource,
-    { search: typed.trim().slice(0, 100), type, limit: 50 },
+    { search: typed.trim().slice(0, 100), type, exclude_hidden: true, limit: 50 },
     { isNeeded: isEnabled, items: ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name) },
   );
 }

@@ -4,7 +4,7 @@ import { CountsBar } from './counts.tsx';
 import { Nothing } from './empty.tsx';
 import { EventList } from './list.tsx';
 import { isTooSlow, TooSlow } from './slow.tsx';
-import type { EventsView } from './view.ts';
+import { type EventsView, futureSpan } from './view.ts';
 import { text } from './words.ts';
 
 /** Counts, the list or why there is none, and the way to its other pages. */
@@ -17,11 +17,19 @@ export function ListPane({
   onPrevious: () => void;
   onNext: () => void;
 }) {
-  const { view, change, narrow, list, counts, span, zone, filters, walked, request, next } = shown;
+  const { view, change, narrow, list, counts, span, zone, filters, walked, request, next, future } = shown;
   const events = list.data?.results ?? [];
   return (
     <div className="list">
-      {!list.error && <CountsBar counts={counts} span={span} zone={zone} onSpan={narrow} />}
+      {(!list.error || list.data) && <CountsBar counts={counts} span={span} zone={zone} onSpan={narrow} />}
+      {future > 0 && (
+        <p className="counts-note">
+          {text.future(future)}{' '}
+          <Button look="plain" onPress={() => narrow(futureSpan())}>
+            {text.showFuture}
+          </Button>
+        </p>
+      )}
       <TooSlow error={list.error} span={span} walked={walked} onSpan={narrow} />
       {!isTooSlow(list.error) && (
         <Loaded query={list} what={text.what}>
@@ -33,7 +41,9 @@ export function ListPane({
                 span={span}
                 zone={zone}
                 onSpan={narrow}
-                onClear={() => narrow({ event: '', distinct_id: '', person_id: '', properties: '' })}
+                onClear={() =>
+                  change({ event: '', search: '', distinct_id: '', person_id: '', properties: '', cursor: '' })
+                }
               />
             ) : (
               // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard

@@ -3,6 +3,7 @@ import { Fragment, useEffect, useRef } from 'react';
 import { nameOf } from '../../event-detail/event-detail.tsx';
 import { visible } from '../../event-detail/json-text.ts';
 import { shown, summaryOf } from '../../event-detail/summary.ts';
+import { propertyName } from '../../parts/properties.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';
 import { text } from './words.ts';
 
@@ -53,8 +54,8 @@ export function EventList({
             {text.heads.from}
           </th>
           {columns.map((name) => (
-            <th scope="col" key={name} className="events-more">
-              {visible(name)}
+            <th scope="col" key={name} className="events-more" title={visible(name)}>
+              {visible(propertyName(name))}
             </th>
           ))}
           <th scope="col" className="events-more">

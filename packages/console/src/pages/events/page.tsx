@@ -5,13 +5,14 @@ import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
-import { pressIn } from '../../parts/keys.ts';
+import { usePageKeys } from '../../parts/keys.ts';
+import { RefreshButton } from '../../parts/refresh.tsx';
 import { SpanMenu } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import { ColumnsDialog } from './columns.tsx';
 import { CsvButton } from './csv.tsx';
 import { DetailPane } from './detail.tsx';
-import { chipsOf, FilterDialog, NameSearch } from './filters.tsx';
+import { chipsOf, FilterDialog, NameSearch, searchId } from './filters.tsx';
 import { ListPane } from './list-pane.tsx';
 import { isLongWalk } from './slow.tsx';
 import { type EventsView, useEventsView } from './view.ts';
@@ -21,10 +22,11 @@ import './events.css';
 export function Page() {
   const shown = useEventsView();
   const { view, list, counts, request, unknown, walked, span } = shown;
+  const project = useProject();
   const detail = useEventJson(view.open);
   const panel = useRef<HTMLDivElement>(null);
   const moves = useMoves(shown, panel);
-  const copyOpen = () => detail.data && void navigator.clipboard.writeText(detail.data);
+  usePageKeys(moves.keys);
   const [isCallShown, setCallShown] = useState(false);
   return (
     <>
@@ -34,25 +36,18 @@ export function Page() {
       >
         <CsvButton request={request} columns={view.columns} />
         <Button onPress={() => setCallShown(true)}>{words.asApiCall}</Button>
-        <Button
-          onPress={() => {
-            void list.refetch();
-            void counts.refetch();
-          }}
-        >
-          {words.refresh}
-        </Button>
+        <RefreshButton
+          keys={[
+            ['events', project.id],
+            ['event counts', project.id],
+            ['future events', project.id],
+          ]}
+        />
       </PageTitle>
       <FilterLine shown={shown} />
       <AddressHint unknown={unknown} />
       {isLongWalk(walked, span) && !list.error && <p className="hint">{text.walks}</p>}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys of the list, which act only with the focus in it */}
-      <div
-        className="panel list-detail"
-        ref={panel}
-        onKeyDown={(event) => pressIn(event, { ...moves.keys, y: copyOpen })}
-        {...(view.open !== '' && { 'data-open': '' })}
-      >
+      <div className="panel list-detail" ref={panel} {...(view.open !== '' && { 'data-open': '' })}>
         <ListPane shown={shown} onPrevious={moves.previous} onNext={moves.next} />
         {view.open !== '' && <DetailPane shown={shown} detail={detail} onClose={moves.close} />}
       </div>
@@ -62,14 +57,21 @@ export function Page() {
 }
 
 function FilterLine({ shown }: { shown: EventsView }) {
-  const { view, change, narrow, filters, properties, span } = shown;
+  const { view, change, narrow, properties, span } = shown;
   const project = useProject();
   const [dialog, setDialog] = useState<'filter' | 'columns' | null>(null);
   return (
     <>
       <Chips
-        chips={chipsOf(filters, properties, narrow)}
-        search={<NameSearch onEvent={(event) => narrow({ event })} onUuid={(open) => change({ open })} />}
+        chips={chipsOf(view, properties, narrow)}
+        search={
+          <NameSearch
+            value={view.search}
+            onSearch={shown.search}
+            onEvent={(event) => change({ event, search: '', cursor: '' })}
+            onUuid={(open) => change({ open, search: '' })}
+          />
+        }
       >
         <Button onPress={() => setDialog('filter')}>{text.addFilter}</Button>
         <Button onPress={() => setDialog('columns')}>{text.columns}</Button>
@@ -137,7 +139,7 @@ function useMoves({ view, change, list, next }: EventsView, panel: { current: HT
     n: toNext,
     p: toPrevious,
     r: () => change({ tab: view.tab === 'raw' ? 'properties' : 'raw' }, { replace: true }),
-    '/': () => document.querySelector<HTMLElement>('[data-search]')?.focus(),
+    '/': () => document.getElementById(searchId)?.focus(),
     ...(view.open !== '' && { Escape: close }),
   };
   return { keys, next: toNext, previous: toPrevious, close };

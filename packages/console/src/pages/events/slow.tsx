@@ -1,6 +1,7 @@
 import { ApiProblem } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { propertyName } from '../../parts/properties.ts';
 import { lengthOf, momentOf, type Span } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import type { Filters, PropertyFilter } from './filters.tsx';
@@ -16,9 +17,10 @@ export function worthTrying(failures: number, error: Error): boolean {
 }
 
 /** What makes a search look at every event of its time. */
-export function walkedFor(filters: Filters, properties: readonly PropertyFilter[]): string[] {
+export function walkedFor(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
   if (filters.distinct_id !== '' || filters.person_id !== '') return [];
-  const names = properties.map(({ key }) => key);
+  const names = properties.map(({ key }) => propertyName(key));
+  if (search !== '') names.push(text.searched(search));
   return filters.event === '' ? names : [...names, filters.event];
 }
 

@@ -2,9 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call, cursorOf } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { isUuid, matching, part, useAddress } from '../../parts/address.ts';
-import { isTime, type Span, zoneOf, zones } from '../../parts/span.tsx';
+import { isTime, momentOf, type Span, zoneOf, zones } from '../../parts/span.tsx';
 import { useCounts } from './counts.tsx';
-import { type Filters, parseProperties } from './filters.tsx';
+import { type Filters, parseProperties, withName } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
 import { walkedFor, worthTrying } from './slow.tsx';
 
@@ -13,6 +13,7 @@ const address = {
   before: matching(isTime),
   zone: part.oneOf(zones, 'project'),
   event: part.text(),
+  search: part.text(),
   distinct_id: part.text(),
   person_id: matching(isUuid),
   properties: matching((value) => parseProperties(value) !== null),
@@ -27,11 +28,11 @@ const address = {
 export function useEventsView() {
   const project = useProject();
   const { view, change, unknown } = useAddress(address);
-  const { after, before, event, distinct_id, person_id, properties: json } = view;
-  const filters: Filters = { event, distinct_id, person_id, properties: json };
+  const { after, before, event, search, distinct_id, person_id } = view;
   const span: Span = { after, before };
-  const properties = parseProperties(json) ?? [];
-  const counted = { ...filters, ...span };
+  const properties = parseProperties(view.properties) ?? [];
+  const filters: Filters = { event, distinct_id, person_id, properties: withName(properties, search) };
+  const counted = { ...filters, after, before: before || untilNow(after) };
   const request = {
     path: `/api/projects/${project.id}/events`,
     query: {
@@ -49,14 +50,40 @@ export function useEventsView() {
     placeholderData: keepPreviousData,
   });
   return {
-    ...{ view, change, unknown, filters, span, properties, counted, request, list },
+    ...{ view, change, unknown, filters, span, properties, request, list },
     zone: zoneOf(view.zone, project.timezone),
     counts: useCounts(counted, span),
-    walked: walkedFor(filters, properties),
+    walked: walkedFor(filters, properties, search),
+    future: useFuture(filters, before === '' && list.isSuccess),
     next: cursorOf(list.data?.next ?? null),
     /** Another list begins at its first page. */
     narrow: (changed: Partial<Filters & Span>) => change({ ...changed, cursor: '' }),
+    search: (part: string) => change({ search: part, cursor: '' }, { replace: true }),
   };
+}
+
+/** A list without an end shows events up to now, as its counts do. Clients with a wrong clock send events with later times. */
+const untilNow = (after: string) => (momentOf(after).getTime() < Date.now() ? '-0s' : '');
+
+export const futureSpan = (): Span => {
+  const now = Date.now();
+  return { after: new Date(now).toISOString(), before: new Date(now + 48 * 3_600_000).toISOString() };
+};
+
+/** How many events have later times. */
+function useFuture(filters: Filters, isEnabled: boolean): number {
+  const { id } = useProject();
+  const { data } = useQuery({
+    queryKey: ['future events', id, filters],
+    queryFn: ({ signal }) =>
+      call<{ total: number }>(
+        { path: `/api/projects/${id}/events/counts`, query: { ...filters, ...futureSpan() } },
+        signal,
+      ),
+    enabled: isEnabled,
+    retry: worthTrying,
+  });
+  return isEnabled ? (data?.total ?? 0) : 0;
 }
 
 export type EventsView = ReturnType<typeof useEventsView>;

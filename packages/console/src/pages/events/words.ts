@@ -14,8 +14,13 @@ export const text = {
   columnName: 'Property',
   addColumn: 'Add column',
   noColumns: 'No columns added yet.',
-  searchLabel: 'Exact event name or UUID',
-  searchHint: 'Exact event name or UUID',
+  search: 'Event name or UUID',
+  searched: (part: string) => `names that contain ${part}`,
+  future: (count: number) =>
+    count === 1
+      ? '1 event has a timestamp in the future.'
+      : `${formatNumber(count)} events have timestamps in the future.`,
+  showFuture: 'Show',
   addFilter: 'Add filter',
   filterTitle: 'Add filter',
   by: 'Filter by',
