@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { type DetailTab, EventDetail, useEventJson } from '../../event-detail/event-detail.tsx';
+import { Finding } from '../../event-detail/finding.tsx';
 import { visible } from '../../event-detail/json-text.ts';
 import { LongText } from '../../event-detail/properties.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -116,9 +117,7 @@ function Reason({ message: { outcome, reason, detail, rule, details } }: { messa
   return (
     <div className={outcome === 'dropped' ? 'pill-bad live-reason' : 'pill-warn live-reason'}>
       <strong>{nameOfKind(reason ?? '')}</strong> {detail}
-      {details && Object.keys(details).length > 0 && (
-        <code className="live-details">{visible(JSON.stringify(details))}</code>
-      )}
+      {details && Object.keys(details).length > 0 && <Finding details={details} isStored={outcome !== 'dropped'} />}
       {rule && <RuleLink rule={rule} />}
     </div>
   );

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
 import { shown, summaryOf } from '../../event-detail/summary.ts';
 import { useProject } from '../../frame/project.ts';
+import { usePageKeys } from '../../parts/keys.ts';
 import { formatClock } from '../../parts/time.ts';
 import { nameOfKind } from '../../words.ts';
 import type { Row } from './use-live.ts';
@@ -42,12 +43,18 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
     virtual.scrollToIndex(rows.indexOf(next));
     if (open) openSoon(next);
   };
+  const moveFromPage = (by: number) => {
+    box.current?.focus();
+    move(by);
+  };
+  const close = () => openSoon(null);
+  usePageKeys({ j: () => moveFromPage(1), k: () => moveFromPage(-1), Escape: close });
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'j' || event.key === 'ArrowDown') move(1);
     else if (event.key === 'k' || event.key === 'ArrowUp') move(-1);
     else if (event.key === 'Enter') openSoon(rows[at] ?? null);
-    else if (event.key === 'Escape') openSoon(null);
+    else if (event.key === 'Escape') close();
     else if (event.key === ' ') onPause();
     else return;
     event.preventDefault();
@@ -120,13 +127,13 @@ function useAfterPaint(onOpen: ListProps['onOpen']): ListProps['onOpen'] {
   };
 }
 
-function Cells({ row: { message }, zone }: { row: Row; zone: string }) {
+function Cells({ row: { message, time }, zone }: { row: Row; zone: string }) {
   return (
     <>
       <span className={`dot ${message.outcome === 'stored' ? 'good' : message.outcome === 'changed' ? 'warn' : 'bad'}`}>
         <span className="only-heard">{text.outcomes[message.outcome]}</span>
       </span>
-      <span className="mono quiet">{formatClock(message.stored_at ?? message.timestamp, zone)}</span>
+      <span className="mono quiet">{formatClock(new Date(time).toISOString(), zone)}</span>
       <strong className="cut live-name">{visible(message.event ?? text.noName)}</strong>
       <span className="cut">{visible(message.distinct_id ?? '')}</span>
       <span className="cut mono quiet live-wide">{shown(message.properties.$lib)}</span>

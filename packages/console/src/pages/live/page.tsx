@@ -1,18 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
-import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { ApiProblem, call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failed } from '../../parts/states.tsx';
+import { usePageKeys } from '../../parts/keys.ts';
+import { propertyName } from '../../parts/properties.ts';
+import { Search } from '../../parts/search.tsx';
+import { Empty, explain, Failed } from '../../parts/states.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { Detail, type Filter } from './detail.tsx';
+import { useAllRows, useEarlier } from './earlier.ts';
 import { FirstEvent } from './first-event.tsx';
 import { List } from './list.tsx';
+import type { LiveMessage } from './messages.ts';
 import { Tiles, useMinute } from './tiles.tsx';
 import { type Live, type Row, useLive } from './use-live.ts';
 import { text } from './words.ts';
@@ -41,11 +46,18 @@ export function Page() {
   };
   const live = useLive(path, query, view.paused);
   const [asCall, setAsCall] = useState(false);
-  const rows = useDeferredValue(live.rows);
+  const streamed = useDeferredValue(live.rows);
+  const earlier = useEarlier(view);
+  const all = useAllRows(streamed, earlier.data);
+  const [sought, setSought] = useState('');
+  const rows = useMemo(() => all.filter(({ message }) => hasName(message, sought)), [all, sought]);
   const { row: open, uuid: openUuid, onOpen } = useOpen(rows, view.open, change);
   const hasFilter = Object.values(query).some((value) => value !== '');
-  const isFirst = useIsFirst(id, rows.length > 0);
+  const isNarrowed = hasFilter || sought !== '';
+  const isFirst = useIsFirst(id, all.length > 0);
   // Many values, each with a menu: drawn in slices, so that keys that follow are not kept waiting.
+  const togglePause = () => change({ paused: !view.paused }, { replace: true });
+  usePageKeys({ ' ': togglePause });
   const beside = useDeferredValue(useMemo(() => ({ row: open, uuid: openUuid }), [open, openUuid]));
   const { filter, onClose } = useActions({ view, change, onOpen });
   if (isFirst && !hasFilter && live.state.kind !== 'failed') {
@@ -58,17 +70,31 @@ export function Page() {
   }
   return (
     <>
-      <PageTitle title={words.pages.live.title} now={<Rate rows={rows} />}>
-        <Button shortcut={text.space} onPress={() => change({ paused: !view.paused }, { replace: true })}>
+      <PageTitle title={words.pages.live.title} now={<Rate rows={streamed} />}>
+        <Button shortcut={text.space} onPress={togglePause}>
           {view.paused ? text.goOn(live.waiting) : text.pause}
         </Button>
       </PageTitle>
-      <Tiles rows={rows} />
-      <Chips chips={chipsOf(view, change)} search={<EventSearch onFind={(name) => filter.only('event', name)} />}>
+      <Tiles rows={all} streamed={streamed} />
+      <Chips
+        chips={chipsOf(view, change)}
+        search={
+          <EventSearch
+            value={sought}
+            onSearch={setSought}
+            onFind={(name) => {
+              const isName = all.some(({ message }) => message.event === name);
+              if (isName) filter.only('event', name);
+              setSought(isName ? '' : name);
+              return isName ? '' : name;
+            }}
+          />
+        }
+      >
         <Button onPress={() => setAsCall(true)}>{words.asApiCall}</Button>
       </Chips>
       <AddressHint unknown={unknown} />
-      <StreamLine live={live} />
+      <StreamLine live={live} problem={earlier.error && `${text.noEarlier} ${explain(earlier.error)}`} />
       <div className="panel list-detail" {...((open || openUuid !== null) && { 'data-open': '' })}>
         {live.state.kind === 'failed' ? (
           <Failed
@@ -77,16 +103,11 @@ export function Page() {
             onAgain={() => location.reload()}
           />
         ) : rows.length === 0 ? (
-          <Empty title={hasFilter ? text.noneFiltered : text.none} icon="live">
-            <p className="quiet">{hasFilter ? text.noneFilteredText : text.noneText}</p>
+          <Empty title={isNarrowed ? text.noneFiltered : text.none} icon="live">
+            <p className="quiet">{isNarrowed ? text.noneFilteredText : text.noneText}</p>
           </Empty>
         ) : (
-          <List
-            rows={rows}
-            open={open}
-            onOpen={onOpen}
-            onPause={() => change({ paused: !view.paused }, { replace: true })}
-          />
+          <List rows={rows} open={open} onOpen={onOpen} onPause={togglePause} />
         )}
         {(beside.row || beside.uuid !== null) && (
           <Beside
@@ -173,7 +194,11 @@ function readProperty(written: string): { name: string; relation: string; value:
   try {
     const { key, operator, value } = JSON.parse(written) as Record<string, unknown>;
     const relation = operator === 'is_not' ? text.not : String(operator ?? '');
-    return { name: String(key), relation: relation === 'exact' ? '' : relation, value: String(value) };
+    return {
+      name: visible(propertyName(String(key))),
+      relation: relation === 'exact' ? '' : relation,
+      value: String(value),
+    };
   } catch {
     return { name: written, relation: '', value: '' };
   }
@@ -204,8 +229,15 @@ function Rate({ rows }: { rows: readonly Row[] }) {
 }
 
 /** What the stream has to say of itself, in one line that is there only when there is something. */
-function StreamLine({ live: { state, why, trouble, missed, wasAway, share } }: { live: Live }) {
+function StreamLine({
+  live: { state, why, trouble, missed, wasAway, share },
+  problem,
+}: {
+  live: Live;
+  problem: string | null;
+}) {
   const said = [
+    problem,
     state.kind === 'waiting' && text.cut(state.seconds),
     state.kind === 'crowded' && text.crowded,
     why,
@@ -222,38 +254,21 @@ function StreamLine({ live: { state, why, trouble, missed, wasAway, share } }: {
   );
 }
 
-function EventSearch({ onFind }: { onFind: (name: string) => void }) {
-  const [typed, setTyped] = useState('');
-  useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
-      if (event.key !== '/' || isTyping || !document.activeElement?.closest('.list')) return;
-      event.preventDefault();
-      document.getElementById('live-search')?.focus();
-    };
-    document.addEventListener('keydown', focus);
-    return () => document.removeEventListener('keydown', focus);
-  }, []);
-  return (
-    <form
-      className="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (typed.trim() !== '') onFind(typed.trim());
-        setTyped('');
-      }}
-    >
-      <Icon name="search" size={12} />
-      <input
-        id="live-search"
-        aria-label={text.search}
-        placeholder={text.search}
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-      />
-      <span className="key" aria-hidden="true">
-        /
-      </span>
-    </form>
-  );
+const searchId = 'live-search';
+
+/** Filters the list by a part of the event name as it is typed. Enter takes a complete name as a filter of the stream. */
+function EventSearch({
+  value,
+  onSearch,
+  onFind,
+}: {
+  value: string;
+  onSearch: (part: string) => void;
+  onFind: (name: string) => string;
+}) {
+  usePageKeys({ '/': () => document.getElementById(searchId)?.focus() });
+  return <Search id={searchId} value={value} label={text.search} shortcut="/" onSearch={onSearch} onEnter={onFind} />;
 }
+
+const hasName = ({ event }: LiveMessage, part: string) =>
+  part === '' || (event ?? '').toLowerCase().includes(part.trim().toLowerCase());

@@ -2,15 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { useHealth } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
+import { explain } from '../../parts/states.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { formatNumber, nameOfKind } from '../../words.ts';
 import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
 /** Four figures over the list, each with the span it is of. One that is not known shows a dash, not a zero. */
-export function Tiles({ rows }: { rows: readonly Row[] }) {
+export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: readonly Row[] }) {
   const { id } = useProject();
-  const minute = useMinute(rows);
+  const minute = useMinute(streamed);
   const stats = useQuery({
     queryKey: ['live-stats', id],
     queryFn: ({ signal }) =>
@@ -30,12 +31,12 @@ export function Tiles({ rows }: { rows: readonly Row[] }) {
       <Tile
         label={text.online}
         value={stats.data?.users_on_product}
-        more={stats.data ? text.lastSeconds(stats.data.window_seconds) : ''}
+        more={stats.error ? explain(stats.error) : stats.data ? text.lastSeconds(stats.data.window_seconds) : ''}
       />
       <Tile
         label={text.droppedMinute}
         value={minute?.dropped}
-        more={minute?.mostDropped === undefined ? '' : nameOfKind(minute.mostDropped)}
+        more={minute?.dropped && minute.mostDropped !== undefined ? nameOfKind(minute.mostDropped) : ''}
         tone={(minute?.dropped ?? 0) > 0 ? 'bad' : undefined}
       />
       <Tile

@@ -13,6 +13,8 @@ export interface Row {
   message: LiveMessage;
   /** When it came, by the clock of this machine. */
   at: number;
+  /** The time by which the list is sorted, and which it shows. */
+  time: number;
   /** Came with the last beat. */
   isNew: boolean;
 }
@@ -88,6 +90,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
           key: `${uuid ?? 'none'}-${outcome}-${count}`,
           message: from.message,
           at: Date.now(),
+          time: timeOf(from.message),
           isNew: true,
         });
         if (waiting.current.length > kept) waiting.current.shift();
@@ -100,7 +103,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
       else if (waiting.current.length > 0) {
         const came = waiting.current.splice(0).reverse();
         skipped.current = 0;
-        setLive((now) => ({ ...now, waiting: 0, rows: [...came, ...now.rows.map(old)].slice(0, kept) }));
+        setLive((now) => ({ ...now, waiting: 0, rows: newestFirst([...came, ...now.rows.map(old)]).slice(0, kept) }));
       }
     }, beatMs);
     return () => {
@@ -110,6 +113,11 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
   }, [key, isHere]);
   return live;
 }
+
+export const timeOf = ({ stored_at: storedAt, timestamp }: LiveMessage) => Date.parse(storedAt ?? timestamp);
+
+/** Of the same time, the later ones are in front already. */
+export const newestFirst = (rows: readonly Row[]) => rows.toSorted((one, other) => other.time - one.time);
 
 const old = (row: Row): Row => (row.isNew ? { ...row, isNew: false } : row);
 

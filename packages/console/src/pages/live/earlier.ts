@@ -1,0 +1,68 @@
+// The events that were stored before the page was opened.
+
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { call, type Query } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import type { LiveMessage } from './messages.ts';
+import { newestFirst, type Row, timeOf } from './use-live.ts';
+
+const most = 50;
+
+interface Filters {
+  event: readonly string[];
+  without: readonly string[];
+  person: string;
+  /** Each a JSON text, as the API takes it. */
+  properties: readonly string[];
+}
+
+/** The last events before the stream began, by the filters of the stream. */
+export function useEarlier({ event, without, person, properties }: Filters) {
+  const { id } = useProject();
+  const names = (operator: string, value: readonly string[]) =>
+    value.length === 0 ? [] : [JSON.stringify({ key: 'event', type: 'event_metadata', operator, value })];
+  const all = [...properties, ...names('exact', event), ...names('is_not', without)];
+  const query: Query = {
+    distinct_id: person,
+    properties: all.length === 0 ? '' : `[${all.join(',')}]`,
+    before: '-0s',
+    limit: most,
+  };
+  return useQuery({
+    queryKey: ['live', id, 'earlier', query],
+    queryFn: async ({ signal }) => {
+      const { results } = await call<{ results: EarlierEvent[] }>(
+        { path: `/api/projects/${id}/events`, query },
+        signal,
+      );
+      return results.map(rowOf);
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+}
+
+interface EarlierEvent extends Pick<LiveMessage, 'timestamp' | 'properties'> {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  person: { uuid: string };
+}
+
+function rowOf({ uuid, event, distinct_id, timestamp, properties, person }: EarlierEvent): Row {
+  const message: LiveMessage = {
+    ...{ uuid, event, distinct_id, timestamp, properties },
+    person_id: person.uuid,
+    outcome: 'stored',
+  };
+  return { key: `${uuid}-earlier`, message, at: 0, time: timeOf(message), isNew: false };
+}
+
+/** Both in one list, each event once. */
+export function useAllRows(streamed: readonly Row[], earlier: readonly Row[] | undefined): readonly Row[] {
+  return useMemo(() => {
+    const known = new Set(streamed.map(({ message }) => message.uuid));
+    return newestFirst([...streamed, ...(earlier ?? []).filter(({ message }) => !known.has(message.uuid))]);
+  }, [streamed, earlier]);
+}
