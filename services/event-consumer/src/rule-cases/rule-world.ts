@@ -133,7 +133,7 @@ function storedLedger(projectId: number, start: WorldStart): ProjectLedger {
     ledger.persons.set(uuid, {
       uuid,
       mainDistinctId,
-      properties: stored.properties ?? {},
+      properties: structuredClone(stored.properties ?? {}),
       isIdentified: stored.isIdentified ?? false,
       version: stored.version ?? 0,
       createdAtMs: Date.parse(stored.createdAt ?? '2026-01-01T00:00:00.000Z'),
@@ -153,7 +153,7 @@ function storedGroups(start: WorldStart): GroupStates {
   for (const { index, key, properties = {}, version = 1, createdAt = eventTime } of start.groups ?? []) {
     const createdAtMs = Date.parse(createdAt);
     groups.set(groupStateKey({ index, key }), {
-      ...{ index, key, properties, version, createdAtMs },
+      ...{ index, key, properties: structuredClone(properties), version, createdAtMs },
       isNew: false,
       isDirty: false,
     });
