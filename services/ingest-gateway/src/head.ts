@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { cutToCodePoints } from '@millrace/contracts';
-import type { Sender } from './readers/drops.ts';
 
 /** A path that takes events. `label` is for metrics and logs, a bounded set. */
 export interface CapturePath {
@@ -36,6 +35,14 @@ const paths = new Map<string, CapturePath>(
 /** @param path without the query. */
 export function findCapturePath(path: string): CapturePath | undefined {
   return paths.get(path);
+}
+
+/** The program that sent a request, as far as its headers tell. */
+export interface Sender {
+  path: string;
+  /** Of the page, when a browser sent the request. */
+  origin?: string;
+  user_agent?: string;
 }
 
 const maxHeaderCodePoints = 200;

@@ -1,9 +1,10 @@
 import { type CapturedRecord, encodeCapturedRecord, recordKey, type TopicNames } from '@millrace/contracts';
 import type { AppendRecord, EventLog } from '@millrace/event-log';
 import { AppError } from '@millrace/runtime';
+import type { Sender } from '../head.ts';
 import { parseRawFields } from '../json/event-fields.ts';
 import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.ts';
-import { createDropTally, type DropSample, type Sender } from '../readers/drops.ts';
+import { createDropTally, type DropSample } from '../readers/drops.ts';
 import { encodeRawRecord } from './records.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
+import type { Sender } from '../head.ts';
 
 /** Samples kept for each reason. */
 export const maxSamples = 10;
@@ -48,14 +49,6 @@ export interface DropTally {
   counts(): ReadonlyMap<DropReason, number>;
   /** One warning for each reason or finding a person should know of. */
   toWarnings(facts: WarningFacts): CapturedWarning[];
-}
-
-/** The program that sent a request, as far as its headers tell. */
-export interface Sender {
-  path: string;
-  /** Of the page, when a browser sent the request. */
-  origin?: string;
-  user_agent?: string;
 }
 
 interface WarningFacts {
