@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { csvText } from '@millrace/contracts/csv';
-import { type ResultTable, resultTable } from '@millrace/insights/table';
+import { type ResultTable, resultTable } from '@millrace/contracts/result-table';
 import type { Command } from 'commander';
 import { UsageError } from '../failures.ts';
 import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';

@@ -1,28 +1,37 @@
 // What of an answer is drawn.
 
+import { colorOf, firstOpen, intervalOf, mostColors, type SeriesColor } from '@millrace/contracts/chart';
+import { type NumberFormat, numberFormatOf, plainFormat } from '@millrace/contracts/numbers';
 import { isRecord } from '../query-parts.ts';
 import { displayOf, isBefore, labelOf, type SeriesResult, seriesOf } from './figures.ts';
 
 export type Chart =
-  /** Numbers over time. */
-  | { shape: 'lines' | 'bars'; times: string[]; series: { label: string; isBefore: boolean; data: number[] }[] }
+  /** Numbers over time. `open` is the index of the first interval that is still in progress. */
+  | { shape: 'lines' | 'bars'; times: string[]; open: number; format: NumberFormat; series: DrawnSeries[] }
   /** A bar for each: totals of series, steps of a funnel. */
-  | { shape: 'rows'; rows: { label: string; value: number }[] }
+  | { shape: 'rows'; format: NumberFormat; rows: { label: string; value: number }[] }
   /** Who came back: shares of those who began, from 0 to 1. */
   | { shape: 'heat'; columns: string[]; rows: { label: string; size: number; shares: number[] }[] };
 
-const mostSeries = 8;
+interface DrawnSeries {
+  label: string;
+  /** The previous period has the color of the current one. */
+  color: SeriesColor;
+  isBefore: boolean;
+  data: number[];
+}
+
 const mostTimes = 400;
 const mostRows = 12;
 const mostHeatRows = 14;
 const mostHeatColumns = 12;
 
-/** Null where numbers or rows alone say it all. @param results of the query `source` */
-export function chartOf(results: unknown, source: Record<string, unknown> | null): Chart | null {
+/** Null where numbers or rows alone say it all. @param results of the query `source` @param now wall time in the project's time zone */
+export function chartOf(results: unknown, source: Record<string, unknown> | null, now: number): Chart | null {
   switch (source?.kind) {
     case 'TrendsQuery':
     case 'LifecycleQuery':
-      return chartOfSeries(seriesOf(results), source);
+      return chartOfSeries(seriesOf(results), source, now);
     case 'FunnelsQuery':
       return chartOfFunnel(results);
     case 'RetentionQuery':
@@ -34,25 +43,33 @@ export function chartOf(results: unknown, source: Record<string, unknown> | null
 
 const barDisplays = new Set(['ActionsBar', 'ActionsUnstackedBar', 'ActionsStackedBar']);
 
-function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>): Chart | null {
+function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now: number): Chart | null {
+  const format = numberFormatOf(source);
   const current = all.filter((one) => !isBefore(one));
   const times = current[0]?.days ?? [];
   if (times.length === 0) {
     const rows = current
       .slice(0, mostRows)
       .map((one) => ({ label: labelOf(one), value: one.aggregated_value ?? one.count ?? 0 }));
-    return rows.length < 2 ? null : { shape: 'rows', rows };
+    return rows.length < 2 ? null : { shape: 'rows', format, rows };
   }
   const isBars = source.kind === 'LifecycleQuery' || barDisplays.has(String(displayOf(source)));
-  const shown = new Set(current.slice(0, mostSeries).map(labelOf));
+  const shown = new Map(current.slice(0, mostColors).map((one, at) => [labelOf(one), colorOf(at, one)]));
   const drawn = isBars ? current : all;
   return {
     shape: isBars ? 'bars' : 'lines',
     times: times.slice(-mostTimes),
+    open: firstOpen(times.slice(-mostTimes), intervalOf(source), now),
+    format,
     series: drawn
       .filter((one) => shown.has(labelOf(one)))
-      .slice(0, 2 * mostSeries)
-      .map((one) => ({ label: labelOf(one), isBefore: isBefore(one), data: (one.data ?? []).slice(-mostTimes) })),
+      .slice(0, 2 * mostColors)
+      .map((one) => ({
+        label: labelOf(one),
+        color: shown.get(labelOf(one)) ?? 'other',
+        isBefore: isBefore(one),
+        data: (one.data ?? []).slice(-mostTimes),
+      })),
   };
 }
 
@@ -65,6 +82,7 @@ function chartOfFunnel(results: unknown): Chart | null {
   if (steps.length === 0 || steps.some(({ count }) => typeof count !== 'number')) return null;
   return {
     shape: 'rows',
+    format: plainFormat,
     rows: steps.slice(0, mostRows).map((step, at) => ({
       label: `${at + 1}. ${String(step.custom_name ?? step.name ?? 'All events').slice(0, 100)}`,
       value: Number(step.count),

@@ -1,14 +1,16 @@
 // What a report says: the numbers of an insight, or of the insights of a dashboard, at the moment it was due.
 
+import { changeOf } from '@millrace/contracts/numbers';
+import { type ResultTable, resultTable } from '@millrace/contracts/result-table';
 import type { Sql } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
-import { type ResultTable, resultTable } from '../answer/table.ts';
+import { timeZone } from '@millrace/schedule';
 import { inOrderOfLayout, queryOfTile } from '../dashboard.ts';
 import { changeSource, sourceOf } from '../override.ts';
 import { isRecord } from '../query-parts.ts';
 import type { QueryAnswer } from '../run.ts';
 import { type Chart, chartOf } from './chart.ts';
-import { changeOf, type Figure, figureOfFunnel, figuresOf } from './figures.ts';
+import { type Figure, figureOfFunnel, figuresOf } from './figures.ts';
 import { findSubject, type Subject, type SubjectInsight } from './store.ts';
 
 /** Kept as it was sent; mails, messages and pictures are made of it. */
@@ -50,7 +52,14 @@ export interface ReportedInsight {
 
 /** As programs are told of it: each figure with its change, in percent or points, and without what is only drawn. */
 export function toldOf({ chart: _, figures, ...insight }: ReportedInsight) {
-  return { ...insight, figures: figures.map((figure) => ({ ...figure, change: changeOf(figure) })) };
+  return {
+    ...insight,
+    figures: figures.map(({ format, ...figure }) => ({
+      ...figure,
+      unit: format.kind === 'percent' || format.kind === 'share' ? ('percent' as const) : ('number' as const),
+      change: changeOf(figure.value, figure.before, format),
+    })),
+  };
 }
 
 export interface ReportDeps {
@@ -88,7 +97,8 @@ export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<Rep
   const insights = insightsOf(subject, about.chosen);
   const reported = [];
   // One after the other: a report waits for none of its numbers, and takes no more than one connection.
-  for (const insight of insights.slice(0, mostInsights)) reported.push(await reportOn(deps, insight, about.dueAt));
+  for (const insight of insights.slice(0, mostInsights))
+    reported.push(await reportOn(deps, insight, { now: about.dueAt.getTime(), timezone: subject.timezone }));
   return {
     kind: subject.kind,
     id: subject.id,
@@ -110,12 +120,17 @@ function insightsOf(subject: Subject, chosen: readonly number[]): SubjectInsight
   }));
 }
 
-async function reportOn(deps: ReportDeps, insight: SubjectInsight, dueAt: Date): Promise<ReportedInsight> {
+interface Moment {
+  now: number;
+  timezone: string;
+}
+
+async function reportOn(deps: ReportDeps, insight: SubjectInsight, moment: Moment): Promise<ReportedInsight> {
   const { query, ...named } = insight;
   const about = { ...named, query_kind: String(sourceOf(query)?.kind ?? '') };
   if (query === null) return { ...about, ...nothing, error: 'This insight has no query.' };
   try {
-    return { ...about, ...nothing, ...(await answered(deps, query, dueAt.getTime())) };
+    return { ...about, ...nothing, ...(await answered(deps, query, moment)) };
   } catch (error) {
     const isTold = (['invalid', 'rate_limited', 'unavailable'] as const).some((kind) => isAppError(error, kind));
     if (!isTold) throw error;
@@ -133,7 +148,11 @@ const nothing = {
   error: null,
 };
 
-async function answered(deps: ReportDeps, query: unknown, now: number): Promise<Partial<ReportedInsight>> {
+async function answered(
+  deps: ReportDeps,
+  query: unknown,
+  { now, timezone }: Moment,
+): Promise<Partial<ReportedInsight>> {
   const answer = await deps.ask(withTimeBefore(query), now);
   const { results, columns, resolved_date_range: range } = answer;
   const source = sourceOf(query);
@@ -156,7 +175,7 @@ async function answered(deps: ReportDeps, query: unknown, now: number): Promise<
       rows: Math.max(0, table.rows.length - mostRows),
       figures: Math.max(0, figures.length - mostFigures),
     },
-    chart: chartOf(results, source),
+    chart: chartOf(results, source, timeZone(timezone).toWallTime(now)),
   };
 }
 

@@ -1,10 +1,11 @@
 // A report as a mail: HTML with pictures, and the same as text.
 
+import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { type Logger, quoteMessage, toPlainName } from '@millrace/runtime';
 import type { ReportContent, ReportedInsight } from './content.ts';
 import type { Figure } from './figures.ts';
 import { drawInsight, toPng } from './picture.ts';
-import { changeText, numberText, rangeText, valueText, weekdayText } from './text.ts';
+import { changeText, rangeText, valueText, weekdayText } from './text.ts';
 
 /** What a report says around its numbers. */
 export interface Message {
@@ -132,19 +133,28 @@ const againstText = (figure: Figure) =>
     : ` (${changeText(figure)} vs. ${valueText({ ...figure, value: figure.before })} in the previous period)`;
 
 function leftOutLines({ left_out: { figures } }: ReportedInsight): string[] {
-  return figures === 0 ? [] : [`… and ${numberText(figures)} more`];
+  return figures === 0 ? [] : [`… and ${formatValue(figures)} more`];
 }
 
 /** Rows of answers that are not told by figures. */
 function shownRows({ query_kind: kind, table, left_out: leftOut }: ReportedInsight) {
   if (kind === 'TrendsQuery' || kind === 'LifecycleQuery' || table.columns.length === 0) return null;
-  const rows = table.rows.slice(0, mostRowsShown).map((row) => row.map(cellText));
-  return { columns: table.columns, rows, more: table.rows.length - rows.length + leftOut.rows };
+  const rows = table.rows
+    .slice(0, mostRowsShown)
+    .map((row) => row.map((cell, at) => cellText(cell, table.columns[at] ?? '')));
+  return {
+    columns: table.columns.map((name) => name.replace(/ seconds$/, ' time')),
+    rows,
+    more: table.rows.length - rows.length + leftOut.rows,
+  };
 }
 
-function cellText(cell: string | number | boolean | null): string {
+/** @param column its name says what a number of a funnel measures */
+function cellText(cell: string | number | boolean | null, column: string): string {
   if (cell === null) return '';
-  if (typeof cell === 'number') return numberText(cell);
+  if (typeof cell === 'number' && column === 'percent of the first') return formatPercent(cell);
+  if (typeof cell === 'number' && / ?seconds$/.test(column)) return formatDuration(cell);
+  if (typeof cell === 'number') return formatValue(cell);
   const text = String(cell);
   // The beginning of a day is that day.
   return /^\d{4}-\d\d-\d\dT00:00:00/.test(text) ? text.slice(0, 10) : text.slice(0, 60);
@@ -161,7 +171,7 @@ function tableLines(insight: ReportedInsight): string[] {
       .join('  ')
       .trimEnd(),
   );
-  return shown.more > 0 ? [...lines, `… and ${numberText(shown.more)} more rows`] : lines;
+  return shown.more > 0 ? [...lines, `… and ${formatValue(shown.more)} more rows`] : lines;
 }
 
 const font = "font-family:Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
@@ -238,13 +248,13 @@ function figuresHtml({ figures, left_out: leftOut }: ReportedInsight): string {
       ? [figure.before === null ? '–' : valueText({ ...figure, value: figure.before }), changeText(figure)]
       : []),
   ]);
-  return tableHtml(head, rows, leftOut.figures === 0 ? null : `… and ${numberText(leftOut.figures)} more`);
+  return tableHtml(head, rows, leftOut.figures === 0 ? null : `… and ${formatValue(leftOut.figures)} more`);
 }
 
 function rowsHtml(insight: ReportedInsight): string {
   const shown = shownRows(insight);
   if (shown === null) return '';
-  return tableHtml(shown.columns, shown.rows, shown.more > 0 ? `… and ${numberText(shown.more)} more rows` : null);
+  return tableHtml(shown.columns, shown.rows, shown.more > 0 ? `… and ${formatValue(shown.more)} more rows` : null);
 }
 
 /** Behind a number. */

@@ -5,10 +5,12 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { axisLabels, otherColor, type SeriesColor, seriesColors, ticksOf } from '@millrace/contracts/chart';
+import { changeOf, formatPercent, formatTick, formatValue } from '@millrace/contracts/numbers';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import type { Chart } from './chart.ts';
-import { changeOf, type Figure } from './figures.ts';
-import { changeText, numberText, rangeText } from './text.ts';
+import type { Figure } from './figures.ts';
+import { changeText, rangeText } from './text.ts';
 
 const width = 640;
 const padding = 24;
@@ -23,9 +25,9 @@ const colours = {
   good: '#1e7a4c',
   bad: '#b3372f',
 };
-const tones = ['#0a6c8c', '#d97b29', '#6a5acd', '#2f8f5b'];
-const otherTone = '#98a2ab';
-const toneOf = (at: number) => tones[at] ?? otherTone;
+const tones = seriesColors.light;
+const toneOf = (color: SeriesColor) =>
+  color === 'bad' ? colours.bad : color === 'other' ? otherColor.light : tones[color];
 
 interface Pictured {
   name: string;
@@ -60,8 +62,8 @@ export function drawInsight({ name, figures, chart, ...range }: Pictured): strin
 }
 
 function headline(figure: Figure, y: number): Drawing {
-  const change = changeOf(figure);
-  const shown = figure.unit === 'percent' ? `${numberText(figure.value)}%` : numberText(figure.value);
+  const change = changeOf(figure.value, figure.before, figure.format);
+  const shown = formatValue(figure.value, figure.format);
   const colour = change !== null && change < 0 ? colours.bad : colours.good;
   return {
     svg:
@@ -90,7 +92,7 @@ function drawChart(chart: Chart, top: number): Drawing {
 const plotHeight = 190;
 const axisWidth = 44;
 
-function drawSeries({ shape, times, series }: Extract<Chart, { times: string[] }>, top: number): Drawing {
+function drawSeries({ shape, times, open, format, series }: Extract<Chart, { times: string[] }>, top: number): Drawing {
   const current = series.filter(({ isBefore }) => !isBefore);
   const sumsAt = (pick: (value: number) => number) =>
     times.map((_, at) => current.reduce((sum, { data }) => sum + pick(data[at] ?? 0), 0));
@@ -98,7 +100,7 @@ function drawSeries({ shape, times, series }: Extract<Chart, { times: string[] }
     shape === 'bars'
       ? [...sumsAt((value) => Math.max(0, value)), ...sumsAt((value) => Math.min(0, value))]
       : series.flatMap(({ data }) => data);
-  const ticks = ticksOf(Math.min(0, ...values), Math.max(1, ...values));
+  const ticks = ticksOf(values, format);
   const [least = 0, most = 1] = [ticks[0], ticks.at(-1)];
   const left = padding + axisWidth;
   const room = (width - left - padding) / Math.max(1, times.length);
@@ -109,43 +111,48 @@ function drawSeries({ shape, times, series }: Extract<Chart, { times: string[] }
       `<line x1="${left}" x2="${width - padding}" y1="${y(tick)}" y2="${y(tick)}" stroke="${colours.line}"/>${write(
         left - 8,
         y(tick) + 4,
-        short.format(tick),
+        formatTick(tick, format),
         { size: 11, colour: colours.quiet, anchor: 'end' },
       )}`,
   );
-  const toneOfLabel = (label: string) => toneOf(current.findIndex((one) => one.label === label));
   const drawn =
     shape === 'bars'
-      ? bars(current, { x, y, room, count: times.length })
-      : series.map(({ label, isBefore, data }) => {
-          const tone = toneOfLabel(label);
+      ? bars(current, { x, y, room, open, count: times.length })
+      : series.map(({ color, isBefore, data }) => {
+          const tone = toneOf(color);
           if (data.length === 1) return `<circle cx="${x(0)}" cy="${y(data[0] ?? 0)}" r="3" fill="${tone}"/>`;
-          const points = data.map((value, at) => `${round(x(at))},${round(y(value))}`).join(' ');
-          const dashes = isBefore ? ' stroke-dasharray="2 4" opacity="0.6"' : '';
-          return `<polyline points="${points}" fill="none" stroke="${tone}" stroke-width="2" stroke-linejoin="round"${dashes}/>`;
+          const line = (from: number, to: number, dashes: string) => {
+            const points = data
+              .slice(from, to)
+              .map((value, at) => `${round(x(from + at))},${round(y(value))}`)
+              .join(' ');
+            return `<polyline points="${points}" fill="none" stroke="${tone}" stroke-width="2" stroke-linejoin="round"${dashes}/>`;
+          };
+          if (isBefore) return line(0, data.length, ' stroke-dasharray="2 4" opacity="0.6"');
+          const unfinished =
+            open < data.length ? line(Math.max(0, open - 1), data.length, ' stroke-dasharray="6 5"') : '';
+          return line(0, open, '') + unfinished;
         });
+  const labels = axisLabels(times);
   const days = dayPlaces(times.length).map((at, place, places) =>
-    write(x(at), top + plotHeight + 20, shortDay(times[at] ?? ''), {
+    write(x(at), top + plotHeight + 20, labels[at] ?? '', {
       size: 11,
       colour: colours.quiet,
       anchor: places.length === 1 ? 'middle' : place === 0 ? 'start' : place === places.length - 1 ? 'end' : 'middle',
     }),
   );
-  const legend = drawLegend(
-    current.map(({ label }) => label),
-    top + plotHeight + 44,
-  );
+  const legend = drawLegend(current, top + plotHeight + 44);
   return { svg: [...grid, ...drawn, ...days, legend.svg].join(''), height: plotHeight + 34 + legend.height };
 }
 
 function bars(
-  series: { data: number[] }[],
-  { x, y, room, count }: { x: (at: number) => number; y: (value: number) => number; room: number; count: number },
+  series: readonly { color: SeriesColor; data: number[] }[],
+  { x, y, room, open, count }: Record<'x' | 'y', (value: number) => number> & Record<'room' | 'open' | 'count', number>,
 ): string[] {
   const drawn = [];
   for (let at = 0; at < count; at += 1) {
     let [up, down] = [0, 0];
-    for (const [number, { data }] of series.entries()) {
+    for (const { color, data } of series) {
       const value = data[at] ?? 0;
       if (value === 0) continue;
       const from = value > 0 ? up : down;
@@ -153,37 +160,40 @@ function bars(
       else down += value;
       const [top, bottom] = [y(Math.max(from, from + value)), y(Math.min(from, from + value))];
       const box = `x="${round(x(at) - room * 0.35)}" y="${round(top)}" width="${round(room * 0.7)}" height="${round(bottom - top)}"`;
-      drawn.push(`<rect ${box} fill="${toneOf(number)}"/>`);
+      // The line between the parts of a stack tells them apart.
+      drawn.push(
+        `<rect ${box} fill="${toneOf(color)}" stroke="${colours.ground}" stroke-width="0.5"${at >= open ? ' fill-opacity="0.45"' : ''}/>`,
+      );
     }
   }
   return drawn;
 }
 
 /** A line of names with their colours; more lines where one is too short. */
-function drawLegend(labels: readonly string[], top: number): Drawing {
+function drawLegend(series: readonly { label: string; color: SeriesColor }[], top: number): Drawing {
   let [x, line, svg] = [padding + axisWidth, 0, ''];
-  for (const [at, label] of labels.entries()) {
+  for (const { label, color } of series) {
     const shown = cut(label, 40);
     const room = 22 + shown.length * 6.6;
     if (x + room > width - padding && x > padding + axisWidth) [x, line] = [padding + axisWidth, line + 1];
     const y = top + line * 20;
-    svg += `<rect x="${x}" y="${y - 9}" width="10" height="10" rx="2" fill="${toneOf(at)}"/>${write(x + 15, y, shown, { size: 12 })}`;
+    svg += `<rect x="${x}" y="${y - 9}" width="10" height="10" rx="2" fill="${toneOf(color)}"/>${write(x + 15, y, shown, { size: 12 })}`;
     x += room + 10;
   }
-  return { svg, height: labels.length === 0 ? 0 : (line + 1) * 20 };
+  return { svg, height: series.length === 0 ? 0 : (line + 1) * 20 };
 }
 
-function drawRows({ rows }: Extract<Chart, { shape: 'rows' }>, top: number): Drawing {
+function drawRows({ rows, format }: Extract<Chart, { shape: 'rows' }>, top: number): Drawing {
   const most = Math.max(1, ...rows.map(({ value }) => Math.abs(value)));
   const [first] = rows;
   const svg = rows.map(({ label, value }, at) => {
     const y = top + at * 40;
     const length = (Math.abs(value) / most) * (width - 2 * padding);
     const isStep = /^\d+\. /.test(label) && at > 0 && first !== undefined && first.value > 0;
-    const share = isStep ? ` · ${numberText((value / first.value) * 100)}%` : '';
+    const share = isStep ? ` · ${formatPercent((value / first.value) * 100)}` : '';
     return (
       write(padding, y + 12, cut(label, 60), { size: 12 }) +
-      write(width - padding, y + 12, numberText(value) + share, { size: 12, isBold: true, anchor: 'end' }) +
+      write(width - padding, y + 12, formatValue(value, format) + share, { size: 12, isBold: true, anchor: 'end' }) +
       `<rect x="${padding}" y="${y + 18}" width="${width - 2 * padding}" height="10" rx="2" fill="${colours.line}"/>` +
       `<rect x="${padding}" y="${y + 18}" width="${round(Math.max(1, length))}" height="10" rx="2" fill="${tones[0]}"/>`
     );
@@ -207,35 +217,17 @@ function drawHeat({ columns, rows }: Extract<Chart, { shape: 'heat' }>, top: num
     });
     return (
       write(padding, y + 16, label, { size: 11 }) +
-      write(left - 12, y + 16, numberText(size), { size: 11, isBold: true, anchor: 'end' }) +
+      write(left - 12, y + 16, formatValue(size), { size: 11, isBold: true, anchor: 'end' }) +
       cells.join('')
     );
   });
   return { svg: head + body.join(''), height: 26 + rows.length * 24 };
 }
 
-/** Round steps of an axis from its least to its most. */
-function ticksOf(least: number, most: number): number[] {
-  const power = 10 ** Math.floor(Math.log10((most - least) / 4));
-  const step = ([1, 2, 5, 10].find((one) => one * power * 4 >= most - least) ?? 10) * power;
-  const first = Math.floor(least / step) * step;
-  const ticks = [];
-  for (let at = 0; at === 0 || (ticks.at(-1) ?? 0) < most; at += 1) ticks.push(first + at * step);
-  return ticks;
-}
-
 const dayPlaces = (count: number) =>
   count === 0 ? [] : [...new Set([0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (count - 1))))];
-const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const round = (number: number) => Math.round(number * 100) / 100;
 const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
-
-/** `2026-11-23` or `2026-11-23 16:00:00`, as an axis has room for it. */
-function shortDay(day: string): string {
-  const date = new Date(`${day.slice(0, 10)}T00:00:00Z`);
-  return Number.isNaN(date.getTime()) ? day : `${dayOf.format(date)} ${day.slice(11, 16)}`.trim();
-}
 
 interface Style {
   size: number;

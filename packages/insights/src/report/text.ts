@@ -1,23 +1,15 @@
 // Numbers and times in words, as reports write them.
 
-import { changeOf, type Figure } from './figures.ts';
-
-const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
-export const numberText = (value: number) => number.format(value);
+import { changeOf, formatChange, formatValue } from '@millrace/contracts/numbers';
+import type { Figure } from './figures.ts';
 
 /** `1,204`, `38.5%`, or `12.5 on average`. */
-export function valueText({ value, unit, of }: Pick<Figure, 'value' | 'unit' | 'of'>): string {
-  return `${numberText(value)}${unit === 'percent' ? '%' : ''}${of === 'average' ? ' on average' : ''}`;
-}
+export const valueText = ({ value, format, of }: Pick<Figure, 'value' | 'format' | 'of'>): string =>
+  `${formatValue(value, format)}${of === 'average' ? ' on average' : ''}`;
 
-/** `+12.5%`; of percentages `−3 points`; `–` where there was nothing before. */
-export function changeText(figure: Figure): string {
-  const change = changeOf(figure);
-  if (change === null) return '–';
-  const sign = change > 0 ? '+' : change < 0 ? '−' : '';
-  const shown = numberText(Math.round(Math.abs(change) * 10) / 10);
-  return `${sign}${shown}${figure.unit === 'percent' ? ' points' : '%'}`;
-}
+/** `+12.5%`; of percentages `−3 points`; `–` if there was nothing to compare with. */
+export const changeText = ({ value, before, format }: Figure): string =>
+  formatChange(changeOf(value, before, format), format);
 
 const dayFormat: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' };
 const day = new Intl.DateTimeFormat('en-GB', dayFormat);

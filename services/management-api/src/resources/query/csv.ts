@@ -1,6 +1,6 @@
 import { csvText } from '@millrace/contracts/csv';
+import { resultTable } from '@millrace/contracts/result-table';
 import { TextContent } from '@millrace/http';
-import { resultTable } from '@millrace/insights/table';
 
 /** How a route declares that its result may be a file. */
 export const csvDeclaration = {

@@ -121,9 +121,12 @@ describe('what was sent', () => {
         {
           ...{ id: insight, short_id: 'abc', name: 'As it was called', description: '', query_kind: 'TrendsQuery' },
           ...{ date_from: '2026-11-01T00:00:00Z', date_to: '2026-11-01T23:59:59Z', error: null },
-          figures: [{ label: 'order', value: 7, unit: 'number', of: 'total', before: null }],
+          figures: [{ label: 'order', value: 7, format: { kind: 'number' }, of: 'total', before: null }],
           ...{ table: { columns: [], rows: [] }, left_out: { rows: 0, figures: 0 } },
-          chart: { shape: 'lines', times: ['2026-11-01'], series: [{ label: 'order', isBefore: false, data: [7] }] },
+          chart: {
+            ...{ shape: 'lines', times: ['2026-11-01'], open: 1, format: { kind: 'number' } },
+            series: [{ label: 'order', color: 0, isBefore: false, data: [7] }],
+          },
         },
       ],
     };

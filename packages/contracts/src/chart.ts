@@ -1,0 +1,122 @@
+// Scales, labels and colors of charts, the same in the console and in the pictures of reports.
+
+import type { NumberFormat } from './numbers.ts';
+
+/** Colors of the first ten series. `styles/tokens.css` of the console holds the same. */
+export const seriesColors = {
+  light: [
+    ...['#0a6c8c', '#d97b29', '#6a5acd', '#2f8f5b', '#b5205f'],
+    ...['#8a6a14', '#2340d6', '#7c1d12', '#cf4fc9', '#7a9e00'],
+  ],
+  dark: [
+    ...['#56b9d8', '#f0a45b', '#a99cf5', '#6fd19c', '#f0608f'],
+    ...['#96782a', '#5f7dff', '#e0503a', '#c23fd0', '#b8e34f'],
+  ],
+} as const;
+
+/** Series after the tenth, and the one that contains all other values of a breakdown. */
+export const otherColor = { light: '#8b969e', dark: '#7d8a92' } as const;
+
+export const mostColors = seriesColors.light.length;
+
+/** An index of `seriesColors`, or the color for what is bad or for all others. */
+export type SeriesColor = number | 'bad' | 'other';
+
+/** What the series of a lifecycle mean decides their colors. */
+const lifecycleColors: Record<string, SeriesColor> = { new: 0, returning: 3, resurrecting: 2, dormant: 'bad' };
+
+/** The value of a breakdown that stands for all others. */
+const otherValue = '$$_posthog_breakdown_other_$$';
+
+/** @param at its place among the series of the current period */
+export function colorOf(
+  at: number,
+  { status, breakdown_value: value }: { status?: string; breakdown_value?: unknown },
+): SeriesColor {
+  const isOther = Array.isArray(value) ? value.includes(otherValue) : value === otherValue;
+  return lifecycleColors[status ?? ''] ?? (at >= mostColors || isOther ? 'other' : at);
+}
+
+const timeSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
+
+/** The smallest round step of which four cover the range. */
+function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number {
+  const wanted = span / 4;
+  const perUnit = kind === 'milliseconds' ? 1000 : 1;
+  if ((kind === 'seconds' || kind === 'milliseconds') && wanted > perUnit) {
+    const days = Math.ceil(wanted / perUnit / 86_400) * 86_400;
+    return (timeSteps.find((step) => step >= wanted / perUnit) ?? days) * perUnit;
+  }
+  const power = 10 ** Math.floor(Math.log10(wanted));
+  const step = ([1, 2, 5].find((one) => one * power >= wanted) ?? 10) * power;
+  return isWhole ? Math.max(1, step) : step;
+}
+
+/** Round steps of an axis that contains all values and 0. Steps of whole numbers are whole. */
+export function ticksOf(values: readonly number[], format: NumberFormat): number[] {
+  let [least, most, isWhole] = [0, 0, format.kind === 'number' || format.kind === 'short'];
+  for (const value of values) {
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+    isWhole &&= Number.isInteger(value);
+  }
+  if (most === least) return [0, 1];
+  const step = stepOf(most - least, format, isWhole);
+  const first = Math.floor(least / step + 1e-9);
+  const last = Math.ceil(most / step - 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+}
+
+const intervals = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const;
+export type Interval = (typeof intervals)[number];
+
+/** The interval of a query; a day by default. */
+export const intervalOf = ({ interval }: Readonly<Record<string, unknown>>): Interval =>
+  intervals.find((one) => one === interval) ?? 'day';
+
+/** A point in time of a series, `2026-11-23` or `2026-11-23 16:00:00` in the project's time zone, in milliseconds as if it were UTC. */
+export const timeOf = (day: string) => Date.parse(`${day.slice(0, 10)}T${day.slice(11, 19) || '00:00:00'}Z`);
+
+/** When an interval ends. @param begin in milliseconds as if the clock showed UTC */
+export function endOf(begin: number, interval: Interval, count = 1): number {
+  const date = new Date(begin);
+  if (interval === 'month') return date.setUTCMonth(date.getUTCMonth() + count);
+  const seconds = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 }[interval];
+  return begin + count * seconds * 1000;
+}
+
+/** The index of the first interval that is not over; the number of days if all are. @param now wall time in the project's time zone */
+export function firstOpen(days: readonly string[], interval: Interval, now: number): number {
+  const at = days.findIndex((day) => endOf(timeOf(day), interval) > now);
+  return at === -1 ? days.length : at;
+}
+
+const zone = { timeZone: 'UTC' } as const;
+const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...zone });
+const month = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', ...zone });
+const dayOfYear = { day: 'numeric', month: 'short', year: 'numeric', ...zone } as const;
+const dayInYear = new Intl.DateTimeFormat('en-GB', dayOfYear);
+const longDay = new Intl.DateTimeFormat('en-GB', { weekday: 'short', ...dayOfYear });
+
+/** Labels below the points of an axis: months, days, or days with times. */
+export function axisLabels(days: readonly string[]): string[] {
+  const times = days.map(timeOf);
+  const isMonthly =
+    times.length > 1 &&
+    times.every((time, at) => new Date(time).getUTCDate() === 1 && time !== times[at - 1]) &&
+    days.every((day) => day.length <= 10 || day.slice(11).startsWith('00:00'));
+  return days.map((day, at) => {
+    const time = times[at] ?? Number.NaN;
+    if (Number.isNaN(time)) return day;
+    return isMonthly ? month.format(time) : `${shortDay.format(time)} ${day.slice(11, 16)}`.trim();
+  });
+}
+
+/** `Mon, 23 Nov 2026`, `Mon, 23 Nov 2026, 16:00`, `23–29 Nov 2026`, `Nov 2026`: an interval in full. */
+export function intervalText(day: string, interval: Interval): string {
+  const time = timeOf(day);
+  if (Number.isNaN(time)) return day;
+  if (interval === 'month') return month.format(time);
+  if (interval === 'week') return dayInYear.formatRange(time, endOf(time, 'day', 6)).replaceAll('\u2009', ' ');
+  return interval === 'day' ? longDay.format(time) : `${longDay.format(time)}, ${day.slice(11, 16)}`;
+}

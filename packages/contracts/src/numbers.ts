@@ -1,0 +1,172 @@
+// Numbers of insights in words: one set of rules for headlines, tables, charts, tooltips and reports. Files contain plain numbers.
+
+export interface NumberFormat {
+  /** `percent` is a number from 0 to 100, `share` one from 0 to 1. */
+  kind: 'number' | 'short' | 'percent' | 'share' | 'seconds' | 'milliseconds' | 'currency';
+  prefix?: string;
+  postfix?: string;
+  /** Most decimals; by default the rules below. */
+  decimals?: number;
+  leastDecimals?: number;
+}
+
+export const plainFormat: NumberFormat = { kind: 'number' };
+export const percentFormat: NumberFormat = { kind: 'percent' };
+
+/** PostHog's names of formats, in `trendsFilter.aggregationAxisFormat`. */
+const kinds: Record<string, NumberFormat['kind']> = {
+  numeric: 'number',
+  short: 'short',
+  percentage: 'percent',
+  percentage_scaled: 'share',
+  duration: 'seconds',
+  duration_ms: 'milliseconds',
+  currency: 'currency',
+};
+
+/** The format in which an insight shows its numbers. @param source the query, without what says how it is drawn */
+export function numberFormatOf(source: Readonly<Record<string, unknown>> | null): NumberFormat {
+  if (source?.kind === 'FunnelsQuery') return percentFormat;
+  const { trendsFilter: filter } = source ?? {};
+  if (typeof filter !== 'object' || filter === null) return plainFormat;
+  const stored = filter as Record<string, unknown>;
+  const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 20) : '');
+  const places = (value: unknown) =>
+    Number.isInteger(value) && (value as number) >= 0 ? Math.min(value as number, 10) : null;
+  const [prefix, postfix] = [text(stored.aggregationAxisPrefix), text(stored.aggregationAxisPostfix)];
+  const [decimals, least] = [places(stored.decimalPlaces), places(stored.minDecimalPlaces)];
+  return {
+    kind: kinds[text(stored.aggregationAxisFormat)] ?? 'number',
+    ...(prefix !== '' && { prefix }),
+    ...(postfix !== '' && { postfix }),
+    ...(decimals !== null && { decimals }),
+    ...(least !== null && { leastDecimals: least }),
+  };
+}
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+function written(value: number, most: number, least = 0, notation?: 'compact'): string {
+  const key = `${most} ${least} ${notation}`;
+  let format = formats.get(key);
+  if (format === undefined) {
+    const digits = { maximumFractionDigits: Math.max(most, least), minimumFractionDigits: least };
+    format = new Intl.NumberFormat('en', notation === undefined ? digits : { ...digits, notation });
+    formats.set(key, format);
+  }
+  // Of -0.001 no `-0` is left.
+  const shown = format.format(value);
+  return /[1-9∞]/.test(shown) ? shown : shown.replace(/^-/, '');
+}
+
+/** `2,415`, `22.14`, `16,562`, `29.0%`, `1 d 3 h`: from 1,000 on, decimals are left out unless the insight sets them. */
+export function formatValue(
+  value: number,
+  { prefix = '', postfix = '', ...format }: NumberFormat = plainFormat,
+): string {
+  return `${prefix}${unitText(value, format)}${postfix}`;
+}
+
+function unitText(value: number, { kind, decimals, leastDecimals = 0 }: NumberFormat): string {
+  switch (kind) {
+    case 'number':
+      return written(value, decimals ?? (Math.abs(value) < 1000 ? 2 : 0), leastDecimals);
+    case 'currency':
+      return written(value, decimals ?? 2, decimals ?? 2);
+    case 'short':
+      return written(value, 1, 0, 'compact');
+    case 'percent':
+      return formatPercent(value, decimals);
+    case 'share':
+      return formatPercent(value * 100, decimals);
+    case 'seconds':
+      return formatDuration(value);
+    case 'milliseconds':
+      return formatDuration(value / 1000);
+  }
+}
+
+/** As an axis has room for it. */
+export function formatTick(value: number, format: NumberFormat = plainFormat): string {
+  const { kind, prefix = '', postfix = '' } = format;
+  if (kind === 'percent' || kind === 'share')
+    return `${prefix}${written(kind === 'share' ? value * 100 : value, 2)}%${postfix}`;
+  if (kind === 'seconds' || kind === 'milliseconds') return formatValue(value, format);
+  return `${prefix}${written(value, Math.abs(value) < 1 ? 4 : 1, 0, 'compact')}${postfix}`;
+}
+
+/** `29.0%`, `25.8%`, `0%`, `100%`: one decimal below 100. @param percent from 0 to 100 */
+export function formatPercent(percent: number, decimals?: number): string {
+  if (decimals !== undefined) return `${written(percent, decimals, decimals)}%`;
+  const size = Math.abs(percent);
+  if (size === 0) return '0%';
+  if (size < 0.05) return `${percent < 0 ? '−' : ''}<0.1%`;
+  return size < 99.95 ? `${written(percent, 1, 1)}%` : `${written(percent, 0)}%`;
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** `350 ms`, `4.5 s`, `1 min`, `1 min 30 s`, `1 d 3 h`: the two largest units. */
+export function formatDuration(seconds: number): string {
+  const sign = seconds < 0 ? '−' : '';
+  const size = Math.abs(seconds);
+  if (size === 0) return '0 s';
+  if (size < 0.9995) return `${sign}${written(size * 1000, size < 0.01 ? 1 : 0)} ms`;
+  if (size < 9.95) return `${sign}${written(size, 1)} s`;
+  for (const [at, [name, length]] of units.entries()) {
+    const [less, lesser = 1] = units[at + 1] ?? [];
+    // Rounded to the smaller unit first: 3,599.9 seconds are one hour and not 60 minutes.
+    const whole = Math.round(size / lesser) * lesser;
+    if (whole < length) continue;
+    const first = Math.floor(whole / length);
+    const second = Math.round((whole - first * length) / lesser);
+    return `${sign}${written(first, 0)} ${name}${less !== undefined && second > 0 ? ` ${second} ${less}` : ''}`;
+  }
+  return `${sign}${Math.round(size)} s`;
+}
+
+const isPercent = ({ kind }: NumberFormat) => kind === 'percent' || kind === 'share';
+
+/** Of the previous value, in percent; of percentages, in points. Null if there was nothing to compare with. */
+export function changeOf(now: number, before: number | null, format: NumberFormat = plainFormat): number | null {
+  if (before === null) return null;
+  if (isPercent(format)) return (now - before) * (format.kind === 'share' ? 100 : 1);
+  return before === 0 ? null : ((now - before) / Math.abs(before)) * 100;
+}
+
+/** `+12.5%`, `−3.0%`; of percentages `+2.5 points`; `–` if there was nothing to compare with. */
+export function formatChange(change: number | null, format: NumberFormat = plainFormat): string {
+  if (change === null) return '–';
+  const sign = change > 0 ? '+' : change < 0 ? '−' : '';
+  const size = Math.abs(change);
+  return `${sign}${isPercent(format) ? `${written(size, 1)} points` : formatPercent(size)}`;
+}
+
+/** What the rule below reads of a series. */
+export interface Totaled {
+  data?: readonly number[] | null;
+  count?: number;
+  aggregated_value?: number;
+  /** Null: of a formula. */
+  action?: { math?: string | null } | null;
+}
+
+/** Counts and sums of events can be added up over time. Unique users, averages and formulas cannot. */
+const sums = new Set([null, undefined, 'total', 'sum']);
+
+/** One number for the whole range: the total, or the average where numbers cannot be added up. @param isCumulative the last number includes all earlier ones */
+export function overallOf(
+  { aggregated_value: total, count, data, action }: Totaled,
+  isCumulative: boolean,
+): { value: number; isAverage: boolean } {
+  if (total !== undefined) return { value: total, isAverage: false };
+  const numbers = data ?? [];
+  const sum = count ?? numbers.reduce((all, one) => all + one, 0);
+  const isAverage = !isCumulative && (action === null || !sums.has(action?.math)) && numbers.length > 0;
+  return { value: isAverage ? sum / numbers.length : sum, isAverage };
+}
