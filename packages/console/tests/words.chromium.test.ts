@@ -29,7 +29,7 @@ const saidBy = (page: Page) =>
     return texts;
   });
 
-/** What is left of a text without marked words, and without what `Intl` writes. */
+/** What is left of a text without marked words, and without what `Intl` and the rules for durations write. */
 function unmarked(text: string): string {
   let rest = text;
   for (let before = ''; before !== rest; ) {
@@ -38,6 +38,7 @@ function unmarked(text: string): string {
   }
   return rest
     .replaceAll(/\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b/g, ' ')
+    .replaceAll(/\b\d+ (d|h|min|s|ms)\b/g, ' ')
     .replaceAll(
       /\b(in )?\d+ (second|minute|hour|day|week|month|year)s?( ago)?\b|\b(yesterday|tomorrow|UTC|(last|next|this) (week|month|year))\b/g,
       ' ',

@@ -1,29 +1,33 @@
+import { changeOf, formatChange, formatValue, numberFormatOf } from '@millrace/contracts/numbers';
 import { fieldsOf, type Question } from './question.ts';
-import { changeOf, currentOf, formatChange, formatValue, overAllOf, type Series } from './series.ts';
+import { currentOf, overallOfAll, type Series } from './series.ts';
 import { text } from './words.ts';
 import './answers.css';
 
-/** One figure that can be read at a glance, and how it moved. */
+/** One figure for the whole range and its change, or why there is nothing to compare it with. */
 export function Headline({ series, question }: { series: readonly Series[]; question: Question }) {
-  const { formula, display } = fieldsOf(question.trendsFilter);
   const current = currentOf(series);
-  // Shares of days have no sum.
-  if (question.kind === 'FunnelsQuery') return null;
-  if ((question.kind !== 'TrendsQuery' || formula !== undefined) && current.length > 1) return null;
-  const isAddedUp = display === 'ActionsLineGraphCumulative';
-  const { value: now, isAverage } = overAllOf(current, isAddedUp);
-  const former = series.filter((one) => !current.includes(one));
-  const change = former.length > 0 ? changeOf(now, overAllOf(former, isAddedUp).value) : null;
+  const previous = series.filter((one) => !current.includes(one));
+  const isCompared = fieldsOf(question.compareFilter).compare === true;
+  const hasPrevious = previous.some(({ data, aggregated_value: total }) => total || data?.some((value) => value !== 0));
+  // Shares of days and the parts of a lifecycle have no sum.
+  const overall = question.kind === 'TrendsQuery' ? overallOfAll(current, question) : null;
+  const note = isCompared && !hasPrevious && <span className="quiet">{text.noPrevious}</span>;
+  if (overall === null) return note ? <p className="insight-figure">{note}</p> : null;
+  const format = numberFormatOf(question);
+  const before = previous.length > 0 ? (overallOfAll(previous, question)?.value ?? null) : null;
+  const change = changeOf(overall.value, before, format);
   return (
     <p className="insight-figure">
-      <strong className="tile-figure ink">{formatValue(now)}</strong>
-      {isAverage && <span className="quiet">{text.onAverage}</span>}
-      {change !== null && (
+      <strong className="tile-figure ink">{formatValue(overall.value, format)}</strong>
+      {overall.isAverage && <span className="quiet">{text.onAverage}</span>}
+      {hasPrevious && change !== null && (
         <>
-          <span className={change < 0 ? 'pill pill-bad' : 'pill pill-good'}>{formatChange(change)}</span>
+          <span className={change < 0 ? 'pill pill-bad' : 'pill pill-good'}>{formatChange(change, format)}</span>
           <span className="quiet">{text.against}</span>
         </>
       )}
+      {note}
     </p>
   );
 }

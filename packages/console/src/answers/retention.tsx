@@ -1,6 +1,6 @@
+import { formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { useProject } from '../frame/project.ts';
-import { formatNumber } from '../words.ts';
 import { PersonsButton } from './persons-button.tsx';
 import { type Fields, fieldsOf, listOf, type Question } from './question.ts';
 import {
@@ -11,10 +11,10 @@ import {
   retentionRows,
   wallTime,
 } from './retention-cells.ts';
-import { formatValue, type Point } from './series.ts';
+import type { Point } from './series.ts';
 import { text } from './words.ts';
 
-const percent = (share: number) => `${formatNumber(Math.round(share * 1000) / 10)}%`;
+const percent = (share: number) => formatPercent(share * 100);
 
 /** A table for each value of a breakdown: persons by when they began, and how many of them came back. */
 export function Retention(props: {
@@ -42,7 +42,7 @@ function RetentionTable({ groups, question, onPersons, name }: Parameters<typeof
   const labels = listOf(longest?.values).map(({ label }) => String(label));
   const open = ({ size, begin }: RetentionRow, interval: number) => {
     const source = { kind: 'InsightActorsQuery', source: question, interval };
-    onPersons?.({ name: text.personsAt(formatNumber(size), shortOf(begin, period)), source });
+    onPersons?.({ name: text.personsAt(formatValue(size), shortOf(begin, period)), source });
   };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
@@ -79,8 +79,8 @@ function RetentionTable({ groups, question, onPersons, name }: Parameters<typeof
               <td className="mono">{shortOf(row.begin, period)}</td>
               <td className="number">
                 <PersonsButton
-                  count={formatNumber(row.size)}
-                  label={text.personsAt(formatNumber(row.size), shortOf(row.begin, period))}
+                  count={formatValue(row.size)}
+                  label={text.personsAt(formatValue(row.size), shortOf(row.begin, period))}
                   onOpen={onPersons && name === '' ? () => open(row, at) : undefined}
                 />
                 {row.isInProgress && <InProgress />}
@@ -104,7 +104,7 @@ function Cell({ cell: { count, share, state }, most }: { cell: RetentionCell; mo
     <td className="number insight-cell">
       {share !== null && <span className="insight-shade" style={{ opacity: most === 0 ? 0 : (share / most) * 0.5 }} />}
       {share === null ? formatValue(count) : percent(share)}
-      {share !== null && <span className="insight-count hint">{formatNumber(count)}</span>}
+      {share !== null && <span className="insight-count hint">{formatValue(count)}</span>}
       {state === 'in progress' && <InProgress />}
     </td>
   );

@@ -1,15 +1,18 @@
-// Series of an answer: what they are called, their sums and how these moved.
+// Series of a result: their names, keys and colors, and the points of a chart.
 
+import { colorOf } from '@millrace/contracts/chart';
+import { overallOf, type Totaled } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
-import { formatNumber } from '../words.ts';
+import { fieldsOf, type Question } from './question.ts';
+import { text } from './words.ts';
 
-/** A point of an answer, as the source of an `ActorsQuery`, and what it is called. */
+/** A point of a result, as the source of an `ActorsQuery`, and its name. */
 export interface Point {
   name: string;
   source: object;
 }
 
-export interface Series {
+export interface Series extends Totaled {
   label: string;
   breakdown_value?: unknown;
   compare_label?: 'current' | 'previous';
@@ -18,59 +21,43 @@ export interface Series {
   data: number[];
   days: string[];
   count: number;
-  aggregated_value?: number;
   /** Index of its event. */
   order?: number;
-  /** Null: of a formula. */
-  action?: { math?: string | null } | null;
 }
 
-const totalOf = ({ aggregated_value: total, count }: Series) => total ?? count;
+export const isCumulative = (question: Question) =>
+  fieldsOf(question.trendsFilter).display === 'ActionsLineGraphCumulative';
 
-/** Counts of events can be summed up over time; persons cannot: one who came on two days is no two persons. */
-const sums = new Set([null, undefined, 'total', 'sum']);
-
-/** One number for all times: the sum, or what it is on average. @param isAddedUp the last number holds all before it */
-export function overAllOf(series: readonly Series[], isAddedUp: boolean): { value: number; isAverage: boolean } {
-  const isAverage =
-    !isAddedUp &&
-    series.some(
-      ({ aggregated_value: total, action, status }) =>
-        total === undefined && status === undefined && (action === null || !sums.has(action?.math)),
-    );
-  const value = series.reduce(
-    (sum, one) => sum + (isAverage ? totalOf(one) / Math.max(1, one.data.length) : totalOf(one)),
-    0,
-  );
-  return { value, isAverage };
+/** One number for all series together. Null if they cannot be added up: users of two browsers may be the same. */
+export function overallOfAll(series: readonly Series[], question: Question) {
+  const all = series.map((one) => overallOf(one, isCumulative(question)));
+  const canSum = series.every(({ action }) => /^(total|sum)$/.test(action?.math ?? 'total') && action !== null);
+  const [first] = all;
+  if (first === undefined || (all.length > 1 && !canSum)) return null;
+  return { value: all.reduce((sum, { value }) => sum + value, 0), isAverage: first.isAverage };
 }
-
-/** Of what was before; null where there was nothing. */
-export const changeOf = (now: number, before: number) => (before === 0 ? null : ((now - before) / before) * 100);
-
-export const formatValue = (value: number) => formatNumber(Math.round(value * 100) / 100);
-
-export const formatChange = (percent: number) =>
-  `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${formatNumber(Math.round(Math.abs(percent) * 10) / 10)}%`;
 
 export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) => {
   if (status) return status;
   const shown = Array.isArray(value) ? value.join(', ') : value;
   const said = shown === undefined || shown === null ? label : String(shown);
   return visible(
-    said.replace('$$_posthog_breakdown_null_$$', '(none)').replace('$$_posthog_breakdown_other_$$', '(other)'),
+    said
+      .replaceAll('$$_posthog_breakdown_null_$$', text.noValue)
+      .replaceAll('$$_posthog_breakdown_other_$$', text.otherValues),
   );
 };
 
-/** The same for a series and what it was in the time before. */
+/** The same for a series and its previous period. */
 export const keyOf = ({ order, label, breakdown_value: value, status }: Series) =>
   JSON.stringify([order, label, value, status]);
 
-/** Without what was before. */
+/** Without those of the previous period. */
 export const currentOf = (series: readonly Series[]) =>
   series.filter(({ compare_label: period }) => period !== 'previous');
 
-/** Lines beyond these are grey: the table tells them. */
-const colours = 4;
-
-export const toneOf = (at: number) => (at < colours ? `series-${at + 1}` : 'series-more');
+/** The class that colors a series. @param at its place among the current series */
+export function toneOf(one: Series, at: number): string {
+  const color = colorOf(at, one);
+  return `series-${typeof color === 'number' ? color + 1 : color}`;
+}

@@ -1,20 +1,11 @@
+import { changeOf, formatChange, formatValue, numberFormatOf, overallOf } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
-import { formatNumber } from '../words.ts';
+import { Funnel } from './funnel.tsx';
 import { PersonsButton } from './persons-button.tsx';
 import { fieldsOf, listOf, type Question } from './question.ts';
 import { Retention } from './retention.tsx';
-import {
-  changeOf,
-  currentOf,
-  formatChange,
-  formatValue,
-  keyOf,
-  nameOfSeries,
-  overAllOf,
-  type Point,
-  type Series,
-  toneOf,
-} from './series.ts';
+import { currentOf, isCumulative, keyOf, nameOfSeries, type Point, type Series, toneOf } from './series.ts';
+import { TimesToConvert, timesOf } from './times.tsx';
 import { text } from './words.ts';
 import './answers.css';
 
@@ -45,8 +36,8 @@ export function AnswerTable({
   onPersons?: ((point: Point) => void) | undefined;
 }) {
   const list = Array.isArray(results) ? results : [];
-  const { bins } = fieldsOf(results);
-  if (Array.isArray(bins)) return <RowsTable rows={bins} columns={text.bins} />;
+  const times = timesOf(fieldsOf(results));
+  if (times) return <TimesToConvert times={times} />;
   if (columns) return <RowsTable rows={list} columns={columns} />;
   if (question.kind === 'RetentionQuery')
     return <Retention groups={listOf(list)} question={question} onPersons={onPersons} />;
@@ -60,6 +51,11 @@ export function AnswerTable({
 
 /** Who is behind a number of a series. @param day when it begins; none: that of the whole range */
 export function behind(question: Question, one: Series, day?: string): object {
+  if (question.kind === 'FunnelsQuery')
+    return {
+      ...{ kind: 'FunnelsActorsQuery', source: question, funnelTrendsEntrancePeriodStart: day },
+      ...(one.breakdown_value !== undefined && { funnelStepBreakdown: one.breakdown_value }),
+    };
   return {
     ...{ kind: 'InsightActorsQuery', source: question, ...(day !== undefined && { day }) },
     ...(one.status === undefined ? { series: one.order ?? 0 } : { status: one.status }),
@@ -80,8 +76,8 @@ export function SeriesTable({
 }) {
   const current = currentOf(series);
   const isCompared = current.length < series.length;
-  const isCumulative = fieldsOf(question.trendsFilter).display === 'ActionsLineGraphCumulative';
-  const figureOf = (one: Series) => overAllOf([one], isCumulative);
+  const format = numberFormatOf(question);
+  const figureOf = (one: Series) => overallOf(one, isCumulative(question));
   const averages = current.filter((one) => figureOf(one).isAverage).length;
   const before = (one: Series) =>
     series.find((other) => other.compare_label === 'previous' && keyOf(one) === keyOf(other));
@@ -106,16 +102,16 @@ export function SeriesTable({
           {current.map((one, at) => {
             const former = before(one);
             const { value, isAverage } = figureOf(one);
-            const change = former === undefined ? null : changeOf(value, figureOf(former).value);
+            const change = former === undefined ? null : changeOf(value, figureOf(former).value, format);
             return (
               <tr key={keyOf(one)}>
                 <td>
-                  <span className={`insight-mark ${toneOf(at)}`} />
+                  <span className={`insight-mark ${toneOf(one, at)}`} />
                   {nameOfSeries(one)}
                 </td>
                 <td className="number">
                   <PersonsButton
-                    count={formatValue(value)}
+                    count={formatValue(value, format)}
                     label={text.personsOf(nameOfSeries(one))}
                     onOpen={onSeries && (() => onSeries(one))}
                   />
@@ -123,9 +119,11 @@ export function SeriesTable({
                 </td>
                 {isCompared && (
                   <>
-                    <td className="number quiet">{former === undefined ? '–' : formatValue(figureOf(former).value)}</td>
+                    <td className="number quiet">
+                      {former === undefined ? '–' : formatValue(figureOf(former).value, format)}
+                    </td>
                     <td className={`number ${change === null ? 'quiet' : change < 0 ? 'bad' : 'good'}`}>
-                      {change === null ? '–' : formatChange(change)}
+                      {formatChange(change, format)}
                     </td>
                   </>
                 )}
@@ -141,11 +139,14 @@ export function SeriesTable({
 /** A row for each time; each number opens who is behind it. */
 export function TimeTable({
   series,
+  question,
   onPoint,
 }: {
   series: readonly Series[];
+  question: Question;
   onPoint?: ((series: Series, at: number) => void) | undefined;
 }) {
+  const format = numberFormatOf(question);
   const days = series[0]?.days ?? [];
   const nameOf = (one: Series) =>
     one.compare_label === 'previous' ? `${nameOfSeries(one)} · ${text.before}` : nameOfSeries(one);
@@ -176,10 +177,10 @@ export function TimeTable({
                       aria-label={text.personsAt(nameOf(one), day)}
                       onClick={() => onPoint(one, at)}
                     >
-                      {formatValue(one.data[at] ?? 0)}
+                      {formatValue(one.data[at] ?? 0, format)}
                     </button>
                   ) : (
-                    formatValue(one.data[at] ?? 0)
+                    formatValue(one.data[at] ?? 0, format)
                   )}
                 </td>
               ))}
@@ -189,73 +190,6 @@ export function TimeTable({
       </table>
     </div>
   );
-}
-
-/** Steps with how many got there; each number opens who they are. */
-function Funnel({
-  results,
-  question,
-  onPersons,
-}: {
-  results: readonly unknown[];
-  question: Question;
-  onPersons?: ((point: Point) => void) | undefined;
-}) {
-  const groups = results.some(Array.isArray) ? results.map(listOf) : [listOf(results)];
-  return groups.map((steps) => {
-    const value = steps[0]?.breakdown_value;
-    const first = Number(steps[0]?.count ?? 0);
-    const group = value === undefined ? '' : visible(Array.isArray(value) ? value.join(', ') : String(value));
-    return (
-      <div className="insight-table" key={group}>
-        {group !== '' && <h3 className="insight-group">{group}</h3>}
-        <table className="table" aria-label={group === '' ? text.answer : group}>
-          <thead>
-            <tr>
-              <th>{text.step}</th>
-              <th className="number">{text.reached}</th>
-              <th className="number">{text.ofFirst}</th>
-              <th className="number">{text.typical}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {steps.map((step, at) => {
-              const count = Number(step.count);
-              const name = visible(String(step.custom_name ?? step.name ?? text.anyEvent));
-              const title = group === '' ? text.personsOf(name) : text.personsAt(name, group);
-              const percent = first === 0 ? 0 : (count / first) * 100;
-              const lost = at === 0 ? 0 : Number(steps[at - 1]?.count ?? 0) - count;
-              const source = {
-                ...{ kind: 'FunnelsActorsQuery', source: question, funnelStep: at + 1 },
-                ...(value !== undefined && { funnelStepBreakdown: value }),
-              };
-              return (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
-                <tr key={at}>
-                  <td>
-                    {at + 1}. {name}
-                    {lost > 0 && <span className="hint"> {text.lost(lost)}</span>}
-                    <span className="insight-share" style={{ inlineSize: `${Math.max(percent, 0.5)}%` }} />
-                  </td>
-                  <td className="number">
-                    <PersonsButton
-                      count={formatNumber(count)}
-                      label={text.personsAt(name, formatNumber(count))}
-                      onOpen={onPersons && (() => onPersons({ name: title, source }))}
-                    />
-                  </td>
-                  <td className="number">{formatNumber(Math.round(percent * 10) / 10)}%</td>
-                  <td className="number quiet">
-                    {text.seconds(typeof step.median_conversion_time === 'number' ? step.median_conversion_time : null)}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-    );
-  });
 }
 
 /** An answer that is rows already. */

@@ -1,3 +1,4 @@
+import { type PointerEvent, useState } from 'react';
 import { formatNumber, words } from '../words.ts';
 import { AxisLabels } from './axis-labels.tsx';
 import { barsOf } from './chart.tsx';
@@ -36,25 +37,45 @@ export function CountsOverTime({
     results.map(({ count }) => count),
     { width: 1000, height: 44 },
   );
+  const [pointed, setPointed] = useState<number | null>(null);
   const room = 1000 / Math.max(1, results.length);
   const labelOf = (iso: string) => formatStart(iso, zone, interval);
+  const shown = pointed === null ? undefined : results[pointed];
+  const point = ({ currentTarget, clientX }: PointerEvent<HTMLElement>) => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    setPointed(Math.max(0, Math.min(results.length - 1, Math.floor(((clientX - left) / width) * results.length))));
+  };
   return (
     <div className={tone ? `counts ${tone}` : 'counts'}>
-      <svg width="100%" height="48" viewBox="0 0 1000 48" preserveAspectRatio="none" role="img" aria-label={label}>
-        {results.map(({ start, count }, at) => {
-          const bar = bars[at];
-          return (
-            // The table below does the same by keyboard.
-            // biome-ignore lint/a11y/noStaticElementInteractions: pointing is a second way
-            <g key={start} className={onShow ? 'counts-bar counts-click' : 'counts-bar'} onClick={() => onShow?.(at)}>
-              <title>{text.bar(labelOf(start), count)}</title>
-              <rect x={at * room} y="0" width={room} height="48" className="counts-ground" />
-              {bar && <rect {...bar} y={bar.y + 3} />}
-            </g>
-          );
-        })}
-        <line x1="0" x2="1000" y1="47.5" y2="47.5" className="counts-line" />
-      </svg>
+      <div
+        className="counts-plot"
+        onPointerDown={point}
+        onPointerMove={point}
+        onPointerLeave={({ pointerType }) => pointerType !== 'touch' && setPointed(null)}
+      >
+        <svg width="100%" height="48" viewBox="0 0 1000 48" preserveAspectRatio="none" role="img" aria-label={label}>
+          {results.map(({ start }, at) => {
+            const bar = bars[at];
+            return (
+              // The table below does the same by keyboard.
+              // biome-ignore lint/a11y/noStaticElementInteractions: pointing is a second way
+              <g key={start} className={onShow ? 'counts-bar counts-click' : 'counts-bar'} onClick={() => onShow?.(at)}>
+                <rect x={at * room} y="0" width={room} height="48" className="counts-ground" />
+                {bar && <rect {...bar} y={bar.y + 3} />}
+              </g>
+            );
+          })}
+          <line x1="0" x2="1000" y1="47.5" y2="47.5" className="counts-line" />
+        </svg>
+        {pointed !== null && shown && (
+          <span
+            className="counts-tip"
+            style={{ insetInlineStart: `clamp(6em, ${((pointed + 0.5) / results.length) * 100}%, calc(100% - 6em))` }}
+          >
+            {text.bar(labelOf(shown.start), shown.count)}
+          </span>
+        )}
+      </div>
       <AxisLabels labels={results.map(({ start }) => labelOf(start))} most={3} />
       <Table {...{ results, labelOf, onShow }} />
     </div>

@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { BigNumber } from '../../answers/big-number.tsx';
 import { SeriesChart } from '../../answers/chart.tsx';
 import { Headline } from '../../answers/headline.tsx';
-import { fieldsOf, nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
-import { AnswerTable, SeriesTable, seriesInTotal, seriesOverTime } from '../../answers/tables.tsx';
+import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
+import { AnswerTable, seriesInTotal, seriesOverTime } from '../../answers/tables.tsx';
 import { text as answers } from '../../answers/words.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
@@ -101,23 +102,17 @@ function Shown({ question, result, columns }: { question: Question; result: unkn
     const totals = seriesInTotal(question, result);
     return (
       <>
-        {totals && (
-          <div className="board-figure">
-            <Headline series={totals} question={question} />
-          </div>
-        )}
+        {totals && <BigNumber series={totals} question={question} />}
         {totals?.length !== 1 && <AnswerTable question={question} results={result} columns={columns} />}
       </>
     );
   }
-  const { display } = fieldsOf(question.trendsFilter);
   return (
     <>
       <div className="board-figure">
         <Headline series={series} question={question} />
       </div>
-      <SeriesChart series={series} isBars={question.kind === 'LifecycleQuery' || display === 'ActionsBar'} />
-      {series.length > 1 && question.kind !== 'FunnelsQuery' && <SeriesTable question={question} series={series} />}
+      <SeriesChart series={series} question={question} />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useRef, useState } from 'react';
 import { type ApiCall, call, cursorOf, type Query } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { saveCsv } from '../../parts/save-file.ts';
 import { explain } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { ListedEvent } from './list.tsx';
@@ -22,7 +23,7 @@ export function CsvButton({ request, columns }: { request: ApiCall; columns: rea
       const { signal } = controller;
       const whole = { path: request.path, query: { ...request.query, cursor: undefined } };
       const { csv, isCut } = await readCsv(whole, { columns, signal, onRows: setRows });
-      save(`events-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, csv);
+      saveCsv(`events-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, csv);
       if (isCut) setNote(text.csvHint(mostRows));
     } catch (error) {
       if (!controller.signal.aborted) setNote(explain(error));
@@ -76,13 +77,3 @@ async function readCsv(
 
 const asText = (value: unknown) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-
-function save(name: string, csv: string): void {
-  // The mark tells table programs that it is UTF-8.
-  const address = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
-}

@@ -1,9 +1,13 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
+import { BigNumber } from '../../answers/big-number.tsx';
 import { SeriesChart } from '../../answers/chart.tsx';
+import { ExportMenu } from '../../answers/export-menu.tsx';
 import { Headline } from '../../answers/headline.tsx';
+import { imageOf } from '../../answers/image.ts';
+import type { Plot } from '../../answers/plot.ts';
 import { fieldsOf, type Question } from '../../answers/question.ts';
-import { currentOf, nameOfSeries, type Point, type Series } from '../../answers/series.ts';
+import { nameOfSeries, type Point, type Series } from '../../answers/series.ts';
 import { AnswerTable, behind, SeriesTable, seriesInTotal, seriesOverTime, TimeTable } from '../../answers/tables.tsx';
 import { text as answers } from '../../answers/words.ts';
 import { Button } from '../../parts/button.tsx';
@@ -11,6 +15,7 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { drawnAs, isKind, waysToDraw } from './question.ts';
 import type { Answer } from './view.ts';
 import { text } from './words.ts';
+import { useZoom, type Zoom } from './zoom.ts';
 
 interface PaneProps {
   question: Question;
@@ -22,6 +27,7 @@ interface PaneProps {
 
 /** What the question is answered with; the answer before stays, greyed, until the next is there. */
 export function AnswerPane({ question, answer, onQuestion, onAgain, onPersons }: PaneProps) {
+  const zoom = useZoom(question, onQuestion);
   const isOld = answer.isPlaceholderData || answer.isFetching;
   return (
     <section className="insight-answer" aria-label={text.answer} aria-busy={isOld} {...(isOld && { 'data-old': '' })}>
@@ -34,6 +40,7 @@ export function AnswerPane({ question, answer, onQuestion, onAgain, onPersons }:
             onQuestion={onQuestion}
             onAgain={onAgain}
             onPersons={onPersons}
+            zoom={zoom}
           />
         )}
       </Loaded>
@@ -48,19 +55,27 @@ function Shown({
   onQuestion,
   onAgain,
   onPersons,
+  zoom,
 }: Pick<PaneProps, 'question' | 'onQuestion' | 'onAgain' | 'onPersons'> & {
   results: unknown;
   columns: string[] | undefined;
+  zoom: Zoom;
 }) {
   const [isTable, setTable] = useState(false);
+  const shown = useRef<Plot>(null);
   if (columns === undefined && Array.isArray(results) && results.length === 0)
     return (
       <Nothing>
         <Button onPress={onAgain}>{text.refresh}</Button>
+        {zoom.onReset && <Button onPress={zoom.onReset}>{text.resetZoom}</Button>}
       </Nothing>
     );
   const overTime = isKind(question.kind) ? seriesOverTime(question, results) : null;
-  const series = overTime ?? seriesInTotal(question, results);
+  const totals = overTime === null ? seriesInTotal(question, results) : null;
+  const image = async () => {
+    if (shown.current === null) throw new Error('No chart is shown.');
+    return imageOf(shown.current);
+  };
   const { ways, chosen } = waysToDraw(question);
   const choose = (way: string) => {
     setTable(way === 'table');
@@ -70,8 +85,9 @@ function Shown({
   return (
     <>
       <div className="insight-head">
-        {series && <Headline series={series} question={question} />}
+        {overTime && <Headline series={overTime} question={question} />}
         <span className="grow" />
+        {zoom.onReset && <Button onPress={zoom.onReset}>{text.resetZoom}</Button>}
         {ways !== null && (
           <fieldset className="choices">
             <legend className="only-heard">{text.display}</legend>
@@ -88,12 +104,14 @@ function Shown({
             ))}
           </fieldset>
         )}
+        <ExportMenu {...{ results, columns }} image={overTime && !isTable ? image : undefined} />
         <Button aria-label={text.refresh} onPress={onAgain}>
           ↻
         </Button>
       </div>
+      {totals && <BigNumber series={totals} question={question} />}
       {overTime ? (
-        <OverTime {...{ question, isTable, onPersons }} series={overTime} />
+        <OverTime {...{ question, isTable, onPersons, zoom, shown }} series={overTime} />
       ) : (
         <AnswerTable {...{ question, results, columns, onPersons }} />
       )}
@@ -115,25 +133,27 @@ function OverTime({
   series,
   isTable,
   onPersons,
-}: Pick<PaneProps, 'question' | 'onPersons'> & { series: readonly Series[]; isTable: boolean }) {
-  const { formula, display } = fieldsOf(question.trendsFilter);
-  const [first] = currentOf(series);
-  // Nobody is behind a rate or a formula.
-  const hasPersons = question.kind !== 'FunnelsQuery' && formula === undefined;
+  zoom,
+  shown,
+}: Pick<PaneProps, 'question' | 'onPersons'> & {
+  series: readonly Series[];
+  isTable: boolean;
+  zoom: Zoom;
+  shown: RefObject<Plot | null>;
+}) {
+  // A formula counts no persons.
+  const hasPersons = fieldsOf(question.trendsFilter).formula === undefined;
   const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';
     onPersons({ name: answers.personsAt(nameOfSeries(one), day), source: behind(question, one, day) });
   };
-  if (isTable) return <TimeTable series={series} onPoint={hasPersons ? open : undefined} />;
+  const onPoint = hasPersons ? open : undefined;
+  if (isTable) return <TimeTable {...{ series, question, onPoint }} />;
   return (
     <>
-      <SeriesChart
-        series={series}
-        isBars={question.kind === 'LifecycleQuery' || display === 'ActionsBar'}
-        onPoint={hasPersons && first ? (at) => open(first, at) : undefined}
-      />
+      <SeriesChart {...{ series, question, onPoint, shown, ...zoom }} />
       {question.kind === 'FunnelsQuery' ? (
-        <TimeTable series={series} />
+        <TimeTable {...{ series, question, onPoint }} />
       ) : (
         <SeriesTable question={question} series={series} />
       )}

@@ -104,6 +104,7 @@ export const text = {
   answer: 'Result',
   age: (ago: string) => `Updated ${ago}`,
   refresh: 'Refresh',
+  resetZoom: 'Reset zoom',
   noEvents: 'No matching events in this date range',
   noEventsText: 'Choose a longer date range or remove a filter.',
   personsNone: 'No matching persons.',

@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query';
+import { call } from '../api/request.ts';
+import { useProject } from '../frame/project.ts';
+import { Headline } from './headline.tsx';
+import { Marks } from './marks.tsx';
+import { drawnOf, plotOf } from './plot.ts';
+import { fieldsOf, type Question } from './question.ts';
+import { wallTime } from './retention-cells.ts';
+import { currentOf, type Series } from './series.ts';
+import { seriesOverTime } from './tables.tsx';
+import { text } from './words.ts';
+import './chart.css';
+
+/** A number for the whole range that fills its place, its change, and a line of how it came about. */
+export function BigNumber({ series, question }: { series: readonly Series[]; question: Question }) {
+  return (
+    <div className="big-number">
+      <Headline series={series} question={question} />
+      {currentOf(series).length === 1 && <Sparkline question={question} />}
+    </div>
+  );
+}
+
+/** The same query over time. */
+function Sparkline({ question }: { question: Question }) {
+  const { id, timezone } = useProject();
+  const { compareFilter: _, ...source } = question;
+  const query = { ...source, trendsFilter: { ...fieldsOf(question.trendsFilter), display: 'ActionsLineGraph' } };
+  const { data, error } = useQuery({
+    queryKey: ['answer', id, JSON.stringify(query), 'over time'],
+    queryFn: ({ signal }) =>
+      call<{ results: unknown }>({ method: 'POST', path: `/api/projects/${id}/query`, body: { query } }, signal),
+    staleTime: 60_000,
+  });
+  if (error) return <p className="hint">{text.noSparkline}</p>;
+  const series = seriesOverTime(question, data?.results);
+  return (
+    <div className="sparkline" role="img" aria-label={text.sparkline}>
+      {series && (
+        <Marks plot={plotOf(drawnOf(series), { question, now: wallTime(new Date(), timezone) })} bright={null} />
+      )}
+    </div>
+  );
+}

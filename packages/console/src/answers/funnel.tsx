@@ -1,0 +1,242 @@
+import { colorOf } from '@millrace/contracts/chart';
+import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
+import { visible } from '../event-detail/json-text.ts';
+import { PersonsButton } from './persons-button.tsx';
+import { type Fields, listOf, type Question } from './question.ts';
+import type { Point } from './series.ts';
+import { text } from './words.ts';
+import './funnel.css';
+
+interface Step {
+  name: string;
+  count: number;
+  /** Of the first step and of the one before, from 0 to 100; null if no persons were there. */
+  ofFirst: number | null;
+  ofBefore: number | null;
+  dropped: number;
+  /** Seconds since the step before. */
+  median: number | null;
+}
+
+/** The steps of one value of a breakdown, or of all persons. */
+interface Group {
+  /** Empty: of all. */
+  name: string;
+  value: unknown;
+  tone: string;
+  steps: Step[];
+}
+
+const shareOf = (count: number, whole: number) => (whole === 0 ? null : (count / whole) * 100);
+const percentOf = (share: number | null) => (share === null ? '–' : formatPercent(share));
+
+function groupOf(steps: readonly Fields[], at: number): Group {
+  const value = steps[0]?.breakdown_value;
+  const counts = steps.map(({ count }) => Number(count));
+  const [first = 0] = counts;
+  const color = colorOf(at, { breakdown_value: value });
+  const name = value === undefined ? '' : visible(Array.isArray(value) ? value.join(', ') : String(value));
+  return {
+    ...{ value, tone: `series-${typeof color === 'number' ? color + 1 : color}` },
+    name: value === undefined ? '' : name || text.noValue,
+    steps: steps.map((step, place) => {
+      const [count = 0, before = first] = [counts[place], counts[place - 1]];
+      const { median_conversion_time: median } = step;
+      return {
+        name: visible(String(step.custom_name ?? step.name ?? text.anyEvent)),
+        count,
+        ofFirst: shareOf(count, first),
+        ofBefore: shareOf(count, before),
+        dropped: before - count,
+        median: typeof median === 'number' ? median : null,
+      };
+    }),
+  };
+}
+
+interface FunnelProps {
+  results: readonly unknown[];
+  question: Question;
+  onPersons?: ((point: Point) => void) | undefined;
+}
+
+/** Bars of the persons who reached each step, values of a breakdown side by side, and the numbers as a table. */
+export function Funnel({ results, question, onPersons }: FunnelProps) {
+  const groups = (results.some(Array.isArray) ? results.map(listOf) : [listOf(results)]).map(groupOf);
+  const [first] = groups;
+  if (first === undefined) return null;
+  const open =
+    onPersons &&
+    (({ name: group, value }: Group, step: number, isDropped: boolean) => {
+      const name = first.steps[step]?.name ?? '';
+      const title = isDropped
+        ? text.droppedAt(name)
+        : group === ''
+          ? text.personsOf(name)
+          : text.personsAt(name, group);
+      const source = {
+        ...{ kind: 'FunnelsActorsQuery', source: question, funnelStep: isDropped ? -(step + 1) : step + 1 },
+        ...(value !== undefined && { funnelStepBreakdown: value }),
+      };
+      onPersons({ name: title, source });
+    });
+  return (
+    <>
+      <Overall groups={groups} />
+      <Bars groups={groups} />
+      {groups.length === 1 && first.name === '' ? (
+        <StepsTable group={first} onOpen={open} />
+      ) : (
+        <GroupsTable groups={groups} onOpen={open} />
+      )}
+    </>
+  );
+}
+
+/** The share of all persons of the first step who reached the last one. */
+function Overall({ groups }: { groups: readonly Group[] }) {
+  const sum = (pick: (steps: readonly Step[]) => Step | undefined) =>
+    groups.reduce((all, { steps }) => all + (pick(steps)?.count ?? 0), 0);
+  const [entered, converted] = [sum((steps) => steps[0]), sum((steps) => steps.at(-1))];
+  return (
+    <p className="insight-figure funnel-figure">
+      <strong className="tile-figure ink">{percentOf(shareOf(converted, entered))}</strong>
+      <span className="quiet">
+        {text.conversion} · {text.convertedOf(formatValue(converted), formatValue(entered))}
+      </span>
+    </p>
+  );
+}
+
+function Bars({ groups }: { groups: readonly Group[] }) {
+  const most = Math.max(1, ...groups.map(({ steps }) => steps[0]?.count ?? 0));
+  const heightOf = (group: Group, count: number) =>
+    `${groups.length === 1 ? (count / most) * 100 : (count / Math.max(1, group.steps[0]?.count ?? 0)) * 100}%`;
+  return (
+    <ol className="funnel-bars" aria-hidden="true">
+      {groups[0]?.steps.map(({ name }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+        <li key={at}>
+          <div className="funnel-columns">
+            {groups.map((group) => {
+              const step = group.steps[at];
+              if (step === undefined) return null;
+              const before = group.steps[at - 1]?.count ?? step.count;
+              return (
+                <span
+                  key={group.name}
+                  className={`funnel-column ${group.tone}`}
+                  title={text.bar(group.name, formatValue(step.count), percentOf(step.ofFirst))}
+                >
+                  <span className="funnel-before" style={{ blockSize: heightOf(group, before) }} />
+                  <span className="funnel-now" style={{ blockSize: heightOf(group, step.count) }} />
+                </span>
+              );
+            })}
+          </div>
+          <p className="cut">
+            {at + 1}. {name}
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+type Open = ((group: Group, step: number, isDropped: boolean) => void) | undefined;
+
+function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
+  return (
+    <div className="insight-table insight-scroll">
+      <table className="table" aria-label={text.answer}>
+        <thead>
+          <tr>
+            <th>{text.step}</th>
+            <th className="number">{text.reached}</th>
+            <th className="number">{text.conversion}</th>
+            <th className="number">{text.fromBefore}</th>
+            <th className="number">{text.dropped}</th>
+            <th className="number">{text.median}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {group.steps.map(({ name, count, ofFirst, ofBefore, dropped, median }, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+            <tr key={at}>
+              <td>
+                {at + 1}. {name}
+              </td>
+              <td className="number">
+                <PersonsButton
+                  count={formatValue(count)}
+                  label={text.personsAt(name, formatValue(count))}
+                  onOpen={onOpen && (() => onOpen(group, at, false))}
+                />
+              </td>
+              <td className="number">{percentOf(ofFirst)}</td>
+              <td className="number">{at === 0 ? '' : percentOf(ofBefore)}</td>
+              <td className="number">
+                {at > 0 && (
+                  <PersonsButton
+                    count={formatValue(dropped)}
+                    label={text.droppedAt(`${name}, ${formatValue(dropped)}`)}
+                    onOpen={onOpen && dropped > 0 ? () => onOpen(group, at, true) : undefined}
+                  />
+                )}
+              </td>
+              <td className="number quiet">{at === 0 ? '' : median === null ? '–' : formatDuration(median)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A row for each value of the breakdown, so that they can be compared. */
+function GroupsTable({ groups, onOpen }: { groups: readonly Group[]; onOpen: Open }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    <div className="insight-table insight-scroll" tabIndex={0}>
+      <table className="table" aria-label={text.answer}>
+        <thead>
+          <tr>
+            <th>{text.breakdown}</th>
+            {groups[0]?.steps.map(({ name }, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+              <th key={at} className="number">
+                {at + 1}. {name}
+              </th>
+            ))}
+            <th className="number">{text.conversion}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {groups.map((group) => (
+            <tr key={group.name}>
+              <td>
+                <span className={`insight-mark ${group.tone}`} />
+                {group.name}
+              </td>
+              {group.steps.map(({ name, count, ofBefore, median }, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+                <td key={at} className="number">
+                  <PersonsButton
+                    count={formatValue(count)}
+                    label={text.personsAt(`${name}, ${group.name}`, formatValue(count))}
+                    onOpen={onOpen && (() => onOpen(group, at, false))}
+                  />
+                  {at > 0 && <span className="hint funnel-more">{percentOf(ofBefore)}</span>}
+                  {at > 0 && median !== null && (
+                    <span className="hint funnel-more">{text.medianOf(formatDuration(median))}</span>
+                  )}
+                </td>
+              ))}
+              <td className="number">{percentOf(group.steps.at(-1)?.ofFirst ?? null)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

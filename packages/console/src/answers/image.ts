@@ -1,0 +1,112 @@
+// A chart as a PNG: drawn on a canvas, since the page's policy and styles do not travel with its SVG.
+
+import { axisLabels } from '@millrace/contracts/chart';
+import { formatTick } from '@millrace/contracts/numbers';
+import type { Drawn, Plot } from './plot.ts';
+
+const [width, height, scale] = [960, 480, 2];
+const box = { left: 64, top: 20, right: width - 20, bottom: 380 };
+const font = '12px Inter Variable, system-ui, sans-serif';
+
+interface Canvas {
+  context: CanvasRenderingContext2D;
+  x: (share: number) => number;
+  y: (share: number) => number;
+  /** A color of the theme that is shown: `--line`. */
+  color: (name: string) => string;
+}
+
+/** The PNG of what a chart shows now, in the colors of the theme. */
+export async function imageOf(plot: Plot): Promise<Blob> {
+  const element = document.createElement('canvas');
+  [element.width, element.height] = [width * scale, height * scale];
+  const context = element.getContext('2d');
+  if (context === null) throw new Error('This browser cannot draw on a canvas.');
+  const style = getComputedStyle(document.documentElement);
+  const canvas: Canvas = {
+    context,
+    x: (share) => box.left + share * (box.right - box.left),
+    y: (share) => box.top + share * (box.bottom - box.top),
+    color: (name) => style.getPropertyValue(name).trim(),
+  };
+  context.scale(scale, scale);
+  context.fillStyle = canvas.color('--panel');
+  context.fillRect(0, 0, width, height);
+  context.font = font;
+  drawAxes(canvas, plot);
+  if (plot.isBars) drawStacks(canvas, plot);
+  else for (const one of plot.drawn) drawLines(canvas, plot, one);
+  drawNames(canvas, plot.drawn);
+  return new Promise((resolve, reject) =>
+    element.toBlob((blob) => (blob === null ? reject(new Error('The image is empty.')) : resolve(blob)), 'image/png'),
+  );
+}
+
+/** `series-3` has the color `--series-3`, and `series-bad` has `--bad`. */
+const colorOf = ({ color }: Canvas, { tone }: Drawn) => color(tone === 'series-bad' ? '--bad' : `--${tone}`);
+
+function drawAxes({ context, x, y, color }: Canvas, plot: Plot): void {
+  context.textBaseline = 'middle';
+  context.textAlign = 'right';
+  for (const tick of plot.ticks) {
+    context.fillStyle = color('--line');
+    context.fillRect(box.left, y(plot.y(tick)), box.right - box.left, 1);
+    context.fillStyle = color('--ink-2');
+    context.fillText(formatTick(tick, plot.format), box.left - 8, y(plot.y(tick)));
+  }
+  context.textAlign = 'center';
+  const step = Math.max(1, Math.ceil(plot.days.length / 8));
+  for (const [at, label] of axisLabels(plot.days).entries())
+    if (at % step === 0) context.fillText(label, Math.min(x(plot.x(at)), width - 44), box.bottom + 18);
+}
+
+function drawLines(canvas: Canvas, plot: Plot, one: Drawn): void {
+  const { context, x, y } = canvas;
+  context.strokeStyle = colorOf(canvas, one);
+  context.lineJoin = 'round';
+  const line = (data: readonly number[], [from, to]: readonly [number, number], dash: number[]) => {
+    context.setLineDash(dash);
+    context.beginPath();
+    for (let at = Math.max(0, from); at < Math.min(to, data.length); at += 1)
+      context.lineTo(x(plot.x(at)), y(plot.y(data[at] ?? 0)));
+    context.stroke();
+  };
+  context.lineWidth = 1.2;
+  if (one.before) line(one.before.data, [0, plot.days.length], [2, 4]);
+  context.lineWidth = 2;
+  line(one.series.data, [0, plot.open], []);
+  line(one.series.data, [plot.open - 1, plot.days.length], [6, 5]);
+  context.setLineDash([]);
+}
+
+function drawStacks(canvas: Canvas, { stacks, days, x, y, open }: Plot): void {
+  const { context } = canvas;
+  const room = (box.right - box.left) / Math.max(1, days.length);
+  for (const [at, bars] of stacks.entries())
+    for (const { drawn, from, to } of bars) {
+      const [top, bottom] = [canvas.y(y(Math.max(from, to))), canvas.y(y(Math.min(from, to)))];
+      context.fillStyle = colorOf(canvas, drawn);
+      context.globalAlpha = at >= open ? 0.45 : 1;
+      if (from !== to)
+        context.fillRect(canvas.x(x(at)) - room * 0.35, top, room * 0.7, Math.max(1, bottom - top - 0.5));
+    }
+  context.globalAlpha = 1;
+}
+
+/** As many names as three lines hold. */
+function drawNames(canvas: Canvas, drawn: readonly Drawn[]): void {
+  const { context, color } = canvas;
+  context.textAlign = 'left';
+  let [left, top] = [box.left, box.bottom + 44];
+  for (const one of drawn) {
+    const name = one.name.length > 40 ? `${one.name.slice(0, 39)}…` : one.name;
+    const room = context.measureText(name).width + 34;
+    if (left + room > box.right && left > box.left) [left, top] = [box.left, top + 20];
+    if (top > height - 8) return;
+    context.fillStyle = colorOf(canvas, one);
+    context.fillRect(left, top - 5, 10, 10);
+    context.fillStyle = color('--ink');
+    context.fillText(name, left + 15, top);
+    left += room;
+  }
+}

@@ -1,0 +1,59 @@
+import { useState } from 'react';
+import type { Drawn } from './plot.ts';
+import { text } from './words.ts';
+
+/** Which series of a chart are hidden, and which one is highlighted. */
+export function useLegend(drawn: readonly Drawn[]) {
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [bright, setBright] = useState<string | null>(null);
+  const others = (key: string) => new Set(drawn.map((one) => one.key).filter((other) => other !== key));
+  const shown = drawn.filter(({ key }) => !hidden.has(key));
+  return {
+    /** A chart without any series would show nothing: hidden keys of another query do not count. */
+    shown: shown.length === 0 ? drawn : shown,
+    bright: shown.some(({ key }) => key === bright) ? bright : null,
+    isHidden: (key: string) => shown.length > 0 && hidden.has(key),
+    setBright,
+    toggle(key: string) {
+      const next = new Set(hidden);
+      if (!next.delete(key)) next.add(key);
+      setHidden(drawn.every((one) => next.has(one.key)) ? new Set() : next);
+    },
+    /** Only this series, or all again. */
+    isolate(key: string) {
+      const isAlone = shown.length === 1 && shown[0]?.key === key;
+      setHidden(isAlone ? new Set() : others(key));
+    },
+  };
+}
+
+/** Names and colors. A press hides a series; a double press, or one with Alt, shows only it. */
+export function Legend({ drawn, legend }: { drawn: readonly Drawn[]; legend: ReturnType<typeof useLegend> }) {
+  return (
+    <ul className="chart-legend" aria-label={text.legend}>
+      {drawn.map(({ key, name, tone }) => (
+        <li key={key}>
+          <button
+            type="button"
+            title={text.legendHint}
+            aria-pressed={!legend.isHidden(key)}
+            onClick={(event) => (event.altKey ? legend.isolate(key) : legend.toggle(key))}
+            onDoubleClick={() => legend.isolate(key)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter' || !event.altKey) return;
+              event.preventDefault();
+              legend.isolate(key);
+            }}
+            onPointerEnter={() => legend.setBright(key)}
+            onPointerLeave={() => legend.setBright(null)}
+            onFocus={() => legend.setBright(key)}
+            onBlur={() => legend.setBright(null)}
+          >
+            <span className={`insight-mark ${tone}`} />
+            <span className="cut">{name}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,108 @@
+// Where the points of a chart are: shares of its width and height, from 0 to 1, y from the top.
+
+import { firstOpen, type Interval, intervalOf, ticksOf } from '@millrace/contracts/chart';
+import type { NumberFormat } from '@millrace/contracts/numbers';
+import { numberFormatOf } from '@millrace/contracts/numbers';
+import { fieldsOf, type Question } from './question.ts';
+import { currentOf, keyOf, nameOfSeries, type Series, toneOf } from './series.ts';
+
+/** A series with its color and its numbers in the previous period. */
+export interface Drawn {
+  key: string;
+  name: string;
+  tone: string;
+  series: Series;
+  before: Series | undefined;
+}
+
+interface Bar {
+  drawn: Drawn;
+  from: number;
+  to: number;
+}
+
+export interface Plot {
+  days: readonly string[];
+  drawn: readonly Drawn[];
+  isBars: boolean;
+  interval: Interval;
+  format: NumberFormat;
+  ticks: readonly number[];
+  /** Index of the first interval that is still in progress. */
+  open: number;
+  /** The stacked bars of each day. */
+  stacks: readonly (readonly Bar[])[];
+  x: (at: number) => number;
+  y: (value: number) => number;
+}
+
+const isBarChart = (question: Question) =>
+  question.kind === 'LifecycleQuery' ||
+  /^Actions(Unstacked|Stacked)?Bar$/.test(String(fieldsOf(question.trendsFilter).display));
+
+/** Every series of the current period, with that of the previous one. */
+export function drawnOf(series: readonly Series[]): Drawn[] {
+  const before = new Map(
+    series.filter(({ compare_label: period }) => period === 'previous').map((one) => [keyOf(one), one]),
+  );
+  return currentOf(series).map((one, at) => ({
+    key: keyOf(one),
+    name: nameOfSeries(one),
+    tone: toneOf(one, at),
+    series: one,
+    before: before.get(keyOf(one)),
+  }));
+}
+
+/** @param drawn those that are not hidden @param now wall time in the project's time zone */
+export function plotOf(drawn: readonly Drawn[], { question, now }: { question: Question; now: number }): Plot {
+  const days = drawn[0]?.series.days ?? [];
+  const isBars = isBarChart(question);
+  const format = numberFormatOf(question);
+  const stacks = isBars ? days.map((_, at) => stackOf(drawn, at)) : [];
+  const values = isBars
+    ? stacks.flatMap((bars) => bars.map(({ to }) => to))
+    : drawn.flatMap(({ series, before }) => [...series.data, ...(before?.data ?? [])]);
+  const ticks = ticksOf(values, format);
+  const [least = 0, most = 1] = [ticks[0], ticks.at(-1)];
+  const interval = intervalOf(question);
+  return {
+    ...{ days, drawn, isBars, interval, format, ticks, stacks },
+    open: firstOpen(days, interval, now),
+    x: (at) => (at + 0.5) / Math.max(1, days.length),
+    y: (value) => 1 - (value - least) / (most - least),
+  };
+}
+
+/** Numbers below 0 are stacked downwards. */
+function stackOf(drawn: readonly Drawn[], at: number): Bar[] {
+  let [up, down] = [0, 0];
+  return drawn.map((one) => {
+    const value = one.series.data[at] ?? 0;
+    const from = value >= 0 ? up : down;
+    if (value >= 0) up += value;
+    else down += value;
+    return { drawn: one, from, to: from + value };
+  });
+}
+
+/** The index of the point of time below a share of the width. */
+export const timeAt = ({ days }: Plot, share: number) =>
+  Math.max(0, Math.min(days.length - 1, Math.floor(share * days.length)));
+
+/** The series that is drawn nearest to a place: the part of the stack, or the line. */
+export function nearestTo({ drawn, isBars, stacks, y }: Plot, at: number, share: number): Drawn | undefined {
+  const distance = (one: Drawn): number => {
+    if (!isBars) return Math.abs(y(one.series.data[at] ?? 0) - share);
+    const bar = stacks[at]?.find((other) => other.drawn === one);
+    if (bar === undefined || bar.from === bar.to) return Number.POSITIVE_INFINITY;
+    const [top, bottom] = [y(bar.from), y(bar.to)].sort((a, b) => a - b) as [number, number];
+    return Math.max(0, top - share, share - bottom);
+  };
+  let [nearest, least]: [Drawn | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+  for (const one of drawn) {
+    const far = distance(one);
+    if (nearest === undefined || far < least) [nearest, least] = [one, far];
+  }
+  return nearest;
+}

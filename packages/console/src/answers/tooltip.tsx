@@ -1,0 +1,81 @@
+import { intervalText } from '@millrace/contracts/chart';
+import { changeOf, formatChange, formatValue } from '@millrace/contracts/numbers';
+import type { Drawn, Plot } from './plot.ts';
+import { text } from './words.ts';
+
+const mostRows = 12;
+
+/** The series of one point of time, the largest value first. */
+const inOrder = (drawn: readonly Drawn[], at: number) =>
+  [...drawn].sort((a, b) => (b.series.data[at] ?? 0) - (a.series.data[at] ?? 0));
+
+function numbersAt({ format }: Plot, { series, before }: Drawn, at: number) {
+  const now = series.data[at] ?? 0;
+  const then = before?.data[at];
+  return {
+    value: formatValue(now, format),
+    before: then === undefined ? '–' : formatValue(then, format),
+    change: formatChange(changeOf(now, then ?? null, format), format),
+  };
+}
+
+/** The same as the tooltip in one sentence, for screen readers. @param nearest comes first */
+export function sentenceAt(plot: Plot, at: number, nearest: Drawn | undefined): string {
+  const ordered = inOrder(plot.drawn, at).filter((one) => one !== nearest);
+  const said = (nearest === undefined ? ordered : [nearest, ...ordered]).slice(0, mostRows).map((one) => {
+    const { value, before, change } = numbersAt(plot, one, at);
+    return `${one.name} ${value}${one.before === undefined ? '' : `, ${text.before} ${before}, ${change}`}`;
+  });
+  const interval = intervalText(plot.days[at] ?? '', plot.interval);
+  return text.sentence(at >= plot.open ? text.openInterval(interval) : interval, said);
+}
+
+/** What the series were at a point of time, and in the previous period. */
+export function Tooltip({
+  plot,
+  at,
+  nearest,
+  hint,
+}: {
+  plot: Plot;
+  at: number;
+  nearest: Drawn | undefined;
+  hint: string | null;
+}) {
+  const rows = inOrder(plot.drawn, at);
+  const isCompared = rows.some(({ before }) => before !== undefined);
+  const day = rows.find(({ before }) => before !== undefined)?.before?.days[at];
+  const left = `clamp(0px, calc(${plot.x(at) * 100}% ${plot.x(at) > 0.5 ? '- var(--tooltip) - 12px' : '+ 12px'}), calc(100% - var(--tooltip)))`;
+  return (
+    <div
+      className={isCompared ? 'chart-tooltip chart-tooltip-wide' : 'chart-tooltip'}
+      style={{ insetInlineStart: left }}
+    >
+      <p>
+        <strong>{intervalText(plot.days[at] ?? '', plot.interval)}</strong>
+        {at >= plot.open && <span className="quiet"> · {text.openPeriod}</span>}
+        {day !== undefined && <span className="quiet"> {text.comparedTo(intervalText(day, plot.interval))}</span>}
+      </p>
+      <table>
+        <tbody>
+          {rows.slice(0, mostRows).map((one) => {
+            const { value, before, change } = numbersAt(plot, one, at);
+            return (
+              <tr key={one.key} {...(one === nearest && { 'data-nearest': '' })}>
+                <td className="cut">
+                  <span className={`insight-mark ${one.tone}`} />
+                  {one.name}
+                </td>
+                <td className="number">{value}</td>
+                {isCompared && <td className="number quiet">{before}</td>}
+                {isCompared && <td className="number quiet">{change}</td>}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {rows.length > mostRows && <p className="hint">{text.moreSeries(rows.length - mostRows)}</p>}
+      {hint !== null && <p className="hint">{hint}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,126 @@
+import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';
+import { nearestTo, type Plot, timeAt } from './plot.ts';
+import type { Series } from './series.ts';
+
+export interface ChartActions {
+  /** Opens the users of a series at a point of time. */
+  onPoint?: ((series: Series, at: number) => void) | undefined;
+  /** Narrows the date range to these points of time. */
+  onZoom?: ((days: readonly string[], from: number, to: number) => void) | undefined;
+  /** Undoes the zoom. Absent: it is not zoomed. */
+  onReset?: (() => void) | undefined;
+}
+
+/** Pixels that a press moves before it is a drag. */
+const leastDrag = 6;
+/** Milliseconds in which a second press makes a double press. */
+const doublePress = 300;
+
+interface Press {
+  x: number;
+  at: number;
+  /** Whether its point of time was chosen before: a first touch only shows the tooltip. */
+  wasShown: boolean;
+  isTouch: boolean;
+  isDrag: boolean;
+}
+
+/**
+ * The point of time at which a user looks: by mouse, by touch, and by arrow keys.
+ * @returns `y` the share of the height at which they look, and the points of time of a drag that is not over
+ */
+export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActions) {
+  const [place, setPlace] = useState<{ at: number; y: number } | null>(null);
+  const [dragged, setDragged] = useState<{ from: number; to: number } | null>(null);
+  const press = useRef<Press>(null);
+  const opening = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const last = plot.days.length - 1;
+  const shown = place === null ? null : { at: Math.min(place.at, last), y: place.y };
+
+  const placeOf = ({ currentTarget, clientX, clientY }: MouseEvent<HTMLElement>) => {
+    const box = currentTarget.getBoundingClientRect();
+    return { at: timeAt(plot, (clientX - box.left) / box.width), y: (clientY - box.top) / box.height };
+  };
+  const open = ({ at, y }: { at: number; y: number }) => {
+    const nearest = nearestTo(plot, at, y);
+    if (nearest) onPoint?.(nearest.series, at);
+  };
+  const dragTo = ({ clientX }: PointerEvent<HTMLElement>, to: number) => {
+    const begun = press.current;
+    if (begun === null || begun.isTouch || onZoom === undefined) return;
+    begun.isDrag ||= Math.abs(clientX - begun.x) >= leastDrag;
+    if (begun.isDrag) setDragged({ from: Math.min(begun.at, to), to: Math.max(begun.at, to) });
+  };
+
+  return {
+    at: shown?.at ?? null,
+    y: shown?.y ?? 0,
+    dragged,
+    handlers: {
+      onPointerDown(event: PointerEvent<HTMLElement>) {
+        const here = placeOf(event);
+        const isTouch = event.pointerType === 'touch';
+        press.current = { x: event.clientX, at: here.at, isTouch, isDrag: false, wasShown: shown?.at === here.at };
+        if (!isTouch) event.currentTarget.setPointerCapture(event.pointerId);
+        setPlace(here);
+      },
+      onPointerMove(event: PointerEvent<HTMLElement>) {
+        const here = placeOf(event);
+        setPlace(here);
+        dragTo(event, here.at);
+      },
+      onPointerUp() {
+        if (dragged !== null) onZoom?.(plot.days, dragged.from, dragged.to);
+        setDragged(null);
+      },
+      onPointerCancel() {
+        press.current = null;
+        setDragged(null);
+      },
+      onPointerLeave({ pointerType }: PointerEvent<HTMLElement>) {
+        // A finger that is lifted leaves the tooltip, so that it can be read.
+        if (pointerType !== 'touch') setPlace(null);
+      },
+      onClick(event: MouseEvent<HTMLElement>) {
+        const begun = press.current;
+        press.current = null;
+        if (begun?.isDrag || (begun?.isTouch && !begun.wasShown) || event.detail > 1) return;
+        const here = placeOf(event);
+        if (onReset === undefined) open(here);
+        else opening.current = setTimeout(() => open(here), doublePress);
+      },
+      onDoubleClick() {
+        clearTimeout(opening.current);
+        onReset?.();
+      },
+      onFocus({ currentTarget }: { currentTarget: HTMLElement }) {
+        if (currentTarget.matches(':focus-visible') && press.current === null) setPlace({ at: last, y: 0 });
+      },
+      onBlur: () => setPlace(null),
+      onKeyDown(event: KeyboardEvent<HTMLElement>) {
+        const { at, y } = shown ?? { at: last, y: 0 };
+        const moved = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
+        if (moved !== undefined) setPlace({ at: Math.max(0, Math.min(last, moved)), y });
+        else if (event.key === 'ArrowUp' || event.key === 'ArrowDown')
+          setPlace({ at, y: heightOfNext(plot, { at, y }, event.key === 'ArrowUp' ? -1 : 1) });
+        else if (event.key === 'Enter') open({ at, y });
+        else if (event.key === 'Escape' && place !== null) setPlace(null);
+        else return;
+        event.preventDefault();
+      },
+    },
+  };
+}
+
+/** The height of the series above or below the one nearest to a place. */
+function heightOfNext(plot: Plot, { at, y }: { at: number; y: number }, by: 1 | -1): number {
+  const heights = plot.isBars
+    ? (plot.stacks[at] ?? [])
+        .filter(({ from, to }) => from !== to)
+        .map(({ drawn, from, to }) => ({ drawn, height: (plot.y(from) + plot.y(to)) / 2 }))
+    : plot.drawn.map((drawn) => ({ drawn, height: plot.y(drawn.series.data[at] ?? 0) }));
+  heights.sort((a, b) => a.height - b.height);
+  const nearest = nearestTo(plot, at, y);
+  const place = heights.findIndex(({ drawn }) => drawn === nearest);
+  return heights[Math.max(0, Math.min(heights.length - 1, place + by))]?.height ?? y;
+}

@@ -1,0 +1,13 @@
+/** Saves a file as if the user had downloaded it. */
+export function saveFile(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}
+
+/** The mark at the beginning tells table programs that the text is UTF-8. */
+export const saveCsv = (name: string, csv: string) =>
+  saveFile(name, new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));

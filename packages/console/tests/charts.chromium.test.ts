@@ -1,0 +1,329 @@
+import { readFile } from 'node:fs/promises';
+import { seriesColors } from '@millrace/contracts/chart';
+import { eventually } from '@millrace/testing';
+import type { Locator, Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+/** Noon in the middle of a week, so that today has a past and a future. */
+const clock = new Date('2026-11-25T12:00:00Z');
+const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
+const bob = '0a7e1d52-9c1f-4a53-8a44-000000000002';
+
+/** Every day 3 views by Ada and an order of 20 by Bob; Ada orders three hours after her first view of the 21st. */
+beforeAll(async () => {
+  console = await startConsole({ clock });
+  await console.query(
+    `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
+    [],
+  );
+  await console.storePerson('ada', { name: 'Ada Lovelace' }, { uuid: ada });
+  await console.storePerson('bob', { name: 'Bob' }, { uuid: bob });
+  const insert = `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)`;
+  await console.query(
+    `${insert} SELECT $1, '2026-11-25T09:00:00Z'::timestamptz - day * interval '1 day' - n * interval '1 minute', gen_random_uuid(),
+            'viewed', 'ada', '${ada}', json_build_object('path', '/p' || (day * 3 + n) % 12), '2026-11-25T09:00:00Z'
+       FROM generate_series(0, 9) AS day, generate_series(1, 3) AS n`,
+  );
+  await console.query(
+    `${insert} SELECT $1, '2026-11-25T10:00:00Z'::timestamptz - day * interval '1 day', gen_random_uuid(), 'ordered', 'bob',
+            '${bob}', '{"price": 1500.5, "plan": "free"}', '2026-11-25T10:00:00Z' FROM generate_series(0, 9) AS day`,
+  );
+  await console.query(
+    `${insert} SELECT $1, time::timestamptz, gen_random_uuid(), event, 'ada', '${ada}', properties::jsonb, time::timestamptz
+       FROM (VALUES ('2026-11-21T12:00:00Z', 'began', '{"plan": "pro"}'), ('2026-11-22T15:00:00Z', 'ended', '{"plan": "pro"}'))
+         AS rows (time, event, properties)`,
+  );
+  await console.query(
+    `${insert} VALUES ($1, '2026-11-21T12:00:00Z', gen_random_uuid(), 'began', 'bob', '${bob}', '{"plan": "free"}', '2026-11-21T12:00:00Z')`,
+  );
+});
+afterAll(() => console?.stop());
+
+const node = (event: string, more: object = {}) => ({ kind: 'EventsNode', event, ...more });
+const week = { dateRange: { date_from: '-6d' }, interval: 'day' };
+const trends = (more: object = {}) => ({
+  ...{ kind: 'TrendsQuery', series: [node('ordered'), node('viewed')], ...week },
+  ...more,
+});
+
+async function open(query: object): Promise<Page> {
+  const page = await console.open(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(query))}`, {
+    prepare: (visitor) => visitor.clock.setFixedTime(clock),
+  });
+  return page;
+}
+
+const chart = (page: Page) => page.getByRole('slider', { name: /^Chart of/ });
+
+/** A place in the chart, as shares of its width and height. */
+async function placeIn(pane: Locator, [x, y]: readonly [number, number]) {
+  await pane.waitFor();
+  const box = await pane.boundingBox();
+  if (box === null) throw new Error('The chart has no box.');
+  return { clientX: box.x + box.width * x, clientY: box.y + box.height * y };
+}
+
+/** The middle of one of seven days. */
+const day = (at: number) => (at + 0.5) / 7;
+
+const rowsOf = (page: Page) =>
+  page
+    .locator('.chart-tooltip tr')
+    .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)));
+
+describe('the tooltip', () => {
+  it('shows the weekday, the series by value, the previous period and the change', async () => {
+    const page = await open(trends({ compareFilter: { compare: true } }));
+    const { clientX, clientY } = await placeIn(chart(page), [day(3), 0.5]);
+    await page.mouse.move(clientX, clientY);
+    const tooltip = page.locator('.chart-tooltip');
+    await tooltip.getByText('Sun, 22 Nov 2026').waitFor();
+    await tooltip.getByText('vs. Sun, 15 Nov 2026').waitFor();
+    // The previous week has events on three days only.
+    expect(await rowsOf(page)).toEqual([
+      ['viewed', '3', '0', '–'],
+      ['ordered', '1', '0', '–'],
+    ]);
+    const last = await placeIn(chart(page), [day(6), 0.5]);
+    await page.mouse.move(last.clientX, last.clientY);
+    await tooltip.getByText('in progress').waitFor();
+    expect(await rowsOf(page)).toEqual([
+      ['viewed', '3', '3', '0%'],
+      ['ordered', '1', '1', '0%'],
+    ]);
+    await page.mouse.move(5, 5);
+    await tooltip.waitFor({ state: 'detached' });
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it('is reached by keyboard, where a screen reader hears it', async () => {
+    const page = await open(trends());
+    await chart(page).waitFor();
+    await page.getByRole('button', { name: 'Refresh' }).focus();
+    await page.keyboard.press('Tab');
+    await page.locator('.chart-tooltip').getByText('Wed, 25 Nov 2026').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    const said = () => chart(page).getAttribute('aria-valuetext');
+    await eventually(async () => expect(await said()).toBe('Mon, 23 Nov 2026: viewed 3; ordered 1'));
+    await page.keyboard.press('ArrowDown');
+    await eventually(async () => expect(await said()).toBe('Mon, 23 Nov 2026: ordered 1; viewed 3'));
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('dialog', { name: 'Persons: ordered, 2026-11-23' })
+      .getByRole('link', { name: 'Bob' })
+      .waitFor();
+  });
+
+  it('opens with the first touch, and the persons with the second', async () => {
+    const page = await open(trends());
+    const touch = await placeIn(chart(page), [day(2), 0.05]);
+    const tap = async () => {
+      const event = { ...touch, pointerType: 'touch', pointerId: 7, isPrimary: true };
+      for (const name of ['pointerdown', 'pointerup', 'pointerleave']) await chart(page).dispatchEvent(name, event);
+      await chart(page).dispatchEvent('click', touch);
+    };
+    await tap();
+    await page.locator('.chart-tooltip').getByText('Sat, 21 Nov 2026').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await tap();
+    await page.getByRole('dialog', { name: 'Persons: viewed, 2026-11-21' }).waitFor();
+  });
+});
+
+it('opens the persons of the series that is nearest to the click', async () => {
+  const page = await open(trends());
+  for (const [y, event, name] of [
+    [0.05, 'viewed', 'Ada Lovelace'],
+    [0.8, 'ordered', 'Bob'],
+  ] as const) {
+    const { clientX, clientY } = await placeIn(chart(page), [day(1), y]);
+    await page.mouse.click(clientX, clientY);
+    const dialog = page.getByRole('dialog', { name: `Persons: ${event}, 2026-11-20` });
+    await dialog.getByRole('link', { name }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  }
+});
+
+it('draws the interval in progress dashed, and none that is over', async () => {
+  const page = await open(trends());
+  const open_ = page.locator('.chart-open');
+  await open_.first().waitFor({ state: 'attached' });
+  expect(await open_.count()).toBe(2);
+  await page.goto(
+    console.address(
+      `insights?insight=new&question=${encodeURIComponent(JSON.stringify(trends({ dateRange: { date_from: '2026-11-19', date_to: '2026-11-24' } })))}`,
+    ),
+  );
+  await chart(page).and(page.locator('[aria-valuemax="5"]')).waitFor();
+  expect(await open_.count()).toBe(0);
+});
+
+describe('the legend', () => {
+  const lines = (page: Page) => page.locator('.chart-line:not(.chart-open)');
+  const entry = (page: Page, name: string) =>
+    page.getByRole('list', { name: 'Series in the chart' }).getByRole('button', { name, exact: true });
+
+  it('hides, isolates and highlights a series, by mouse and keyboard', async () => {
+    const page = await open(trends());
+    await entry(page, 'viewed').click();
+    await eventually(async () => expect(await lines(page).count()).toBe(1));
+    expect(await entry(page, 'viewed').getAttribute('aria-pressed')).toBe('false');
+    // The axis fits what is left.
+    await page.locator('.insight-axis').getByText('3', { exact: true }).waitFor({ state: 'detached' });
+    await entry(page, 'viewed').press('Space');
+    await eventually(async () => expect(await lines(page).count()).toBe(2));
+    await entry(page, 'viewed').dblclick();
+    await eventually(async () => expect(await entry(page, 'ordered').getAttribute('aria-pressed')).toBe('false'));
+    await entry(page, 'viewed').press('Alt+Enter');
+    await eventually(async () => expect(await lines(page).count()).toBe(2));
+    await entry(page, 'ordered').hover();
+    await eventually(async () => expect(await page.locator('.chart-line.chart-faded.series-2').count()).toBe(2));
+    expect(await page.locator('.chart-line.chart-faded.series-1').count()).toBe(0);
+  });
+});
+
+it('gives ten series a color of their own in both themes, and all others the neutral one', async () => {
+  const tokens = await readFile(new URL('../src/styles/tokens.css', import.meta.url), 'utf8');
+  const colors = [...tokens.matchAll(/--series-\d+: (#\w+);/g)].map(([, color]) => color);
+  expect(colors).toEqual([...seriesColors.light, ...seriesColors.dark, ...seriesColors.dark]);
+  const paths = { breakdownFilter: { breakdown: 'path', breakdown_type: 'event' }, series: [node('viewed')] };
+  const page = await open(trends({ ...paths, trendsFilter: { display: 'ActionsBar' } }));
+  const marks = page.getByRole('list', { name: 'Series in the chart' }).locator('.insight-mark');
+  await marks.nth(11).waitFor();
+  const drawn = await marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundColor));
+  expect([drawn.length, new Set(drawn).size, drawn[10]]).toEqual([12, 11, drawn[11]]);
+  // A line in the color of the panel is between the parts of a stack.
+  const bars = page.locator('.chart-bar:not(.chart-bar-open)');
+  expect(await bars.first().evaluate((bar) => getComputedStyle(bar).stroke)).toBe('rgb(255, 255, 255)');
+});
+
+describe('zoom', () => {
+  const rangeOf = (page: Page) => JSON.parse(new URL(page.url()).searchParams.get('question') ?? '{}').dateRange;
+
+  it('narrows the date range by a drag, and a double click resets it', async () => {
+    const page = await open(trends());
+    const [from, to] = [await placeIn(chart(page), [day(1), 0.5]), await placeIn(chart(page), [day(4), 0.5])];
+    await page.mouse.move(from.clientX, from.clientY);
+    await page.mouse.down();
+    await page.mouse.move(to.clientX, to.clientY, { steps: 4 });
+    await page.mouse.up();
+    await eventually(() => expect(rangeOf(page)).toEqual({ date_from: '2026-11-20', date_to: '2026-11-23' }));
+    await chart(page).and(page.locator('[aria-valuemax="3"]')).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await chart(page).dblclick();
+    await eventually(() => expect(rangeOf(page)).toEqual({ date_from: '-6d' }));
+    await chart(page).and(page.locator('[aria-valuemax="6"]')).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Reset zoom' }).count()).toBe(0);
+  });
+});
+
+describe('numbers', () => {
+  it('have the unit that the insight stores, in headline, table, axis and tooltip', async () => {
+    const price = node('ordered', { math: 'sum', math_property: 'price' });
+    const trendsFilter = { aggregationAxisFormat: 'currency', aggregationAxisPostfix: ' €' };
+    const page = await open(trends({ series: [price], trendsFilter }));
+    await page.locator('.insight-figure').getByText('10,503.50 €').waitFor();
+    await page.getByRole('table', { name: 'Series' }).getByText('10,503.50 €').waitFor();
+    await page.locator('.insight-axis').getByText('1.5K €').waitFor();
+    expect(await chart(page).getAttribute('aria-valuetext')).toContain('ordered 1,500.50 €');
+  });
+
+  it('have a note if the previous period has no data', async () => {
+    const page = await open(
+      trends({ compareFilter: { compare: true }, dateRange: { date_from: '-20d' }, series: [node('viewed')] }),
+    );
+    await page.locator('.insight-figure').getByText('No data in the previous period').waitFor();
+  });
+});
+
+it('shows a big number with its change and a line of how it came about', async () => {
+  const page = await open(trends({ series: [node('viewed')], trendsFilter: { display: 'BoldNumber' } }));
+  await page.locator('.big-number').getByText('21', { exact: true }).waitFor();
+  const line = page.getByRole('img', { name: 'The number over time' });
+  await line.locator('.chart-open').waitFor({ state: 'attached' });
+  expect(await violationsOf(page)).toEqual([]);
+});
+
+it('exports the numbers as CSV and the chart as an image', async () => {
+  const page = await open(trends());
+  await chart(page).waitFor();
+  const download = async (item: string) => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: item }).click(),
+    ]);
+    return { name: file.suggestedFilename(), content: await readFile(await file.path()) };
+  };
+  const csv = await download('Download CSV');
+  expect(csv.name).toMatch(/\.csv$/);
+  expect(csv.content.toString('utf8').split('\r\n').slice(0, 2)).toEqual([
+    '\ufefftime,ordered,viewed',
+    '2026-11-19,1,3',
+  ]);
+  const image = await download('Download image (PNG)');
+  expect([image.name.slice(-4), image.content.subarray(1, 4).toString(), image.content.readUInt32BE(16)]).toEqual([
+    ...['.png', 'PNG', 1920],
+  ]);
+});
+
+describe('funnels', () => {
+  const funnel = (more: object = {}) => ({
+    ...{ kind: 'FunnelsQuery', series: [node('began'), node('ended')], dateRange: { date_from: '-6d' } },
+    ...more,
+  });
+
+  it('show the conversion, the drop-off and the median time of each step, and the persons who dropped off', async () => {
+    const page = await open(funnel());
+    await page.locator('.insight-figure').getByText('50.0%').waitFor();
+    await page.getByText('1 of 2 persons').waitFor();
+    await page.getByRole('columnheader', { name: 'Median time' }).waitFor();
+    await page.getByRole('row', { name: /^2\. ended .*1 50\.0% 50\.0% .*1 1 d 3 h$/ }).waitFor();
+    await page.getByRole('button', { name: 'Dropped off before: ended' }).click();
+    await page.getByRole('dialog').getByRole('link', { name: 'Bob' }).waitFor();
+    expect(await page.getByRole('dialog').getByRole('link').count()).toBe(1);
+  });
+
+  it('put the values of a breakdown side by side', async () => {
+    const page = await open(funnel({ breakdownFilter: { breakdown: 'plan', breakdown_type: 'event' } }));
+    await page.getByRole('row', { name: /^pro .*1 .*1 100% Median 1 d 3 h 100%$/ }).waitFor();
+    await page.getByRole('row', { name: /^free .*1 .*0 0% 0%$/ }).waitFor();
+    expect(await page.getByRole('table').count()).toBe(1);
+    expect(await page.locator('.funnel-bars .funnel-column').count()).toBe(4);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it('show the time to convert as durations', async () => {
+    const page = await open(funnel({ funnelsFilter: { funnelVizType: 'time_to_convert' } }));
+    await page.locator('.insight-figure').getByText('1 d 3 h', { exact: true }).waitFor();
+    await page.getByRole('row', { name: '1 d 3 h to 1 d 3 h 1 100%' }).waitFor();
+    expect(await page.locator('.times-bars .funnel-now').count()).toBe(1);
+  });
+
+  it('open the persons who converted on a day', async () => {
+    const page = await open(funnel({ funnelsFilter: { funnelVizType: 'trends' }, interval: 'day' }));
+    await page.locator('.insight-axis').getByText('60%').waitFor();
+    await page.getByRole('button', { name: 'Persons: Conversion rate, 2026-11-21' }).click();
+    await page.getByRole('dialog').getByRole('link', { name: 'Ada Lovelace' }).waitFor();
+    expect(await page.getByRole('dialog').getByRole('link').count()).toBe(1);
+  });
+});
+
+it('draws dormant users of a lifecycle below the axis, each status in its own color', async () => {
+  const page = await open({ kind: 'LifecycleQuery', series: [node('began')], ...week });
+  const legend = page.getByRole('list', { name: 'Series in the chart' });
+  for (const [status, tone] of [
+    ['new', 'series-1'],
+    ['returning', 'series-4'],
+    ['resurrecting', 'series-3'],
+    ['dormant', 'series-bad'],
+  ] as const)
+    await legend.getByRole('button', { name: status }).locator(`.${tone}`).waitFor();
+  const zero = (await page.locator('.chart-zero').boundingBox())?.y ?? 0;
+  const below = (await page.locator('.chart-bar.series-bad').first().boundingBox())?.y ?? 0;
+  expect(below).toBeGreaterThanOrEqual(zero - 2);
+});
