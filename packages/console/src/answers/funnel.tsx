@@ -114,7 +114,7 @@ function Bars({ groups }: { groups: readonly Group[] }) {
     `${groups.length === 1 ? (count / most) * 100 : (count / Math.max(1, group.steps[0]?.count ?? 0)) * 100}%`;
   return (
     <ol className="funnel-bars" aria-hidden="true">
-      {groups[0]?.steps.map(({ name }, at) => (
+      {groups[0]?.steps.map(({ name, ofFirst }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
         <li key={at}>
           <div className="funnel-columns">
@@ -137,6 +137,7 @@ function Bars({ groups }: { groups: readonly Group[] }) {
           <p className="cut">
             {at + 1}. {name}
           </p>
+          {groups.length === 1 && <p className="hint">{percentOf(ofFirst)}</p>}
         </li>
       ))}
     </ol>
@@ -147,15 +148,15 @@ type Open = ((group: Group, step: number, isDropped: boolean) => void) | undefin
 
 function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
   return (
-    <div className="insight-table insight-scroll">
+    <div className="insight-table funnel-table">
       <table className="table" aria-label={text.answer}>
         <thead>
           <tr>
             <th>{text.step}</th>
             <th className="number">{text.reached}</th>
             <th className="number">{text.conversion}</th>
-            <th className="number">{text.fromBefore}</th>
-            <th className="number">{text.dropped}</th>
+            <th className="number funnel-wide">{text.fromBefore}</th>
+            <th className="number funnel-wide">{text.dropped}</th>
             <th className="number">{text.median}</th>
           </tr>
         </thead>
@@ -174,8 +175,8 @@ function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
                 />
               </td>
               <td className="number">{percentOf(ofFirst)}</td>
-              <td className="number">{at === 0 ? '' : percentOf(ofBefore)}</td>
-              <td className="number">
+              <td className="number funnel-wide">{at === 0 ? '' : percentOf(ofBefore)}</td>
+              <td className="number funnel-wide">
                 {at > 0 && (
                   <PersonsButton
                     count={formatValue(dropped)}

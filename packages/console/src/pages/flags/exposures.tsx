@@ -1,3 +1,4 @@
+import { formatPercent } from '@millrace/contracts/numbers';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/request.ts';
@@ -121,7 +122,7 @@ function Shown({ exposed }: { exposed: Exposed }) {
                 <td className="number">
                   {formatNumber(conversions ?? 0)}{' '}
                   <span className="quiet">
-                    {counts.persons > 0 ? `${Math.round(((conversions ?? 0) / counts.persons) * 100)}%` : ''}
+                    {counts.persons > 0 ? formatPercent(((conversions ?? 0) / counts.persons) * 100) : ''}
                   </span>
                 </td>
               )}

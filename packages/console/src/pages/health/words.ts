@@ -1,15 +1,13 @@
+import { formatDuration } from '@millrace/contracts/numbers';
 import { counted } from '../../words.ts';
 
 export const text = {
   figures: 'Current state',
   visible: 'Ingestion delay',
-  seconds: (seconds: number) => {
-    if (seconds < 10) return `${seconds.toFixed(1)} s`;
-    if (seconds < 120) return `${Math.round(seconds)} s`;
-    return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-  },
+  /** With one decimal below ten seconds, so that the figure does not change its width all the time. */
+  seconds: (seconds: number) => (seconds < 10 ? `${seconds.toFixed(1)} s` : formatDuration(seconds)),
   ofAll: 'highest delay across all projects',
-  threshold: (seconds: number) => `late if more than ${Math.round(seconds / 60)} min`,
+  threshold: (seconds: number) => `late if more than ${formatDuration(seconds)}`,
   stored: 'Stored in the last minute',
   storedMore: 'in this project, excluding imports',
   dropped: 'Dropped in the last minute',

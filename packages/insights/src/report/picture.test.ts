@@ -1,0 +1,47 @@
+import { otherColor, seriesColors } from '@millrace/contracts/chart';
+import { chartOf } from './chart.ts';
+import { figuresOf } from './figures.ts';
+import { drawInsight } from './picture.ts';
+
+const days = ['2026-11-23', '2026-11-24', '2026-11-25'];
+const source = { kind: 'TrendsQuery', interval: 'day', trendsFilter: { aggregationAxisFormat: 'duration' } };
+const series = (label: string, more: object = {}) => ({
+  ...{ label, days, data: [60, 7200, 3600], count: 10_860, action: { math: 'sum' } },
+  ...more,
+});
+/** At noon of the last day. */
+const draw = (results: object[], query: Record<string, unknown> = source) =>
+  drawInsight({
+    ...{ name: 'Time spent', date_from: '2026-11-23T00:00:00Z', date_to: '2026-11-25T23:59:59Z' },
+    figures: figuresOf(results, query),
+    chart: chartOf(results, query, Date.parse('2026-11-25T12:00:00Z')),
+  });
+
+describe('drawInsight', () => {
+  it('writes numbers in the unit of the insight', () => {
+    const svg = draw([series('a')]);
+    expect(svg).toContain('>3 h 1 min<');
+    expect(svg).toContain('>30 min<');
+  });
+
+  it('dashes the interval in progress and no other', () => {
+    const lines = [...(draw([series('a')])?.matchAll(/<polyline points="([^"]*)"[^>]*>/g) ?? [])];
+    expect(lines.map(([line, points = '']) => [points.split(' ').length, line.includes('dasharray')])).toEqual([
+      [2, false],
+      [2, true],
+    ]);
+  });
+
+  it('uses the colors of the console, and the neutral one for all other values of a breakdown', () => {
+    const svg = draw([series('a'), series('b', { breakdown_value: '$$_posthog_breakdown_other_$$' })]);
+    expect(svg).toContain(`stroke="${seriesColors.light[0]}"`);
+    expect(svg).toContain(`stroke="${otherColor.light}"`);
+  });
+
+  it('gives each status of a lifecycle its color', () => {
+    const statuses = ['dormant', 'returning'].map((status) => series(status, { status }));
+    const svg = draw(statuses, { kind: 'LifecycleQuery', interval: 'day' });
+    expect(svg).toContain(`fill="${seriesColors.light[3]}"`);
+    expect(svg).not.toContain(`fill="${seriesColors.light[1]}"`);
+  });
+});
