@@ -232,6 +232,19 @@ describe('numbers', () => {
     expect(await chart(page).getAttribute('aria-valuetext')).toContain('ordered 1,500.50 €');
   });
 
+  it('get another unit in the dialog, which the query stores', async () => {
+    const page = await open(trends({ series: [node('ordered', { math: 'avg', math_property: 'price' })] }));
+    await page.locator('.insight-figure').getByText('1,501', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Units' }).click();
+    await page.getByRole('combobox', { name: 'Unit' }).selectOption({ label: 'Duration (seconds)' });
+    await page.getByLabel('Postfix').fill(' each');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.locator('.insight-figure').getByText('25 min 1 s each').waitFor();
+    const { trendsFilter } = JSON.parse(new URL(page.url()).searchParams.get('question') ?? '{}');
+    expect(trendsFilter).toEqual({ aggregationAxisFormat: 'duration', aggregationAxisPostfix: ' each' });
+  });
+
   it('have a note if the previous period has no data', async () => {
     const page = await open(
       trends({ compareFilter: { compare: true }, dateRange: { date_from: '-20d' }, series: [node('viewed')] }),

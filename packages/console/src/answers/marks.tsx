@@ -1,10 +1,11 @@
+import { memo } from 'react';
 import type { Drawn, Plot } from './plot.ts';
 
 /** Units of the drawing; it is stretched to its place. */
 const [width, height] = [1000, 1000];
 
-/** Lines or stacked bars. The previous period is dotted, and the interval in progress is dashed. @param bright the only series that is not faded */
-export function Marks({ plot, bright }: { plot: Plot; bright: string | null }) {
+/** Lines or stacked bars, not drawn again while the pointer moves. The previous period is dotted, and the interval in progress is dashed. @param bright the only series that is not faded */
+export const Marks = memo(function Marks({ plot, bright }: { plot: Plot; bright: string | null }) {
   const { drawn, isBars, ticks, y } = plot;
   const faded = (key: string) => (bright !== null && bright !== key ? ' chart-faded' : '');
   return (
@@ -23,7 +24,7 @@ export function Marks({ plot, bright }: { plot: Plot; bright: string | null }) {
       )}
     </svg>
   );
-}
+});
 
 function Line({ plot: { x, y, open }, one: { tone, series, before }, more }: { plot: Plot; one: Drawn; more: string }) {
   const pathOf = (data: readonly number[], first = 0) =>

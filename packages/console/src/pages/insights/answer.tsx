@@ -12,6 +12,7 @@ import { AnswerTable, behind, SeriesTable, seriesInTotal, seriesOverTime, TimeTa
 import { text as answers } from '../../answers/words.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
+import { NumberFormatButton } from './number-format.tsx';
 import { drawnAs, isKind, waysToDraw } from './question.ts';
 import type { Answer } from './view.ts';
 import { text } from './words.ts';
@@ -104,6 +105,7 @@ function Shown({
             ))}
           </fieldset>
         )}
+        {question.kind === 'TrendsQuery' && <NumberFormatButton {...{ question, onQuestion }} />}
         <ExportMenu {...{ results, columns }} image={overTime && !isTable ? image : undefined} />
         <Button aria-label={text.refresh} onPress={onAgain}>
           ↻

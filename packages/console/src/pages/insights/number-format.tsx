@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import { fieldsOf, type Question } from '../../answers/question.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { filled, LabelledInput } from '../../parts/form.tsx';
+import { words } from '../../words.ts';
+import { textOf } from './fields.tsx';
+import { text } from './words.ts';
+
+const named = {
+  prefix: 'aggregationAxisPrefix',
+  postfix: 'aggregationAxisPostfix',
+  decimals: 'decimalPlaces',
+} as const;
+
+/** The unit in which a trend shows its numbers. The query stores it. */
+export function NumberFormatButton({
+  question,
+  onQuestion,
+}: {
+  question: Question;
+  onQuestion: (question: Question) => void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const filter = fieldsOf(question.trendsFilter);
+  const close = () => setOpen(false);
+  const apply = (fields: Record<string, string>) => {
+    const { aggregationAxisFormat, aggregationAxisPrefix, aggregationAxisPostfix, decimalPlaces, ...others } = filter;
+    const { format = 'numeric', prefix = '', postfix = '', decimals = '' } = fields;
+    onQuestion({
+      ...question,
+      trendsFilter: {
+        ...others,
+        ...(format !== 'numeric' && { aggregationAxisFormat: format }),
+        ...(prefix !== '' && { aggregationAxisPrefix: prefix }),
+        ...(postfix !== '' && { aggregationAxisPostfix: postfix }),
+        ...(decimals !== '' && { decimalPlaces: Number(decimals) }),
+      },
+    });
+    close();
+  };
+  return (
+    <>
+      <Button onPress={() => setOpen(true)}>{text.numberFormat}</Button>
+      {isOpen && (
+        <Dialog title={text.numberFormat} onClose={close}>
+          <form className="form" onSubmit={(event) => apply(filled(event) as Record<string, string>)}>
+            <label className="field">
+              <span className="field-label">{text.unitOfNumbers}</span>
+              <select className="input" name="format" defaultValue={textOf(filter.aggregationAxisFormat) || 'numeric'}>
+                {Object.entries(text.numberFormats).map(([format, name]) => (
+                  <option key={format} value={format}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+            {(['prefix', 'postfix'] as const).map((name) => (
+              <LabelledInput
+                key={name}
+                className="input"
+                name={name}
+                label={text.formatFields[name]}
+                hint={text.formatHints[name]}
+                maxLength={20}
+                defaultValue={textOf(filter[named[name]])}
+                wrong={null}
+              />
+            ))}
+            <LabelledInput
+              className="input"
+              name="decimals"
+              type="number"
+              min={0}
+              max={10}
+              label={text.formatFields.decimals}
+              hint={text.formatHints.decimals}
+              defaultValue={typeof filter.decimalPlaces === 'number' ? String(filter.decimalPlaces) : ''}
+              wrong={null}
+            />
+            <div className="form-buttons">
+              <Button look="main" type="submit">
+                {text.applyFormat}
+              </Button>
+              <Button onPress={close}>{words.cancel}</Button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+    </>
+  );
+}
