@@ -341,3 +341,12 @@ it('draws dormant users of a lifecycle below the axis, each status in its own co
   const below = (await page.locator('.chart-bar.series-bad').first().boundingBox())?.y ?? 0;
   expect(below).toBeGreaterThanOrEqual(zero - 2);
 });
+
+it('shows the count under the pointer in the bars of the Events page', async () => {
+  const page = await console.open('events?after=-7d', { prepare: (visitor) => visitor.clock.setFixedTime(clock) });
+  const { clientX, clientY } = await placeIn(page.locator('.counts-plot').first(), [0.5, 0.5]);
+  await page.mouse.move(clientX, clientY);
+  await page.locator('.counts-tip').getByText(/Nov.*: \d+ events?$/).waitFor();
+  await page.mouse.move(5, 5);
+  await page.locator('.counts-tip').waitFor({ state: 'detached' });
+});
