@@ -346,7 +346,10 @@ it('shows the count under the pointer in the bars of the Events page', async () 
   const page = await console.open('events?after=-7d', { prepare: (visitor) => visitor.clock.setFixedTime(clock) });
   const { clientX, clientY } = await placeIn(page.locator('.counts-plot').first(), [0.5, 0.5]);
   await page.mouse.move(clientX, clientY);
-  await page.locator('.counts-tip').getByText(/Nov.*: \d+ events?$/).waitFor();
+  await page
+    .locator('.counts-tip')
+    .getByText(/Nov.*: \d+ events?$/)
+    .waitFor();
   await page.mouse.move(5, 5);
   await page.locator('.counts-tip').waitFor({ state: 'detached' });
 });

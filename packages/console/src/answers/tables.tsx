@@ -112,7 +112,7 @@ export function SeriesTable({
                 <td className="number">
                   <PersonsButton
                     count={formatValue(value, format)}
-                    label={text.personsOf(nameOfSeries(one))}
+                    label={text.personsAt(nameOfSeries(one), formatValue(value, format))}
                     onOpen={onSeries && (() => onSeries(one))}
                   />
                   {isAverage && averages < current.length && <span className="hint"> {text.onAverage}</span>}
@@ -174,7 +174,7 @@ export function TimeTable({
                     <button
                       type="button"
                       className="link-button mono"
-                      aria-label={text.personsAt(nameOf(one), day)}
+                      aria-label={text.personsAt(nameOf(one), `${day}: ${formatValue(one.data[at] ?? 0, format)}`)}
                       onClick={() => onPoint(one, at)}
                     >
                       {formatValue(one.data[at] ?? 0, format)}
