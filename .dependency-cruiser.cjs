@@ -104,7 +104,10 @@ module.exports = {
     forbid(
       'console-knows-the-api-over-the-wire',
       { path: '^packages/console/src/' },
-      { path: '^(services|packages)/', pathNot: '^packages/(console/src/|contracts/src/(csv|numbers|chart|result-table)\\.ts$)' },
+      {
+        path: '^(services|packages)/',
+        pathNot: '^packages/(console/src/|contracts/src/(csv|numbers|chart|result-table)\\.ts$)',
+      },
     ),
     forbid('browser-alone', { path: '^packages/browser/src/' }, { pathNot: '^packages/browser/src/' }),
     forbid(
