@@ -294,6 +294,7 @@ CREATE TABLE "person" (
     CONSTRAINT "person_pkey" PRIMARY KEY ("project_id", "uuid")
 );
 CREATE UNIQUE INDEX "person_project_id_id_key" ON "person"("project_id", "id");
+CREATE INDEX "person_project_id_created_at_id_idx" ON "person"("project_id", "created_at", "id");
 
 CREATE TABLE "person_distinct_id" (
     "project_id" INTEGER NOT NULL,

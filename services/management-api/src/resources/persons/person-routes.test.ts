@@ -121,6 +121,24 @@ test('pages are complete, the newest first, while persons come and go', async ()
   expect(seen).toEqual(stored.reverse());
 });
 
+test('sorts by when persons were first seen, in microseconds and from page to page', async () => {
+  const at = (fraction: string) => person({ distinctIds: [fraction], createdAt: `2026-11-01T10:00:00.${fraction}Z` });
+  const [late, first, second] = [await at('000003'), await at('000001'), await at('000002')];
+  const early = await person({ distinctIds: ['early'], createdAt: '1969-12-31T23:59:59.5Z' });
+  const sorted = [early, first, second, late];
+  const walk = async (order: string) =>
+    (await readAllPages<{ uuid: string }>(api, `${path}?limit=1&order=${order}`, tenant.personalApiKey)).map(
+      ({ uuid }) => uuid,
+    );
+  expect(await walk('created_at')).toEqual(sorted);
+  expect(await walk('-created_at')).toEqual(sorted.toReversed());
+  expect(await uuids('?order=-created_at&limit=2&offset=1')).toEqual([second, first]);
+  const { next } = await get('?limit=1');
+  const { status, body } = await api.get(`${next}&order=created_at`, tenant.personalApiKey);
+  expect([status, body.attr]).toEqual([400, 'cursor']);
+  expect((await api.get(`${path}?order=name`, tenant.personalApiKey)).body.attr).toBe('order');
+});
+
 test('offset leaves out that many persons, and next goes on behind the page', async () => {
   for (let index = 0; index < 10; index += 1) await person({ distinctIds: [`p${index}`] });
   const whole = await uuids('?limit=100');

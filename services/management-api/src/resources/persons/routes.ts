@@ -20,12 +20,15 @@ import { refuseBadPattern } from '../property-filters/property-condition.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
-import { findPersonKeys, isSearch, readPerson, readPersons } from './store.ts';
+import { findPersonKeys, isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
 
-/** The id of the last person shown; ids are 64 bits wide. */
-const position = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
+/** The last person shown: the id, which is 64 bits wide, and in lists ordered by it the time. */
+const id = Type.String({ pattern: '^\\d{1,18}$' });
+const positionById = Type.Object({ id });
+const positionByTime = Type.Object({ id, created_us: Type.String({ pattern: '^-?\\d{1,17}$' }) });
 
 const owners = ['person'] as const;
+const orders = ['created_at', '-created_at'] as const;
 
 export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Searches; pages: LargePages }) {
   return [
@@ -36,8 +39,8 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
       operationId: 'persons_list',
       summary: 'List persons',
       description:
-        'Returns the persons in the project, newest first. If you send several filters, only persons that match all ' +
-        'filters are returned. To get the following pages, use `next` or `offset`. With `offset`, a person may be ' +
+        'Returns the persons in the project, most recently created first unless `order` says otherwise. If you send ' +
+        'several filters, only persons that match all filters are returned. To get the following pages, use `next` or `offset`. With `offset`, a person may be ' +
         'returned twice if new persons are created between your requests.',
       tags: ['persons'],
       scope: 'person:read',
@@ -62,6 +65,15 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
           }),
         ),
         properties: propertiesQuery(owners),
+        order: Type.Optional(
+          Type.String({
+            pattern: '^-?created_at$',
+            description:
+              'Sorts the persons by the time they were first seen: `created_at` (earliest first) or `-created_at` ' +
+              '(latest first). By default, persons are sorted by when they were added to the project, latest first. ' +
+              'The two differ for imported events and after merges.',
+          }),
+        ),
         cohort: Type.Optional(
           Type.Integer({
             minimum: 1,
@@ -84,11 +96,15 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
           return new PageStream(personsOfCohort({ sql, searches }, read));
         }
         refuseOffsetAfterCursor(query);
+        const order = orders.find((one) => one === query.order) ?? '-id';
+        const behind: PersonPosition | null =
+          order === '-id' ? decodeCursor(positionById, query.cursor) : decodeCursor(positionByTime, query.cursor);
         return pages.page(request, {
-          behind: decodeCursor(position, query.cursor),
+          behind,
           limit: query.limit,
           offset: query.offset,
-          findKeys(window) {
+          findKeys(keys) {
+            const window = { ...keys, order } as const;
             const find = (on: Sql) => refuseBadPattern(() => findPersonKeys(on, projectId, filter, window));
             const isWalk = isSearch(filter) || window.offset > 0;
             return isWalk ? searches.run({ caller, target }, 'distinct_id', find) : find(sql);
@@ -98,7 +114,7 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
             const distinctIds = await listDistinctIds(sql, projectId, rows);
             return { rows: rows.map((row) => toPerson(row, distinctIds.get(row.uuid))), used };
           },
-          toCursor: ({ id }) => ({ id }),
+          toCursor: (last: PersonPosition) => ({ ...last }),
         });
       },
     }),

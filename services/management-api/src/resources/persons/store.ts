@@ -23,25 +23,47 @@ export function isSearch({ distinct_id, email, search, is_identified, properties
 /** The number of a person; 64 bits wide, so that it is a text. */
 export type PersonKey = Pick<PersonRow, 'id'>;
 
+/** The place of a person in a list. */
+export interface PersonPosition extends PersonKey {
+  /** Microseconds since 1970, which a `Date` does not have. Only lists in the order of `created_at` need it. */
+  created_us?: string;
+}
+
+export interface PersonWindow extends KeyWindow<PersonPosition> {
+  /** By number, in which persons were stored, or by when they were first seen. */
+  order: '-id' | 'created_at' | '-created_at';
+}
+
 /**
- * Which persons of a project are on a page, the newest first. Email, search and properties look at every person of the
- * project in that order until the page is full.
+ * Which persons of a project are on a page. Email, search and properties look at every person of the project in the
+ * list's order until the page is full. Each order has an index.
  */
 export async function findPersonKeys(
   sql: Sql,
   projectId: number,
   filter: PersonFilter,
-  { behind, limit, offset }: KeyWindow<PersonKey>,
-): Promise<PersonKey[]> {
+  { behind, limit, offset, order }: PersonWindow,
+): Promise<PersonPosition[]> {
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`p.project_id = ${project}`);
-  if (behind !== null) where.add(`p.id < ${where.parameter(behind.id)}`);
+  const [isAfter, direction] = order === 'created_at' ? ['>', 'ASC'] : ['<', 'DESC'];
+  const columns = order === '-id' ? ['p.id'] : ['p.created_at', 'p.id'];
+  if (behind !== null) {
+    const id = where.parameter(behind.id);
+    const place =
+      order === '-id'
+        ? id
+        : `'epoch'::timestamptz + ${where.parameter(behind.created_us)}::bigint * interval '1 microsecond', ${id}`;
+    where.add(`(${columns.join(', ')}) ${isAfter} (${place})`);
+  }
   addFilter(where, project, filter);
   const page = limitOf({ limit, offset }, where.parameter);
-  return sql.query<PersonKey & Record<string, unknown>>(
-    `${filter.properties.length === 0 ? '' : unprepared}SELECT p.id FROM person p
-      WHERE ${where.text()} ORDER BY p.id DESC ${page}`,
+  const ordered = columns.map((column) => `${column} ${direction}`).join(', ');
+  const alsoRead = order === '-id' ? '' : ', (extract(epoch FROM p.created_at) * 1000000)::bigint::text AS created_us';
+  return sql.query<PersonPosition & Record<string, unknown>>(
+    `${filter.properties.length === 0 ? '' : unprepared}SELECT p.id${alsoRead} FROM person p
+      WHERE ${where.text()} ORDER BY ${ordered} ${page}`,
     where.values,
   );
 }
