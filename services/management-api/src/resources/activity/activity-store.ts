@@ -102,6 +102,7 @@ function addUser(where: Conditions, uuid: string): void {
 }
 
 interface OrganizationActivityFilter extends TimeRange {
+  environmentId?: number;
   scope?: string;
   itemId?: string;
   userUuid?: string;
@@ -117,11 +118,12 @@ export interface ActivityPosition {
 export async function findActivityKeys(
   sql: Sql,
   organizationId: string,
-  { scope, itemId, userUuid, after, before }: OrganizationActivityFilter,
+  { environmentId, scope, itemId, userUuid, after, before }: OrganizationActivityFilter,
   { behind, limit, offset }: KeyWindow<ActivityPosition>,
 ): Promise<ActivityPosition[]> {
   const where = createConditions();
   where.add(`a.organization_id = ${where.parameter(organizationId)}::uuid`);
+  if (environmentId !== undefined) where.add(`a.environment_id = ${where.parameter(environmentId)}`);
   if (scope !== undefined) where.add(`a.scope = ${where.parameter(scope)}`);
   if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
   if (userUuid !== undefined) addUser(where, userUuid);
@@ -139,11 +141,13 @@ export async function findActivityKeys(
   );
 }
 
-export const readOrganizationActivity = largeRows<ActivityPosition, ActivityRow>({
+type OrganizationActivityRow = ActivityRow & Columns<'activity_log', 'environment_id'>;
+
+export const readOrganizationActivity = largeRows<ActivityPosition, OrganizationActivityRow>({
   key: { id: 'uuid' },
   row: (of) =>
     `FROM activity_log a LEFT JOIN "user" u ON u.id = a.user_id WHERE a.organization_id = $1::uuid AND a.id = ${of('id')}`,
-  columns: `a.id, a.organization_id, a.activity, a.scope, a.item_id, a.created_at, a.detail,
+  columns: `a.id, a.organization_id, a.environment_id, a.activity, a.scope, a.item_id, a.created_at, a.detail,
             CASE WHEN u.id IS NULL THEN NULL
                  ELSE json_build_object('first_name', u.first_name, 'email', u.email) END AS user`,
   bytes: 'octet_length(a.detail::text) + 500',

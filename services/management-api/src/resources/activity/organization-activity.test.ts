@@ -54,7 +54,9 @@ test('all of the organization and its projects, the latest first, in the shape o
       changes: null,
     },
     created_at: expect.stringMatching(/^20/),
+    team_id: null,
   });
+  expect(body.results[1].team_id).toBe(tenant.projectId);
 });
 
 test('filters narrow each other', async () => {
@@ -62,6 +64,8 @@ test('filters narrow each other', async () => {
   expect(await found('scope=FeatureFlag&item_id=1')).toEqual([ours[2]]);
   expect(await found(`user=${colleague.uuid}`)).toEqual([ours[2]]);
   expect(await found(`user=${randomUUID()}`)).toEqual([]);
+  expect(await found(`team_id=${tenant.projectId}`)).toEqual([ours[1], ours[2]]);
+  expect(await found('team_id=2147483647')).toEqual([]);
   expect(await found('after=-1h')).toHaveLength(4);
   expect(await found('before=-1h')).toEqual([]);
   expect(await found('scope=Nothing')).toEqual([]);

@@ -18,8 +18,20 @@ const position = Type.Object({
   id: Type.String({ format: 'uuid' }),
 });
 
+const organizationItem = Type.Object(
+  {
+    ...activityItem.properties,
+    team_id: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'ID of the environment that the record belongs to. Null for records of the organization.',
+    }),
+  },
+  { title: 'OrganizationActivity' },
+);
+
 /** Unlike the pages with numbers of other activity. */
-const organizationActivity = Type.Object(keysetPageOf(activityItem).properties, { title: 'OrganizationActivityPage' });
+const organizationActivity = Type.Object(keysetPageOf(organizationItem).properties, {
+  title: 'OrganizationActivityPage',
+});
 
 /** For administrators: it tells of environments, too, that are private to others. */
 export function organizationActivityRoute({
@@ -49,24 +61,32 @@ export function organizationActivityRoute({
         Type.String({ description: 'Only entries about records of this type, such as `FeatureFlag` or `Team`.' }),
       ),
       item_id: Type.Optional(Type.String({ description: 'Only entries about the record with this ID.' })),
+      team_id: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 2_147_483_647,
+          description: 'Only entries about records of the environment with this ID.',
+        }),
+      ),
       user: Type.Optional(
         Type.String({ format: 'uuid', description: 'Only changes made by the user with this UUID.' }),
       ),
       ...timeRangeQuery,
     }),
     responses: { 200: { description: 'One page of log entries.', schema: organizationActivity } },
-    examples: { response: { next: null, results: activityExample.results } },
+    examples: { response: { next: null, results: activityExample.results.map((item) => ({ ...item, team_id: 1 })) } },
     target: addressedOrganization(sql),
     handler: async ({ caller, target, query, request }) => {
       const { organizationId } = target;
-      const { scope, item_id, user, limit, cursor, ...range } = query;
+      const { scope, item_id, team_id, user, limit, cursor, ...range } = query;
       const filter = {
         ...toTimeRange(range),
         ...(scope !== undefined && { scope }),
         ...(item_id !== undefined && { itemId: item_id }),
+        ...(team_id !== undefined && { environmentId: team_id }),
         ...(user !== undefined && { userUuid: user }),
       };
-      const isSearch = (scope ?? item_id ?? user) !== undefined;
+      const isSearch = (scope ?? item_id ?? team_id ?? user) !== undefined;
       return pages.page(request, {
         behind: decodeCursor(position, cursor),
         limit,
@@ -76,7 +96,7 @@ export function organizationActivityRoute({
         },
         async read(keys, maxBytes) {
           const { rows, used } = await readOrganizationActivity(sql, organizationId, { keys, maxBytes });
-          return { rows: rows.map(toActivity), used };
+          return { rows: rows.map((row) => ({ ...toActivity(row), team_id: row.environment_id })), used };
         },
         toCursor: ({ at, id }) => ({ at, id }),
       });
