@@ -10,6 +10,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { indentJson, memberOf, membersOf, plainText, visible } from './json-text.ts';
+import { nameOf } from './person-name.tsx';
 import { LongText, Properties, Value, type ValueActions } from './properties.tsx';
 import { Times } from './times.tsx';
 import { text } from './words.ts';
@@ -224,13 +225,6 @@ function Person({ json, actions }: { json: string; actions: ValueActions }) {
 function Raw({ json }: { json: string }) {
   const indented = useMemo(() => indentJson(json), [json]);
   return <LongText value={indented} />;
-}
-
-/** How a person is called: by name or e-mail, which they may lack. */
-export function nameOf(properties: Record<string, unknown>): string {
-  const known = ['name', 'email', '$email', 'username'].map((key) => properties[key]);
-  const name = known.find((value) => typeof value === 'string' && value !== '');
-  return typeof name === 'string' ? name.slice(0, 100) : '';
 }
 
 /** Longer arguments than this no shell takes: they go in by a here-document. */

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, cursorOf } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { type NamedPerson, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { More } from '../../parts/more.tsx';
@@ -11,9 +11,8 @@ import { explain, Loaded } from '../../parts/states.tsx';
 import { type Cohort, useCohortChange } from './shapes.ts';
 import { text } from './words.ts';
 
-interface Member {
+interface Member extends NamedPerson {
   uuid: string;
-  name: string;
 }
 
 /** Who is in it now. Of a list, persons are added and taken out. */
@@ -50,15 +49,18 @@ export function Members({ cohort }: { cohort: Cohort }) {
             <>
               {members.length === 0 && !query.hasNextPage && <p className="quiet">{text.noMembers}</p>}
               <ul className="cohort-members">
-                {members.map(({ uuid, name }) => (
+                {members.map(({ uuid, ...member }) => (
                   <li key={uuid}>
-                    <Link className="grow cut" to={`/projects/${id}/persons`} search={{ person: uuid } as never}>
-                      {visible(name)}
-                    </Link>
+                    <span className="grow">
+                      <Link to={`/projects/${id}/persons`} search={{ person: uuid } as never}>
+                        {titleOf(member)}
+                      </Link>
+                      <span className="hint cut">{subtitleOf(member)}</span>
+                    </span>
                     {mayWrite && (
                       <Button
                         look="plain"
-                        aria-label={text.takeOut(visible(name))}
+                        aria-label={text.takeOut(titleOf(member))}
                         isDisabled={takeOut.isPending}
                         onPress={() =>
                           takeOut.mutate({

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
-import { nameOf } from '../../event-detail/event-detail.tsx';
 import { visible } from '../../event-detail/json-text.ts';
+import { nameOf } from '../../event-detail/person-name.tsx';
 import { shown, summaryOf } from '../../event-detail/summary.ts';
 import { propertyName } from '../../parts/properties.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/request.ts';
+import { subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { type Filter, plain } from '../../filters/filter.ts';
 import { useGroupTypes } from '../../filters/known.ts';
 import { useProject } from '../../frame/project.ts';
@@ -126,7 +127,7 @@ function PersonChoice({
   onChoose: (distinctId: string) => void;
 }) {
   const [typed, setTyped] = useState<string | null>(null);
-  const shown = typed ?? person?.name ?? chosen;
+  const shown = typed ?? (person ? titleOf(person) : chosen);
   const isSearching = typed !== null && typed.trim() !== '';
   const found = useSuggestions(
     'persons',
@@ -135,7 +136,7 @@ function PersonChoice({
   );
   const take = () => {
     const text = (typed ?? chosen).trim();
-    const exact = found.find(({ name, distinct_ids: ids }) => name === text || ids.includes(text));
+    const exact = found.find((one) => one.name === text || titleOf(one) === text || one.distinct_ids.includes(text));
     const [only] = found;
     const match = exact ?? (found.length === 1 ? only : undefined);
     if (text !== '') onChoose(match && !match.distinct_ids.includes(text) ? (match.distinct_ids[0] ?? text) : text);
@@ -158,10 +159,10 @@ function PersonChoice({
       </div>
       {isSearching && found.length > 0 && (
         <ul className="flag-matches" aria-label={text.why.matches}>
-          {found.map(({ uuid, name, distinct_ids: [id = ''] }) => (
-            <li key={uuid}>
-              <button type="button" className="menu-item" onClick={() => onChoose(id)}>
-                {name} {id !== name && <span className="quiet mono">{id}</span>}
+          {found.map((one) => (
+            <li key={one.uuid}>
+              <button type="button" className="menu-item" onClick={() => onChoose(one.distinct_ids[0] ?? '')}>
+                {titleOf(one)} <span className="quiet">{subtitleOf(one)}</span>
               </button>
             </li>
           ))}

@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { type ApiCall, call, cursorOf } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
+import { type NamedPerson, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -127,9 +128,8 @@ function SpanChoice({ address: { view, change } }: { address: GroupsAddress }) {
   );
 }
 
-interface Member {
+interface Member extends NamedPerson {
   uuid: string;
-  name: string;
   event_count: number;
   last_event_at: string | null;
 }
@@ -173,12 +173,13 @@ function Members({ group: { group_type_index, group_key }, after }: { group: Gro
                 </tr>
               </thead>
               <tbody>
-                {members.map(({ uuid, name, event_count: count, last_event_at: last }) => (
+                {members.map(({ uuid, event_count: count, last_event_at: last, ...member }) => (
                   <tr key={uuid}>
                     <td className="groups-member">
                       <Link to={`/projects/${id}/persons`} search={{ person: uuid } as never}>
-                        {visible(name)}
+                        {titleOf(member)}
                       </Link>
+                      <span className="hint">{subtitleOf(member)}</span>
                     </td>
                     <td className="number">{formatNumber(count)}</td>
                     <td className="quiet">
