@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
@@ -126,6 +127,21 @@ test('the persons behind a number, by keyboard, and the way to each', async () =
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('link').first().waitFor();
   expect(await dialog.getByRole('link').allTextContents()).toEqual(expect.arrayContaining(['Ada Lovelace']));
+  await dialog
+    .getByRole('status')
+    .getByText(/^\d persons?$/)
+    .waitFor();
+  const download = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Export CSV' }).click();
+  const file = await (await download).path();
+  expect(await readFile(file, 'utf8')).toMatch(/^\ufeffid,name,email,distinct_id,properties\r\n.*,Ada Lovelace,/s);
+  await dialog.getByRole('button', { name: 'Save as cohort' }).click();
+  await page.getByLabel('Name').fill('Openers');
+  await page.getByRole('button', { name: 'Create cohort' }).click();
+  await page.getByText(/^The cohort Openers was created with \d persons?\.$/).waitFor();
+  const { results } = await console.api<{ results: { name: string; is_static: boolean }[] }>('GET', 'cohorts');
+  expect(results).toMatchObject([{ name: 'Openers', is_static: true }]);
+  await page.getByRole('button', { name: 'Close' }).last().click();
   await dialog.getByRole('link', { name: 'Ada Lovelace' }).click();
   await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
 });

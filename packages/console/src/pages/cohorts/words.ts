@@ -1,4 +1,4 @@
-import { counted } from '../../words.ts';
+import { counted, formatNumber } from '../../words.ts';
 
 export const text = {
   what: 'Cohorts',
@@ -50,6 +50,11 @@ export const text = {
   addHint: 'One distinct ID per line, up to 10,000. Unknown IDs are skipped. To upload a file, use the API.',
   ids: 'Distinct IDs',
   added: 'Persons added. Unknown IDs were skipped.',
+  saveAs: 'Save as cohort',
+  saveAsHint: 'Creates a static cohort with the persons in this list. The cohort does not change when the list does.',
+  savedAs: (name: string, count: number) => `The cohort ${name} was created with ${counted(count, 'person')}.`,
+  savedFirst: (most: number) => `A cohort created from a list can have up to ${formatNumber(most)} persons.`,
+  openCohort: 'Open cohort',
   copyAsList: 'Duplicate as static cohort',
   remove: 'Delete',
   removeTitle: (name: string) => `Delete ${name}?`,

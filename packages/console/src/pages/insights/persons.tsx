@@ -1,63 +1,151 @@
-import { useQuery } from '@tanstack/react-query';
+import { csvText } from '@millrace/contracts/csv';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { fieldsOf, isFields } from '../../answers/question.ts';
 import { call } from '../../api/request.ts';
-import { nameOf } from '../../event-detail/event-detail.tsx';
 import { visible } from '../../event-detail/json-text.ts';
+import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { More } from '../../parts/more.tsx';
+import { saveCsv } from '../../parts/save-file.ts';
+import { explain, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
+import { mostInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
 import { type Answer, questionCall } from './view.ts';
 import { text } from './words.ts';
 
-const mostShown = 100;
+const pageSize = 100;
+/** More persons are neither counted nor saved. */
+const most = mostInCohort;
 
 interface ShownActor {
   id: string;
+  /** `group`, or absent: a person. */
+  type?: string;
   properties?: Record<string, unknown>;
   distinct_ids?: string[];
 }
+const actorsIn = ({ results }: Answer) => (results as [ShownActor][]).map(([actor]) => actor);
 
-/** Who is behind a number. @param point JSON of a `Point`, as it stands in the address */
+/** The persons or groups that a number counts. @param point JSON of a `Point`, as it is in the URL */
 export function PersonsDialog({ point, onClose }: { point: string; onClose: () => void }) {
   const { id } = useProject();
   const { name, source } = readPoint(point);
-  const request = questionCall(id, {
-    ...{ kind: 'ActorsQuery', source, select: ['person', 'id'], limit: mostShown },
-  });
-  const query = useQuery({
+  const requestOf = (select: string, limit: number, offset = 0) =>
+    questionCall(id, { kind: 'ActorsQuery', source, select: [select], limit, offset });
+  const query = useInfiniteQuery({
     queryKey: ['answer', id, 'persons', point],
-    queryFn: ({ signal }) => call<Answer>(request, signal),
+    queryFn: ({ pageParam, signal }) => call<Answer>(requestOf('actor', pageSize, pageParam), signal),
+    initialPageParam: 0,
+    getNextPageParam: ({ hasMore }, pages) => (hasMore ? pages.length * pageSize : undefined),
   });
+  // The IDs of all of them, where the first page does not have them.
+  const rest = useQuery({
+    queryKey: ['answer', id, 'ids of persons', point],
+    queryFn: ({ signal }) => call<Answer>(requestOf('id', most), signal),
+    enabled: query.hasNextPage,
+  });
+  const readIds = async () =>
+    ((rest.data ?? (await call<Answer>(requestOf('id', most)))).results as [string][]).map(([own]) => own);
   return (
     <Dialog title={visible(name)} onClose={onClose}>
       <Loaded query={query} what={text.persons}>
-        {({ results, hasMore }) => {
-          const actors = (results as [ShownActor, string][]).map(([actor]) => actor);
+        {({ pages }) => {
+          const actors = pages.flatMap(actorsIn);
           if (actors.length === 0) return <p className="quiet">{text.personsNone}</p>;
+          const areGroups = actors[0]?.type === 'group';
+          const known = query.hasNextPage
+            ? rest.data && { count: (rest.data.results as []).length }
+            : { count: actors.length };
           return (
             <>
-              <ul className="insight-persons">
-                {actors.map((actor) => (
-                  <li key={actor.id}>
-                    <Link to={`/projects/${id}/persons`} search={{ person: actor.id } as never}>
-                      {visible(nameOf(actor.properties ?? {}) || (actor.distinct_ids?.[0] ?? actor.id))}
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-              {hasMore && <p className="hint">{text.personsMore(mostShown)}</p>}
+              <p className="quiet" role="status">
+                {known && text.personsCount(known.count, { areGroups, isMore: rest.data?.hasMore === true })}
+              </p>
+              <div className="insight-persons">
+                <ul>
+                  {actors.map((actor) => (
+                    <li key={actor.id}>
+                      <Actor actor={actor} />
+                    </li>
+                  ))}
+                </ul>
+                <More query={query} label={areGroups ? text.moreGroups : text.morePersons} />
+              </div>
+              <div className="form-buttons">
+                {!areGroups && <SaveAsCohort name={name} read={readIds} />}
+                <CsvButton read={() => call<Answer>(requestOf('actor', most))} />
+              </div>
             </>
           );
         }}
       </Loaded>
       <div className="form-buttons">
-        <AsApiCallButton request={request} />
+        <AsApiCallButton request={requestOf('actor', pageSize)} />
         <Button onPress={onClose}>{words.close}</Button>
       </div>
     </Dialog>
+  );
+}
+
+/** A person by name and e-mail, or a group by name and key. */
+function Actor({ actor: { id, type, properties = {}, distinct_ids: ids } }: { actor: ShownActor }) {
+  const project = useProject();
+  const isGroup = type === 'group';
+  const person = {
+    properties: isGroup ? { name: properties.name } : properties,
+    distinct_ids: ids?.length ? ids : [id],
+  };
+  const title = titleOf(person);
+  const target = isGroup
+    ? { to: `/projects/${project.id}/groups`, search: { search: id } }
+    : { to: `/projects/${project.id}/persons`, search: { person: id } };
+  return (
+    <span className="person-cell">
+      <Avatar name={title} />
+      <span className="grow">
+        <Link to={target.to} search={target.search as never}>
+          {title}
+        </Link>
+        <span className="hint cut">{subtitleOf(person)}</span>
+      </span>
+    </span>
+  );
+}
+
+/** All of them as a file. */
+function CsvButton({ read }: { read: () => Promise<Answer> }) {
+  const [isReading, setReading] = useState(false);
+  const [problem, setProblem] = useState<unknown>(null);
+  const save = async () => {
+    setReading(true);
+    setProblem(null);
+    try {
+      const rows = actorsIn(await read()).map(({ id, properties = {}, distinct_ids: ids = [] }) => {
+        const email = typeof properties.email === 'string' ? properties.email : '';
+        return [id, nameOf(properties), email, ids[0] ?? '', JSON.stringify(properties)];
+      });
+      saveCsv('persons.csv', csvText([['id', 'name', 'email', 'distinct_id', 'properties'], ...rows]));
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setReading(false);
+    }
+  };
+  return (
+    <>
+      <Button isDisabled={isReading} onPress={() => void save()}>
+        {text.personsCsv}
+      </Button>
+      {problem !== null && (
+        <span className="bad" role="alert">
+          {explain(problem)}
+        </span>
+      )}
+    </>
   );
 }
 

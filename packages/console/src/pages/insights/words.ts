@@ -1,4 +1,4 @@
-import { counted, formatNumber } from '../../words.ts';
+import { counted } from '../../words.ts';
 
 export const text = {
   what: 'Insights',
@@ -126,7 +126,11 @@ export const text = {
   noEvents: 'No matching events in this date range',
   noEventsText: 'Choose a longer date range or remove a filter.',
   personsNone: 'No matching persons.',
-  personsMore: (count: number) => `Showing the first ${formatNumber(count)} persons.`,
+  personsCount: (count: number, { areGroups, isMore }: { areGroups: boolean; isMore: boolean }) =>
+    `${isMore ? 'More than ' : ''}${counted(count, areGroups ? 'group' : 'person')}`,
+  morePersons: 'Show more persons',
+  moreGroups: 'Show more groups',
+  personsCsv: 'Export CSV',
   save: 'Save',
   subscribe: 'Subscribe',
   addToDashboard: 'Add to dashboard',

@@ -1,0 +1,102 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { queryClient } from '../../api/queries.ts';
+import { call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { useHasLevel, useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, FormProblem } from '../../parts/form.tsx';
+import { words } from '../../words.ts';
+import type { Cohort } from './shapes.ts';
+import { text } from './words.ts';
+
+/** The API takes this many persons of a new cohort. */
+export const mostInCohort = 10_000;
+
+/**
+ * Makes a static cohort of the persons in a list.
+ * @param read the UUIDs of the first `mostInCohort` persons, read when the cohort is made
+ */
+export function SaveAsCohort({ name: suggested, read }: { name: string; read: () => Promise<string[]> }) {
+  const mayWrite = useHasLevel(1);
+  const [isOpen, setOpen] = useState(false);
+  if (!mayWrite) return null;
+  return (
+    <>
+      <Button onPress={() => setOpen(true)}>{text.saveAs}</Button>
+      {isOpen && <SaveDialog name={suggested} read={read} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function SaveDialog({
+  name: suggested,
+  read,
+  onClose,
+}: {
+  name: string;
+  read: () => Promise<string[]>;
+  onClose: () => void;
+}) {
+  const { id } = useProject();
+  const [name, setName] = useState(suggested.slice(0, 400));
+  const save = useMutation({
+    mutationFn: async () => {
+      const uuids = await read();
+      const body = { name, is_static: true, _create_static_person_ids: uuids };
+      const cohort = await call<Cohort>({ method: 'POST', path: `/api/projects/${id}/cohorts`, body });
+      return { cohort, count: uuids.length };
+    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['cohorts', id] }),
+  });
+  if (save.data !== undefined) {
+    const { cohort, count } = save.data;
+    return (
+      <Dialog title={text.saveAs} onClose={onClose}>
+        <p role="status">{text.savedAs(visible(cohort.name ?? ''), count)}</p>
+        {count === mostInCohort && <p className="hint">{text.savedFirst(count)}</p>}
+        <div className="form-buttons">
+          <Link
+            className="button button-main"
+            to={`/projects/${id}/cohorts`}
+            search={{ cohort: String(cohort.id) } as never}
+          >
+            {text.openCohort}
+          </Link>
+          <Button onPress={onClose}>{words.close}</Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={text.saveAs} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <p className="quiet">{text.saveAsHint}</p>
+        <Field
+          name="name"
+          label={text.name}
+          autoFocus
+          maxLength={400}
+          value={name}
+          problem={save.error}
+          onChange={({ target }) => setName(target.value)}
+        />
+        <FormProblem problem={save.error} fields={['name']} />
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={save.isPending}>
+            {text.create}
+          </Button>
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
