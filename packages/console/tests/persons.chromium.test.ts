@@ -10,6 +10,7 @@ afterAll(() => console?.stop());
 test('the server searches, and an older answer never comes over a newer; the address is the view', async () => {
   const page = await console.open('persons');
   await page.getByRole('heading', { name: 'No persons yet' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Set up an SDK' }).getAttribute('href')).toMatch(/\/settings\/project$/);
   expect(await violationsOf(page)).toEqual([]);
   await console.storePerson('ada-1', { email: 'ada@example.com', plan: 'pro', $browser: 'Firefox' });
   await console.storePerson('grace-1', { email: 'grace@example.com' });
@@ -50,6 +51,7 @@ test('a person has properties, ids, events and flags beside the list, in both th
     ['Properties', 'Firefox'],
     ['Distinct IDs', 'ada-1'],
     ['Events', 'No events'],
+    ['Cohorts', 'Not in any cohort'],
     ['Feature flags', 'Matched condition set 1'],
   ] as const) {
     await page.getByRole('tab', { name: tab }).click();
@@ -110,7 +112,9 @@ test('deleting names what goes, asks for the id typed and shows how far the work
   const remove = dialog.getByRole('button', { name: 'Delete person' });
   expect(await remove.isDisabled()).toBe(true);
   expect(await violationsOf(page)).toEqual([]);
-  await dialog.getByRole('textbox').fill((await dialog.locator('code').textContent()) ?? '');
+  await dialog.getByRole('textbox').fill('grace@example.co');
+  expect(await remove.isDisabled()).toBe(true);
+  await dialog.getByRole('textbox').fill('grace@example.com');
   await remove.click();
   await page.getByRole('heading', { name: 'This person was deleted' }).waitFor();
   await page.getByText('Waiting to start').or(page.getByText('Completed: all personal data is removed')).waitFor();
@@ -118,4 +122,91 @@ test('deleting names what goes, asks for the id typed and shows how far the work
   await page.goto(console.address('persons?person=never-seen'));
   await page.locator('[data-state=gone]').waitFor();
   await page.context().close();
+});
+
+describe('a person with a name, events and a cohort', () => {
+  const uuid = '0a7e1d52-9c1f-4a53-8a44-000000000077';
+  beforeAll(async () => {
+    const geo = { $geoip_city_name: 'Łódź', $geoip_country_name: 'Poland' };
+    const properties = { name: 'Мария Curie', email: 'maria@example.com', $browser: 'Firefox', ...geo };
+    await console.storePerson('maria-1', properties, { uuid, since: '2026-01-02T10:00:00Z' });
+    await console.storePerson('maria-2', { name: 'Мария Curie' }, { since: '2026-03-02T10:00:00Z' });
+    const event = (minutesAgo: number, session: string | null) =>
+      console.query(
+        `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+         VALUES ($1, now() - make_interval(mins => $2), gen_random_uuid(), 'page opened', 'maria-1', $3, $4, now())`,
+        [console.tenant.environmentId, minutesAgo, uuid, { $os: 'Linux', ...(session && { $session_id: session }) }],
+      );
+    for (const [minutesAgo, session] of [
+      [20, 'b'],
+      [32, 'b'],
+      [200, null],
+      [300, 'a'],
+    ] as const)
+      await event(minutesAgo, session);
+    const filters = {
+      properties: { type: 'AND', values: [{ type: 'person', key: '$browser', operator: 'exact', value: 'Firefox' }] },
+    };
+    await console.api('POST', 'cohorts', { name: 'Firefox users', filters });
+  });
+
+  test('is called by name in lists and details, with the email address below', async () => {
+    const page = await console.open('persons?search=curie');
+    const row = page.getByRole('row').filter({ hasText: 'maria@example.com' });
+    await row.getByRole('button', { name: 'Мария Curie' }).click();
+    const detail = page.getByRole('complementary');
+    await detail.getByRole('heading', { name: 'Мария Curie maria@example.com' }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'maria-2' }).getByText('Мария Curie').waitFor();
+    await page.context().close();
+  });
+
+  test('shows when, where and on which device the person was last seen, sessions and cohorts', async () => {
+    const page = await console.open(`persons?person=${uuid}`);
+    const detail = page.getByRole('complementary');
+    await detail.getByText('Last seen 20 minutes ago').waitFor();
+    await detail.getByText('Łódź, Poland').waitFor();
+    await detail.getByText('Firefox · Linux').or(detail.getByText('Device: Linux')).first().waitFor();
+    await page.getByRole('tab', { name: 'Events' }).click();
+    const list = page.getByRole('tabpanel').getByRole('listitem');
+    await list.first().waitFor();
+    const heads = (await list.allTextContents()).map((text) => (text.startsWith('Session') ? text : 'event'));
+    expect(heads).toEqual([
+      'Session · 12 min · 2 events',
+      ...['event', 'event', 'event', 'Session · under 1 min · 1 event', 'event'],
+    ]);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('tab', { name: 'Cohorts' }).click();
+    await page.getByRole('tabpanel').getByRole('link', { name: 'Firefox users' }).click();
+    await page.getByRole('heading', { name: 'Cohorts', level: 1 }).waitFor();
+    await page.context().close();
+  });
+
+  test('is sorted by when the person was first seen, which the URL keeps', async () => {
+    const page = await console.open('persons?search=curie');
+    const rows = page.getByRole('row');
+    await rows.nth(2).waitFor();
+    expect(await rows.nth(1).textContent()).toContain('maria-2');
+    const head = page.getByRole('columnheader', { name: 'First seen' });
+    expect(await head.getAttribute('aria-sort')).toBe('descending');
+    await head.getByRole('button').press('Enter');
+    await rows.nth(1).filter({ hasText: 'maria-1' }).waitFor();
+    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    await page.reload();
+    await rows.nth(1).filter({ hasText: 'maria-1' }).waitFor();
+    await page.context().close();
+  });
+
+  test('becomes a member of a cohort made of the search', async () => {
+    const page = await console.open('persons?search=curie');
+    await page.getByRole('button', { name: 'Save as cohort' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('curie');
+    await dialog.getByLabel('Name').fill('Curies');
+    expect(await violationsOf(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create cohort' }).click();
+    await dialog.getByText('The cohort Curies was created with 2 persons.').waitFor();
+    await dialog.getByRole('link', { name: 'Open cohort' }).click();
+    await page.getByRole('region', { name: 'Persons in this cohort' }).getByText('maria@example.com').waitFor();
+    await page.context().close();
+  });
 });

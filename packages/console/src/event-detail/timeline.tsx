@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { call, cursorOf, type Query } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { More } from '../parts/more.tsx';
@@ -17,7 +17,33 @@ interface StoredEvent {
   properties: Record<string, unknown>;
 }
 
-/** Stored events that fit, the newest first; each opens on the page of events. @param empty instead of no event */
+interface Session {
+  /** Null for events without a session. */
+  id: string | null;
+  events: StoredEvent[];
+}
+
+/** Consecutive events of one session, in the order they came in. */
+function sessionsOf(events: readonly StoredEvent[]): Session[] {
+  const sessions: Session[] = [];
+  for (const event of events) {
+    const { $session_id: given } = event.properties;
+    const id = typeof given === 'string' && given !== '' ? given : null;
+    const last = sessions.at(-1);
+    if (last !== undefined && last.id === id) last.events.push(event);
+    else sessions.push({ id, events: [event] });
+  }
+  return sessions;
+}
+
+/** Above the events of a session, the newest first: how long it lasted, as far as its events are loaded. */
+function SessionHead({ session: { events } }: { session: Session }) {
+  const [latest, earliest] = [events[0], events.at(-1)].map((event) => Date.parse(event?.timestamp ?? ''));
+  const minutes = Math.round(((latest ?? 0) - (earliest ?? 0)) / 60_000);
+  return <li className="timeline-session">{text.session(minutes, events.length)}</li>;
+}
+
+/** Stored events that match, newest first and grouped by session. Each opens on the Events page. @param empty shown when there are no events */
 export function Timeline({ what, filter, empty }: { what: string; filter: Query; empty: ReactNode }) {
   const { id, timezone } = useProject();
   const query = useInfiniteQuery({
@@ -38,18 +64,23 @@ export function Timeline({ what, filter, empty }: { what: string; filter: Query;
         return (
           <>
             <ol className="timeline">
-              {events.map(({ uuid, event, timestamp, properties }) => (
-                <li key={uuid}>
-                  <time className="mono quiet" dateTime={timestamp}>
-                    {formatTime(timestamp, timezone)}
-                  </time>
-                  <Link className="timeline-event" to={`/projects/${id}/events`} search={{ open: uuid } as never}>
-                    {visible(event)}
-                  </Link>
-                  <span className="cut quiet">
-                    {visible(String(properties.$current_url ?? properties.$screen_name ?? ''))}
-                  </span>
-                </li>
+              {sessionsOf(events).map((session) => (
+                <Fragment key={session.events[0]?.uuid}>
+                  {session.id !== null && <SessionHead session={session} />}
+                  {session.events.map(({ uuid, event, timestamp, properties }) => (
+                    <li key={uuid} {...(session.id !== null && { className: 'timeline-in-session' })}>
+                      <time className="mono quiet" dateTime={timestamp}>
+                        {formatTime(timestamp, timezone)}
+                      </time>
+                      <Link className="timeline-event" to={`/projects/${id}/events`} search={{ open: uuid } as never}>
+                        {visible(event)}
+                      </Link>
+                      <span className="cut quiet">
+                        {visible(String(properties.$current_url ?? properties.$screen_name ?? ''))}
+                      </span>
+                    </li>
+                  ))}
+                </Fragment>
               ))}
             </ol>
             <More query={query} label={text.older} />

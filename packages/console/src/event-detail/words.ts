@@ -1,5 +1,11 @@
 import { counted } from '../words.ts';
 
+function durationOf(minutes: number): string {
+  if (minutes < 1) return 'under 1 min';
+  if (minutes < 60) return `${minutes} min`;
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
 export const text = {
   what: 'This event',
   goneTitle: 'Event not found',
@@ -44,6 +50,7 @@ export const text = {
     `The client’s clock was ${span} ${isBehind ? 'behind' : 'ahead'} when the event was sent, so the event time was corrected.`,
   noSending: 'The client did not report when it sent the event, so the event time was not corrected.',
   arrival: 'The event had no valid timestamp, so its arrival time is used.',
+  session: (minutes: number, count: number) => `Session · ${durationOf(minutes)} · ${counted(count, 'event')}`,
   older: 'Show older events',
   noDetails: 'No further details are available.',
   bytes: (count: string) => `${count} bytes`,

@@ -2,9 +2,10 @@ import { part, useAddress } from '../../parts/address.ts';
 
 const parts = {
   search: part.text(),
+  sort: part.oneOf(['-created_at', 'created_at'], '-created_at'),
   /** Uuid of the open person, or one of their ids. */
   person: part.text(),
-  tab: part.oneOf(['properties', 'ids', 'events', 'flags'], 'properties'),
+  tab: part.oneOf(['properties', 'ids', 'events', 'cohorts', 'flags'], 'properties'),
 };
 export const usePersonsAddress = () => useAddress(parts);
 export type PersonsAddress = ReturnType<typeof usePersonsAddress>;

@@ -2,6 +2,8 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { titleOf } from '../../event-detail/person-name.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
@@ -12,7 +14,7 @@ import { words } from '../../words.ts';
 import type { Person } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Names what goes, and asks for the uuid. */
+/** Names what is deleted, and asks for the person's email address or name. */
 export function DeletePerson({
   person,
   onClose,
@@ -23,6 +25,7 @@ export function DeletePerson({
   onDeleted: () => void;
 }) {
   const { id: projectId } = useProject();
+  const wanted = typeableOf(person);
   const [typed, setTyped] = useState('');
   const [withEvents, setWithEvents] = useState(false);
   const remove = useMutation({
@@ -39,19 +42,19 @@ export function DeletePerson({
     },
   });
   return (
-    <Dialog title={text.deletion.title(person.name)} onClose={onClose}>
+    <Dialog title={text.deletion.title(titleOf(person))} onClose={onClose}>
       <p className="quiet">{text.deletion.what(person.distinct_ids.length)}</p>
       <form className="form" action={() => remove.mutate()}>
         <label className="person-check">
           <input type="checkbox" checked={withEvents} onChange={(event) => setWithEvents(event.target.checked)} />
           {text.deletion.withEvents}
         </label>
-        <TypedAgain label={text.deletion.type} wanted={person.uuid} value={typed} onChange={setTyped} />
+        <TypedAgain label={text.deletion.type} wanted={wanted} value={typed} onChange={setTyped} />
         <p className="bad" role="alert">
           {remove.error ? explain(remove.error) : null}
         </p>
         <div className="form-buttons">
-          <Button type="submit" look="danger" isDisabled={!isTyped(typed, person.uuid) || remove.isPending}>
+          <Button type="submit" look="danger" isDisabled={!isTyped(typed, wanted) || remove.isPending}>
             {text.deletion.verb}
           </Button>
           <Button onPress={onClose}>{words.cancel}</Button>
@@ -59,6 +62,13 @@ export function DeletePerson({
       </form>
     </Dialog>
   );
+}
+
+/** What a person is known by and a keyboard can type, the likeliest to be unique first. */
+function typeableOf({ uuid, properties: { email, name }, distinct_ids: [distinctId] }: Person): string {
+  const isTypeable = (value: unknown): value is string =>
+    typeof value === 'string' && /^[^\s](.{0,62}[^\s])?$/u.test(value) && visible(value) === value;
+  return [email, name, distinctId].find(isTypeable) ?? uuid;
 }
 
 interface DeletionState {

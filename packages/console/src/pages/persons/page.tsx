@@ -1,20 +1,24 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type ApiCall, call, cursorOf } from '../../api/request.ts';
+import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { formatAgo } from '../../parts/ago.ts';
+import { formatPast } from '../../parts/ago.ts';
 import { useReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
 import { Search } from '../../parts/search.tsx';
+import { SortHead } from '../../parts/sort-head.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
+import { mostInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
 import { type PersonsAddress, usePersonsAddress } from './address.ts';
 import { PersonDetail } from './person.tsx';
-import type { Cursor, Person } from './shapes.ts';
+import { type Cursor, type Person, placeOf } from './shapes.ts';
 import { text } from './words.ts';
 import './persons.css';
 
@@ -24,7 +28,10 @@ export function Page() {
   const address = usePersonsAddress();
   const { view, change, unknown } = address;
   const { id } = useProject();
-  const request: ApiCall = { path: `/api/projects/${id}/persons`, query: { search: view.search, limit: pageSize } };
+  const request: ApiCall = {
+    path: `/api/projects/${id}/persons`,
+    query: { search: view.search, order: view.sort, limit: pageSize },
+  };
   return (
     <>
       <PageTitle title={words.pages.persons.title} />
@@ -39,6 +46,7 @@ export function Page() {
           />
         }
       >
+        {view.search !== '' && <SaveAsCohort name={view.search} read={() => readUuids(request)} />}
         <AsApiCallButton request={request} />
       </Chips>
       <div className="panel list-detail persons" {...(view.person !== '' && { 'data-open': '' })}>
@@ -49,11 +57,14 @@ export function Page() {
   );
 }
 
+const readUuids = async ({ path, query }: ApiCall) =>
+  (await call<Cursor<Person>>({ path, query: { ...query, limit: mostInCohort } })).results.map(({ uuid }) => uuid);
+
 /** The answer to each search has a key of its own: an older one never comes over a newer. */
 function List({ request, address: { view, change } }: { request: ApiCall; address: PersonsAddress }) {
   const { id } = useProject();
   const query = useInfiniteQuery({
-    queryKey: ['persons', id, 'list', view.search],
+    queryKey: ['persons', id, 'list', view.search, view.sort],
     queryFn: ({ pageParam, signal }) =>
       call<Cursor<Person>>({ ...request, query: { ...request.query, cursor: pageParam } }, signal),
     initialPageParam: '',
@@ -68,7 +79,13 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
             return <NoPerson isNarrowed={view.search !== ''} onAll={() => change({ search: '' })} />;
           return (
             <div className="list-rows">
-              <Rows persons={persons} openId={view.person} onOpen={(person) => change({ person })} />
+              <Rows
+                persons={persons}
+                openId={view.person}
+                onOpen={(person) => change({ person })}
+                isAscending={view.sort === 'created_at'}
+                onSort={(sort) => change({ sort })}
+              />
               <More query={query} label={text.more} />
             </div>
           );
@@ -79,10 +96,16 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
 }
 
 function NoPerson({ isNarrowed, onAll }: { isNarrowed: boolean; onAll: () => void }) {
+  const { id } = useProject();
   if (!isNarrowed) {
     return (
       <Empty title={text.emptyTitle} icon="persons">
         <p className="quiet">{text.empty}</p>
+        <div className="form-buttons">
+          <Link className="button" to={`/projects/${id}/settings/project`}>
+            {text.setUp}
+          </Link>
+        </div>
       </Empty>
     );
   }
@@ -100,10 +123,14 @@ function Rows({
   persons,
   openId,
   onOpen,
+  isAscending,
+  onSort,
 }: {
   persons: readonly Person[];
   openId: string;
   onOpen: (uuid: string) => void;
+  isAscending: boolean;
+  onSort: (sort: PersonsAddress['view']['sort']) => void;
 }) {
   const { timezone } = useProject();
   const open = persons.find(({ uuid, distinct_ids: ids }) => uuid === openId || ids.includes(openId))?.uuid;
@@ -114,29 +141,44 @@ function Rows({
         <tr>
           <th>{text.columns.name}</th>
           <th className="list-wide">{text.columns.ids}</th>
-          <th>{text.columns.seen}</th>
+          <th className="list-wide">{text.columns.place}</th>
+          <SortHead
+            name={text.columns.seen}
+            direction={isAscending ? 'ascending' : 'descending'}
+            onSort={() => onSort(isAscending ? '-created_at' : 'created_at')}
+          />
         </tr>
       </thead>
       <tbody>
-        {persons.map(({ uuid, name, distinct_ids: ids, is_identified: isIdentified, created_at: seen }) => (
-          <tr key={uuid} className="list-row" {...(uuid === open && { 'data-open': '' })}>
-            <td>
-              <button type="button" className="link-button row-link" data-row={uuid} onClick={() => onOpen(uuid)}>
-                {name}
-              </button>
-              {!isIdentified && <span className="pill">{text.anonymous}</span>}
-            </td>
-            <td className="list-wide quiet">
-              <span className="mono">{ids[0]}</span>
-              {ids.length > 1 && ` + ${ids.length - 1}`}
-            </td>
-            <td className="quiet">
-              <time dateTime={seen} title={formatTime(seen, timezone)}>
-                {formatAgo(seen)}
-              </time>
-            </td>
-          </tr>
-        ))}
+        {persons.map((person) => {
+          const { uuid, distinct_ids: ids, properties, is_identified: isIdentified, created_at: seen } = person;
+          return (
+            <tr key={uuid} className="list-row" {...(uuid === open && { 'data-open': '' })}>
+              <td>
+                <span className="person-cell">
+                  <Avatar name={titleOf(person)} />
+                  <span className="grow">
+                    <button type="button" className="link-button row-link" data-row={uuid} onClick={() => onOpen(uuid)}>
+                      {titleOf(person)}
+                    </button>
+                    {!isIdentified && <span className="pill">{text.anonymous}</span>}
+                    {nameOf(properties) !== '' && <span className="hint">{subtitleOf(person)}</span>}
+                  </span>
+                </span>
+              </td>
+              <td className="list-wide quiet">
+                <span className="mono">{ids[0]}</span>
+                {ids.length > 1 && ` + ${ids.length - 1}`}
+              </td>
+              <td className="list-wide quiet">{placeOf(properties)}</td>
+              <td className="quiet person-seen">
+                <time dateTime={seen} title={formatTime(seen, timezone)}>
+                  {formatPast(seen)}
+                </time>
+              </td>
+            </tr>
+          );
+        })}
       </tbody>
     </table>
   );

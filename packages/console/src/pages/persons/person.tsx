@@ -3,19 +3,21 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { ApiProblem, call } from '../../api/request.ts';
+import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
-import { formatAgo } from '../../parts/ago.ts';
+import { formatPast } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { Empty, Failed, Loaded } from '../../parts/states.tsx';
+import { Empty, explain, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import type { PersonsAddress } from './address.ts';
+import { PersonCohorts } from './cohorts.tsx';
 import { DeletePerson, Deletion } from './deletion.tsx';
 import { Ids } from './ids.tsx';
-import type { Person } from './shapes.ts';
+import { type Cursor, deviceOf, type Person, placeOf } from './shapes.ts';
 import { text } from './words.ts';
 
 /** A person beside the list. Of one who was deleted, how far the work is. */
@@ -37,7 +39,7 @@ export function PersonDetail({ id, address }: { id: string; address: PersonsAddr
   }
   return (
     <Aside
-      title={person?.name ?? ''}
+      title={person ? titleOf(person) : ''}
       onClose={close}
       head={
         person && (
@@ -63,12 +65,17 @@ function Head({ person, onClose, onDeleted }: { person: Person; onClose: () => v
   return (
     <div className="detail-head">
       <div className="detail-title">
-        <h2>{person.name}</h2>
+        <Avatar name={titleOf(person)} />
+        <h2>
+          {titleOf(person)}
+          {nameOf(person.properties) !== '' && <span className="hint person-subtitle">{subtitleOf(person)}</span>}
+        </h2>
         <CloseButton label={text.close} onClose={onClose} />
       </div>
+      <LastSeen person={person} />
       <p className="quiet">
         <time dateTime={person.created_at} title={formatTime(person.created_at, timezone)}>
-          {text.firstSeen(formatAgo(person.created_at))}
+          {text.firstSeen(formatPast(person.created_at))}
         </time>{' '}
         · {person.is_identified ? text.identified : text.anonymous} · {text.idCount(person.distinct_ids.length)}
       </p>
@@ -86,6 +93,46 @@ function Head({ person, onClose, onDeleted }: { person: Person; onClose: () => v
   );
 }
 
+/** When the latest event happened, where, and on which device. The event has what the person has not. */
+function LastSeen({ person: { uuid, properties } }: { person: Person }) {
+  const { id, timezone } = useProject();
+  const { data, error } = useQuery({
+    queryKey: ['events', id, 'latest of person', uuid],
+    queryFn: ({ signal }) =>
+      call<Cursor<LatestEvent>>({ path: `/api/projects/${id}/events`, query: { person_id: uuid, limit: 1 } }, signal),
+  });
+  const [event] = data?.results ?? [];
+  const facts = [
+    [text.location, placeOf(event?.properties ?? {}) || placeOf(properties)],
+    [text.device, deviceOf(event?.properties ?? {}) || deviceOf(properties)],
+  ].filter(([, value]) => value !== '');
+  return (
+    <p className="person-facts">
+      {event && (
+        <time dateTime={event.timestamp} title={formatTime(event.timestamp, timezone)}>
+          {text.lastSeen(formatPast(event.timestamp))}
+        </time>
+      )}
+      {error && (
+        <span className="bad" role="alert">
+          {text.lastSeenFailed(explain(error))}
+        </span>
+      )}
+      {facts.map(([label, value]) => (
+        <span key={label}>
+          <span className="only-heard">{label}: </span>
+          {value}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+interface LatestEvent {
+  timestamp: string;
+  properties: Record<string, unknown>;
+}
+
 function Body({ person, address: { view, change } }: { person: Person; address: PersonsAddress }) {
   const names = Object.keys(text.tabs) as (keyof typeof text.tabs)[];
   return (
@@ -94,7 +141,7 @@ function Body({ person, address: { view, change } }: { person: Person; address: 
       selectedKey={view.tab}
       onSelectionChange={(tab) => change({ tab: names.find((name) => name === tab) ?? 'properties' })}
     >
-      <TabList className="tabs" aria-label={person.name}>
+      <TabList className="tabs" aria-label={titleOf(person)}>
         {names.map((name) => (
           <Tab key={name} id={name} className="tab">
             {text.tabs[name]}
@@ -109,6 +156,9 @@ function Body({ person, address: { view, change } }: { person: Person; address: 
       </TabPanel>
       <TabPanel id="events" className="detail-body">
         <Events person={person} />
+      </TabPanel>
+      <TabPanel id="cohorts" className="detail-body">
+        <PersonCohorts uuid={person.uuid} />
       </TabPanel>
       <TabPanel id="flags" className="detail-body">
         <Flags person={person} />

@@ -1,3 +1,5 @@
+import { visible } from '../../event-detail/json-text.ts';
+
 /** A person as the API shows it. */
 export interface Person {
   uuid: string;
@@ -13,3 +15,21 @@ export interface Cursor<Item> {
   results: Item[];
   next: string | null;
 }
+
+/** Where a person was last, by the properties that the server derives from the address of an event. */
+export const placeOf = ({ $geoip_city_name: city, $geoip_country_name: country }: Record<string, unknown>) =>
+  texts([city, country]).join(', ');
+
+/** The program and the device that a person used last: `Firefox · Linux · Desktop`. */
+export function deviceOf({
+  $browser: browser,
+  $os: os,
+  $device_type: type,
+  $device_model: model,
+}: Record<string, unknown>) {
+  const program = texts([browser, os]).join(' · ');
+  return texts([program, model ?? type]).join(' · ');
+}
+
+const texts = (values: unknown[]) =>
+  values.filter((value): value is string => typeof value === 'string' && value !== '').map(visible);

@@ -1,0 +1,24 @@
+import { words } from '../words.ts';
+
+/** A head of a column that sorts the table: by the same column again, the other way round. */
+export function SortHead({
+  name,
+  direction,
+  className,
+  onSort,
+}: {
+  name: string;
+  /** Absent while the table is sorted by another column. */
+  direction: 'ascending' | 'descending' | undefined;
+  className?: string;
+  onSort: () => void;
+}) {
+  return (
+    <th className={className} aria-sort={direction ?? 'none'}>
+      <button type="button" className="sort-head" title={words.sortBy(name)} onClick={onSort}>
+        {name}
+        <span aria-hidden="true">{direction === undefined ? '' : direction === 'ascending' ? '↑' : '↓'}</span>
+      </button>
+    </th>
+  );
+}
