@@ -18,7 +18,7 @@ const openPage = async (level: 1 | 8 | 15, query = '') => {
 };
 
 test('C-020, C-035: who changed what, in words, with before and after; secrets are not said', async () => {
-  const page = await openPage(8);
+  const page = await openPage(8, '?project=all');
   await page.getByText('No changes in this date range').waitFor();
   await lookAt(page);
   await console.api('PATCH', '', { timezone: 'Europe/Lisbon', name: '<img src=x onerror=alert(1)>' });
@@ -49,15 +49,15 @@ test('C-020, C-035: who changed what, in words, with before and after; secrets a
 });
 
 test('C-004, C-005: filters by person, kind and record are in the address, and back takes them away', async () => {
-  const page = await openPage(15);
+  const page = await openPage(15, '?project=all');
   await entries(page).first().waitFor();
-  await page.getByLabel('Type', { exact: true }).selectOption('member');
+  await page.getByLabel('Type:').selectOption('member');
   await eventually(async () => expect(await entries(page).count()).toBe(1));
   expect(new URL(page.url()).searchParams.get('scope')).toBe('OrganizationMembership');
   await page.getByRole('button', { name: 'Show only this record: grace@example.com' }).click();
   await page.getByRole('button', { name: /^Remove record/ }).waitFor();
   const address = page.url();
-  await page.getByLabel('User', { exact: true }).selectOption({ index: 1 });
+  await page.getByLabel('User:').selectOption({ index: 1 });
   await page.getByText('No changes match your filters').waitFor();
   await lookAt(page);
   await page.goBack();
@@ -77,5 +77,31 @@ test('C-007: a member is refused with the reason; failing is another picture', a
   await page.route('**/api/organizations/*/activity?*', (route) => route.fulfill({ status: 400, json: {} }));
   await page.reload();
   await page.locator('[data-state=failed]').waitFor();
+  await page.context().close();
+});
+
+test('shows the changes of this project unless the whole organization is chosen, with the project of each change', async () => {
+  const { id } = await console.api<{ id: number }>('POST', 'feature_flags', { key: 'new-checkout' });
+  const properties = [{ type: 'person', key: 'plan', operator: 'exact', value: ['pro', 'team'] }];
+  const filters = { groups: [{ properties, rollout_percentage: 40 }] };
+  await console.api('PATCH', `feature_flags/${id}`, { filters, version: 1 });
+  await console.query(
+    `INSERT INTO activity_log (id, organization_id, environment_id, scope, item_id, activity, detail)
+     SELECT gen_random_uuid(), p.organization_id, 4711, 'FeatureFlag', '1', 'created', '{"name": "flag elsewhere", "changes": null}'
+       FROM project p LIMIT 1`,
+    [],
+  );
+  const page = await openPage(15);
+  const change = entries(page).filter({ hasText: 'new-checkout' }).filter({ hasText: 'changed' });
+  await change.getByText('1. plan is pro or team · 40%').waitFor();
+  await change.getByText('1. everyone · 100%').waitFor();
+  expect(await entries(page).filter({ hasText: 'flag elsewhere' }).count()).toBe(0);
+  await page.getByLabel('Project:').selectOption('entire organization');
+  await entries(page).filter({ hasText: 'flag elsewhere' }).getByText('#4711').waitFor();
+  await entries(page).filter({ hasText: 'member' }).first().getByText('Organization').waitFor();
+  await lookAt(page);
+  await change.getByRole('link', { name: 'new-checkout' }).click();
+  await page.getByRole('heading', { name: 'Feature flags', level: 1 }).waitFor();
+  await page.getByRole('complementary').getByText('new-checkout').first().waitFor();
   await page.context().close();
 });

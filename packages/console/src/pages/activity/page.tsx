@@ -1,16 +1,19 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { meQuery } from '../../api/queries.ts';
 import { type ApiCall, call, cursorOf } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
-import { useProject } from '../../frame/project.ts';
+import { namesOf, useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, type Chip, Chips } from '../../parts/chips.tsx';
+import { Choice } from '../../parts/choice.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
 import { isTime, SpanMenu, zoneOf, zones } from '../../parts/span.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
-import { type Activity, Entry } from './entry.tsx';
+import type { Activity } from './change.tsx';
+import { Entry } from './entry.tsx';
 import { text } from './words.ts';
 import './activity.css';
 
@@ -31,16 +34,19 @@ const parts = {
   user: uuid,
   scope: part.oneOf(['', ...Object.keys(text.kinds)], ''),
   item: part.text(),
+  project: part.oneOf(['own', 'all'], 'own'),
 };
 
-/** Who changed what in the organization, and when. */
+/** The changes made in this project, or in the entire organization. */
 export function Page() {
   const { view, change, unknown } = useAddress(parts);
-  const { organization, timezone } = useProject();
-  const { after, before, user, scope, item } = view;
+  const { id, organization, timezone } = useProject();
+  const { after, before, user, scope, item, project } = view;
+  const { names, error } = useMemberNames(user);
+  const placeOf = usePlaces();
   const request: ApiCall = {
     path: `/api/organizations/${organization}/activity`,
-    query: { after, before, user, scope, item_id: item, limit: 50 },
+    query: { after, before, user, scope, item_id: item, team_id: project === 'own' ? id : undefined, limit: 50 },
   };
   const query = useInfiniteQuery({
     queryKey: ['activity', organization, request.query],
@@ -61,8 +67,19 @@ export function Page() {
       </PageTitle>
       <AddressHint unknown={unknown} />
       <Chips chips={item === '' ? [] : [recordChip]}>
-        <Who user={user} onUser={(chosen) => change({ user: chosen })} />
-        <Kind scope={scope} onScope={(chosen) => change({ scope: chosen, item: '' })} />
+        <Choice
+          name={text.projects}
+          value={project}
+          options={text.projectChoices}
+          onChoose={(chosen) => change({ project: chosen, item: '' })}
+        />
+        <Choice name={text.who} value={user} options={names} onChoose={(chosen) => change({ user: chosen })} />
+        <Choice
+          name={text.kind}
+          value={scope}
+          options={{ '': text.anything, ...text.kinds }}
+          onChoose={(chosen) => change({ scope: chosen, item: '' })}
+        />
         <SpanMenu
           span={{ after, before }}
           zone={view.zone}
@@ -72,6 +89,11 @@ export function Page() {
           onZone={(zone) => change({ zone })}
         />
       </Chips>
+      {error ? (
+        <p className="bad" role="alert">
+          {text.namesFailed(explain(error))}
+        </p>
+      ) : null}
       <div className="panel activity">
         <Loaded query={query} what={text.what}>
           {() =>
@@ -88,6 +110,7 @@ export function Page() {
                       key={`${entry.created_at} ${entry.scope} ${entry.item_id} ${entry.activity}`}
                       entry={entry}
                       zone={zoneOf(view.zone, timezone)}
+                      place={project === 'all' ? placeOf(entry.team_id) : null}
                       onOnly={item === '' ? () => change({ scope: entry.scope, item: entry.item_id }) : undefined}
                     />
                   ))}
@@ -106,10 +129,10 @@ interface Member {
   user: { uuid: string; first_name: string; email: string };
 }
 
-/** The first hundred members by name; whoever else is in the address stands there as a uuid. */
-function Who({ user, onUser }: { user: string; onUser: (uuid: string) => void }) {
+/** The first hundred members by name. Another user in the URL is shown as a UUID. */
+function useMemberNames(chosen: string): { names: Record<string, string>; error: unknown } {
   const { organization } = useProject();
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['organization', organization, 'names'],
     queryFn: ({ signal }) =>
       call<{ results: Member[] }>(
@@ -118,41 +141,29 @@ function Who({ user, onUser }: { user: string; onUser: (uuid: string) => void })
       ),
     staleTime: 60_000,
   });
-  const people = data?.results.map((one) => one.user) ?? [];
-  return (
-    <select
-      className="input activity-choice"
-      aria-label={text.who}
-      value={user}
-      onChange={({ target }) => onUser(target.value)}
-    >
-      <option value="">{text.anybody}</option>
-      {people.map(({ uuid: id, first_name: name, email }) => (
-        <option key={id} value={id}>
-          {name === '' ? email : `${name} (${email})`}
-        </option>
-      ))}
-      {user !== '' && !people.some(({ uuid: id }) => id === user) && <option value={user}>{user}</option>}
-    </select>
-  );
+  const members = (data?.results ?? []).map(({ user: { uuid: id, first_name: name, email } }) => [
+    id,
+    name === '' ? email : `${name} (${email})`,
+  ]);
+  const names = { '': text.anybody, ...(chosen !== '' && { [chosen]: chosen }), ...Object.fromEntries(members) };
+  return { names, error };
 }
 
-function Kind({ scope, onScope }: { scope: string; onScope: (scope: string) => void }) {
-  return (
-    <select
-      className="input activity-choice"
-      aria-label={text.kind}
-      value={scope}
-      onChange={({ target }) => onScope(target.value)}
-    >
-      <option value="">{text.anything}</option>
-      {Object.entries(text.kinds).map(([kind, name]) => (
-        <option key={kind} value={kind}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
+interface Member {
+  user: { uuid: string; first_name: string; email: string };
+}
+
+/** The name of the project, and of the environment where the project has several, by the number of the environment. */
+function usePlaces(): (team: number | null) => string {
+  const { data: me } = useQuery(meQuery);
+  const organization = me?.organization;
+  return (id) => {
+    if (id === null) return text.ofOrganization;
+    const team = organization?.teams.find((one) => one.id === id);
+    if (!organization || team === undefined) return `#${id}`;
+    const { project, environment } = namesOf(organization, team);
+    return [project, environment].filter((name) => name !== null).join(' · ');
+  };
 }
 
 function Nothing({ isNarrowed, onAll }: { isNarrowed: boolean; onAll: () => void }) {

@@ -1,0 +1,99 @@
+import { isFields } from '../../answers/question.ts';
+import { lineOfFilter, plain } from '../../filters/filter.ts';
+import { words } from '../../words.ts';
+import { groupsOf } from '../cohorts/shapes.ts';
+import { type FlagFilters, linesOf } from '../flags/flag.ts';
+import { differences } from '../flags/history.tsx';
+import { text } from './words.ts';
+
+export interface FieldChange {
+  field: string;
+  before: unknown;
+  after: unknown;
+}
+
+export interface Activity {
+  user: { first_name: string; email: string | null; is_system?: boolean };
+  activity: string;
+  scope: string;
+  item_id: string;
+  detail: {
+    name: string | null;
+    trigger: { job_type: string; job_id: string } | null;
+    changes: FieldChange[] | null;
+  };
+  created_at: string;
+  /** The environment of the record; null for a record of the organization. */
+  team_id: number | null;
+}
+
+const mostLines = 12;
+
+/** What changed in one field, in words: only the lines that differ. */
+export function Change({ scope, change: { field, before, after } }: { scope: string; change: FieldChange }) {
+  const [gone, come] = differences(linesOfValue(scope, field, before), linesOfValue(scope, field, after));
+  const isSecret = gone.join() === come.join();
+  return (
+    <div className="activity-change">
+      <span className="hint">{spacedOf(field)}</span>
+      {isSecret ? (
+        <span className="quiet">{text.hidden}</span>
+      ) : (
+        <>
+          {firstOf(gone).map((line) => (
+            <del key={line}>
+              <span className="only-heard">{text.before} </span>
+              {line}
+            </del>
+          ))}
+          {firstOf(come).map((line) => (
+            <ins key={line}>
+              <span className="only-heard">{text.after} </span>
+              {line}
+            </ins>
+          ))}
+        </>
+      )}
+    </div>
+  );
+}
+
+const firstOf = (lines: readonly string[]) =>
+  lines.length <= mostLines ? lines : [...lines.slice(0, mostLines), text.moreLines(lines.length - mostLines)];
+
+/** A value as a person reads it: conditions in words, other objects as one line for each part. */
+function linesOfValue(scope: string, field: string, value: unknown): string[] {
+  if (field === 'level' && typeof value === 'number') return [words.level[value] ?? String(value)];
+  if (field === 'filters' && isFields(value)) {
+    if (scope === 'FeatureFlag') return linesOf(value as FlagFilters, (id) => `#${id}`);
+    const groups = scope === 'Cohort' ? groupsOf(value) : null;
+    if (groups !== null) return groups.map((filters, at) => `${at + 1}. ${filters.map(lineOfFilter).join(text.and)}`);
+  }
+  return partsOf(value, '');
+}
+
+const longest = 2000;
+
+/** The leaves of a value by their paths: `date range › date from: -7d`. */
+function partsOf(value: unknown, path: string): string[] {
+  const isNested =
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).some((one) => one !== null && typeof one === 'object');
+  if (isFields(value) || isNested) {
+    const parts = Object.entries(value as object).flatMap(([name, part]) =>
+      partsOf(part, [path, /^\d+$/.test(name) ? String(Number(name) + 1) : spacedOf(name)].filter(Boolean).join(' › ')),
+    );
+    if (parts.length > 0) return parts;
+  }
+  const isEmpty = value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+  const shown = isEmpty ? text.nothing : Array.isArray(value) ? value.map(plain).join(', ') : plain(value);
+  const line = path === '' ? shown : `${path}: ${shown}`;
+  return [line.length > longest ? `${line.slice(0, longest)} …` : line];
+}
+
+/** `dateRange` and `date_from` as `date range` and `date from`. */
+const spacedOf = (name: string) =>
+  name
+    .replaceAll('_', ' ')
+    .replace(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`);
