@@ -42,7 +42,9 @@ test('no cohort yet, none that fits, one that is not there', async () => {
 test('who fits conditions: made, counted, shown, changed, and deleted', async () => {
   const page = await console.open('cohorts');
   await page.getByRole('button', { name: 'New cohort' }).first().click();
-  await page.getByLabel('Name', { exact: true }).fill('Paying <b>');
+  await page.getByLabel('Name', { exact: true }).waitFor();
+  // The first field has the focus.
+  await page.keyboard.type('Paying <b>');
   await page.getByRole('button', { name: 'Create cohort' }).click();
   await page.getByText('Each condition needs a property and a value').waitFor();
   expect(await stored()).toEqual([]);

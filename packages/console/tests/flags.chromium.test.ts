@@ -72,6 +72,19 @@ test('n opens the form of a new flag from anywhere on the page, with the focus i
   await page.context().close();
 });
 
+test('names the archived flags when there are no others', async () => {
+  const { id } = await create({ key: 'retired' });
+  await change(id, { archived: true, active: false });
+  const page = await console.open('flags');
+  await page.getByRole('heading', { name: 'All flags are archived' }).waitFor();
+  await page.getByText('1 flag can be restored from the archive.').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Show archived flags' }).click();
+  await row(page, 'retired').waitFor();
+  await change(id, { deleted: true });
+  await page.context().close();
+});
+
 test('five thousand flags: the server searches, only what is seen is drawn, and the address is the view', async () => {
   await console.query(
     `INSERT INTO feature_flag (project_id, key, filters, tags, created_at)
@@ -174,7 +187,7 @@ test('a flag is made and changed: a refusal stands at its field, and of two edit
   await page.getByRole('heading', { name: 'edited' }).waitFor();
   const id = Number(new URL(page.url()).searchParams.get('flag'));
   expect((await stored(id)).filters).toMatchObject({
-    groups: [{ properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 100 }],
+    groups: [{ properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 0 }],
     multivariate: {
       variants: [
         { key: 'control', rollout_percentage: 50 },
@@ -197,7 +210,7 @@ test('a flag is made and changed: a refusal stands at its field, and of two edit
   await page.getByRole('button', { name: 'Save changes' }).click();
   const conflict = page.getByRole('alert').filter({ hasText: 'changed this flag while you were editing it' });
   await conflict.getByText('everyone · 7%').waitFor();
-  await conflict.getByText('plan matches regex ^pro · 100%').waitFor();
+  await conflict.getByText('plan matches regex ^pro · 0%').waitFor();
   expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('^pro');
   expect((await stored(id)).filters).toMatchObject({ groups: [{ rollout_percentage: 7 }] });
   expect(await violationsOf(page)).toEqual([]);
@@ -257,5 +270,58 @@ test('by keyboard alone, and on a telephone', async () => {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Space');
   await eventually(async () => expect(await stored(id)).toMatchObject({ active: false }));
+  await page.context().close();
+});
+
+test('starts a new flag at a rollout of 0%, and can create it turned off', async () => {
+  const page = await console.open('flags?flag=new');
+  await page.getByText('A new flag starts at a rollout of 0%.').waitFor();
+  await page.getByLabel('Key', { exact: true }).waitFor();
+  // The first field has the focus.
+  await page.keyboard.type('careful');
+  await page.getByLabel('Create the flag turned off').check();
+  await page.getByRole('button', { name: 'Create flag' }).click();
+  await page.getByRole('heading', { name: 'careful' }).waitFor();
+  const id = Number(new URL(page.url()).searchParams.get('flag'));
+  expect(await stored(id)).toMatchObject({ active: false, filters: { groups: [{ rollout_percentage: 0 }] } });
+  await page.context().close();
+});
+
+test('shows the code that uses a flag in each language: its key, a variant and its payload', async () => {
+  const variants = ['control', 'test'].map((key) => ({ key, rollout_percentage: 50 }));
+  const filters = { ...everybody, multivariate: { variants }, payloads: { test: '{"steps":1}' } };
+  const { id } = await create({ key: 'coded', filters });
+  const page = await console.open(`flags?flag=${id}&tab=code`, { width: 360, height: 640 });
+  const code = page.getByRole('tabpanel').locator('pre');
+  await code.getByText(`posthog.getFeatureFlag("coded") === "test"`).waitFor();
+  for (const [language, line] of [
+    ['Node', `await client.getFeatureFlagPayload("coded", 'distinct-id')`],
+    ['Python', 'client.get_feature_flag("coded", "distinct-id") == "test"'],
+    ['PHP', "getFeatureFlag('coded', 'distinct-id') === 'test'"],
+    ['Go', 'client.GetFeatureFlag(flag); value == "test"'],
+  ] as const) {
+    await page.getByRole('radio', { name: language }).check();
+    await code.getByText(line).waitFor();
+  }
+  expect(await violationsOf(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await page.context().close();
+});
+
+test('keeps unsaved changes while other pages are open', async () => {
+  const { id } = await create({ key: 'unfinished' });
+  const page = await console.open(`flags?flag=${id}`);
+  const rollout = page.getByRole('spinbutton', { name: 'Rollout percentage for condition 1' });
+  await rollout.fill('35');
+  await page.getByText('1 field changed, not saved yet').waitFor();
+  await page.getByRole('link', { name: 'Persons' }).click();
+  await page.getByRole('heading', { name: 'Persons', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Feature flags' }).click();
+  await row(page, 'unfinished').getByText('unsaved').waitFor();
+  await row(page, 'unfinished').getByRole('button', { name: 'unfinished' }).click();
+  await page.getByText('1 field changed, not saved yet').waitFor();
+  expect(await rollout.inputValue()).toBe('35');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await row(page, 'unfinished').getByText('unsaved').waitFor({ state: 'detached' });
   await page.context().close();
 });

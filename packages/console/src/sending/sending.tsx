@@ -4,14 +4,18 @@ import { call, ingestAddress } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { explain } from '../parts/states.tsx';
-import { curlOfFirst, snippets } from './snippets.ts';
+import { curlOfFirst, type Snippet, snippets as sendingSnippets } from './snippets.ts';
 import { text } from './words.ts';
 import './sending.css';
 
-/** What to put into a program, by library, with the project's key and host in place. */
-export function SnippetChoice() {
+/**
+ * What to put into a program, by library, with the project's key and host in place.
+ * @param snippets how events are sent, unless other code is to be shown
+ */
+export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: readonly Snippet[] }) {
   const { api_token: key } = useProject();
-  const [chosen, setChosen] = useState(snippets[0]);
+  const [name, setName] = useState(snippets[0]?.name);
+  const chosen = snippets.find((one) => one.name === name);
   const id = useId();
   const code = chosen?.code(key, ingestAddress()) ?? '';
   return (
@@ -20,7 +24,7 @@ export function SnippetChoice() {
         <legend className="only-heard">{text.library}</legend>
         {snippets.map((snippet) => (
           <label key={snippet.name} className="library">
-            <input type="radio" name={id} checked={snippet === chosen} onChange={() => setChosen(snippet)} />
+            <input type="radio" name={id} checked={snippet === chosen} onChange={() => setName(snippet.name)} />
             <span translate="no">{snippet.name}</span>
           </label>
         ))}

@@ -7,7 +7,7 @@ const parts = {
   sort: part.oneOf(['newest', 'key', '-updated_at', '-last_called_at'], 'newest'),
   /** Number of the open flag, or `new`. */
   flag: part.text(),
-  tab: part.oneOf(['conditions', 'why', 'history', 'exposures'], 'conditions'),
+  tab: part.oneOf(['conditions', 'why', 'history', 'exposures', 'code'], 'conditions'),
   person: part.text(),
   groups: part.list(),
 };

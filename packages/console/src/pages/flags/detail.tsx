@@ -7,7 +7,7 @@ import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
 import { queryClient } from '../../api/queries.ts';
-import { call } from '../../api/request.ts';
+import { call, documentAddress } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
@@ -15,6 +15,7 @@ import { Button } from '../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../parts/dialog.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
+import { SnippetChoice } from '../../sending/sending.tsx';
 import { words } from '../../words.ts';
 import type { FlagsAddress, Notice } from './address.ts';
 import { Editor, NewFlagEditor } from './editor.tsx';
@@ -22,6 +23,7 @@ import { Exposures } from './exposures.tsx';
 import type { Drafts, Flag, KeptDraft } from './flag.ts';
 import { History } from './history.tsx';
 import { FlagSwitch, showFlag } from './list.tsx';
+import { snippetsOf } from './snippets.ts';
 import { Why } from './why.tsx';
 import { text } from './words.ts';
 
@@ -163,7 +165,27 @@ function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag
       <TabPanel id="exposures" className="detail-body">
         <Exposures flagId={flag.id} />
       </TabPanel>
+      <TabPanel id="code" className="detail-body">
+        <Code flag={flag} />
+      </TabPanel>
     </Tabs>
+  );
+}
+
+/** How programs ask for the flag. */
+function Code({ flag }: { flag: Flag }) {
+  return (
+    <section className="flag-section">
+      <h3>{text.use.title}</h3>
+      <p className="quiet">{text.use.text}</p>
+      <SnippetChoice snippets={snippetsOf(flag)} />
+      <p className="hint">
+        <a href={documentAddress('docs/flags.md')} target="_blank" rel="noopener noreferrer">
+          {text.use.docs}
+          <span className="only-heard"> {words.docs.newWindow}</span>
+        </a>
+      </p>
+    </section>
   );
 }
 

@@ -148,11 +148,12 @@ export function NewFlagEditor({
           onChange={(next) => onKeep({ draft: next, base: null })}
           isNew
           keyBefore=""
-        />
-        <label className="flag-check">
-          <input type="checkbox" checked={startsOff} onChange={(event) => setStartsOff(event.target.checked)} />
-          {form.startOff}
-        </label>
+        >
+          <label className="flag-check">
+            <input type="checkbox" checked={startsOff} onChange={(event) => setStartsOff(event.target.checked)} />
+            {form.startOff}
+          </label>
+        </Fields>
       </fieldset>
       <div className="flag-save">
         <Button type="submit" look="main" isDisabled={!mayEdit || create.isPending}>

@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import { ApiProblem } from '../../api/request.ts';
 import { ValuesInput } from '../../filters/property-filter.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -17,9 +17,11 @@ interface FieldsProps {
   onChange: (draft: Draft) => void;
   isNew: boolean;
   keyBefore: string;
+  /** What stands below the description. */
+  children?: ReactNode;
 }
 
-export function Fields({ draft, error, onChange, isNew, keyBefore }: FieldsProps) {
+export function Fields({ draft, error, onChange, isNew, keyBefore, children }: FieldsProps) {
   const problem = problemOf(error);
   const set = (changed: Partial<Draft>) => onChange({ ...draft, ...changed });
   const keyField = (
@@ -44,6 +46,7 @@ export function Fields({ draft, error, onChange, isNew, keyBefore }: FieldsProps
           problem={problem?.place === 'name' ? problem.message : null}
           onChange={(name) => set({ name })}
         />
+        {children}
       </div>
       <section className="flag-part">
         <h3>{form.conditions}</h3>

@@ -130,7 +130,8 @@ export type Drafts = ReadonlyMap<string, KeptDraft>;
 let lastLocal = 0;
 export const nextLocal = () => ++lastLocal;
 
-export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 100 }] } };
+/** It reaches no user until the rollout is raised. */
+export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } };
 
 export function draftOf(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {
   const { filters } = flag;

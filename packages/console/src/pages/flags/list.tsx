@@ -62,7 +62,8 @@ export function FlagList({ search, address, ...others }: ListProps) {
       <Loaded query={search.first} what={text.what}>
         {({ count }) => {
           if (count > 0) return <Rows search={search} count={count} {...others} />;
-          if (!isNarrowed) return <NoFlag onNew={() => others.onOpen('new')} />;
+          if (!isNarrowed)
+            return <NoFlag onNew={() => others.onOpen('new')} onArchived={() => change({ state: 'archived' })} />;
           return (
             <Empty title={text.noMatchTitle} icon="flags">
               <p className="quiet">{text.noMatch}</p>
@@ -77,7 +78,36 @@ export function FlagList({ search, address, ...others }: ListProps) {
   );
 }
 
-function NoFlag({ onNew }: { onNew: () => void }) {
+/** Without flags in the list: how to create the first one, or the way to those that are archived. */
+function NoFlag({ onNew, onArchived }: { onNew: () => void; onArchived: () => void }) {
+  const { id } = useProject();
+  const archived = useQuery({
+    queryKey: ['flags', id, 'archived'],
+    queryFn: ({ signal }) =>
+      call<Page<Flag>>({ path: `/api/projects/${id}/feature_flags`, query: { archived: 'true', limit: 1 } }, signal),
+  });
+  return (
+    <Loaded query={archived} what={text.what}>
+      {({ count }) =>
+        count > 0 ? <OnlyArchived count={count} onArchived={onArchived} onNew={onNew} /> : <NoneYet onNew={onNew} />
+      }
+    </Loaded>
+  );
+}
+
+function OnlyArchived({ count, onArchived, onNew }: { count: number; onArchived: () => void; onNew: () => void }) {
+  return (
+    <Empty title={text.archivedTitle} icon="flags">
+      <p className="quiet">{text.archivedOnly(count)}</p>
+      <div className="form-buttons">
+        <Button onPress={onArchived}>{text.showArchived}</Button>
+        <Button onPress={onNew}>{text.newFlag}</Button>
+      </div>
+    </Empty>
+  );
+}
+
+function NoneYet({ onNew }: { onNew: () => void }) {
   return (
     <Empty title={text.emptyTitle} icon="flags">
       <p className="quiet">{text.empty}</p>

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
@@ -9,7 +10,7 @@ import { Search } from '../../parts/search.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { type FlagsAddress, type Notice, useFlagsAddress } from './address.ts';
 import { FlagDetail, NewFlag } from './detail.tsx';
-import type { Drafts, KeptDraft } from './flag.ts';
+import { useDrafts } from './drafts.ts';
 import { useKnownFlags } from './known.ts';
 import { FlagList, useFlagSearch } from './list.tsx';
 import { text } from './words.ts';
@@ -20,17 +21,8 @@ export function Page() {
   const { view, change, unknown } = address;
   const [notice, setNotice] = useState<Notice | null>(null);
   const [isShowingCall, setShowingCall] = useState(false);
-  // What is typed and not saved stays while other flags are looked at.
-  const [drafts, setDrafts] = useState<Drafts>(new Map());
-  useWarningBeforeLeaving(drafts.size > 0);
+  const { drafts, keepDraft } = useDrafts(useProject().id);
   const search = useFlagSearch(view);
-  const keepDraft = (id: string, draft: KeptDraft | null) =>
-    setDrafts((kept) => {
-      const next = new Map(kept);
-      if (draft === null) next.delete(id);
-      else next.set(id, draft);
-      return next;
-    });
   const open = (flag: string) => change({ flag, ...(view.flag === '' && { tab: 'conditions' }) });
   const close = () => change({ flag: '', tab: 'conditions', person: '', groups: [] });
   usePageKeys({
@@ -131,13 +123,4 @@ function NoticeLine({ notice, onDone }: { notice: Notice; onDone: () => void }) 
       </Button>
     </p>
   );
-}
-
-function useWarningBeforeLeaving(isNeeded: boolean) {
-  useEffect(() => {
-    if (!isNeeded) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, [isNeeded]);
 }

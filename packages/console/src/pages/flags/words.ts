@@ -36,6 +36,9 @@ export const text = {
   empty: 'A feature flag turns part of your product on or off for some of your users, without a new release.',
   emptyExample:
     'A typical first flag rolls out a new checkout to 10% of users, then to half of all users, then to everyone.',
+  archivedTitle: 'All flags are archived',
+  archivedOnly: (count: number) => `${counted(count, 'flag')} can be restored from the archive.`,
+  showArchived: 'Show archived flags',
   noMatchTitle: 'No flags match your filters',
   noMatch: 'Remove a filter, or search for a different part of the key or the description.',
   clearFilters: 'Show all flags',
@@ -54,7 +57,12 @@ export const text = {
     'No SDK has called this flag in the last 30 days. A flag that was never called is also stale if it is more than 30 days old and rolled out to everyone.',
   deletedPill: 'deleted',
   unsaved: 'unsaved',
-  tabs: { conditions: 'Conditions', why: 'Why this person?', history: 'History', exposures: 'Exposures' },
+  tabs: { conditions: 'Conditions', why: 'Why this person?', history: 'History', exposures: 'Exposures', code: 'Code' },
+  use: {
+    title: 'Use this flag',
+    text: 'Put this into your code. The project API key and the host are filled in.',
+    docs: 'All options are in the documentation of feature flags.',
+  },
   mayNotEdit: 'You have read-only access.',
   archiveTitle: (key: string) => `Archive ${key}?`,
   archiveText:
@@ -127,7 +135,7 @@ export const text = {
     noChanges: 'No changes yet',
     changedFields: (count: number) => `${counted(count, 'field')} changed, not saved yet`,
     newTitle: 'New flag',
-    newText: 'The flag goes live for matching users as soon as you create it.',
+    newText: 'A new flag starts at a rollout of 0%. Raise the rollout when you want users to get the flag.',
     startOff: 'Create the flag turned off',
     sdkWarnings: 'Differences between SDKs',
   },
