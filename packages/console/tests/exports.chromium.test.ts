@@ -77,6 +77,9 @@ test('C-007, C-038: nothing yet says what each destination needs; made by the fo
   await page.getByRole('heading', { name: 'No exports yet' }).waitFor();
   await page.getByText('You need a bucket, its region, and an access key').waitFor();
   await lookAt(page);
+  await page.getByRole('button', { name: /^PostgreSQL/ }).click();
+  expect(await page.getByRole('radio', { name: 'PostgreSQL' }).isChecked()).toBe(true);
+  await page.goBack();
   await page.getByRole('button', { name: 'New export' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('new');
   await page.getByLabel('Name').fill('Shop data warehouse');

@@ -147,3 +147,21 @@ test('offers the last day of the month when a month may lack the day', async () 
   expect(await position.locator('option', { hasText: 'the last day of the month' }).count()).toBe(0);
   await page.context().close();
 });
+
+test('names and links the dashboard of a subscription, and says that email is not set up', async () => {
+  const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Daily figures' });
+  const { id } = await console.api<{ id: number }>('POST', 'subscriptions', {
+    ...{ dashboard, target_type: 'email', target_value: 'ada@example.com' },
+    ...{ frequency: 'daily', start_date: '2026-11-02T08:00:00Z' },
+  });
+  const page = await console.open('settings/subscriptions');
+  await page.getByRole('button', { name: 'Daily figures' }).waitFor();
+  await page.goto(console.address(`settings/subscriptions?open=${id}`));
+  await page.getByRole('heading', { name: 'Daily figures' }).waitFor();
+  await page.getByText('Email is not set up on this server.').waitFor();
+  await lookAt(page);
+  await page.getByRole('link', { name: 'Daily figures' }).click();
+  await page.getByRole('heading', { name: 'Daily figures' }).first().waitFor();
+  expect(new URL(page.url()).searchParams.get('dashboard')).toBe(String(dashboard));
+  await page.context().close();
+});

@@ -51,6 +51,11 @@ test('C-007, C-038: nothing yet says who would get it; made by the form, whose s
   const page = await console.open('settings/subscriptions');
   await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
   await lookAt(page);
+  await page.getByRole('button', { name: /^Slack/ }).click();
+  expect(await page.getByRole('radio', { name: 'Slack' }).isChecked()).toBe(true);
+  await page.getByRole('radio', { name: 'Email' }).check();
+  await page.getByText('Email is not set up on this server.').waitFor();
+  await page.goBack();
   await page.getByRole('button', { name: 'New subscription' }).click();
   await page.getByLabel('Title').fill('Sign-ups this week');
   await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com, not an address');

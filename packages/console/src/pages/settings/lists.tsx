@@ -1,34 +1,36 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { IconName } from '../../parts/icon.tsx';
 import { Empty } from '../../parts/states.tsx';
 
-/** Where a list of what is made here is still empty: the kinds there are, with what each needs, and the way to the first one. */
-export function NoneYet({
+/** In place of an empty list: the kinds of records with what each one needs. Choosing one opens its form. */
+export function NoneYet<Kind extends string>({
   title,
   icon,
   about,
   kinds,
-  children,
+  isDisabled,
+  onChoose,
 }: {
   title: string;
   icon: IconName;
   about: string;
-  kinds: readonly { name: string; needs: string }[];
-  /** Its button. */
-  children: ReactNode;
+  kinds: readonly { kind: Kind; name: string; needs: string }[];
+  isDisabled: boolean;
+  onChoose: (kind: Kind) => void;
 }) {
   return (
     <Empty title={title} icon={icon}>
       <p className="quiet">{about}</p>
-      <dl className="settings-kinds">
-        {kinds.map(({ name, needs }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd className="quiet">{needs}</dd>
-          </div>
+      <ul className="settings-kinds">
+        {kinds.map(({ kind, name, needs }) => (
+          <li key={kind}>
+            <button type="button" className="settings-kind" disabled={isDisabled} onClick={() => onChoose(kind)}>
+              <strong>{name}</strong>
+              <span className="quiet">{needs}</span>
+            </button>
+          </li>
         ))}
-      </dl>
-      <div className="form-buttons">{children}</div>
+      </ul>
     </Empty>
   );
 }

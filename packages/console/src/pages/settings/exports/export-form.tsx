@@ -26,16 +26,19 @@ const { form } = text;
 /** A new export, or other settings for one that exists. Secrets that are left empty stay as they are. */
 export function ExportForm({
   before,
+  type: chosen = 'S3',
   onDone,
   onClose,
 }: {
   before: BatchExport | undefined;
+  /** Destination that a new export begins with. */
+  type?: DestinationType | undefined;
   onDone: (now: BatchExport) => unknown;
   onClose: () => void;
 }) {
   const { id: projectId, timezone } = useProject();
   const path = useExportsPath();
-  const [type, setType] = useState<DestinationType>(before?.destination.type ?? 'S3');
+  const [type, setType] = useState<DestinationType>(before?.destination.type ?? chosen);
   const [model, setModel] = useState(before?.model ?? 'events');
   const [interval, setInterval] = useState(before?.interval ?? 'hour');
   const [filters, setFilters] = useState<readonly unknown[]>(before?.filters ?? []);

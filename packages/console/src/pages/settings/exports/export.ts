@@ -1,7 +1,7 @@
 import { useProject } from '../../../frame/project.ts';
 import { matching, part, useAddress } from '../../../parts/address.ts';
 import { isTime, zones } from '../../../parts/span.tsx';
-import type { DestinationType } from './destinations.ts';
+import { type DestinationType, destinationTypes } from './destinations.ts';
 import type { Rhythm } from './rhythm.ts';
 
 /** As the API has them. */
@@ -47,6 +47,8 @@ export interface BatchExport extends Rhythm {
 const address = {
   open: part.text(),
   edit: part.flag(),
+  /** Destination of a new export. */
+  type: part.oneOf(['', ...destinationTypes], ''),
   after: matching(isTime, '-7d'),
   before: matching(isTime),
   zone: part.oneOf(zones, 'project'),

@@ -11,7 +11,7 @@ import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { NoneYet, takeFocus, useLastOpen } from '../lists.tsx';
-import { destinationTypes } from './destinations.ts';
+import { type DestinationType, destinationTypes } from './destinations.ts';
 import {
   type BatchExport,
   exportsKey,
@@ -30,7 +30,7 @@ import './exports.css';
 export function Section() {
   const address = useExportsAddress();
   const {
-    view: { open },
+    view: { open, type },
     change,
     unknown,
   } = address;
@@ -38,16 +38,21 @@ export function Section() {
   return (
     <>
       <AddressHint unknown={unknown} />
-      {open === '' && <List last={last} onOpen={(id) => change({ open: id })} />}
+      {open === '' && <List last={last} onOpen={(id, kind) => change({ open: id, type: kind ?? '' })} />}
       {open === 'new' && (
-        <ExportForm before={undefined} onDone={({ id }) => change({ open: id })} onClose={() => change({ open: '' })} />
+        <ExportForm
+          before={undefined}
+          type={type === '' ? undefined : type}
+          onDone={({ id }) => change({ open: id, type: '' })}
+          onClose={() => change({ open: '', type: '' })}
+        />
       )}
       {open !== '' && open !== 'new' && <OneExport key={open} id={open} address={address} />}
     </>
   );
 }
 
-function List({ last, onOpen }: { last: string; onOpen: (id: string) => void }) {
+function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: DestinationType) => void }) {
   const { id: projectId } = useProject();
   const mayChange = useHasLevel(1);
   const path = useExportsPath();
@@ -56,15 +61,12 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string) => void }) 
     path,
     every: (exports) => (exports.some(({ latest_runs: [last] }) => last && isOpen(last)) ? 5000 : false),
   });
-  const isEmpty = query.data?.count === 0;
   const buttons = (
     <>
       <Button onPress={() => setShowingCall(true)}>{words.asApiCall}</Button>
-      {!isEmpty && (
-        <Button look="main" isDisabled={!mayChange} onPress={() => onOpen('new')}>
-          {text.newExport}
-        </Button>
-      )}
+      <Button look="main" isDisabled={!mayChange} onPress={() => onOpen('new')}>
+        {text.newExport}
+      </Button>
     </>
   );
   return (
@@ -73,7 +75,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string) => void }) 
       <Loaded query={query} what={text.what}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <NoExport mayChange={mayChange} onNew={() => onOpen('new')} />
+            <NoExport mayChange={mayChange} onChoose={(type) => onOpen('new', type)} />
           ) : (
             <>
               <Table exports={rows} last={last} onOpen={onOpen} />
@@ -87,15 +89,18 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string) => void }) 
   );
 }
 
-/** The kinds of destinations with what each needs. */
-function NoExport({ mayChange, onNew }: { mayChange: boolean; onNew: () => void }) {
-  const kinds = destinationTypes.map((type) => ({ name: text.types[type], needs: text.needs[type] }));
+/** The types of destinations to choose from. */
+function NoExport({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: DestinationType) => void }) {
+  const kinds = destinationTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (
-    <NoneYet title={text.emptyTitle} icon="exports" about={text.empty} kinds={kinds}>
-      <Button look="main" isDisabled={!mayChange} onPress={onNew}>
-        {text.newExport}
-      </Button>
-    </NoneYet>
+    <NoneYet
+      title={text.emptyTitle}
+      icon="exports"
+      about={text.empty}
+      kinds={kinds}
+      isDisabled={!mayChange}
+      onChoose={onChoose}
+    />
   );
 }
 

@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
@@ -12,6 +13,7 @@ import { words } from '../../../words.ts';
 import { Block, Done, Sure } from '../block.tsx';
 import { useOffered } from '../offered.ts';
 import { Deliveries } from './deliveries.tsx';
+import { NoMail } from './no-mail.tsx';
 import { ruleInWords } from './rule.ts';
 import {
   aboutOf,
@@ -27,12 +29,13 @@ import { text } from './words.ts';
 
 /** One subscription: when it comes, to whom, and what was sent. */
 export function OneSubscription({ id, address: { view, change } }: { id: string; address: SubscriptionsAddress }) {
-  const { id: projectId, name: projectName } = useProject();
+  const { id: projectId } = useProject();
   const path = `${useSubscriptionsPath()}/${encodeURIComponent(id)}`;
   const query = useQuery({
     queryKey: subscriptionsKey(projectId, id),
     queryFn: ({ signal }) => call<Subscription>({ path }, signal),
   });
+  const titleOf = useTitles(query.data ? [query.data] : []);
   return (
     <>
       <div className="form-buttons">
@@ -44,7 +47,7 @@ export function OneSubscription({ id, address: { view, change } }: { id: string;
         {(one) =>
           view.edit ? (
             <SubscriptionForm
-              heading={text.form.change(titleOf(one, projectName))}
+              heading={text.form.change(titleOf(one))}
               before={one}
               about={aboutOf(one)}
               onDone={() => change({ edit: false })}
@@ -63,7 +66,7 @@ export function OneSubscription({ id, address: { view, change } }: { id: string;
 }
 
 function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: () => void }) {
-  const { id: projectId, name: projectName, timezone } = useProject();
+  const { id: projectId, timezone } = useProject();
   const mayChange = useHasLevel(1);
   const [dialog, setDialog] = useState<'call' | 'delete' | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: subscriptionsKey(projectId) });
@@ -77,7 +80,8 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
     onSuccess: refresh,
   });
   const isTestSent = change.isSuccess && 'send_test_now' in change.variables;
-  const title = titleOf(one, projectName);
+  const subject = useSubjects([one])(one);
+  const title = useTitles([one])(one);
   const buttons = (
     <div className="form-buttons">
       <Button onPress={() => setDialog('call')}>{words.asApiCall}</Button>
@@ -116,6 +120,15 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
         <Next at={one.next_delivery_date} />
       ) : (
         <p className="note">{text.pausedNote}</p>
+      )}
+      {one.target_type === 'email' && <NoMail />}
+      {subject !== null && (
+        <p>
+          {text.reportOf}{' '}
+          <Link to={`/projects/${projectId}/${subject.page}`} search={subject.search as never}>
+            {subject.name}
+          </Link>
+        </p>
       )}
       {isTestSent && <Done>{text.testSent}</Done>}
       <FormProblem problem={restore.error ?? change.error} fields={[]} />
@@ -161,9 +174,38 @@ function Next({ at }: { at: string | null }) {
   return <p>{at === null ? text.noMore : text.nextOn(formatMinute(at, timezone))}</p>;
 }
 
-/** As the reports are called. */
-export function titleOf({ title, insight, dashboard }: Subscription, projectName: string): string {
-  if (title?.trim()) return title;
-  if (insight !== null) return text.ofInsight(insight);
-  return dashboard === null ? projectName : text.ofDashboard(dashboard);
+/** The names of what some subscriptions report on, as the reports are called where they have no title. */
+export function useTitles(subscriptions: readonly Subscription[]): (one: Subscription) => string {
+  const { name: projectName } = useProject();
+  const subjectOf = useSubjects(subscriptions);
+  return (one) => one.title?.trim() || subjectOf(one)?.name || projectName;
+}
+
+interface ReportSubject {
+  name: string;
+  page: 'insights' | 'dashboards';
+  search: Record<string, string>;
+}
+
+/** The insight or dashboard of a subscription; null where it reports on the project. */
+function useSubjects(subscriptions: readonly Subscription[]): (one: Subscription) => ReportSubject | null {
+  const insights = useOffered(
+    'insights',
+    {},
+    subscriptions.some(({ insight }) => insight !== null),
+  );
+  const dashboards = useOffered(
+    'dashboards',
+    {},
+    subscriptions.some(({ dashboard }) => dashboard !== null),
+  );
+  return ({ insight, dashboard }): ReportSubject | null => {
+    if (insight !== null) {
+      const name = insights.data?.find(({ id }) => id === insight)?.name ?? text.ofInsight(insight);
+      return { name, page: 'insights', search: { insight: String(insight) } };
+    }
+    if (dashboard === null) return null;
+    const name = dashboards.data?.find(({ id }) => id === dashboard)?.name ?? text.ofDashboard(dashboard);
+    return { name, page: 'dashboards', search: { dashboard: String(dashboard) } };
+  };
 }

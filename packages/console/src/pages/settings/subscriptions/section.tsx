@@ -10,13 +10,14 @@ import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { NoneYet, takeFocus, useLastOpen } from '../lists.tsx';
-import { OneSubscription, titleOf } from './one-subscription.tsx';
+import { OneSubscription, useTitles } from './one-subscription.tsx';
 import { ruleInWords } from './rule.ts';
 import {
   aboutOf,
   type Subscription,
   type SubscriptionsAddress,
   subscriptionsKey,
+  type TargetType,
   targetsOf,
   targetTypes,
   useSubscriptionsAddress,
@@ -30,7 +31,7 @@ import './subscriptions.css';
 export function Section() {
   const address = useSubscriptionsAddress();
   const {
-    view: { open, insight, dashboard },
+    view: { open, insight, dashboard, type },
     change,
     unknown,
   } = address;
@@ -43,9 +44,10 @@ export function Section() {
         <SubscriptionForm
           heading={text.newOne}
           before={undefined}
+          type={type === '' ? undefined : type}
           about={aboutOf({ insight: insight || null, dashboard: dashboard || null })}
-          onDone={({ id }) => change({ open: String(id), insight: '', dashboard: '' })}
-          onClose={() => change({ open: '', insight: '', dashboard: '' })}
+          onDone={({ id }) => change({ open: String(id), insight: '', dashboard: '', type: '' })}
+          onClose={() => change({ open: '', insight: '', dashboard: '', type: '' })}
         />
       )}
       {open !== '' && open !== 'new' && <OneSubscription key={open} id={open} address={address} />}
@@ -61,14 +63,12 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
   const { deleted } = view;
   const query = { deleted: deleted ? 'true' : undefined };
   const list = useOffsetPages<Subscription>(subscriptionsKey(projectId), { path, query });
-  const onNew = () => change({ open: 'new' });
-  const isEmpty = list.data?.count === 0;
   const buttons = (
     <div className="form-buttons">
       <Button onPress={() => setShowingCall(true)}>{words.asApiCall}</Button>
       <Button onPress={() => change({ deleted: !deleted })}>{deleted ? text.active : text.deletedOnes}</Button>
-      {!deleted && !isEmpty && (
-        <Button look="main" isDisabled={!mayChange} onPress={onNew}>
+      {!deleted && (
+        <Button look="main" isDisabled={!mayChange} onPress={() => change({ open: 'new' })}>
           {text.newOne}
         </Button>
       )}
@@ -79,7 +79,12 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
       {!mayChange && <p className="note">{text.mayNot}</p>}
       <Loaded query={list} what={text.what}>
         {({ rows }) => {
-          if (rows.length === 0) return deleted ? <NoneDeleted /> : <None mayChange={mayChange} onNew={onNew} />;
+          if (rows.length === 0)
+            return deleted ? (
+              <NoneDeleted />
+            ) : (
+              <None mayChange={mayChange} onChoose={(type) => change({ open: 'new', type })} />
+            );
           return (
             <>
               <Table rows={rows} last={last} onOpen={(id) => change({ open: String(id) })} />
@@ -93,15 +98,18 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
   );
 }
 
-/** Who would get it, and what each kind of recipient needs. */
-function None({ mayChange, onNew }: { mayChange: boolean; onNew: () => void }) {
-  const kinds = targetTypes.map((type) => ({ name: text.types[type], needs: text.needs[type] }));
+/** The types of recipients to choose from. */
+function None({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: TargetType) => void }) {
+  const kinds = targetTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (
-    <NoneYet title={text.emptyTitle} icon="mail" about={text.empty} kinds={kinds}>
-      <Button look="main" isDisabled={!mayChange} onPress={onNew}>
-        {text.newOne}
-      </Button>
-    </NoneYet>
+    <NoneYet
+      title={text.emptyTitle}
+      icon="mail"
+      about={text.empty}
+      kinds={kinds}
+      isDisabled={!mayChange}
+      onChoose={onChoose}
+    />
   );
 }
 
@@ -114,7 +122,8 @@ function NoneDeleted() {
 }
 
 function Table({ rows, last, onOpen }: { rows: readonly Subscription[]; last: string; onOpen: (id: number) => void }) {
-  const { name: projectName, timezone } = useProject();
+  const { timezone } = useProject();
+  const titleOf = useTitles(rows);
   return (
     <table className="table settings-table settings-rows" aria-label={text.what}>
       <thead>
@@ -134,7 +143,7 @@ function Table({ rows, last, onOpen }: { rows: readonly Subscription[]; last: st
                 ref={String(one.id) === last ? takeFocus : undefined}
                 onClick={() => onOpen(one.id)}
               >
-                {titleOf(one, projectName)}
+                {titleOf(one)}
               </button>
               <div className="quiet">{ruleInWords(one, timezone)}</div>
             </td>

@@ -9,6 +9,7 @@ import { fromLocal, localOf } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { Cards } from '../cards.tsx';
+import { NoMail } from './no-mail.tsx';
 import { ReportDialog } from './report.tsx';
 import { type Draft, daysOf, draftOf, newDraft, ruleInWords } from './rule.ts';
 import { ScheduleFields } from './schedule-fields.tsx';
@@ -35,12 +36,15 @@ const fields = [
 export function SubscriptionForm({
   heading,
   before,
+  type: chosenType = 'email',
   about: aboutBefore,
   onDone,
   onClose,
 }: {
   heading: string;
   before: Subscription | undefined;
+  /** Recipients that a new one begins with. */
+  type?: TargetType | undefined;
   /** `insight 12`, `dashboard 3`, or empty. */
   about: string;
   onDone: (now: Subscription) => unknown;
@@ -48,7 +52,7 @@ export function SubscriptionForm({
 }) {
   const { id: projectId, timezone } = useProject();
   const path = useSubscriptionsPath();
-  const [type, setType] = useState<TargetType>(before?.target_type ?? 'email');
+  const [type, setType] = useState<TargetType>(before?.target_type ?? chosenType);
   const [draft, setDraft] = useState<Draft>(() => (before ? draftOf(before) : newDraft));
   const [first, setFirst] = useState(() =>
     before ? localOf(new Date(before.start_date), timezone).slice(0, 16) : tomorrowAtNine(timezone),
@@ -102,6 +106,7 @@ export function SubscriptionForm({
           chosen={type}
           onChoose={setType}
         />
+        {type === 'email' && <NoMail />}
         <Field
           key={type}
           name="target_value"

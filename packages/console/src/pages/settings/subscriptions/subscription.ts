@@ -57,6 +57,8 @@ const address = {
   /** What a new one is about: the number of an insight or a dashboard. */
   insight: part.text(),
   dashboard: part.text(),
+  /** Type of the recipients of a new one. */
+  type: part.oneOf(['', ...targetTypes], ''),
 };
 export const useSubscriptionsAddress = () => useAddress(address);
 export type SubscriptionsAddress = ReturnType<typeof useSubscriptionsAddress>;

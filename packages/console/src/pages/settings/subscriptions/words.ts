@@ -39,6 +39,8 @@ export const text = {
   } satisfies Record<TargetType, string>,
   noneDeleted: 'No deleted subscriptions',
   noneDeletedText: 'Deleted subscriptions are listed here, and you can restore them.',
+  reportOf: 'Reports on',
+  noMail: 'Email is not set up on this server. Email reports fail until an operator sets it up.',
   ofInsight: (id: number) => `Insight ${id}`,
   ofDashboard: (id: number) => `Dashboard ${id}`,
   more: (count: number) => `and ${count} more`,
