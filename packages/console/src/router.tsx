@@ -42,11 +42,16 @@ const start = createRoute({
   component: Start,
 });
 
+/** Its files are loaded when it is first opened. */
+const Palette = lazyRouteComponent(
+  loadPart(() => import('./palette/palette.tsx')),
+  'Palette',
+);
 const project = createRoute({
   getParentRoute: () => root,
   path: '/projects/$projectId',
   beforeLoad: async ({ location }) => void (await requireSession(location.href)),
-  component: Frame,
+  component: () => <Frame palette={Palette} />,
 });
 const projectStart = createRoute({
   getParentRoute: () => project,

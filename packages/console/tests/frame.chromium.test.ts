@@ -1,4 +1,5 @@
 import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
 /** What happens around the pages: a session that ends, a version that is replaced, a theme that is there from the first moment. */
@@ -83,4 +84,96 @@ test('C-041: the chosen theme is there before anything is drawn', async () => {
   await eventually(async () => expect(await ground()).toBe(dark));
   expect(await page.locator('#console').innerHTML()).toBe('');
   await page.context().close();
+});
+
+describe('search', () => {
+  const input = (page: Page) => page.getByRole('dialog', { name: 'Search and go to' }).locator('input');
+  const option = (page: Page, name: string | RegExp) => page.getByRole('menuitem', { name });
+  beforeAll(async () => {
+    await console.api('POST', 'feature_flags', { key: 'new-checkout', name: 'The second checkout' });
+    await console.api('POST', 'dashboards', { name: 'Checkout figures' });
+    const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
+    await console.api('POST', 'insights', { name: 'Checkouts per day', query });
+    await console.storePerson('checkout-tester', { name: 'Tess Checkout', email: 'tess@example.com' });
+  });
+
+  test('finds records of each kind by Ctrl+K, opens them by keyboard, and shows them first the next time', async () => {
+    const page = await console.open('health');
+    await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await input(page).fill('checkout');
+    for (const name of [/new-checkout/, /Checkout figures/, /Checkouts per day/, /Tess Checkout/])
+      await option(page, name).waitFor();
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    await input(page).fill('new-check');
+    await option(page, /Tess Checkout/).waitFor({ state: 'detached' });
+    await option(page, /new-checkout/).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Feature flags', level: 1 }).waitFor();
+    await page.getByRole('complementary').getByRole('heading', { name: 'new-checkout' }).waitFor();
+
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    const first = page.getByRole('menuitem').first();
+    await first.filter({ hasText: 'new-checkout' }).waitFor();
+    await input(page).fill('domains');
+    await option(page, /Domains/).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  test('shows why records cannot be found, and fits on a phone', async () => {
+    const page = await console.open('health', { width: 360, height: 640 });
+    await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
+    await page.route(/\/persons\?/, (route) => route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }));
+    await page.keyboard.press('Control+k');
+    await option(page, /^Live/).waitFor();
+    const box = await page.getByRole('dialog').boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(360);
+    await input(page).fill('zz');
+    await page.getByText('No matches.').waitFor();
+    await page.getByRole('alert').getByText('Some results could not be loaded. Because of a test.').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('keeps the page when another project is chosen', async () => {
+    const organization = await console.api<{ organization: { id: string } }>('GET', '/api/users/@me');
+    for (const name of ['Alpha', 'Beta', 'Gamma', 'Delta', 'Łódź shop'])
+      await console.api('POST', `/api/organizations/${organization.organization.id}/projects`, { name });
+    const page = await console.openSignedIn('events?event=order');
+    await page.getByRole('button', { name: 'Switch project' }).click();
+    await page.getByRole('searchbox', { name: 'Find a project' }).fill('dz shop');
+    await page.getByRole('menuitem', { name: 'Alpha' }).waitFor({ state: 'detached' });
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('menuitem', { name: /dź shop/ }).click();
+    await page.getByRole('button', { name: 'Switch project' }).getByText('Łódź shop').waitFor();
+    await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toMatch(/\/events$/);
+    expect(new URL(page.url()).search).toBe('');
+    await page.context().close();
+  });
+
+  test('loads the subset of a font only for a page that shows its characters', async () => {
+    const requested: string[] = [];
+    const note = (address: string) => requested.push(address.replace(/^.*\//, '').replace(/-wght-.*/, ''));
+    const page = await console.open('cohorts', {
+      prepare: async (visitor) =>
+        void visitor.on('request', (request) => /woff2/.test(request.url()) && note(request.url())),
+    });
+    await page.getByRole('heading', { name: 'Cohorts', level: 1 }).waitFor();
+    await page.evaluate('document.fonts.ready.then(() => true)');
+    expect(requested.filter((name) => !/-latin$/.test(name))).toEqual([]);
+    await console.storePerson('cyrillic', { name: 'Мария' });
+    await page.goto(console.address('persons?search=cyrillic'));
+    await page.getByText('Мария').waitFor();
+    await eventually(() => expect(requested).toContain('inter-cyrillic'));
+    expect(requested).not.toContain('inter-greek');
+    await page.context().close();
+  });
 });

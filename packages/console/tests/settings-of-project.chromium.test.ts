@@ -223,6 +223,9 @@ test('environments: another one is made, named in the switch, renamed, and delet
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   const place = page.getByRole('button', { name: 'Switch project' });
   await place.getByText('Staging · UTC').waitFor();
+  await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Project and API keys' }).click();
   const name = block(page, 'Environment name');
   await name.getByLabel('Name').fill('Rehearsal');
   await save(name);
@@ -235,6 +238,10 @@ test('environments: another one is made, named in the switch, renamed, and delet
   await page.getByRole('dialog').getByLabel('Name').fill('Second shop');
   await page.keyboard.press('Enter');
   await place.getByText('Second shop').waitFor();
+  await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor();
+  expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Project and API keys' }).click();
   await page.getByRole('button', { name: 'Delete this project' }).click();
   const dialog = page.getByRole('dialog');
   const verb = dialog.getByRole('button', { name: 'Delete this project' });
@@ -311,7 +318,6 @@ test('an organization: its name and mails, another one made and left for the fir
   await page.getByRole('dialog').getByLabel('Name').fill('Side business');
   await page.keyboard.press('Enter');
   const place = page.getByRole('button', { name: 'Switch project' });
-  await page.getByRole('heading', { name: 'Settings' }).waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await place.click();
   await page.getByRole('menuitem', { name: 'Corner shops Ltd' }).click();

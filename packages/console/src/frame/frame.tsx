@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { type ComponentType, Suspense, useEffect, useState } from 'react';
 import { projectQuery, sessionEnd, useHealth } from '../api/queries.ts';
 import { ApiProblem } from '../api/request.ts';
 import { pages } from '../pages.ts';
@@ -11,13 +11,16 @@ import { ProjectContext, useProject } from './project.ts';
 import { Rail } from './rail.tsx';
 import { SignInAgain } from './sign-in-again.tsx';
 
+/** What Ctrl+K opens. It knows the pages, so that the frame, which every page knows, gets it from the router. */
+export type Palette = ComponentType<{ onClose: () => void }>;
+
 /** Rail, line of health and the page. */
-export function Frame() {
+export function Frame({ palette }: { palette: Palette }) {
   const { projectId = '' } = useParams({ strict: false });
-  return <OfProject key={projectId} id={projectId} />;
+  return <OfProject key={projectId} id={projectId} palette={palette} />;
 }
 
-function OfProject({ id }: { id: string }) {
+function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
   const project = useQuery(projectQuery(id));
   const { pathname } = useLocation();
   const page = pages.find(({ path }) => pathname.split('/')[3] === path);
@@ -26,6 +29,7 @@ function OfProject({ id }: { id: string }) {
   useEffect(() => {
     document.title = [page?.title, project.data?.name, words.product].filter(Boolean).join(' · ');
   }, [page, project.data]);
+  const [isSearching, setSearching] = usePalette();
   const navigate = useNavigate();
   useEffect(() => {
     if (wanted) void navigate({ to: wanted, search: { next: location.pathname } as never, replace: true });
@@ -36,7 +40,7 @@ function OfProject({ id }: { id: string }) {
       <a className="skip" href="#content">
         {words.skip}
       </a>
-      <Rail project={project.data} />
+      <Rail project={project.data} onSearch={() => setSearching(true)} />
       <main className="main" id="content" tabIndex={-1}>
         {/* The line above every page reports a later request that failed. */}
         <Loaded query={{ ...project, error: project.data ? null : project.error }} what="The project">
@@ -44,6 +48,11 @@ function OfProject({ id }: { id: string }) {
             <ProjectContext value={data}>
               <HealthLine />
               <Outlet />
+              {isSearching && (
+                <Suspense>
+                  <Palette onClose={() => setSearching(false)} />
+                </Suspense>
+              )}
             </ProjectContext>
           )}
         </Loaded>
@@ -51,6 +60,22 @@ function OfProject({ id }: { id: string }) {
       {isEnded && <SignInAgain />}
     </div>
   );
+}
+
+/** Whether the palette is open. Ctrl+K, or ⌘K, opens and closes it from anywhere. */
+function usePalette() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
+        return;
+      event.preventDefault();
+      setOpen((open) => !open);
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  return [isOpen, setOpen] as const;
 }
 
 /** Where somebody is sent of whom an organization demands a second factor. */

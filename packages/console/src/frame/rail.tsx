@@ -1,21 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useLocation, useNavigate } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
-import { Header, Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
+import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
-import { type Me, meQuery, type OrganizationOfMe, type Project, queryClient } from '../api/queries.ts';
+import { meQuery, type Project } from '../api/queries.ts';
 import { apiPath, call, consolePath } from '../api/request.ts';
 import { pages } from '../pages.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { inGroups } from '../parts/in-groups.ts';
 import { words } from '../words.ts';
-import { namesOf } from './project.ts';
+import { ProjectSwitch } from './project-switch.tsx';
 import { setTheme, type Theme, useTheme } from './theme.ts';
 
+const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
+
 /** Project on top, pages in groups, documents and account at the bottom. On a phone all but the name is behind a button. */
-export function Rail({ project }: { project: Project | undefined }) {
+export function Rail({ project, onSearch }: { project: Project | undefined; onSearch: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page was opened
@@ -36,6 +38,13 @@ export function Rail({ project }: { project: Project | undefined }) {
       </div>
       <div className="rail-body">
         <ProjectSwitch project={project} />
+        <button type="button" className="rail-item" aria-keyshortcuts="Control+K Meta+K" onClick={onSearch}>
+          <Icon name="search" />
+          <span className="grow">{words.palette.open}</span>
+          <span className="key" aria-hidden="true">
+            {isApple ? '⌘K' : 'Ctrl K'}
+          </span>
+        </button>
         <nav aria-label={words.pagesOfProject}>
           {groups.map(([name, entries]) => (
             <ul key={name}>
@@ -67,81 +76,6 @@ export function Rail({ project }: { project: Project | undefined }) {
         </div>
       </div>
     </header>
-  );
-}
-
-const nowhere: Pick<OrganizationOfMe, 'teams' | 'projects'> = { teams: [], projects: [] };
-
-function ProjectSwitch({ project }: { project: Project | undefined }) {
-  const { data: me } = useQuery(meQuery);
-  const navigate = useNavigate();
-  const organization = me?.organization ?? nowhere;
-  const names = project && namesOf(organization, project);
-  const others = me?.organizations.filter(({ id }) => id !== me.organization?.id) ?? [];
-  const mayMake = project !== undefined && (me?.organization?.membership_level ?? 0) >= 8;
-  const go = async (key: string) => {
-    const [kind = '', id = ''] = key.split(' ');
-    if (kind === 'project') return navigate({ to: `/projects/${id}` });
-    if (kind === 'new')
-      return navigate({ to: `/projects/${id}/settings/project`, search: { new: 'project' } as never });
-    const now = await call<Me>({ method: 'PATCH', path: '/api/users/@me', body: { set_current_organization: id } });
-    queryClient.setQueryData(meQuery.queryKey, now);
-    return navigate({ to: '/' });
-  };
-  return (
-    <MenuTrigger>
-      <AriaButton className="rail-project">
-        <span className="only-heard">{words.projectSwitch}: </span>
-        <span className="grow">
-          <span className="rail-project-name cut">{names?.project ?? '…'}</span>
-          <span className="hint cut rail-place">
-            {names ? words.environmentIn(names.environment, project?.timezone ?? '') : ' '}
-          </span>
-        </span>
-        <Icon name="down" size={12} />
-      </AriaButton>
-      <Popover placement="bottom start">
-        <Menu className="menu" aria-label={words.projectSwitch} onAction={(key) => void go(String(key))}>
-          {organization.teams.map((team) => (
-            <Place key={team.id} team={team} names={namesOf(organization, team)} isOpen={team.id === project?.id} />
-          ))}
-          {mayMake ? (
-            <MenuItem id={`new ${project.id}`} className="menu-item">
-              {words.newProject}
-            </MenuItem>
-          ) : null}
-          {others.length > 0 ? (
-            <MenuSection>
-              <Header className="menu-head">{words.organizations}</Header>
-              {others.map(({ id, name }) => (
-                <MenuItem key={id} id={`organization ${id}`} className="menu-item">
-                  {name}
-                </MenuItem>
-              ))}
-            </MenuSection>
-          ) : null}
-        </Menu>
-      </Popover>
-    </MenuTrigger>
-  );
-}
-
-function Place({
-  team: { id, timezone },
-  names: { project, environment },
-  isOpen,
-}: {
-  team: OrganizationOfMe['teams'][number];
-  names: ReturnType<typeof namesOf>;
-  isOpen: boolean;
-}) {
-  return (
-    <MenuItem id={`project ${id}`} className="menu-item" textValue={[project, environment].filter(Boolean).join(' ')}>
-      <span className="rail-project-name">
-        {project} {isOpen && <Icon name="check" size={12} />}
-      </span>
-      <span className="hint">{words.environmentIn(environment, timezone)}</span>
-    </MenuItem>
   );
 }
 

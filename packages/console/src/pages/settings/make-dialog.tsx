@@ -32,7 +32,9 @@ export function MakeDialog({
     onSuccess: async () => {
       // What was made is what the server now calls the current one.
       const me = await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });
-      await navigate({ to: me.team ? `/projects/${me.team.id}/settings/project` : '/' });
+      await navigate({ to: me.team ? `/projects/${me.team.id}/live` : '/' });
+      // The dialog is gone with its page, and the focus with it.
+      document.getElementById('content')?.focus();
     },
   });
   return (

@@ -1,0 +1,30 @@
+import type { Found } from './targets.ts';
+
+const storageKey = 'millrace-recent';
+const mostRecent = 6;
+
+/** What was opened by the palette in this browser, the latest first. */
+export const readRecent = (projectId: number): Found[] =>
+  readAll()
+    .filter(({ to }) => to.startsWith(`/projects/${projectId}/`))
+    .slice(0, mostRecent);
+
+/** Persons are left out: their names are personal data, which must not stay in a browser after the user signs out. */
+export function keepRecent(found: Found): void {
+  if (/^(person|project) /.test(found.key)) return;
+  const others = readAll().filter(({ key, to }) => key !== found.key || to !== found.to);
+  try {
+    localStorage.setItem(storageKey, JSON.stringify([found, ...others].slice(0, mostRecent * 4)));
+  } catch {
+    // The browser keeps nothing for this page.
+  }
+}
+
+function readAll(): Found[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]');
+    return Array.isArray(stored) ? (stored as Found[]) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,140 @@
+import { nameOfInsight } from '../answers/question.ts';
+import type { OrganizationOfMe, Project } from '../api/queries.ts';
+import { call } from '../api/request.ts';
+import { visible } from '../event-detail/json-text.ts';
+import { subtitleOf, titleOf } from '../event-detail/person-name.tsx';
+import { namesOf } from '../frame/project.ts';
+import { sections } from '../pages/settings/sections.ts';
+import { pages } from '../pages.ts';
+import type { IconName } from '../parts/icon.tsx';
+import { words } from '../words.ts';
+
+/** Something that the palette can open. */
+export interface Found {
+  /** `page live`, `flag 12`; unique within a project. */
+  key: string;
+  name: string;
+  /** Further text that is shown and searched. */
+  hint: string;
+  icon: IconName;
+  to: string;
+  search?: Record<string, string>;
+}
+
+/** The pages of a project and the sections of its settings. */
+export function pagesOf(projectId: number): Found[] {
+  const ofPages = pages.map(
+    ({ path, title, question, icon }): Found => ({
+      ...{ key: `page ${path}`, name: title, hint: question, icon },
+      to: `/projects/${projectId}/${path}`,
+    }),
+  );
+  const ofSettings = sections.map(
+    ({ path, title }): Found => ({
+      ...{ key: `page settings/${path}`, name: title, hint: words.pages.settings.title, icon: 'settings' },
+      to: `/projects/${projectId}/settings/${path}`,
+    }),
+  );
+  return [...ofPages, ...ofSettings];
+}
+
+/** The other projects of the organization. */
+export function projectsOf(organization: OrganizationOfMe | null, open: Project): Found[] {
+  const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
+  return teams.map((team) => {
+    const { project, environment } = namesOf(organization as OrganizationOfMe, team);
+    const hint = [organization?.name, environment].filter(Boolean).join(' · ');
+    return { key: `project ${team.id}`, name: project, hint, icon: 'mill', to: `/projects/${team.id}` };
+  });
+}
+
+interface Row {
+  id: number;
+  uuid: string;
+  short_id: string;
+  key: string;
+  name: string | null;
+  derived_name: string | null;
+  description: string | null;
+  properties: Record<string, unknown>;
+  distinct_ids: string[];
+}
+
+interface RecordKind {
+  name: string;
+  path: string;
+  query?: Record<string, string | boolean>;
+  found: (row: Row) => Omit<Found, 'to'> & { page: string };
+}
+
+const kinds: readonly RecordKind[] = [
+  {
+    name: words.pages.insights.title,
+    path: 'insights',
+    query: { basic: true },
+    found: (row) => ({
+      ...{ key: `insight ${row.short_id}`, name: visible(nameOfInsight(row)), hint: visible(row.description ?? '') },
+      ...{ icon: 'insights', page: 'insights', search: { insight: row.short_id } },
+    }),
+  },
+  {
+    name: words.pages.dashboards.title,
+    path: 'dashboards',
+    found: ({ id, name, description }) => ({
+      ...{ key: `dashboard ${id}`, name: visible(name || `#${id}`), hint: visible(description ?? '') },
+      ...{ icon: 'dashboards', page: 'dashboards', search: { dashboard: String(id) } },
+    }),
+  },
+  {
+    name: words.pages.flags.title,
+    path: 'feature_flags',
+    found: ({ id, key, name }) => ({
+      ...{ key: `flag ${id}`, name: visible(key), hint: visible(name ?? '') },
+      ...{ icon: 'flags', page: 'flags', search: { flag: String(id) } },
+    }),
+  },
+  {
+    name: words.pages.cohorts.title,
+    path: 'cohorts',
+    found: ({ id, name, description }) => ({
+      ...{ key: `cohort ${id}`, name: visible(name || `#${id}`), hint: visible(description ?? '') },
+      ...{ icon: 'cohorts', page: 'cohorts', search: { cohort: String(id) } },
+    }),
+  },
+  {
+    name: words.pages.persons.title,
+    path: 'persons',
+    found: (row) => ({
+      ...{ key: `person ${row.uuid}`, name: titleOf(row), hint: subtitleOf(row) },
+      ...{ icon: 'persons', page: 'persons', search: { person: row.uuid } },
+    }),
+  },
+];
+
+/** Persons are searched one by one, so a single letter is not worth it. */
+const shortestText = 2;
+const mostOfKind = 5;
+
+/** For each kind of record, the query for those whose names contain a text. */
+export function recordQueries(projectId: number, text: string) {
+  return kinds.map(({ name, path, query, found }) => ({
+    name,
+    query: {
+      queryKey: ['palette', projectId, path, text],
+      queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Found[]> => {
+        const asked = { ...query, search: text, limit: mostOfKind };
+        const { results } = await call<{ results: Row[] }>(
+          { path: `/api/projects/${projectId}/${path}`, query: asked },
+          signal,
+        );
+        return results.map((row) => {
+          const { page, ...more } = found(row);
+          return { ...more, to: `/projects/${projectId}/${page}` };
+        });
+      },
+      enabled: text.length >= shortestText,
+      staleTime: 30_000,
+      retry: false,
+    },
+  }));
+}
