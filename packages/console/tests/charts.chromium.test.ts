@@ -262,6 +262,25 @@ it('shows a big number with its change and a line of how it came about', async (
   expect(await violationsOf(page)).toEqual([]);
 });
 
+it('shows a big number on a dashboard without a table, also if it is compared', async () => {
+  const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Numbers' });
+  const query = trends({
+    ...{ series: [node('viewed')], dateRange: { date_from: '-3d' }, compareFilter: { compare: true } },
+    trendsFilter: { display: 'BoldNumber' },
+  });
+  await console.api('POST', 'insights', { name: 'Views', query, dashboards: [id] });
+  const page = await console.open(`dashboards?dashboard=${id}`, {
+    prepare: (visitor) => visitor.clock.setFixedTime(clock),
+  });
+  await page.locator('.big-number').getByText('0%').waitFor();
+  await page
+    .getByRole('img', { name: 'The number over time' })
+    .locator('.chart-line')
+    .first()
+    .waitFor({ state: 'attached' });
+  expect(await page.getByRole('table').count()).toBe(0);
+});
+
 it('exports the numbers as CSV and the chart as an image', async () => {
   const page = await open(trends());
   await chart(page).waitFor();

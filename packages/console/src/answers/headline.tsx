@@ -23,7 +23,9 @@ export function Headline({ series, question }: { series: readonly Series[]; ques
       {overall.isAverage && <span className="quiet">{text.onAverage}</span>}
       {hasPrevious && change !== null && (
         <>
-          <span className={change < 0 ? 'pill pill-bad' : 'pill pill-good'}>{formatChange(change, format)}</span>
+          <span className={change === 0 ? 'pill' : change < 0 ? 'pill pill-bad' : 'pill pill-good'}>
+            {formatChange(change, format)}
+          </span>
           <span className="quiet">{text.against}</span>
         </>
       )}

@@ -122,7 +122,7 @@ export function SeriesTable({
                     <td className="number quiet">
                       {former === undefined ? '–' : formatValue(figureOf(former).value, format)}
                     </td>
-                    <td className={`number ${change === null ? 'quiet' : change < 0 ? 'bad' : 'good'}`}>
+                    <td className={`number ${change === null || change === 0 ? 'quiet' : change < 0 ? 'bad' : 'good'}`}>
                       {formatChange(change, format)}
                     </td>
                   </>

@@ -4,6 +4,7 @@ import { BigNumber } from '../../answers/big-number.tsx';
 import { SeriesChart } from '../../answers/chart.tsx';
 import { Headline } from '../../answers/headline.tsx';
 import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
+import { currentOf } from '../../answers/series.ts';
 import { AnswerTable, seriesInTotal, seriesOverTime } from '../../answers/tables.tsx';
 import { text as answers } from '../../answers/words.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -103,7 +104,9 @@ function Shown({ question, result, columns }: { question: Question; result: unkn
     return (
       <>
         {totals && <BigNumber series={totals} question={question} />}
-        {totals?.length !== 1 && <AnswerTable question={question} results={result} columns={columns} />}
+        {(totals === null || currentOf(totals).length > 1) && (
+          <AnswerTable question={question} results={result} columns={columns} />
+        )}
       </>
     );
   }
