@@ -55,7 +55,7 @@ function retentionOf(low: bigint, nextOffset: bigint): Finding[] {
 test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], string]>([
   ['an old server', () => judgeServer({ ...server, version: 140_009, shown: '14.9' }), 'problem', '14.9 is too old'],
   ['a standby for a server', () => judgeServer({ ...server, isStandby: true }), 'problem', 'read-only standby'],
-  ['a standby in step', () => judgeReplication([standby], []), 'ok', 'keep up: 1'],
+  ['a standby in step', () => judgeReplication([standby], []), 'ok', 'up to date: 1'],
   ['a standby behind', () => judgeReplication([{ ...standby, secondsBehind: 90 }], []), 'warning', 'b is 90 s'],
   ['a standby unseen', () => judgeReplication([{ ...standby, state: null }], []), 'ok', 'cannot see'],
   ['a slot that is read', () => judgeReplication([], [slot]), 'ok', 'no standby'],
