@@ -52,6 +52,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/cohorts/page.tsx'),
   },
   {
+    path: 'definitions',
+    ...words.pages.definitions,
+    icon: 'definitions',
+    group: 'data',
+    load: () => import('./pages/definitions/page.tsx'),
+  },
+  {
     path: 'insights',
     ...words.pages.insights,
     icon: 'insights',

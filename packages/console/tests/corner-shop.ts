@@ -118,6 +118,7 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
     );
   }
   await storeEvents(console, events(420));
+  await storeDefinitions(console);
   await storeWarnings(console);
   await makeFlags(console);
   await makeCohorts(console);
@@ -162,6 +163,28 @@ async function storeEvents(console: RunningConsole, all: readonly ShopEvent[]): 
      SELECT $1, timestamp, uuid, event, distinct_id, person_id, person_properties, 0, properties,
             timestamp + interval '90 ms', timestamp + interval '300 ms' FROM ${rows}`,
   );
+}
+
+/** Definitions as the consumer writes them, two of them with notes of users. */
+async function storeDefinitions(console: RunningConsole): Promise<void> {
+  const times = [shopTime.toISOString()];
+  await console.query(
+    `INSERT INTO event_definition (project_id, name, created_at, last_seen_at, updated_at)
+     SELECT project_id, event, min(timestamp), max(timestamp), $1 FROM event GROUP BY project_id, event`,
+    times,
+  );
+  await console.query(
+    `INSERT INTO property_definition (project_id, type, name, property_type, created_at, last_seen_at, updated_at)
+     SELECT DISTINCT project_id, 1, name, 'String', $1::timestamptz, $1::timestamptz, $1::timestamptz
+       FROM event, jsonb_object_keys(properties) AS name`,
+    times,
+  );
+  await console.query(
+    `UPDATE event_definition SET description = 'A customer paid. Sent by the checkout page.', tags = '{checkout,revenue}',
+            verified = true WHERE name = 'order placed'`,
+    [],
+  );
+  await console.query(`UPDATE event_definition SET hidden = true WHERE name = 'job finished'`, []);
 }
 
 async function storeWarnings(console: RunningConsole): Promise<void> {

@@ -1,0 +1,40 @@
+import type { ApiCall } from '../../api/request.ts';
+
+/** An event or a property: the notes of users, and how often it occurs. */
+export interface Definition {
+  id: string;
+  name: string;
+  description: string;
+  tags: string[];
+  verified: boolean;
+  hidden: boolean;
+  volume_30_day: number | null;
+  volume_is_estimated: boolean;
+  query_usage_30_day: number | null;
+  /** Of events only. */
+  created_at?: string | null;
+  last_seen_at?: string | null;
+  /** Of properties only. */
+  property_type?: string | null;
+}
+
+export type Kind = 'events' | 'properties' | 'persons';
+
+export const pathOf = (project: number, kind: Kind) =>
+  `/api/projects/${project}/${kind === 'events' ? 'event_definitions' : 'property_definitions'}`;
+
+export interface Shown {
+  kind: Kind;
+  search: string;
+  show: 'all' | 'visible' | 'verified';
+}
+
+export const requestOf = (project: number, { kind, search, show }: Shown): ApiCall => ({
+  path: pathOf(project, kind),
+  query: {
+    search,
+    ...(kind !== 'events' && { type: kind === 'persons' ? 'person' : 'event' }),
+    ...(show === 'visible' && { exclude_hidden: true }),
+    ...(show === 'verified' && { verified: true }),
+  },
+});

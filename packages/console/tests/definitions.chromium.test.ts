@@ -1,0 +1,96 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { fillCornerShop, shopTime } from './corner-shop.ts';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole({ clock: shopTime });
+});
+afterAll(() => console?.stop());
+
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
+const aside = (page: Page, name: string) => page.getByRole('complementary', { name });
+const names = (page: Page) => page.locator('[data-row]').allTextContents();
+
+test('a project without events has no definitions yet', async () => {
+  const page = await console.open('definitions');
+  await page.getByRole('heading', { name: 'No definitions yet' }).waitFor();
+  await page.getByRole('link', { name: 'Send your first event' }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.context().close();
+});
+
+describe('of a shop', () => {
+  beforeAll(() => fillCornerShop(console));
+
+  test('events are listed with what people wrote about them, how many came and when the last one did', async () => {
+    const page = await console.open('definitions');
+    const order = row(page, 'order placed');
+    await order.getByText('A customer paid.').waitFor();
+    for (const shown of ['checkout', 'revenue', 'verified', /^\d+$/]) await order.getByText(shown).first().waitFor();
+    await row(page, 'job finished').getByText('hidden').waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    await page.getByLabel('Show:').selectOption('not hidden');
+    await row(page, 'job finished').waitFor({ state: 'detached' });
+    await page.getByLabel('Show:').selectOption('verified');
+    await eventually(async () => expect(await names(page)).toEqual(['order placed']));
+    await page.getByLabel('Show:').selectOption('all');
+    await page.keyboard.press('/');
+    await page.keyboard.type('product');
+    await eventually(async () => expect(await names(page)).toEqual(['product added']));
+    await page.getByLabel('Type:').selectOption('Event properties');
+    await page.getByRole('combobox', { name: 'Type' }).waitFor();
+    await page.getByRole('searchbox').fill('geoip');
+    await eventually(async () => expect(await names(page)).toEqual(['City']));
+    await row(page, 'City').getByText('$geoip_city_name').waitFor();
+    await page.context().close();
+  });
+
+  test('a description, tags and a mark are saved, and what is verified is not hidden', async () => {
+    const page = await console.open('definitions?search=search');
+    await page.getByRole('button', { name: 'search', exact: true }).click();
+    const detail = aside(page, 'search');
+    await detail.getByLabel('Description').fill('Someone looked for a product.');
+    await detail.getByRole('combobox', { name: /^Tags/ }).fill('shelf');
+    await page.keyboard.press('Enter');
+    await detail.getByRole('checkbox', { name: 'Hidden' }).check();
+    await detail.getByRole('checkbox', { name: 'Verified' }).check();
+    expect(await detail.getByRole('checkbox', { name: 'Hidden' }).isChecked()).toBe(false);
+    await detail.getByRole('button', { name: 'Save changes', exact: true }).click();
+    await detail.getByText('Saved.').waitFor();
+    await row(page, 'search').getByText('verified').waitFor();
+    const stored = await console.api('GET', 'event_definitions/by_name?name=search');
+    expect(stored).toMatchObject({
+      ...{ description: 'Someone looked for a product.', tags: ['shelf'], verified: true, hidden: false },
+    });
+    expect(await violationsOf(page)).toEqual([]);
+    await detail.getByRole('link', { name: 'View events' }).click();
+    await page.locator('.chip').filter({ hasText: 'search' }).waitFor();
+    await page.context().close();
+  });
+
+  test('a failed save is reported, and what was typed stays; failed counts do not take the list away', async () => {
+    const page = await console.open('definitions?search=search', {
+      prepare: async (visitor) => {
+        await visitor.route(/volumes=true/, (route) =>
+          route.fulfill({ status: 400, json: { detail: 'Because of a test.' } }),
+        );
+      },
+    });
+    await page.getByText('The volumes could not be loaded. Because of a test.').waitFor();
+    await page.getByRole('button', { name: 'search', exact: true }).click();
+    const detail = aside(page, 'search');
+    await detail.getByLabel('Description').fill('Typed.');
+    await page.route(/event_definitions\//, (route) =>
+      route.fulfill({ status: 400, json: { detail: 'Because of a test.' } }),
+    );
+    await detail.getByRole('button', { name: 'Save changes', exact: true }).click();
+    await detail.getByRole('alert').getByText('Because of a test.').waitFor();
+    expect(await detail.getByLabel('Description').inputValue()).toBe('Typed.');
+    await page.context().close();
+  });
+});
