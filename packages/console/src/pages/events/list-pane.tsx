@@ -1,5 +1,5 @@
 import { Button } from '../../parts/button.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { explain, Loaded } from '../../parts/states.tsx';
 import { CountsBar } from './counts.tsx';
 import { Nothing } from './empty.tsx';
 import { EventList } from './list.tsx';
@@ -22,9 +22,12 @@ export function ListPane({
   return (
     <div className="list">
       {(!list.error || list.data) && <CountsBar counts={counts} span={span} zone={zone} onSpan={narrow} />}
-      {future > 0 && (
+      {future.error !== null && (
+        <p className="counts-note bad" role="alert">{`${text.futureUnknown} ${explain(future.error)}`}</p>
+      )}
+      {future.count > 0 && (
         <p className="counts-note">
-          {text.future(future)}{' '}
+          {text.future(future.count)}{' '}
           <Button look="plain" onPress={() => narrow(futureSpan())}>
             {text.showFuture}
           </Button>

@@ -71,9 +71,9 @@ export const futureSpan = (): Span => {
 };
 
 /** How many events have later times. */
-function useFuture(filters: Filters, isEnabled: boolean): number {
+function useFuture(filters: Filters, isEnabled: boolean): { count: number; error: unknown } {
   const { id } = useProject();
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['future events', id, filters],
     queryFn: ({ signal }) =>
       call<{ total: number }>(
@@ -83,7 +83,7 @@ function useFuture(filters: Filters, isEnabled: boolean): number {
     enabled: isEnabled,
     retry: worthTrying,
   });
-  return isEnabled ? (data?.total ?? 0) : 0;
+  return isEnabled ? { count: data?.total ?? 0, error } : { count: 0, error: null };
 }
 
 export type EventsView = ReturnType<typeof useEventsView>;

@@ -16,6 +16,7 @@ export const text = {
   noColumns: 'No columns added yet.',
   search: 'Event name or UUID',
   searched: (part: string) => `names that contain ${part}`,
+  futureUnknown: 'Events with timestamps in the future could not be counted.',
   future: (count: number) =>
     count === 1
       ? '1 event has a timestamp in the future.'
