@@ -177,3 +177,20 @@ describe('search', () => {
     await page.context().close();
   });
 });
+
+test('names the open record in the title of the tab, and the project in the bar of a phone', async () => {
+  await console.storePerson('titled', { name: 'Ada of the title' });
+  const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Titled figures' });
+  const page = await console.openSignedIn('persons', { width: 390, height: 844 });
+  await eventually(async () => expect(await page.title()).toMatch(/^Persons · .+ · Millrace$/));
+  await page.getByRole('button', { name: 'Ada of the title' }).click();
+  await eventually(async () => expect(await page.title()).toMatch(/^Ada of the title · Persons · /));
+  await page.getByRole('button', { name: 'Close person' }).click();
+  await eventually(async () => expect(await page.title()).toMatch(/^Persons · /));
+  await page.goto(console.address(`dashboards?dashboard=${id}`));
+  await eventually(async () => expect(await page.title()).toMatch(/^Titled figures · Dashboards · /));
+  await page.locator('.rail-where').waitFor();
+  expect(await page.locator('.rail-where').textContent()).not.toBe('');
+  expect(await violationsOf(page, { isWhole: true })).toEqual([]);
+  await page.context().close();
+});

@@ -9,6 +9,7 @@ import { Empty, explain, Loaded } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { ProjectContext, useProject } from './project.ts';
 import { Rail } from './rail.tsx';
+import { RecordTitleContext } from './record-title.ts';
 import { SignInAgain } from './sign-in-again.tsx';
 
 /** What Ctrl+K opens. It knows the pages, so that the frame, which every page knows, gets it from the router. */
@@ -26,9 +27,12 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
   const page = pages.find(({ path }) => pathname.split('/')[3] === path);
   const isEnded = sessionEnd.use();
   const wanted = project.error instanceof ApiProblem ? wayTo[project.error.code] : undefined;
+  const [record, setRecord] = useState('');
   useEffect(() => {
-    document.title = [page?.title, project.data?.name, words.product].filter(Boolean).join(' · ');
-  }, [page, project.data]);
+    document.title = [record === page?.title ? '' : record, page?.title, project.data?.name, words.product]
+      .filter(Boolean)
+      .join(' · ');
+  }, [record, page, project.data]);
   const [isSearching, setSearching] = usePalette();
   const navigate = useNavigate();
   useEffect(() => {
@@ -47,7 +51,9 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
           {(data) => (
             <ProjectContext value={data}>
               <HealthLine />
-              <Outlet />
+              <RecordTitleContext value={setRecord}>
+                <Outlet />
+              </RecordTitleContext>
               {isSearching && (
                 <Suspense>
                   <Palette onClose={() => setSearching(false)} />

@@ -4,9 +4,11 @@ import { useHealth } from '../api/queries.ts';
 import { documentAddress } from '../api/request.ts';
 import { words } from '../words.ts';
 import { useProject } from './project.ts';
+import { useRecordTitle } from './record-title.ts';
 
 /** Top of a page: its title, what is true now, and at most three buttons, one of them main. */
 export function PageTitle({ title, now, children }: { title: string; now?: ReactNode; children?: ReactNode }) {
+  useRecordTitle(title);
   const { data, error } = useHealth(useProject().id);
   const seconds = error ? null : data?.visible_after_seconds;
   return (

@@ -11,6 +11,7 @@ import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { inGroups } from '../parts/in-groups.ts';
 import { words } from '../words.ts';
+import { namesOf } from './project.ts';
 import { ProjectSwitch } from './project-switch.tsx';
 import { setTheme, type Theme, useTheme } from './theme.ts';
 
@@ -30,6 +31,7 @@ export function Rail({ project, onSearch }: { project: Project | undefined; onSe
           <Icon name="mill" size={18} />
           {words.product}
         </Link>
+        <span className="rail-where cut">{useProjectName(project)}</span>
         <span className="rail-menu-button">
           <Button aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
             {words.menu}
@@ -77,6 +79,14 @@ export function Rail({ project, onSearch }: { project: Project | undefined; onSe
       </div>
     </header>
   );
+}
+
+/** The project and its environment, for the bar of a phone. */
+function useProjectName(project: Project | undefined): string {
+  const { data: me } = useQuery(meQuery);
+  if (project === undefined || !me?.organization) return '';
+  const names = namesOf(me.organization, project);
+  return [names.project, names.environment].filter((name) => name !== null).join(' · ');
 }
 
 function AccountMenu() {

@@ -7,6 +7,7 @@ import { visible } from '../../event-detail/json-text.ts';
 import { type Filter, isComplete, newFilter } from '../../filters/filter.ts';
 import { CohortFilter, PropertyFilter } from '../../filters/property-filter.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
+import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -68,6 +69,7 @@ export function CohortDetail({
   });
   const cohort = query.data;
   const title = cohort ? visible(cohort.name || text.unnamed) : text.one;
+  useRecordTitle(cohort ? title : '');
   const head = (
     <Head title={title} onClose={onClose}>
       {cohort && <Actions cohort={cohort} request={request} onOpen={onOpen} onClose={onClose} />}

@@ -9,6 +9,7 @@ import { text as accessText } from '../../access/words.ts';
 import { queryClient } from '../../api/queries.ts';
 import { call, documentAddress } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
+import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -43,6 +44,7 @@ export function FlagDetail({ id, ...props }: DetailProps & { id: string }) {
     queryFn: ({ signal }) =>
       call<Flag>({ path: `/api/projects/${project.id}/feature_flags/${encodeURIComponent(id)}` }, signal),
   });
+  useRecordTitle(query.data?.key ?? '');
   return (
     <Aside
       onClose={props.close}

@@ -8,6 +8,7 @@ import { type NamedPerson, subtitleOf, titleOf } from '../../event-detail/person
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
 import { useProject } from '../../frame/project.ts';
+import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { CopyButton } from '../../parts/button.tsx';
@@ -47,6 +48,7 @@ export function GroupDetail({ type, address }: { type: GroupType; address: Group
 }
 
 function Head({ group, request, onClose }: { group: Group; request: ApiCall; onClose: () => void }) {
+  useRecordTitle(visible(nameOfGroup(group) ?? group.group_key));
   const { timezone } = useProject();
   return (
     <div className="detail-head">

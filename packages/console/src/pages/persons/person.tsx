@@ -7,6 +7,7 @@ import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-n
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
+import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
@@ -30,6 +31,7 @@ export function PersonDetail({ id, address }: { id: string; address: PersonsAddr
   });
   const close = () => address.change({ person: '', tab: 'properties' });
   const person = query.data;
+  useRecordTitle(person ? titleOf(person) : '');
   if (query.error instanceof ApiProblem && query.error.status === 404) {
     return (
       <Aside title={text.deletion.title2} onClose={close}>
