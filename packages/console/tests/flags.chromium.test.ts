@@ -220,6 +220,20 @@ test('a flag is made and changed: a refusal stands at its field, and of two edit
   await page.context().close();
 });
 
+it('keeps an unsaved edit of a flag while other pages are open', async () => {
+  const { id } = await create({ key: 'drafted' });
+  const page = await console.open(`flags?flag=${id}`);
+  await page.getByLabel('Description').fill('Half a sentence');
+  await page.getByRole('link', { name: 'Persons', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Persons' }).waitFor();
+  await page.getByRole('link', { name: 'Feature flags', exact: true }).click();
+  await row(page, 'drafted').getByText('unsaved').waitFor();
+  await row(page, 'drafted').getByRole('button', { name: 'drafted' }).click();
+  await eventually(async () => expect(await page.getByLabel('Description').inputValue()).toBe('Half a sentence'));
+  await change(id, { deleted: true });
+  await page.context().close();
+});
+
 test('why this person: conditions in their order, with the first that decided; Exposures says what would be there', async () => {
   await console.storePerson('ada-1', { email: 'ada@example.com', plan: 'pro' });
   const groups = [

@@ -13,10 +13,3 @@ const parts = {
 };
 export const useFlagsAddress = () => useAddress(parts);
 export type FlagsAddress = ReturnType<typeof useFlagsAddress>;
-
-/** What a line above the list says after something was done, and how to take it back. */
-export interface Notice {
-  text: string;
-  isBad?: boolean;
-  undo?: () => void;
-}

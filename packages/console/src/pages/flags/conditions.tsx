@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { call } from '../../api/request.ts';
 import type { Filter } from '../../filters/filter.ts';
 import { type GroupType, useGroupTypes } from '../../filters/known.ts';
@@ -163,6 +163,7 @@ function OneCondition({
   onChange: (condition: OneCondition) => void;
 }) {
   const filters = condition.properties ?? [];
+  const [added, setAdded] = useState<number | null>(null);
   const groupType = condition.aggregation_group_type_index ?? null;
   const rollout = condition.rollout_percentage ?? 100;
   const setFilters = (properties: Filter[]) => onChange({ ...condition, properties });
@@ -177,7 +178,11 @@ function OneCondition({
         // biome-ignore lint/suspicious/noArrayIndexKey: filters are only added at the end and taken away
         <div key={at}>
           <div className="filter-fields">
-            <FilterFields filter={filter} onChange={(changed) => setFilters(filters.with(at, changed))} />
+            <FilterFields
+              filter={filter}
+              isNew={at === added}
+              onChange={(changed) => setFilters(filters.with(at, changed))}
+            />
             <Small label={`${form.removeFilter} ${at + 1}`} onPress={() => setFilters(filters.toSpliced(at, 1))}>
               <Icon name="close" size={11} />
             </Small>
@@ -191,7 +196,13 @@ function OneCondition({
       ))}
       <div className="form-buttons">
         <span className="quiet">{form.add}</span>
-        <Button look="plain" onPress={() => setFilters([...filters, property])}>
+        <Button
+          look="plain"
+          onPress={() => {
+            setAdded(filters.length);
+            setFilters([...filters, property]);
+          }}
+        >
           + {form.addProperty}
         </Button>
         {groupType === null && (

@@ -14,11 +14,12 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../parts/dialog.tsx';
+import type { Notice } from '../../parts/notice.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { SnippetChoice } from '../../sending/sending.tsx';
 import { words } from '../../words.ts';
-import type { FlagsAddress, Notice } from './address.ts';
+import type { FlagsAddress } from './address.ts';
 import { Editor, NewFlagEditor } from './editor.tsx';
 import { Exposures } from './exposures.tsx';
 import type { Drafts, Flag, KeptDraft } from './flag.ts';
@@ -69,6 +70,7 @@ export function NewFlag({
     <Aside
       isForm
       onClose={close}
+      isForm
       title={text.form.newTitle}
       head={
         <div className="detail-head">

@@ -10,14 +10,16 @@ const { form } = text;
 
 interface FilterProps {
   filter: Filter;
+  /** A filter that was just added takes the focus. */
+  isNew?: boolean;
   onChange: (filter: Filter) => void;
 }
 
 /** One filter of a condition: by a property, a cohort, or another flag. */
-export function FilterFields({ filter, onChange }: FilterProps) {
+export function FilterFields({ filter, isNew = false, onChange }: FilterProps) {
   if (filter.type === 'cohort') return <CohortFilter filter={filter} onChange={onChange} />;
   if (filter.type === 'flag') return <FlagFilter filter={filter} onChange={onChange} />;
-  return <PropertyFilter filter={filter} onChange={onChange} />;
+  return <PropertyFilter filter={filter} autoFocus={isNew} onChange={onChange} />;
 }
 
 /** Flags are chosen by their key; the condition holds their number. */

@@ -1,4 +1,5 @@
 import { type Filter, lineOfFilter, plain } from '../../filters/filter.ts';
+import { createDrafts } from '../../parts/drafts.ts';
 import { text } from './words.ts';
 
 /** A flag as the API shows it, as far as this page looks at it. */
@@ -124,8 +125,10 @@ export interface KeptDraft {
   /** Null: the flag is not there yet. */
   base: Flag | null;
 }
-/** By the number of the flag, or `new`. */
 export type Drafts = ReadonlyMap<string, KeptDraft>;
+
+/** By the number of the flag, or `new`. */
+export const flagDrafts = createDrafts<KeptDraft>();
 
 let lastLocal = 0;
 export const nextLocal = () => ++lastLocal;

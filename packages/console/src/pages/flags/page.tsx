@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
@@ -6,11 +6,12 @@ import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
+import { type Notice, NoticeLine } from '../../parts/notice.tsx';
 import { Search } from '../../parts/search.tsx';
 import { formatNumber, words } from '../../words.ts';
-import { type FlagsAddress, type Notice, useFlagsAddress } from './address.ts';
+import { type FlagsAddress, useFlagsAddress } from './address.ts';
 import { FlagDetail, NewFlag } from './detail.tsx';
-import { useDrafts } from './drafts.ts';
+import { flagDrafts, type KeptDraft } from './flag.ts';
 import { useKnownFlags } from './known.ts';
 import { FlagList, useFlagSearch } from './list.tsx';
 import { text } from './words.ts';
@@ -21,8 +22,10 @@ export function Page() {
   const { view, change, unknown } = address;
   const [notice, setNotice] = useState<Notice | null>(null);
   const [isShowingCall, setShowingCall] = useState(false);
-  const { drafts, keepDraft } = useDrafts(useProject().id);
+  const { id: projectId } = useProject();
+  const drafts = flagDrafts.use(projectId);
   const search = useFlagSearch(view);
+  const keepDraft = (id: string, draft: KeptDraft | null) => flagDrafts.keep(projectId, id, draft);
   const open = (flag: string) => change({ flag, ...(view.flag === '' && { tab: 'conditions' }) });
   const close = () => change({ flag: '', tab: 'conditions', person: '', groups: [] });
   usePageKeys({
@@ -39,7 +42,7 @@ export function Page() {
       </PageTitle>
       <AddressHint unknown={unknown} />
       <Filters address={address} count={search.count} onApiCall={() => setShowingCall(true)} />
-      {notice && <NoticeLine notice={notice} onDone={() => setNotice(null)} />}
+      <NoticeLine notice={notice} onDone={() => setNotice(null)} />
       <div className="panel list-detail flags" {...(view.flag !== '' && { 'data-open': '' })}>
         <FlagList
           search={search}
@@ -95,32 +98,5 @@ function Filters({
       <Choice name={text.sort} value={view.sort} options={text.sorts} onChoose={(sort) => change({ sort })} />
       <Button onPress={onApiCall}>{words.asApiCall}</Button>
     </Chips>
-  );
-}
-
-function NoticeLine({ notice, onDone }: { notice: Notice; onDone: () => void }) {
-  const act = (then?: () => void): ReactNode =>
-    then && (
-      <Button
-        look="plain"
-        onPress={() => {
-          onDone();
-          then();
-        }}
-      >
-        {text.undo}
-      </Button>
-    );
-  return (
-    <p
-      className={notice.isBad ? 'flag-notice flag-notice-bad' : 'flag-notice'}
-      role={notice.isBad ? 'alert' : 'status'}
-    >
-      <span className="grow">{notice.text}</span>
-      {act(notice.undo)}
-      <Button look="plain" onPress={onDone}>
-        {text.dismiss}
-      </Button>
-    </p>
   );
 }

@@ -22,7 +22,6 @@ export const text = {
   switchOf: (key: string) => `${key} is on`,
   turned: (key: string, isOn: boolean) => `${key} is ${isOn ? 'on' : 'off'}.`,
   switchFailed: (key: string, isOn: boolean, why: string) => `${key} is still ${isOn ? 'on' : 'off'}. ${why}`,
-  dismiss: 'Dismiss',
   off: 'off',
   archived: 'archived',
   everyone: 'everyone',
@@ -74,7 +73,6 @@ export const text = {
   dependentsWhat: 'The dependent flags',
   deleted: (key: string) => `${key} was deleted.`,
   archivedNotice: (key: string) => `${key} was archived.`,
-  undo: 'Undo',
   form: {
     key: 'Key',
     keyHint: 'The name that your code uses for this flag. It can contain letters, digits, - and _.',

@@ -1,0 +1,33 @@
+import { words } from '../words.ts';
+import { Button } from './button.tsx';
+
+/** Confirms above a list what was done, and offers to undo it. */
+export interface Notice {
+  text: string;
+  isBad?: boolean;
+  undo?: () => void;
+}
+
+export function NoticeLine({ notice, onDone }: { notice: Notice | null; onDone: () => void }) {
+  if (notice === null) return null;
+  const { text, isBad = false, undo } = notice;
+  return (
+    <p className={isBad ? 'notice notice-bad' : 'notice'} role={isBad ? 'alert' : 'status'}>
+      <span className="grow">{text}</span>
+      {undo && (
+        <Button
+          look="plain"
+          onPress={() => {
+            onDone();
+            undo();
+          }}
+        >
+          {words.undo}
+        </Button>
+      )}
+      <Button look="plain" onPress={onDone}>
+        {words.dismiss}
+      </Button>
+    </p>
+  );
+}
