@@ -11,7 +11,7 @@ import {
 import { type Me, meQuery, queryClient } from './api/queries.ts';
 import { ApiProblem, consolePath } from './api/request.ts';
 import { loadPart, PageBroken } from './frame/broken.tsx';
-import { Frame, NoPage, NoProject } from './frame/frame.tsx';
+import { Frame, FramePending, NoPage, NoProject } from './frame/frame.tsx';
 import { sections } from './pages/settings/sections.ts';
 import { pages } from './pages.ts';
 import { Loaded } from './parts/states.tsx';
@@ -52,6 +52,9 @@ const project = createRoute({
   path: '/projects/$projectId',
   beforeLoad: async ({ location }) => void (await requireSession(location.href)),
   component: () => <Frame palette={Palette} />,
+  // A slow server does not leave the page blank.
+  pendingMs: 300,
+  pendingComponent: FramePending,
 });
 const projectStart = createRoute({
   getParentRoute: () => project,

@@ -39,6 +39,26 @@ test('C-003: when the session ends while a form is open, signing in again goes o
   await page.context().close();
 });
 
+it('shows the navigation while the server has not answered yet', async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const page = await console.open('events', {
+    prepare: (visitor) =>
+      visitor.route('**/api/users/@me', async (route) => {
+        await held;
+        await route.continue();
+      }),
+  });
+  await page.getByRole('link', { name: 'Dashboards' }).waitFor();
+  await page.getByText('Loading').waitFor();
+  release();
+  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
+  expect(await page.title()).toMatch(/^Events · /);
+  await page.context().close();
+});
+
 test('C-045: a page whose part is gone with the former version asks to be reloaded, and is never white', async () => {
   const page = await console.open('events');
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();

@@ -130,6 +130,18 @@ export function NoPage() {
   );
 }
 
+/** While it is not known yet whether the user is signed in. */
+export const FramePending = () => (
+  <div className="frame">
+    <Rail project={undefined} />
+    <main className="main">
+      <p className="waiting" role="status">
+        {words.states.loading}
+      </p>
+    </main>
+  </div>
+);
+
 export function NoProject() {
   return (
     <main className="entry">

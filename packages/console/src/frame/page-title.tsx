@@ -6,14 +6,38 @@ import { words } from '../words.ts';
 import { useProject } from './project.ts';
 import { useRecordTitle } from './record-title.ts';
 
-/** Top of a page: its title, what is true now, and at most three buttons, one of them main. */
-export function PageTitle({ title, now, children }: { title: string; now?: ReactNode; children?: ReactNode }) {
+/**
+ * Top of a page: its title, what is true now, and at most three buttons, one of them main.
+ * @param about the description of the record, below its title
+ * @param onRename makes the title a button
+ */
+export function PageTitle({
+  title,
+  now,
+  about = '',
+  onRename,
+  children,
+}: {
+  title: string;
+  now?: ReactNode;
+  about?: string;
+  onRename?: (() => void) | undefined;
+  children?: ReactNode;
+}) {
   useRecordTitle(title);
   const { data, error } = useHealth(useProject().id);
   const seconds = error ? null : data?.visible_after_seconds;
   return (
     <header className="title">
-      <h1>{title}</h1>
+      <h1>
+        {onRename ? (
+          <button type="button" className="title-name" title={words.rename} onClick={onRename}>
+            {title}
+          </button>
+        ) : (
+          title
+        )}
+      </h1>
       {now}
       <div className="title-buttons">
         <a className="button" href={useHelpAddress()} target="_blank" rel="noopener noreferrer">
@@ -28,6 +52,7 @@ export function PageTitle({ title, now, children }: { title: string; now?: React
         )}
         {children}
       </div>
+      {about !== '' && <p className="title-about quiet">{about}</p>}
     </header>
   );
 }
