@@ -164,7 +164,7 @@ function FilterForm({
         ) : filter.type === 'event_metadata' ? (
           <EventNameFilter filter={filter} onChange={setFilter} />
         ) : (
-          <PropertyFilter filter={filter} operators={operators} onChange={setFilter} />
+          <PropertyFilter filter={filter} operators={operators} autoFocus={isNew} onChange={setFilter} />
         )}
       </div>
       <div className="form-buttons">

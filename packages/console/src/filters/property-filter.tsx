@@ -7,6 +7,7 @@ import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
 import { type Filter, listOperators, plain, valuelessOperators } from './filter.ts';
 import { useCohorts } from './known.ts';
+import { NamePicker } from './name-picker.tsx';
 import { Select } from './select.tsx';
 import { text } from './words.ts';
 import './filters.css';
@@ -20,34 +21,21 @@ interface FilterProps {
 export function PropertyFilter({
   filter,
   operators = text.operators,
+  autoFocus = false,
   onChange,
-}: FilterProps & { operators?: Partial<typeof text.operators> }) {
-  const [isTyping, setTyping] = useState(false);
-  const id = useId();
-  const groupType = filter.type === 'group' ? Number(filter.group_type_index) : undefined;
-  const keys = useSuggestions(
-    'property_definitions',
-    {
-      type: filter.type,
-      search: filter.key,
-      limit: 20,
-      ...(groupType !== undefined && { group_type_index: groupType }),
-    },
-    { isNeeded: isTyping, items: ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name) },
-  );
+}: FilterProps & { operators?: Partial<typeof text.operators>; autoFocus?: boolean }) {
   return (
     <>
-      <input
-        className="input mono"
-        aria-label={text.property}
-        placeholder={text.property}
-        list={id}
+      <NamePicker
+        label={text.property}
+        hint={text.property}
+        of={filter.type === 'person' || filter.type === 'group' ? filter.type : 'event'}
+        groupType={filter.type === 'group' ? Number(filter.group_type_index) : undefined}
         value={filter.key}
-        maxLength={400}
-        onFocus={() => setTyping(true)}
-        onChange={(event) => onChange({ ...filter, key: event.target.value })}
+        isLive
+        autoFocus={autoFocus}
+        onName={(key) => onChange({ ...filter, key })}
       />
-      <Choices id={id} names={keys} />
       <OperatorAndValue filter={filter} operators={operators} onChange={onChange} />
     </>
   );

@@ -1,4 +1,47 @@
+import { counted } from '../words.ts';
+
+const units: Record<string, string> = {
+  ...{ s: 'second', M: 'minute', h: 'hour', d: 'day', w: 'week', m: 'month', q: 'quarter', y: 'year' },
+};
+
 export const text = {
+  picker: {
+    volume: (count: string) => `${count} in 30 days`,
+    seen: (ago: string) => `seen ${ago}`,
+    unseen: 'not seen yet',
+  },
+  ranges: {
+    label: 'Date range',
+    presets: {
+      dStart: 'Today',
+      '-1dStart|-1dEnd': 'Yesterday',
+      '-24h': 'Last 24 hours',
+      '-7d': 'Last 7 days',
+      '-14d': 'Last 14 days',
+      '-30d': 'Last 30 days',
+      '-90d': 'Last 90 days',
+      '-180d': 'Last 180 days',
+      wStart: 'This week',
+      '-1wStart|-1wEnd': 'Last week',
+      mStart: 'This month',
+      '-1mStart|-1mEnd': 'Last month',
+      yStart: 'This year',
+      all: 'All time',
+    },
+    custom: 'Custom range…',
+    from: 'From',
+    to: 'To',
+    last: (count: number, unit: string) => `Last ${counted(count, units[unit] ?? unit)}`,
+    since: (from: string) => `Since ${from}`,
+    between: (from: string, to: string) => `${from} to ${to}`,
+    /** `3 days ago`, `start of this quarter`, `end of the month 2 months ago` */
+    time: (count: number, unit: string, edge: string | undefined) => {
+      const name = units[unit] ?? unit;
+      const ago = `${counted(count, name)} ago`;
+      if (edge === undefined) return ago;
+      return `${edge === 'Start' ? 'start' : 'end'} of ${count === 0 ? `this ${name}` : `the ${name} ${ago}`}`;
+    },
+  },
   inCohort: 'in cohort',
   notInCohort: 'not in cohort',
   line: (what: string, relation: string, values: string) => `${what} ${relation} ${values}`.trim(),

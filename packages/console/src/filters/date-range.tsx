@@ -1,0 +1,105 @@
+import { visible } from '../event-detail/json-text.ts';
+import { Select } from './select.tsx';
+import { text } from './words.ts';
+
+/** A date range as queries and dashboards store it: relative (`-14d`, `mStart`) or absolute times. */
+export interface DateRange {
+  date_from?: unknown;
+  date_to?: unknown;
+}
+
+const words = text.ranges;
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** The start and end of a range as one text: the key of a preset, and of the range in a page's URL. */
+export const keyOfRange = ({ date_from: from, date_to: to }: DateRange) =>
+  [textOf(from), textOf(to)].join('|').replace(/\|$/, '');
+
+export function rangeOfKey(key: string): { date_from: string; date_to?: string } {
+  const [from = '', to = ''] = key.split('|');
+  return to === '' ? { date_from: from } : { date_from: from, date_to: to };
+}
+
+const relative = /^-?(\d{1,5})?([sMhdwmqy])(Start|End)?$/;
+const absolute = /^\d{4}-\d{2}-\d{2}/;
+
+/** Whether a text can be the key of a range. */
+export const isRangeKey = (key: string) =>
+  key === 'all' || key.split('|').every((time) => relative.test(time) || absolute.test(time));
+
+/** `Last 14 days`, `This month`, `2026-11-01 to 2026-11-15`. */
+export function nameOfRange(range: DateRange): string {
+  const key = keyOfRange(range);
+  const { date_from: from, date_to: to = '' } = rangeOfKey(key);
+  if (Object.hasOwn(words.presets, key)) return words.presets[key as keyof typeof words.presets];
+  const [, count, unit = '', edge] = relative.exec(from) ?? [];
+  if (to === '' && count !== undefined && edge === undefined) return words.last(Number(count), unit);
+  return to === '' ? words.since(nameOfTime(from)) : words.between(nameOfTime(from), nameOfTime(to));
+}
+
+function nameOfTime(time: string): string {
+  const [match, count = '0', unit = '', edge] = relative.exec(time) ?? [];
+  if (match === undefined) return visible(time.replace('T', ' '));
+  return words.time(Number(count), unit, edge);
+}
+
+/** Whether both ends are days, which date fields can show. */
+function isOfDays(range: DateRange): boolean {
+  const isDay = (time: unknown) => /^\d{4}-\d{2}-\d{2}$/.test(textOf(time));
+  return isDay(range.date_from) && (textOf(range.date_to) === '' || isDay(range.date_to));
+}
+
+/** The options of a field for a range: presets, the stored one where it is none of them, and two days. */
+export function rangeOptions(range: DateRange): { value: string; options: Record<string, string> } {
+  const key = keyOfRange(range);
+  const isCustom = isOfDays(range);
+  const isOther = key !== '' && !isCustom && !Object.hasOwn(words.presets, key);
+  return {
+    value: isCustom ? 'custom' : key,
+    options: { ...(isOther && { [key]: nameOfRange(range) }), ...words.presets, custom: words.custom },
+  };
+}
+
+/** The range that an option stands for. */
+export const rangeOfOption = (option: string): DateRange =>
+  option === 'custom' ? { date_from: daysAgo(7), date_to: daysAgo(0) } : rangeOfKey(option);
+
+interface FieldsProps {
+  range: DateRange;
+  onRange: (range: DateRange) => void;
+}
+
+/** Chooses a range. One that is no preset is an option of its own, so it stays as it is until it is changed. */
+export function DateRangeFields({ range, onRange }: FieldsProps) {
+  const { value, options } = rangeOptions(range);
+  return (
+    <>
+      <Select
+        label={words.label}
+        value={value || '-7d'}
+        options={options}
+        onChoose={(chosen) => onRange(rangeOfOption(chosen))}
+      />
+      <DayFields range={range} onRange={onRange} />
+    </>
+  );
+}
+
+/** The first and the last day of a custom range. */
+export function DayFields({ range, onRange }: FieldsProps) {
+  if (!isOfDays(range)) return null;
+  return (['date_from', 'date_to'] as const).map((name) => (
+    <input
+      key={name}
+      className="input"
+      type="date"
+      aria-label={name === 'date_from' ? words.from : words.to}
+      value={textOf(range[name])}
+      min={name === 'date_to' ? textOf(range.date_from) : undefined}
+      // A date field is empty while a date is typed: the range stays until the date is complete.
+      onChange={({ target }) => target.value !== '' && onRange({ ...range, [name]: target.value })}
+    />
+  ));
+}
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);

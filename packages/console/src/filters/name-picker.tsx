@@ -1,0 +1,160 @@
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { ComboBox } from 'react-aria-components/ComboBox';
+import { Input } from 'react-aria-components/Input';
+import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
+import { Popover } from 'react-aria-components/Popover';
+import { visible } from '../event-detail/json-text.ts';
+import { useSuggestions } from '../frame/suggestions.tsx';
+import { formatAgo } from '../parts/ago.ts';
+import { formatNumber } from '../words.ts';
+import { text } from './words.ts';
+import './filters.css';
+
+interface Definition {
+  name: string;
+  volume_30_day: number | null;
+  last_seen_at?: string | null;
+}
+
+interface Option {
+  id: string;
+  name: string;
+  hint: string;
+}
+
+const words = text.picker;
+/** The key of the option for all events, whose name is empty. */
+const keyOf = (name: string) => `name ${name}`;
+
+/**
+ * Chooses an event or a property by search, most used first. A name that the project has not seen yet can be entered too.
+ *
+ * @param of what is chosen; the type of the property, where it is one
+ * @param empty the name of the option that chooses nothing in particular
+ * @param isLive reports every keystroke; otherwise a name is reported once it is chosen, on Enter or when the field is left
+ */
+export function NamePicker({
+  label,
+  hint,
+  value,
+  of,
+  groupType,
+  empty,
+  isInvalid = false,
+  isLive = false,
+  autoFocus = false,
+  onName,
+}: {
+  label: string;
+  hint: string;
+  value: string;
+  of: 'events' | 'event' | 'person' | 'group';
+  groupType?: number | undefined;
+  empty?: string;
+  isInvalid?: boolean;
+  isLive?: boolean;
+  autoFocus?: boolean;
+  onName: (name: string) => void;
+}) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const [isUsed, setUsed] = useState(autoFocus);
+  // The handlers of one key press all see what was chosen by the first of them.
+  const pending = useRef<string | null>(null);
+  const show = (name: string | null) => {
+    pending.current = name;
+    setTyped(name);
+  };
+  // Another name was chosen, here or elsewhere; not what is being typed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is another one each time
+  useEffect(() => {
+    if (pending.current !== value) show(null);
+  }, [value]);
+  const options = useOptions({ typed, value, of, groupType, empty, isUsed, isLive });
+  const take = (name: string) => {
+    pending.current = null;
+    setTyped(isLive ? null : name);
+    if (name !== value) onName(name);
+  };
+  const takeTyped = () => pending.current !== null && take(pending.current.trim());
+  const press = ({ key }: KeyboardEvent) => key === 'Enter' && takeTyped();
+  return (
+    <ComboBox
+      className="picker grow"
+      aria-label={label}
+      allowsCustomValue
+      menuTrigger="focus"
+      autoFocus={autoFocus}
+      isInvalid={isInvalid}
+      items={options}
+      defaultFilter={() => true}
+      inputValue={typed ?? value}
+      // Another key closes the list, so there is none while names are reported as they are typed.
+      selectedKey={isLive && typed !== null ? null : keyOf(value)}
+      onInputChange={(name) => {
+        if (name === (pending.current ?? value)) return;
+        show(name);
+        if (isLive) onName(name);
+      }}
+      onSelectionChange={(key) => key !== null && take(String(key).slice(keyOf('').length))}
+      onFocus={() => setUsed(true)}
+      onBlur={takeTyped}
+    >
+      <Input className={of === 'events' ? 'input' : 'input mono'} placeholder={hint} maxLength={400} onKeyUp={press} />
+      <Popover className="picker-popover" offset={4}>
+        <ListBox className="menu picker-list" items={options}>
+          {({ id, name, hint: about }: Option) => (
+            <ListBoxItem id={id} className="menu-item picker-item" textValue={name}>
+              <span className="grow picker-name">{name === '' ? empty : visible(name)}</span>
+              <span className="hint">{about}</span>
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Popover>
+    </ComboBox>
+  );
+}
+
+function useOptions({
+  typed,
+  value,
+  of,
+  groupType,
+  empty,
+  isUsed,
+  isLive,
+}: {
+  typed: string | null;
+  value: string;
+  of: 'events' | 'event' | 'person' | 'group';
+  groupType: number | undefined;
+  empty: string | undefined;
+  isUsed: boolean;
+  isLive: boolean;
+}): Option[] {
+  const search = typed?.trim() ?? '';
+  const isEvent = of === 'events';
+  const path = isEvent ? 'event_definitions' : 'property_definitions';
+  const query = { limit: 100, exclude_hidden: true, type: isEvent ? undefined : of, group_type_index: groupType };
+  const items = ({ results }: { results: Definition[] }) => results;
+  const found = useSuggestions(path, { ...query, search: search.slice(0, 100) }, { isNeeded: isUsed, items });
+  // Counting takes longer, so the names do not wait for it.
+  const counted = useSuggestions(path, { ...query, volumes: true }, { isNeeded: isUsed, items });
+  const volumes = new Map(counted.map(({ name, volume_30_day: volume }) => [name, volume]));
+  const byVolume = found
+    .map((one) => ({ ...one, volume_30_day: volumes.get(one.name) ?? null }))
+    .toSorted((one, other) => (other.volume_30_day ?? 0) - (one.volume_30_day ?? 0));
+  const options = byVolume.map((one) => ({ id: keyOf(one.name), name: one.name, hint: hintOf(one) }));
+  const isListed = (name: string) => options.some((one) => one.name === name);
+  // A name that was never seen is an option as well.
+  const unlisted = isLive ? [] : [typed === null ? value : search].filter((name) => name !== '' && !isListed(name));
+  return [
+    ...(empty !== undefined && search === '' ? [{ id: keyOf(''), name: '', hint: '' }] : []),
+    ...options,
+    ...unlisted.map((name) => ({ id: keyOf(name), name, hint: found.length === 0 ? '' : words.unseen })),
+  ];
+}
+
+const hintOf = ({ volume_30_day: volume, last_seen_at: seen }: Definition) =>
+  [volume === null ? '' : words.volume(formatNumber(volume)), seen ? words.seen(formatAgo(seen)) : '']
+    .filter(Boolean)
+    .join(' · ');
