@@ -461,6 +461,10 @@ test('Q-279: pinned ones first, then by name; what narrows the list', async () =
     ['?creation_mode=duplicate', ['e']],
     ['?exclude_generated=true', ['c', 'a', 'b', 'e']],
     ['?limit=2&offset=1', ['a', 'b']],
+    ['?order=name', ['a', 'b', 'c', 'e']],
+    ['?order=-name', ['e', 'c', 'b', 'a']],
+    ['?order=-created_at', ['e', 'a', 'c', 'b']],
+    ['?order=nonsense', ['c', 'a', 'b', 'e']],
   ] as const) {
     expect([query, await names(query)]).toEqual([query, found]);
   }

@@ -52,6 +52,13 @@ const listQuery = Type.Object({
   creation_mode: Type.Optional(
     Type.String({ description: 'Only dashboards with this creation mode: `default` or `duplicate`.' }),
   ),
+  order: Type.Optional(
+    Type.String({
+      description:
+        'Field to sort by: `name`, `created_at`, `created_by`, `last_accessed_at` or `pinned`, with a leading `-` for ' +
+        'descending order. By default, pinned dashboards come first, then sorted by name.',
+    }),
+  ),
   exclude_generated: Type.Optional(
     Type.Boolean({ description: 'Has no effect: Millrace does not generate dashboards.' }),
   ),

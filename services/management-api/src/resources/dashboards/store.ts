@@ -48,9 +48,10 @@ export interface DashboardFilter {
   pinned?: boolean;
   tags?: string;
   creation_mode?: string;
+  order?: string;
 }
 
-/** One page of an environment's dashboards, pinned ones first, then by name; deleted ones are left out. */
+/** One page of an environment's dashboards, by default pinned ones first, then by name; deleted ones are left out. */
 export async function listDashboards(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -74,7 +75,7 @@ export async function listDashboards(
   ]);
   const listed = sql.query<Row>(
     upToPageBytes(
-      `SELECT ${columns} FROM ${tables} WHERE ${conditions} ORDER BY d.pinned DESC, d.name, d.id
+      `SELECT ${columns} FROM ${tables} WHERE ${conditions} ORDER BY ${orderOf(filter.order)}
         LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
       ['description', 'filters', 'variables', 'tags', 'breakdown_colors', 'quick_filter_ids', 'created_by'],
     ),
@@ -82,6 +83,21 @@ export async function listDashboards(
   );
   const [[total], rows] = await Promise.all([counted, listed]);
   return { count: total?.count ?? 0, rows };
+}
+
+const orders: ReadonlyMap<string, string> = new Map([
+  ['name', 'lower(d.name)'],
+  ['created_at', 'd.created_at'],
+  ['created_by', 'lower(u.first_name)'],
+  ['last_accessed_at', 'd.last_accessed_at'],
+  ['pinned', 'd.pinned'],
+]);
+
+/** SQL of an order. Unknown fields are ignored, as in lists of insights. */
+function orderOf(order: string | undefined): string {
+  const column = orders.get(order?.replace(/^-/, '') ?? '');
+  if (column === undefined) return 'd.pinned DESC, d.name, d.id';
+  return order?.startsWith('-') ? `${column} DESC NULLS LAST, d.id DESC` : `${column} ASC NULLS FIRST, d.id ASC`;
 }
 
 /** One dashboard, also a deleted one. */
