@@ -5,11 +5,28 @@ import { useProject } from '../frame/project.ts';
 
 /** Sends a change of an insight or a dashboard. Each says what is of the other: both are asked for again, also when it was refused. */
 export function useChange<Answer>(onDone?: (answer: Answer) => void) {
-  const { id } = useProject();
+  const refresh = useRefresh();
   return useMutation({
     mutationFn: (request: ApiCall) => call<Answer>(request),
     onSuccess: (answer) => onDone?.(answer),
-    onSettled: () =>
-      Promise.all(['dashboards', 'insights'].map((name) => queryClient.invalidateQueries({ queryKey: [name, id] }))),
+    onSettled: refresh,
   });
+}
+
+/** Sends several of them, one after the other. */
+export function useChanges(onDone?: () => void) {
+  const refresh = useRefresh();
+  return useMutation({
+    async mutationFn(requests: readonly ApiCall[]) {
+      for (const request of requests) await call(request);
+    },
+    onSuccess: () => onDone?.(),
+    onSettled: refresh,
+  });
+}
+
+function useRefresh() {
+  const { id } = useProject();
+  return () =>
+    Promise.all(['dashboards', 'insights'].map((name) => queryClient.invalidateQueries({ queryKey: [name, id] })));
 }

@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { type RefObject, useRef, useState } from 'react';
 import { BigNumber } from '../../answers/big-number.tsx';
 import { SeriesChart } from '../../answers/chart.tsx';
@@ -14,13 +13,13 @@ import { Button } from '../../parts/button.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { NumberFormatButton } from './number-format.tsx';
 import { drawnAs, isKind, waysToDraw } from './question.ts';
-import type { Answer } from './view.ts';
+import type { ShownAnswer } from './view.ts';
 import { text } from './words.ts';
 import { useZoom, type Zoom } from './zoom.ts';
 
 interface PaneProps {
   question: Question;
-  answer: UseQueryResult<Answer>;
+  answer: ShownAnswer;
   onQuestion: (question: Question) => void;
   onAgain: () => void;
   onPersons: (point: Point) => void;

@@ -1,41 +1,61 @@
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, useRouter } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
 import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
-import { ApiProblem } from '../../api/request.ts';
+import { queryClient } from '../../api/queries.ts';
+import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { explain } from '../../parts/states.tsx';
+import { useChange } from '../../records/change.ts';
+import type { OfferUndo } from '../../records/undo.ts';
 import { AnswerPane } from './answer.tsx';
-import { OnDashboards, RemoveDialog, SaveDialog } from './dialogs.tsx';
+import { OnDashboards, RemoveDialog, SaveDialog, wrapped } from './dialogs.tsx';
 import { PersonsDialog } from './persons.tsx';
 import { newQuestion, partOf, readQuestion } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
-import { type Insight, type InsightsAddress, questionCall, useAnswer } from './view.ts';
+import {
+  type Insight,
+  type InsightsAddress,
+  insightDrafts,
+  questionCall,
+  type ShownAnswer,
+  useAnswer,
+} from './view.ts';
 import { text } from './words.ts';
 
-/** A question and its answer side by side. @param stored null: it is new */
-export function Builder({ stored, address }: { stored: Insight | null; address: InsightsAddress }) {
+interface BuilderProps {
+  /** Null: it is new. */
+  stored: Insight | null;
+  address: InsightsAddress;
+  offerUndo: OfferUndo;
+}
+
+/** A query and its result side by side. Edits are in the URL, and kept as a draft until they are saved or discarded. */
+export function Builder({ stored, address, offerUndo }: BuilderProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
-  const kept = stored === null ? newQuestion : (sourceOf(stored.query) ?? newQuestion);
-  const written = view.question === '' ? null : readQuestion(view.question);
-  const question = written ?? kept;
-  const isChanged = written !== null && JSON.stringify(written) !== JSON.stringify(kept);
+  const { question, written, isChanged, edit, discard } = useEdits(stored, address);
   const [asked, setAsked] = useState(0);
-  const answer = useAnswer(question, asked);
-  const [dialog, setDialog] = useState<'save' | 'copy' | 'dashboards' | 'access' | 'remove' | null>(null);
-  const edit = (next: Question) => change({ question: JSON.stringify(next), persons: '' }, { replace: true });
-  const problem = answer.error instanceof ApiProblem && answer.error.status === 400 ? answer.error.message : '';
+  const { answer, problem } = useAnswer(question, asked);
+  const [dialog, setDialog] = useState<DialogOfInsight | null>(null);
+  const save = useChange<Insight>((saved) => {
+    queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
+    discard();
+  });
+  const toList = () => change({ insight: '', question: '', persons: '' });
   const state = stored === null ? text.unsaved : isChanged ? text.changed : text.saved;
   return (
     <>
       <PageTitle
         title={stored === null ? text.newTitle : nameOfInsight(stored)}
+        about={visible(stored?.description ?? '')}
+        onRename={stored === null ? undefined : () => setDialog('details')}
         now={
           <span className="pill">
             {state}
@@ -43,9 +63,22 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
           </span>
         }
       >
-        <Button onPress={() => change({ insight: '', question: '', persons: '' })}>{text.toList}</Button>
+        <Button onPress={toList}>{text.toList}</Button>
         <AsApiCallButton request={questionCall(id, question)} />
-        <Button look="main" onPress={() => setDialog('save')} isDisabled={stored !== null && !isChanged}>
+        {isChanged && <Button onPress={discard}>{text.discard}</Button>}
+        <Button
+          look="main"
+          onPress={() =>
+            stored === null
+              ? setDialog('save')
+              : save.mutate({
+                  method: 'PATCH',
+                  path: `/api/projects/${id}/insights/${stored.id}`,
+                  body: { query: wrapped(stored, question), saved: true },
+                })
+          }
+          isDisabled={save.isPending || (stored !== null && !isChanged)}
+        >
           {text.save}
         </Button>
       </PageTitle>
@@ -55,69 +88,184 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
           {text.badAddress}
         </p>
       )}
+      {save.error && (
+        <p className="health-line" role="alert">
+          {explain(save.error)}
+        </p>
+      )}
       <div className="panel insight">
         <div className="insight-form">
           <QuestionForm question={question} problem={{ part: partOf(problem), detail: problem }} onQuestion={edit} />
-          {stored !== null && (
-            <div className="form-buttons">
-              <Link
-                className="button button-plain"
-                to={`/projects/${id}/settings/subscriptions`}
-                search={{ open: 'new', insight: String(stored.id) } as never}
-              >
-                {text.subscribe}
-              </Link>
-              <Button look="plain" onPress={() => setDialog('dashboards')}>
-                {text.addToDashboard}
-              </Button>
-              <Button look="plain" onPress={() => setDialog('access')}>
-                {accessText.open}
-              </Button>
-              <Button look="plain" onPress={() => setDialog('copy')}>
-                {text.saveAs}
-              </Button>
-              <Button look="plain" onPress={() => setDialog('remove')}>
-                {text.remove}
-              </Button>
-            </div>
-          )}
+          {stored !== null && <Actions stored={stored} onDialog={setDialog} />}
         </div>
-        <AnswerPane
-          question={question}
-          answer={answer}
-          onQuestion={edit}
-          onAgain={() => setAsked(asked + 1)}
-          onPersons={(point) => change({ persons: JSON.stringify(point) })}
-        />
+        <Result {...{ address, question, answer }} onQuestion={edit} onAgain={() => setAsked(asked + 1)} />
       </div>
-      {view.persons !== '' && <PersonsDialog point={view.persons} onClose={() => change({ persons: '' })} />}
-      {(dialog === 'save' || dialog === 'copy') && (
-        <SaveDialog
-          stored={dialog === 'copy' ? null : stored}
-          name={stored?.name ?? ''}
-          question={question}
-          onSaved={(shortId) => {
+      {dialog !== null && (
+        <BuilderDialog
+          {...{ dialog, stored, question, offerUndo }}
+          onSaved={(saved) => {
             setDialog(null);
-            change({ insight: shortId, question: '' });
+            if (dialog === 'details') return;
+            insightDrafts.keep(id, 'new', null);
+            change({ insight: saved.short_id, question: '' });
           }}
-          onClose={() => setDialog(null)}
-        />
-      )}
-      {dialog === 'dashboards' && stored !== null && <OnDashboards stored={stored} onClose={() => setDialog(null)} />}
-      {dialog === 'access' && stored !== null && (
-        <RecordAccessDialog
-          path={`insights/${stored.id}`}
-          name={nameOfInsight(stored)}
-          onClose={() => setDialog(null)}
-        />
-      )}
-      {dialog === 'remove' && stored !== null && (
-        <RemoveDialog
-          stored={stored}
-          onRemoved={() => change({ insight: '', question: '', persons: '' })}
+          onRemoved={() => {
+            discard();
+            toList();
+          }}
           onClose={() => setDialog(null)}
         />
       )}
     </>
   );
+}
+
+type DialogOfInsight = 'save' | 'copy' | 'details' | 'dashboards' | 'access' | 'remove';
+
+/** The query in the form: that of the URL, else the unsaved draft, else the stored one. */
+function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
+  const { id } = useProject();
+  const name = stored?.short_id ?? 'new';
+  const draft = insightDrafts.use(id).get(name) ?? '';
+  const kept = stored === null ? newQuestion : (sourceOf(stored.query) ?? newQuestion);
+  const written = readQuestion(view.question);
+  const question = written ?? readQuestion(draft) ?? kept;
+  const isDrafted = view.question === '' && draft !== '';
+  // A draft goes into the URL, so that reloading the page and copying its address keep it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is another one each time
+  useEffect(() => {
+    if (isDrafted) change({ question: draft }, { replace: true });
+  }, [isDrafted, draft]);
+  const isSame = (one: Question) => JSON.stringify(one) === JSON.stringify(kept);
+  return {
+    question,
+    written,
+    isChanged: !isSame(question),
+    edit(next: Question) {
+      insightDrafts.keep(id, name, isSame(next) ? null : JSON.stringify(next));
+      change({ question: JSON.stringify(next), persons: '' }, { replace: true });
+    },
+    discard() {
+      insightDrafts.keep(id, name, null);
+      change({ question: '', persons: '' }, { replace: true });
+    },
+  };
+}
+
+function Actions({ stored, onDialog }: { stored: Insight; onDialog: (dialog: DialogOfInsight) => void }) {
+  const { id } = useProject();
+  return (
+    <div className="form-buttons">
+      <Button onPress={() => onDialog('dashboards')}>{text.addToDashboard}</Button>
+      <Link
+        className="button button-plain"
+        to={`/projects/${id}/settings/subscriptions`}
+        search={{ open: 'new', insight: String(stored.id) } as never}
+      >
+        {text.subscribe}
+      </Link>
+      <Button look="plain" onPress={() => onDialog('access')}>
+        {accessText.open}
+      </Button>
+      <Button look="plain" onPress={() => onDialog('copy')}>
+        {text.saveAs}
+      </Button>
+      <Button look="plain" onPress={() => onDialog('remove')}>
+        {text.remove}
+      </Button>
+    </div>
+  );
+}
+
+/** The result, and the persons of one of its numbers. */
+function Result({
+  address: { view, change },
+  question,
+  answer,
+  onQuestion,
+  onAgain,
+}: {
+  address: InsightsAddress;
+  question: Question;
+  answer: ShownAnswer;
+  onQuestion: (question: Question) => void;
+  onAgain: () => void;
+}) {
+  const { history } = useRouter();
+  const isOpenedHere = useRef(false);
+  const asked = answer.data?.question ?? question;
+  /** What is changed in the chart is changed in the form's query, which may have gone on since. */
+  const changeChart = (next: Question) => {
+    const isChanged = (name: string) => JSON.stringify(next[name]) !== JSON.stringify(asked[name]);
+    onQuestion({ ...question, ...Object.fromEntries(Object.entries(next).filter(([name]) => isChanged(name))) });
+  };
+  return (
+    <>
+      <AnswerPane
+        question={asked}
+        answer={answer}
+        onQuestion={changeChart}
+        onAgain={onAgain}
+        onPersons={(point) => {
+          isOpenedHere.current = true;
+          change({ persons: JSON.stringify(point) });
+        }}
+      />
+      {view.persons !== '' && (
+        <PersonsDialog
+          point={view.persons}
+          onClose={() => {
+            // Opening made an entry of the history: Back must not open the persons again.
+            if (isOpenedHere.current) history.back();
+            else change({ persons: '' }, { replace: true });
+            isOpenedHere.current = false;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function BuilderDialog({
+  dialog,
+  stored,
+  question,
+  offerUndo,
+  onSaved,
+  onRemoved,
+  onClose,
+}: Pick<BuilderProps, 'stored' | 'offerUndo'> & {
+  dialog: DialogOfInsight;
+  question: Question;
+  onSaved: (saved: Insight) => void;
+  onRemoved: () => void;
+  onClose: () => void;
+}) {
+  const { id } = useProject();
+  if (stored === null || dialog === 'save' || dialog === 'copy')
+    return <SaveDialog stored={null} copied={stored} {...{ question, onSaved, onClose }} />;
+  switch (dialog) {
+    case 'details':
+      return <SaveDialog {...{ stored, question, onSaved, onClose }} />;
+    case 'dashboards':
+      return <OnDashboards stored={stored} onClose={onClose} />;
+    case 'access':
+      return <RecordAccessDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />;
+    case 'remove':
+      return (
+        <RemoveDialog
+          stored={stored}
+          onRemoved={() => {
+            onRemoved();
+            const body = { deleted: false, dashboards: stored.dashboards };
+            offerUndo(text.removed(nameOfInsight(stored)), [
+              { method: 'PATCH', path: `/api/projects/${id}/insights/${stored.id}`, body },
+            ]);
+          }}
+          onClose={onClose}
+        />
+      );
+    default:
+      return dialog satisfies never;
+  }
 }

@@ -1,56 +1,61 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useChange } from '../../answers/change.ts';
 import type { Question } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
-import { call } from '../../api/request.ts';
+import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
+import { ValuesInput } from '../../filters/property-filter.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
+import { useChange } from '../../records/change.ts';
 import { words } from '../../words.ts';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
 
-/** What is around the stored question, and says how it is drawn elsewhere, stays. */
-function wrapped(stored: Insight | null, question: Question): unknown {
+/** The stored query with this one in it: what else belongs to it, such as how it is drawn elsewhere, stays. */
+export function wrapped(stored: Insight | null, question: Question): unknown {
   const around = stored?.query;
   const isWrapped = typeof around === 'object' && around !== null && 'source' in around;
   return isWrapped ? { ...around, source: question } : { kind: 'InsightVizNode', source: question };
 }
 
+/** Saves a query as a new insight, or changes the name, description and tags of a stored one. */
 export function SaveDialog({
   stored,
-  name: before,
+  copied = null,
   question,
   onSaved,
   onClose,
 }: {
   stored: Insight | null;
-  name: string;
+  /** What a new insight starts from. */
+  copied?: Insight | null;
   question: Question;
-  onSaved: (shortId: string) => void;
+  onSaved: (insight: Insight) => void;
   onClose: () => void;
 }) {
   const { id } = useProject();
-  const [name, setName] = useState(before);
-  const [description, setDescription] = useState(stored?.description ?? '');
+  const start = stored ?? copied;
+  const [name, setName] = useState(start?.name ?? '');
+  const [description, setDescription] = useState(start?.description ?? '');
+  const [tags, setTags] = useState<string[]>(start?.tags ?? []);
   const base = `/api/projects/${id}/insights`;
-  const body = { name, description, query: wrapped(stored, question), saved: true };
-  const request =
+  const details = { name, description, tags };
+  const request: ApiCall =
     stored === null
-      ? ({ method: 'POST', path: base, body } as const)
-      : ({ method: 'PATCH', path: `${base}/${stored.id}`, body } as const);
+      ? { method: 'POST', path: base, body: { ...details, query: wrapped(copied, question), saved: true } }
+      : { method: 'PATCH', path: `${base}/${stored.id}`, body: details };
   const save = useChange<Insight>((saved) => {
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
-    onSaved(saved.short_id);
+    onSaved(saved);
   });
   return (
     <RequestDialog
-      title={text.saveTitle}
+      title={stored === null ? text.saveTitle : text.renameTitle}
       submit={text.save}
       request={request}
       change={save}
@@ -76,6 +81,12 @@ export function SaveDialog({
         problem={save.error}
         onChange={({ target }) => setDescription(target.value)}
       />
+      <div className="field">
+        <span className="field-label" aria-hidden="true">
+          {text.tags}
+        </span>
+        <ValuesInput label={text.tags} values={tags} onChange={(next) => setTags(next.map(String))} />
+      </div>
     </RequestDialog>
   );
 }

@@ -1,13 +1,15 @@
 import { type Fields, fieldsOf, listOf, type Question } from '../../answers/question.ts';
 import { visible } from '../../event-detail/json-text.ts';
+import { DateRangeFields } from '../../filters/date-range.tsx';
 import { FilterList } from '../../filters/filter-list.tsx';
 import { useGroupTypes } from '../../filters/known.ts';
+import { NamePicker } from '../../filters/name-picker.tsx';
 import { Select } from '../../filters/select.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Name, Part, type PartProps, textOf } from './fields.tsx';
+import { Part, type PartProps, textOf } from './fields.tsx';
 import { Filters } from './filters.tsx';
-import { asKind, isKind, kinds, letterOf } from './question.ts';
+import { asKind, isKind, kinds, lacksProperty, letterOf, ofProperty } from './question.ts';
 import { text } from './words.ts';
 
 interface FormProps extends Pick<PartProps, 'question' | 'problem'> {
@@ -48,8 +50,6 @@ export function QuestionForm({ question, problem, onQuestion }: FormProps) {
   );
 }
 
-const ofProperty = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
-
 function Series({ question, problem, change }: PartProps) {
   const series = listOf(question.series);
   const { kind } = question;
@@ -86,10 +86,11 @@ function Series({ question, problem, change }: PartProps) {
           <div key={at} className="insight-event">
             <div className="insight-line">
               <strong>{letter}</strong>
-              <Name
+              <NamePicker
                 label={text.event(letter)}
                 hint={text.eventHint}
                 of="events"
+                empty={text.eventHint}
                 value={textOf(one.event)}
                 onName={(name) => set(at, { event: name === '' ? null : name, name: name === '' ? undefined : name })}
               />
@@ -102,10 +103,12 @@ function Series({ question, problem, change }: PartProps) {
                 />
               )}
               {isTrend && ofProperty.has(mathOf(one)) && (
-                <Name
+                <NamePicker
                   label={text.mathProperty(letter)}
                   hint={text.mathPropertyHint}
                   of="event"
+                  isInvalid={lacksProperty(one)}
+                  autoFocus={lacksProperty(one)}
                   value={textOf(one.math_property)}
                   onName={(name) => set(at, { math_property: name })}
                 />
@@ -120,6 +123,7 @@ function Series({ question, problem, change }: PartProps) {
                 </Button>
               )}
             </div>
+            {isTrend && lacksProperty(one) && <p className="hint">{text.mathPropertyMissing}</p>}
             <FilterList filters={one.properties} of={letter} onFilters={(properties) => set(at, { properties })} />
           </div>
         );
@@ -194,10 +198,11 @@ function Retention({ question, problem, change }: PartProps) {
   const entity = (name: 'targetEntity' | 'returningEntity', label: string) => (
     <div className="field">
       <span className="hint">{label}</span>
-      <Name
+      <NamePicker
         label={label}
         hint={text.eventHint}
         of="events"
+        empty={text.eventHint}
         value={textOf(fieldsOf(filter[name]).id)}
         onName={(event) =>
           set({ [name]: { ...fieldsOf(filter[name]), id: event === '' ? null : event, type: 'events' } })
@@ -289,12 +294,14 @@ function Breakdown({ question, problem, change }: PartProps) {
           onChoose={choose}
         />
         {type !== 'none' && (
-          <Name
+          <NamePicker
             label={text.breakdownProperty}
             hint={text.property}
             of={stored === 'person' || stored === 'group' ? stored : 'event'}
             groupType={typeof group === 'number' ? group : undefined}
             value={textOf(filter.breakdown)}
+            isInvalid={filter.breakdown === ''}
+            autoFocus={filter.breakdown === ''}
             onName={(breakdown) => set({ ...filter, breakdown })}
           />
         )}
@@ -304,8 +311,6 @@ function Breakdown({ question, problem, change }: PartProps) {
 }
 
 function Range({ question, problem, change }: PartProps) {
-  const { date_from: from, date_to: to } = fieldsOf(question.dateRange);
-  const isOther = (to !== undefined && to !== null) || !Object.hasOwn(text.ranges, textOf(from) || '-7d');
   const { kind } = question;
   const isRetention = kind === 'RetentionQuery';
   const { compare } = fieldsOf(question.compareFilter);
@@ -315,16 +320,7 @@ function Range({ question, problem, change }: PartProps) {
     <Part title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
       {!isRetention && (
         <div className="insight-line">
-          <Select
-            label={text.range}
-            value={isOther ? 'other' : textOf(from) || '-7d'}
-            options={{ ...text.ranges, other: text.otherRange }}
-            onChoose={(chosen) =>
-              change({
-                dateRange: chosen === 'other' ? { date_from: daysAgo(7), date_to: daysAgo(0) } : { date_from: chosen },
-              })
-            }
-          />
+          <DateRangeFields range={fieldsOf(question.dateRange)} onRange={(dateRange) => change({ dateRange })} />
           {kind !== 'FunnelsQuery' && (
             <Select
               label={text.interval}
@@ -333,22 +329,6 @@ function Range({ question, problem, change }: PartProps) {
               onChoose={(interval) => change({ interval })}
             />
           )}
-        </div>
-      )}
-      {!isRetention && isOther && (
-        <div className="insight-line">
-          {(['date_from', 'date_to'] as const).map((name) => (
-            <input
-              key={name}
-              className="input"
-              type="date"
-              aria-label={name === 'date_from' ? text.from : text.to}
-              value={textOf(name === 'date_from' ? from : to).slice(0, 10)}
-              onChange={({ target }) =>
-                change({ dateRange: { ...fieldsOf(question.dateRange), [name]: target.value } })
-              }
-            />
-          ))}
         </div>
       )}
       {kind === 'TrendsQuery' && (
@@ -364,5 +344,3 @@ function Range({ question, problem, change }: PartProps) {
     </Part>
   );
 }
-
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);

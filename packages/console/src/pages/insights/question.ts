@@ -109,6 +109,23 @@ export function drawnAs(question: Question, way: string): Question {
   }
 }
 
+/** Aggregations that need a property. */
+export const ofProperty = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
+
+/** Whether the form is filled in far enough for the query to run. */
+export function isComplete({ kind, series, breakdownFilter, funnelsFilter, retentionFilter }: Question): boolean {
+  const needsNumber = (value: unknown) => value !== undefined && !(Number(value) > 0);
+  return (
+    !(kind === 'TrendsQuery' && listOf(series).some(lacksProperty)) &&
+    fieldsOf(breakdownFilter).breakdown !== '' &&
+    !needsNumber(fieldsOf(funnelsFilter).funnelWindowInterval) &&
+    !needsNumber(fieldsOf(retentionFilter).totalIntervals)
+  );
+}
+
+export const lacksProperty = ({ math, math_property: property }: Fields) =>
+  ofProperty.has(String(math)) && (property === undefined || property === '');
+
 export const letterOf = (at: number) => String.fromCharCode(65 + at);
 
 /** Part of the question that an error of the API is about: it begins with the path of the field. */

@@ -1,0 +1,204 @@
+import type { ReactNode } from 'react';
+import { nameOfInsight, sourceOf } from '../../answers/question.ts';
+import { useOffsetPages } from '../../api/offset-pages.ts';
+import type { ApiCall } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { More } from '../../parts/more.tsx';
+import { Search } from '../../parts/search.tsx';
+import { SortHead } from '../../parts/sort-head.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { BulkBar, FavoritesButton, Star, useSelection } from '../../records/bulk.tsx';
+import { useChange } from '../../records/change.ts';
+import { sortingBy } from '../../records/sorting.ts';
+import type { OfferUndo } from '../../records/undo.ts';
+import { words } from '../../words.ts';
+import { isKind } from './question.ts';
+import { type Insight, type InsightsAddress, insightDrafts } from './view.ts';
+import { text } from './words.ts';
+
+interface ListProps {
+  address: InsightsAddress;
+  notice: ReactNode;
+  offerUndo: OfferUndo;
+}
+
+/** All insights: found by text, sorted, and changed several at a time. */
+export function List({ address, notice, offerUndo }: ListProps) {
+  const { view, change, unknown } = address;
+  const { id } = useProject();
+  const request: ApiCall = {
+    path: `/api/projects/${id}/insights`,
+    query: { basic: true, search: view.search, order: view.order, favorited: view.favorites || undefined },
+  };
+  const query = useOffsetPages<Insight>(['insights', id, 'list'], request);
+  const make = () => change({ insight: 'new', search: '' });
+  return (
+    <>
+      <PageTitle
+        title={words.pages.insights.title}
+        now={query.data && <span className="pill">{text.count(query.data.count)}</span>}
+      >
+        <AsApiCallButton request={request} />
+        <Button look="main" onPress={make}>
+          {text.make}
+        </Button>
+      </PageTitle>
+      <AddressHint unknown={unknown} />
+      <Chips
+        chips={[]}
+        search={
+          <Search
+            value={view.search}
+            label={text.search}
+            onSearch={(search) => change({ search }, { replace: true })}
+          />
+        }
+      >
+        <FavoritesButton isOn={view.favorites} onToggle={(favorites) => change({ favorites })} />
+      </Chips>
+      {notice}
+      <div className="panel">
+        <Loaded query={query} what={text.what}>
+          {({ rows }) =>
+            rows.length === 0 ? (
+              <Nothing
+                isNarrowed={view.search !== '' || view.favorites}
+                onMake={make}
+                onAll={() => change({ search: '', favorites: false })}
+              />
+            ) : (
+              <div className="list-rows">
+                <Rows insights={rows} {...{ address, offerUndo }} />
+                <More query={query} label={text.showMore} />
+              </div>
+            )
+          }
+        </Loaded>
+      </div>
+    </>
+  );
+}
+
+function Nothing({ isNarrowed, onMake, onAll }: { isNarrowed: boolean; onMake: () => void; onAll: () => void }) {
+  return (
+    <Empty title={isNarrowed ? text.noneFound : text.none} icon="insights">
+      {!isNarrowed && <p className="quiet">{text.noneText}</p>}
+      <div className="form-buttons">
+        {isNarrowed ? (
+          <Button onPress={onAll}>{text.all}</Button>
+        ) : (
+          <Button look="main" onPress={onMake}>
+            {text.make}
+          </Button>
+        )}
+      </div>
+    </Empty>
+  );
+}
+
+function Rows({
+  insights,
+  address: { view, change },
+  offerUndo,
+}: Pick<ListProps, 'address' | 'offerUndo'> & { insights: readonly Insight[] }) {
+  const { id } = useProject();
+  const drafts = insightDrafts.use(id);
+  const selection = useSelection(insights);
+  const star = useChange();
+  const path = ({ id: insight }: Insight) => `/api/projects/${id}/insights/${insight}`;
+  const open = (insight: string) => change({ insight, search: '' });
+  const sort: [typeof view.order, (order: typeof view.order) => void] = [view.order, (order) => change({ order })];
+  return (
+    <>
+      <BulkBar
+        rows={selection.rows}
+        path={path}
+        restore={({ dashboards }) => ({ deleted: false, dashboards })}
+        offerUndo={offerUndo}
+        onDone={selection.clear}
+      />
+      <table className="table" aria-label={text.list}>
+        <thead>
+          <tr>
+            <th className="row-tools">
+              <span className="only-heard">{text.columns.tools}</span>
+            </th>
+            <SortHead name={text.columns.name} {...sortingBy('name', 'name', sort)} />
+            <th>{text.columns.kind}</th>
+            <SortHead
+              name={text.columns.by}
+              className="list-wide"
+              {...sortingBy('last_modified_by', 'last_modified_by', sort)}
+            />
+            <SortHead
+              name={text.columns.at}
+              className="list-wide"
+              {...sortingBy('last_modified_at', '-last_modified_at', sort)}
+            />
+          </tr>
+        </thead>
+        <tbody>
+          {drafts.has('new') && (
+            <tr className="list-row">
+              <td />
+              <td colSpan={4}>
+                <button type="button" className="link-button row-link" onClick={() => open('new')}>
+                  {text.newTitle}
+                </button>{' '}
+                <span className="pill pill-warn">{text.unsaved}</span>
+              </td>
+            </tr>
+          )}
+          {insights.map((insight) => {
+            const { short_id: shortId, query, favorited, tags, last_modified_by: by, last_modified_at: at } = insight;
+            const name = nameOfInsight(insight);
+            return (
+              <tr key={shortId} className="list-row">
+                <td className="row-tools">
+                  <input
+                    type="checkbox"
+                    aria-label={text.choose(name)}
+                    checked={selection.has(insight.id)}
+                    onChange={() => selection.toggle(insight.id)}
+                  />
+                  <Star
+                    name={name}
+                    isOn={favorited}
+                    onToggle={() =>
+                      star.mutate({ method: 'PATCH', path: path(insight), body: { favorited: !favorited } })
+                    }
+                  />
+                </td>
+                <td>
+                  <button type="button" className="link-button row-link" onClick={() => open(shortId)}>
+                    {name}
+                  </button>
+                  {drafts.has(shortId) && <span className="pill pill-warn">{text.changed}</span>}
+                  {tags.map((tag) => (
+                    <span key={tag} className="pill">
+                      {visible(tag)}
+                    </span>
+                  ))}
+                </td>
+                <td>{kindOf(query)}</td>
+                <td className="list-wide">{by === null ? '' : visible(by.first_name || by.email)}</td>
+                <td className="list-wide quiet">{formatAgo(at)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function kindOf(query: unknown): string {
+  const kind = sourceOf(query)?.kind ?? '';
+  return isKind(kind) ? text.kinds[kind] : text.otherKind;
+}

@@ -1,0 +1,21 @@
+import type { ComponentProps } from 'react';
+import type { SortHead } from '../parts/sort-head.tsx';
+
+type HeadProps = Pick<ComponentProps<typeof SortHead>, 'direction' | 'onSort'>;
+
+/**
+ * The head of a column in a list that the API sorts. The first press of a column sorts it in its usual direction.
+ * @param order of the list, with a leading `-` for descending
+ */
+export function sortingBy<Order extends string>(
+  column: string,
+  usual: Order,
+  [order, onOrder]: [order: Order, onOrder: (order: Order) => void],
+): HeadProps {
+  const isOwn = order.replace('-', '') === column;
+  const other = (usual.startsWith('-') ? usual.slice(1) : `-${usual}`) as Order;
+  return {
+    direction: isOwn ? (order.startsWith('-') ? 'descending' : 'ascending') : undefined,
+    onSort: () => onOrder(order === usual ? other : usual),
+  };
+}

@@ -1,0 +1,25 @@
+import { useState } from 'react';
+import type { ApiCall } from '../api/request.ts';
+import type { Notice } from '../parts/notice.tsx';
+import { explain } from '../parts/states.tsx';
+import { useChanges } from './change.ts';
+
+/** After a change of insights or dashboards: confirms it, and offers the requests that undo it. */
+export type OfferUndo = (text: string, requests: readonly ApiCall[]) => void;
+
+/** The notice of a page with insights or dashboards; it also says when undoing failed. */
+export function useUndo(): { notice: Notice | null; offerUndo: OfferUndo; clear: () => void } {
+  const [notice, setNotice] = useState<Notice | null>(null);
+  const restore = useChanges();
+  return {
+    notice: restore.error ? { text: explain(restore.error), isBad: true } : notice,
+    offerUndo(text, requests) {
+      restore.reset();
+      setNotice({ text, undo: () => restore.mutate(requests) });
+    },
+    clear() {
+      restore.reset();
+      setNotice(null);
+    },
+  };
+}

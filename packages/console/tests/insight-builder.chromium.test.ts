@@ -1,0 +1,231 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+/** How an insight is edited, kept and given up. Its results are the subject of `insights.chromium.test.ts`. */
+let console: RunningConsole;
+const hostile = `<img src=x onerror="alert('1')">`;
+const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
+const bob = '0a7e1d52-9c1f-4a53-8a44-000000000002';
+beforeAll(async () => {
+  console = await startConsole();
+  await console.query(
+    `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
+    [],
+  );
+  await console.storePerson('ada', { name: 'Ada Lovelace' }, { uuid: ada });
+  await console.storePerson('bob', {}, { uuid: bob });
+  await console.query(
+    `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+     SELECT $1, now() - hours * interval '1 hour', gen_random_uuid(), name, 'x', person::uuid, jsonb_build_object('price', price), now()
+       FROM (VALUES (50, 'opened', '${ada}', 2), (49, 'opened', '${bob}', 3), (26, 'ordered', '${ada}', 40), (2, 'ordered', '${ada}', 2))
+            AS stored (hours, name, person, price)`,
+  );
+  await console.query(
+    `INSERT INTO event_definition (project_id, name, created_at, last_seen_at)
+     SELECT $1, name, now(), now() FROM unnest(ARRAY['opened', 'ordered']) AS name`,
+  );
+});
+afterAll(() => console?.stop());
+
+const figure = (page: Page) => page.locator('.insight-figure strong');
+const shows = (page: Page, value: string) => page.getByText(value, { exact: true }).and(figure(page)).waitFor();
+const node = (event: string) => ({ kind: 'EventsNode', event });
+const asked = (question: object) =>
+  console.address(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(question))}`);
+/** Enters a name in a picker of events or properties. */
+async function pick(page: Page, label: string, name: string): Promise<void> {
+  const field = page.getByRole('combobox', { name: label, exact: true });
+  await field.fill(name);
+  await field.press('Enter');
+}
+const save = (name: string, source: object) =>
+  console.api<{ id: number; short_id: string }>('POST', 'insights', {
+    ...{ name, saved: true, query: { kind: 'InsightVizNode', source } },
+  });
+const trend = (event: string, more: object = {}) => ({
+  ...{ kind: 'TrendsQuery', series: [node(event)], dateRange: { date_from: '-7d' } },
+  ...more,
+});
+
+it.each([
+  [{ date_from: '-14d' }, 'Last 14 days'],
+  [{ date_from: '-1d' }, 'Last 1 day'],
+  [{ date_from: '-48h' }, 'Last 48 hours'],
+  [{ date_from: 'dStart' }, 'Today'],
+  [{ date_from: 'wStart' }, 'This week'],
+  [{ date_from: 'qStart' }, 'Since start of this quarter'],
+  [{ date_from: '-1mStart', date_to: '-1mEnd' }, 'Last month'],
+  [{ date_from: '-14d', date_to: '-7d' }, '14 days ago to 7 days ago'],
+  [{ date_from: '2026-11-01T08:00:00' }, 'Since 2026-11-01 08:00:00'],
+  [{ date_from: '2026-11-01', date_to: '2026-11-15' }, 'Custom range…'],
+])('shows the stored date range %j as "%s"', async (dateRange, name) => {
+  const { id, short_id: shortId } = await save('Range', trend('opened', { dateRange }));
+  const page = await console.open(`insights?insight=${shortId}`);
+  const range = page.getByLabel('Date range', { exact: true }).and(page.locator('select'));
+  await range.waitFor();
+  expect(await range.locator('option:checked').textContent()).toBe(name);
+  await page.getByText('Saved ·').waitFor();
+  if (name === 'Custom range…') {
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-11-01');
+    await page.getByLabel('To', { exact: true }).fill('2026-11-20');
+    await page.getByText('Unsaved changes').waitFor();
+    const { dateRange: edited } = JSON.parse(new URL(page.url()).searchParams.get('question') ?? '{}');
+    expect(edited).toEqual({ date_from: '2026-11-01', date_to: '2026-11-20' });
+  }
+  await console.api('PATCH', `insights/${id}`, { deleted: true });
+  await page.context().close();
+});
+
+it('changes name, description and tags of a saved insight', async () => {
+  const { id, short_id: shortId } = await save('Nmae', trend('opened'));
+  const page = await console.open(`insights?insight=${shortId}`);
+  await page.getByRole('heading', { name: 'Nmae' }).getByRole('button').click();
+  const dialog = page.getByRole('dialog', { name: 'Edit insight' });
+  await dialog.getByLabel('Name').fill('Name');
+  await dialog.getByLabel('Description').fill(`About openings ${hostile}`);
+  await dialog.getByLabel('Tags: Add a value').fill('core');
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Name', exact: true }).waitFor();
+  await page.getByText(`About openings ${hostile}`).waitFor();
+  expect(await page.title()).toMatch(/^Name · /);
+  expect(await console.api('GET', `insights/${id}`)).toMatchObject({ name: 'Name', tags: ['core'] });
+  await console.api('PATCH', `insights/${id}`, { deleted: true });
+  await page.context().close();
+});
+
+it('keeps an unsaved edit while other pages are open, until it is discarded', async () => {
+  const { id, short_id: shortId } = await save('Edited', trend('opened'));
+  const page = await console.open(`insights?insight=${shortId}`);
+  await pick(page, 'Event A', 'ordered');
+  await page.getByText('Unsaved changes').waitFor();
+  await page.getByRole('link', { name: 'Persons', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Persons' }).waitFor();
+  await page.getByRole('link', { name: 'Insights', exact: true }).click();
+  await page.getByRole('row', { name: /Edited.*Unsaved changes/ }).waitFor();
+  await page.getByRole('button', { name: 'Edited' }).click();
+  await page.getByText('Unsaved changes').waitFor();
+  const event = page.getByRole('combobox', { name: 'Event A', exact: true });
+  expect(await event.inputValue()).toBe('ordered');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByText('Saved ·').waitFor();
+  expect(await event.inputValue()).toBe('opened');
+  await console.api('PATCH', `insights/${id}`, { deleted: true });
+  await page.context().close();
+});
+
+it('restores a deleted insight to its dashboards', async () => {
+  const { id, short_id: shortId } = await save('Deleted by mistake', trend('opened'));
+  const { id: board } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Board' });
+  await console.api('PATCH', `insights/${id}`, { dashboards: [board] });
+  const page = await console.open(`insights?insight=${shortId}`);
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: 'Delete insight' }).click();
+  await page.getByText('Deleted by mistake was deleted.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Deleted by mistake' }).waitFor();
+  expect(await console.api('GET', `insights/${id}`)).toMatchObject({ deleted: false, dashboards: [board] });
+  await console.api('PATCH', `insights/${id}`, { deleted: true });
+  await page.context().close();
+});
+
+it('does not run a query that lacks a property, and keeps the result before', async () => {
+  const page = await console.open('live');
+  const queries: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/query')) queries.push(request.postData() ?? '');
+  });
+  await page.goto(asked(trend('ordered')));
+  await shows(page, '2');
+  await page.getByLabel('Aggregation for event A').selectOption({ label: 'Sum of' });
+  await page.getByText('Choose a property. Until then').waitFor();
+  await page.getByLabel('Breakdown', { exact: true }).selectOption('person');
+  const property = page.getByRole('combobox', { name: 'Property to aggregate for event A' });
+  expect(await property.getAttribute('aria-invalid')).toBe('true');
+  await page.getByLabel('Breakdown', { exact: true }).selectOption('none');
+  await shows(page, '2');
+  await pick(page, 'Property to aggregate for event A', 'price');
+  await shows(page, '42');
+  // A formula that is wrong leaves the chart, too.
+  await page.getByRole('button', { name: 'Add event' }).click();
+  await page.getByRole('textbox', { name: 'Formula' }).fill('A + C');
+  await page.getByRole('group', { name: 'Events' }).getByRole('alert').waitFor();
+  await figure(page).waitFor();
+  expect(queries.filter((query) => query.includes('"math_property":""'))).toEqual([]);
+  await page.context().close();
+});
+
+it('finds events by a part of their name, with counts and the last time', async () => {
+  const page = await console.open('live');
+  await page.goto(asked(trend('opened')));
+  await shows(page, '2');
+  const event = page.getByRole('combobox', { name: 'Event A', exact: true });
+  // With a name in the field, all events are offered.
+  await event.click();
+  await page.getByRole('option', { name: /^ordered 2 in 30 days/ }).waitFor();
+  await page.getByRole('option', { name: 'All events' }).waitFor();
+  // While a list is open, React Aria hides the rest of the page from screen readers.
+  const ofRest = /^(aria-hidden-focus|page-has-heading-one|region): /;
+  expect((await violationsOf(page)).filter((one) => !ofRest.test(one))).toEqual([]);
+  await event.fill('rde');
+  await page.getByRole('option', { name: /^rde not seen yet/ }).waitFor();
+  expect(await page.getByRole('option', { name: /^opened/ }).count()).toBe(0);
+  expect(new URL(page.url()).searchParams.get('question')).toContain('"opened"');
+  await page.getByRole('option', { name: /^ordered/ }).click();
+  await eventually(async () => expect(await event.inputValue()).toBe('ordered'));
+  expect(new URL(page.url()).searchParams.get('question')).toContain('"ordered"');
+  await event.fill('rde');
+  await page.getByRole('option', { name: /^rde/ }).waitFor();
+  await event.press('Escape');
+  await page.context().close();
+});
+
+it('does not open the persons behind a point again on Back', async () => {
+  const page = await console.open('insights');
+  await page.getByRole('button', { name: 'New insight' }).first().click();
+  await pick(page, 'Event A', 'opened');
+  await page.getByRole('button', { name: 'Number' }).click();
+  await shows(page, '2');
+  await page.getByRole('button', { name: 'Persons: opened' }).click();
+  await page.getByRole('dialog').getByRole('link').first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Insights' }).waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await page.context().close();
+});
+
+it('sorts, marks and deletes insights in the list, and restores them to their dashboards', async () => {
+  const made: number[] = [];
+  for (const name of ['Zebra', 'Yak', 'Xerus']) made.push((await save(name, trend('opened'))).id);
+  const { id: board } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Animals' });
+  await console.api('PATCH', `insights/${made[0]}`, { dashboards: [board] });
+  const page = await console.open('insights');
+  const names = async () =>
+    (
+      await page
+        .getByRole('row')
+        .getByRole('button', { name: /^(Zebra|Yak|Xerus)$/ })
+        .allTextContents()
+    ).join(' ');
+  await page.getByRole('button', { name: 'Name', exact: true }).click();
+  await eventually(async () => expect(await names()).toBe('Xerus Yak Zebra'));
+  expect(await page.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('ascending');
+  await page.getByRole('button', { name: 'Favorite: Yak' }).click();
+  await eventually(async () =>
+    expect(await page.getByRole('button', { name: 'Favorite: Yak' }).getAttribute('aria-pressed')).toBe('true'),
+  );
+  await page.getByRole('button', { name: 'Favorites' }).click();
+  await eventually(async () => expect(await names()).toBe('Yak'));
+  await page.goBack();
+  await eventually(async () => expect(await names()).toBe('Xerus Yak Zebra'));
+  for (const name of ['Zebra', 'Yak']) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+  await page.getByRole('button', { name: 'Delete selected' }).click();
+  await eventually(async () => expect(await names()).toBe('Xerus'));
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually(async () => expect(await names()).toBe('Xerus Yak Zebra'));
+  expect(await console.api('GET', `insights/${made[0]}`)).toMatchObject({ dashboards: [board] });
+  await page.context().close();
+});
