@@ -42,26 +42,40 @@ test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', a
   await insight('First');
   await insight('Second', { kind: 'StickinessQuery' });
   const page = await console.open('dashboards');
-  await page.getByRole('button', { name: 'New dashboard' }).click();
+  await page.getByRole('button', { name: 'New dashboard' }).first().click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Growth');
   await page.getByRole('button', { name: 'Create dashboard' }).click();
   await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
   await page.getByRole('heading', { name: 'This dashboard is empty' }).waitFor();
-  for (const name of ['First', 'Second']) {
-    await page.getByRole('button', { name: 'Add insight' }).click();
-    await page.getByRole('dialog').getByLabel('Insight').selectOption({ label: name });
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByRole('link', { name }).waitFor();
-  }
+  await page.getByRole('button', { name: 'Add insight' }).click();
+  await page.keyboard.type('first');
+  await eventually(async () => expect(await page.getByRole('checkbox').count()).toBe(1));
+  await page.getByRole('checkbox', { name: 'First' }).check();
+  await page.getByRole('searchbox', { name: 'Search insights' }).fill('');
+  await page.getByRole('checkbox', { name: 'Second' }).check();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Add 2 insights' }).click();
+  for (const name of ['First', 'Second']) await page.getByRole('link', { name }).waitFor();
+  expect(await page.getByRole('button', { name: /^(Move|Resize|Remove) / }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Edit layout' }).click();
   await page.getByRole('button', { name: 'Add text' }).click();
-  await page.getByRole('textbox', { name: 'Text' }).fill('What counts.\n<b>Plainly</b>');
+  // The field has the focus.
+  await page.keyboard.type(
+    '# Goals\nWhat **counts**, [see](https://example.com) [not](javascript:alert(1)).\n\n<b>Plainly</b>',
+  );
   await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('heading', { level: 3, name: 'Goals' }).waitFor();
+  await page.locator('strong', { hasText: 'counts' }).waitFor();
+  expect(await page.locator('.board-text a').evaluateAll((all) => all.map((one) => one.getAttribute('href')))).toEqual([
+    'https://example.com',
+  ]);
   await page.getByText('<b>Plainly</b>').waitFor();
   // One that cannot be answered says so in its place.
   await page.getByText('This insight could not be loaded.').waitFor();
   await page.getByText('3', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Second', 'Text']));
-  await page.getByRole('button', { name: 'Move Second to the previous position' }).press('Enter');
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: /^Move Second/ }).press('ArrowLeft');
   await page.getByText('Second is now at position 1').waitFor({ state: 'attached' });
   await eventually(async () => expect(await namesOf(page)).toEqual(['Second', 'First', 'Text']));
   const [board] = (await console.api<{ results: { id: number }[] }>('GET', 'dashboards')).results;
@@ -75,9 +89,118 @@ test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', a
   expect(new URL(page.url()).searchParams.get('time')).toBe('-24h');
   await page.getByRole('button', { name: 'Remove Second from the dashboard' }).click();
   await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Text']));
-  await page.getByRole('button', { name: 'Rename or delete' }).click();
-  await page.getByRole('button', { name: 'Delete dashboard' }).click();
+  await page.getByText('Second was removed from the dashboard.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually(async () => expect(await namesOf(page)).toEqual(['Second', 'First', 'Text']));
+  await page.getByRole('button', { name: 'Done editing' }).click();
+  expect(await page.getByRole('button', { name: /^Remove Second/ }).count()).toBe(0);
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Delete dashboard' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete dashboard' }).click();
   await page.getByRole('heading', { name: 'No dashboards yet' }).waitFor();
+  await page.getByText('Growth was deleted.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Growth' }).click();
+  await eventually(async () => expect(await namesOf(page)).toEqual(['Second', 'First', 'Text']));
+  await console.api('PATCH', `dashboards/${board?.id}`, { deleted: true });
+  await page.context().close();
+});
+
+it('changes the text of a tile, and the name, description and tags of a dashboard', async () => {
+  const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Nmae' });
+  await console.api('PATCH', `dashboards/${id}`, { tiles: [{ text: { body: 'Before' } }] });
+  const page = await console.open(`dashboards?dashboard=${id}&edit=true`);
+  await page.getByRole('button', { name: 'Edit the text Before' }).click();
+  await page.getByRole('textbox', { name: 'Text' }).fill('After');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.board-text').getByText('After').waitFor();
+  await page.getByRole('heading', { name: 'Nmae' }).getByRole('button').click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Name');
+  await page.getByRole('textbox', { name: 'Description' }).fill('What we look at on Mondays');
+  await page.getByLabel('Tags: Add a value').fill('weekly');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Name', exact: true }).waitFor();
+  await page.getByText('What we look at on Mondays').waitFor();
+  expect(await page.title()).toMatch(/^Name · /);
+  expect(await console.api('GET', `dashboards/${id}`)).toMatchObject({ tags: ['weekly'] });
+  await page.context().close();
+});
+
+it('creates a dashboard from each template', async () => {
+  const page = await console.open('dashboards');
+  for (const [template, tiles] of [
+    ['Website traffic', 6],
+    ['Product usage', 5],
+    ['Online shop', 5],
+    ['Flag rollout', 3],
+  ] as const) {
+    await page.getByRole('button', { name: 'New dashboard' }).first().click();
+    await page.getByRole('radio', { name: template }).check();
+    if (template === 'Flag rollout') await page.getByLabel('Key of the flag').fill('new-checkout');
+    if (template === 'Online shop') await page.getByRole('combobox', { name: 'Event for an order' }).fill('ordered');
+    await page.getByRole('button', { name: 'Create dashboard' }).click();
+    await page.getByRole('heading', { level: 1, name: template }).waitFor();
+    await eventually(async () => expect((await namesOf(page)).length).toBe(tiles));
+    await eventually(async () => expect(await page.locator('[aria-busy=true]').count()).toBe(0));
+    expect([template, await page.getByText('This insight could not be loaded.').count()]).toEqual([template, 0]);
+    const { dashboard } = Object.fromEntries(new URL(page.url()).searchParams);
+    const { tiles: stored } = await console.api<{ tiles: { layouts: { sm: { x: number; y: number } } }[] }>(
+      'GET',
+      `dashboards/${dashboard}`,
+    );
+    expect(new Set(stored.map(({ layouts: { sm } }) => `${sm.x} ${sm.y}`)).size).toBe(tiles);
+    await page.getByRole('button', { name: 'All dashboards' }).click();
+    await console.api('PATCH', `dashboards/${dashboard}`, { deleted: true, delete_insights: true });
+  }
+  // What cannot be created leaves nothing behind.
+  await page.route('**/insights', (route) =>
+    route.request().method() === 'POST'
+      ? route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not create insights.' } })
+      : route.fallback(),
+  );
+  await page.getByRole('button', { name: 'New dashboard' }).first().click();
+  await page.getByRole('radio', { name: 'Website traffic' }).check();
+  await page.getByRole('button', { name: 'Create dashboard' }).click();
+  await page.getByRole('alert').filter({ hasText: 'You may not create insights.' }).waitFor();
+  const { results } = await console.api<{ results: { name: string }[] }>('GET', 'dashboards?search=Website');
+  expect(results).toEqual([]);
+  await page.context().close();
+});
+
+it('shows each tile as soon as its own result is there', async () => {
+  const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Slow' });
+  const made: number[] = [];
+  for (const name of ['Held', 'Quick']) {
+    const { id: one } = await insight(name, {
+      ...trend('ordered'),
+      dateRange: { date_from: name === 'Held' ? '-9d' : '-8d' },
+    });
+    await console.api('PATCH', `insights/${one}`, { dashboards: [id] });
+    made.push(one);
+  }
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const page = await console.open('live');
+  await page.route(new RegExp(`/insights/${made[0]}\\?`), async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(console.address(`dashboards?dashboard=${id}`));
+  const tile = (name: string) => page.getByRole('listitem').filter({ has: page.getByRole('link', { name }) });
+  await tile('Quick').locator('.insight-figure strong').waitFor();
+  expect(await tile('Held').locator('.insight-figure').count()).toBe(0);
+  release();
+  await tile('Held').locator('.insight-figure strong').waitFor();
+  // One that fails does so alone.
+  await page.route(new RegExp(`/insights/${made[0]}\\?`), (route) =>
+    route.fulfill({ status: 400, json: { code: 'invalid', detail: 'This cannot be computed.' } }),
+  );
+  await page.reload();
+  await tile('Held').getByText('This cannot be computed.').waitFor();
+  await tile('Quick').locator('.insight-figure strong').waitFor();
+  await page.context().close();
 });
 
 test('a tile is dragged to another place, and a click on its name opens the insight', async () => {
@@ -88,8 +211,13 @@ test('a tile is dragged to another place, and a click on its name opens the insi
   }
   const page = await console.open(`dashboards?dashboard=${id}`);
   await page.getByRole('link', { name: 'Three' }).waitFor();
-  const head = (name: string) => page.locator('.board-head').filter({ hasText: name });
-  await head('Three').dragTo(head('One'), { sourcePosition: { x: 120, y: 14 } });
+  await page.getByRole('button', { name: 'Edit layout' }).click();
+  const handle = (name: string) => page.getByRole('button', { name: new RegExp(`^Move ${name}`) });
+  await handle('Three').hover();
+  await page.mouse.down();
+  await handle('One').hover();
+  await page.locator('[data-drop=before]').filter({ hasText: 'One' }).waitFor();
+  await page.mouse.up();
   await eventually(async () => expect(await namesOf(page)).toEqual(['Three', 'One', 'Two']));
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
@@ -97,7 +225,7 @@ test('a tile is dragged to another place, and a click on its name opens the insi
   await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor();
 });
 
-test('a tile is made wide and narrow again, and an insight says on which dashboards it is', async () => {
+test('a tile is resized with the keyboard and the mouse, and an insight says on which dashboards it is', async () => {
   const [{ id: first }, { id: second }] = [
     await console.api<{ id: number }>('POST', 'dashboards', { name: 'Widths' }),
     await console.api<{ id: number }>('POST', 'dashboards', { name: 'Another' }),
@@ -105,10 +233,25 @@ test('a tile is made wide and narrow again, and an insight says on which dashboa
   const { id: made, short_id: shortId } = await insight('Stretched');
   await console.api('PATCH', `insights/${made}`, { dashboards: [first] });
   const page = await console.open(`dashboards?dashboard=${first}`);
-  await page.getByRole('button', { name: 'Make Stretched full width' }).click();
-  await page.locator('.board-wide').filter({ hasText: 'Stretched' }).waitFor();
-  await page.getByRole('button', { name: 'Make Stretched half width' }).click();
-  await eventually(async () => expect(await page.locator('.board-wide').count()).toBe(0));
+  await page.getByRole('button', { name: 'Edit layout' }).click();
+  const handle = page.getByRole('button', { name: /^Resize Stretched/ });
+  const storedSize = async () =>
+    (await console.api<{ tiles: { layouts: { sm: object } }[] }>('GET', `dashboards/${first}`)).tiles[0]?.layouts.sm;
+  const tile = page.getByRole('listitem').filter({ hasText: 'Stretched' });
+  const { width = 0 } = (await tile.boundingBox()) ?? {};
+  await handle.press('ArrowRight');
+  await page.getByText('Stretched is now 7 columns wide and 5 rows tall').waitFor({ state: 'attached' });
+  await eventually(async () => expect(await storedSize()).toMatchObject({ w: 7, h: 5 }));
+  await handle.hover();
+  await page.mouse.down();
+  const { x = 0, y = 0 } = (await handle.boundingBox()) ?? {};
+  await page.mouse.move(x + 12 + (width / 6) * 3, y + 12 - 74 * 2, { steps: 3 });
+  await page.mouse.up();
+  await eventually(async () => expect(await storedSize()).toMatchObject({ w: 10, h: 3 }));
+  await page.reload();
+  await eventually(async () => expect(((await tile.boundingBox())?.width ?? 0) / width).toBeGreaterThan(1.6));
+  await page.getByRole('heading', { name: 'Stretched' }).waitFor();
+  expect(await page.getByRole('heading', { name: 'Stretched' }).getAttribute('title')).toBe('Stretched');
   await page.goto(console.address(`insights?insight=${shortId}`));
   await page.getByRole('button', { name: 'Add to dashboard' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add to dashboard' });
@@ -142,6 +285,7 @@ test('computed again, it says so; an error of the server is told', async () => {
       ? route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not change it.' } })
       : route.fallback(),
   );
+  await page.getByRole('button', { name: 'Edit layout' }).click();
   await page.getByRole('button', { name: 'Remove Orders from the dashboard' }).click();
   await page.getByRole('alert').filter({ hasText: 'You may not change it.' }).waitFor();
   await page.getByRole('link', { name: 'Orders' }).waitFor();
@@ -194,5 +338,54 @@ test('filters of all insights: for who looks, beside what is kept, and kept for 
   expect([...new URL(page.url()).searchParams.keys()]).toEqual(['dashboard']);
   await page.goto(console.address(`dashboards?dashboard=${id}&filters={`));
   await shows('2');
+  await page.context().close();
+});
+
+it('sorts, marks, tags and deletes dashboards in the list', async () => {
+  for (const name of ['Zebra', 'Yak', 'Xerus']) await console.api('POST', 'dashboards', { name, tags: ['zoo'] });
+  const page = await console.open('dashboards?search=');
+  const names = async () =>
+    (
+      await page
+        .getByRole('row')
+        .getByRole('button', { name: /^(Zebra|Yak|Xerus)$/ })
+        .allTextContents()
+    ).join(' ');
+  await eventually(async () => expect(await names()).toBe('Xerus Yak Zebra'));
+  await page.getByRole('button', { name: 'Favorite: Zebra' }).click();
+  await eventually(async () => expect(await names()).toBe('Zebra Xerus Yak'));
+  await page.getByRole('button', { name: 'Name', exact: true }).click();
+  await eventually(async () => expect(await names()).toBe('Xerus Yak Zebra'));
+  await page.getByRole('button', { name: 'Name', exact: true }).click();
+  await eventually(async () => expect(await names()).toBe('Zebra Yak Xerus'));
+  expect(new URL(page.url()).searchParams.get('order')).toBe('-name');
+  await page.getByRole('button', { name: 'Favorites' }).click();
+  await eventually(async () => expect(await names()).toBe('Zebra'));
+  await page.getByRole('button', { name: 'Favorites' }).click();
+  await eventually(async () => expect(await names()).toBe('Zebra Yak Xerus'));
+  for (const name of ['Zebra', 'Yak']) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+  await page.getByText('2 items selected').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Add tag' }).click();
+  // The field has the focus.
+  await page.keyboard.type('wild');
+  await page.keyboard.press('Enter');
+  await page.getByText('Added the tag wild to 2 items.').waitFor();
+  const tags = async () =>
+    (await console.api<{ results: { tags: string[] }[] }>('GET', 'dashboards?tags=["wild"]')).results.map(
+      (one) => one.tags,
+    );
+  expect(await tags()).toEqual([
+    ['zoo', 'wild'],
+    ['zoo', 'wild'],
+  ]);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually(async () => expect(await tags()).toEqual([]));
+  for (const name of ['Zebra', 'Yak']) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+  await page.getByRole('button', { name: 'Delete selected' }).click();
+  await eventually(async () => expect(await names()).toBe('Xerus'));
+  await page.getByText('Deleted 2 items.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually(async () => expect(await names()).toBe('Zebra Yak Xerus'));
   await page.context().close();
 });

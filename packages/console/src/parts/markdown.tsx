@@ -1,4 +1,4 @@
-import { lexer, type Token, type Tokens } from 'marked';
+import { lexer, Marked, type Token, type Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
 
 /** Where a link leads; undefined shows it as plain text. */
@@ -13,6 +13,15 @@ export const idOf = (title: string) =>
 
 /** Reads Markdown. HTML in it is not interpreted. */
 export const readMarkdown = (source: string): Token[] => lexer(source.replace(/<!--[\s\S]*?-->/g, ''));
+
+const withoutHtml = new Marked({ tokenizer: { html: () => undefined, tag: () => undefined } });
+
+/** Reads Markdown that users wrote: HTML is shown as text, and headings come below those of the page. */
+export function readPlainMarkdown(source: string): Token[] {
+  const tokens = withoutHtml.lexer(source);
+  const highest = Math.min(...tokens.filter(isHeading).map(({ depth }) => depth));
+  return tokens.map((token) => (isHeading(token) ? { ...token, depth: token.depth === highest ? 3 : 4 } : token));
+}
 
 export const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading';
 

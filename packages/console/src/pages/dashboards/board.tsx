@@ -1,165 +1,130 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
-import { text as accessText } from '../../access/words.ts';
-import { useChange } from '../../answers/change.ts';
-import { queryClient } from '../../api/queries.ts';
-import { type ApiCall, call } from '../../api/request.ts';
+import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
+import {
+  DayFields,
+  keyOfRange,
+  nameOfRange,
+  rangeOfKey,
+  rangeOfOption,
+  rangeOptions,
+} from '../../filters/date-range.tsx';
 import { useFilterLines } from '../../filters/filter-list.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
-import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
-import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { AsApiCall } from '../../parts/dialog.tsx';
+import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
+import { useChange } from '../../records/change.ts';
+import { type OfferUndo, useUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
-import { AddInsightDialog, AddTextDialog, EditDialog, FiltersDialog } from './dialogs.tsx';
-import type { Dashboard, DashboardFilters, Tile } from './shapes.ts';
-import { nameOfTile, TilePanel } from './tile.tsx';
+import { AddInsightsDialog } from './add-insights.tsx';
+import { type BoardAction, BoardMenu } from './board-menu.tsx';
+import { DetailsDialog, FiltersDialog, RemoveDialog, TextDialog } from './dialogs.tsx';
+import { type BoardView, useBoard } from './load.ts';
+import type { Dashboard, Tile } from './shapes.ts';
+import { nameOfTile } from './tile.tsx';
+import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
 
 interface BoardProps {
   id: string;
-  /** In place of the time of its insights; empty: theirs. */
-  time: string;
-  /** In place of the conditions that are kept; null: those. */
-  filters: readonly unknown[] | null;
-  onView: (view: { time: string; filters: readonly unknown[] | null }) => void;
+  view: BoardView;
+  isEditing: boolean;
+  onView: (view: Partial<BoardView>) => void;
+  onEditing: (isEditing: boolean) => void;
   onList: () => void;
+  onOpen: (id: number) => void;
+  /** Confirms on the page with the list that the dashboard was deleted. */
+  onRemoved: OfferUndo;
   unknown: readonly string[];
 }
 
-type DialogOfBoard = 'insight' | 'text' | 'filters' | 'edit' | 'access';
+type OpenDialog = Exclude<BoardAction, 'full' | 'copy'> | 'insight' | 'filters' | { tile: Tile };
 
-/** One dashboard: what is kept at once, what is older computed after. */
-export function Board({ id, time, filters, onView, onList, unknown }: BoardProps) {
-  const project = useProject();
-  const { path, request, key, query } = useBoard({ id, time, filters });
-  const again = useMutation({
-    mutationFn: () => call<Dashboard>(request('force_blocking')),
-    onSuccess: (computed) => queryClient.setQueryData(key, computed),
-  });
-  const [said, setSaid] = useState('');
-  const change = useChange<Dashboard>();
-  const [dialog, setDialog] = useState<DialogOfBoard | null>(null);
-  const box = useRef<HTMLDivElement>(null);
+/** One dashboard. Its tiles are only moved, resized and removed in edit mode. */
+export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown }: BoardProps) {
+  const board = useBoard(id, view);
+  const { path, query, refresh, states } = board;
   const { data } = query;
-  const tiles = data?.tiles ?? [];
-  const shown = filters ?? keptFilters(data);
-  const lineOf = useFilterLines(shown);
-  const move = (tile: Tile, to: number) => {
-    const others = tiles.filter(({ id: other }) => other !== tile.id);
-    const order = [...others.slice(0, to), tile, ...others.slice(to)];
-    if (data) queryClient.setQueryData(key, { ...data, tiles: order });
-    setSaid(text.moved(nameOfTile(tile), to + 1));
-    change.mutate({ method: 'POST', path: `${path}/reorder_tiles`, body: { tile_order: order.map((one) => one.id) } });
+  const { notice, offerUndo, clear } = useUndo();
+  const change = useChange<Dashboard>();
+  const copy = useChange<Dashboard>(({ id: copied }) => onOpen(copied));
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const shown = view.filters ?? savedFilters(data);
+  const failure = change.error ?? copy.error ?? refresh.error;
+  const changes: GridChanges = {
+    onMove(tile, to) {
+      const others = states.flatMap((state) => (state.tile.id === tile.id ? [] : state.tile));
+      const order = others.toSpliced(to, 0, tile);
+      board.setTiles(order);
+      const body = { tile_order: order.map((one) => one.id) };
+      change.mutate({ method: 'POST', path: `${path}/reorder_tiles`, body });
+    },
+    onResize(tile, size) {
+      const resized = { ...tile, layouts: { ...tile.layouts, sm: { ...tile.layouts.sm, ...size } } };
+      board.setTiles(states.map((state) => (state.tile.id === tile.id ? resized : state.tile)));
+      change.mutate({ method: 'PATCH', path, body: { tiles: [{ id: tile.id, layouts: resized.layouts }] } });
+    },
+    onRemove(tile) {
+      const setDeleted = (deleted: boolean) =>
+        ({ method: 'PATCH', path, body: { tiles: [{ id: tile.id, deleted }] } }) as const;
+      change.mutate(setDeleted(true), {
+        onSuccess: () => offerUndo(text.takenOff(nameOfTile(tile)), [setDeleted(false)]),
+      });
+    },
+    onEditText: (tile) => setDialog({ tile }),
   };
-  const setWidth = (tile: Tile, isWide: boolean) => {
-    // Its place stays as it is, also where it has none.
-    const layouts = { ...tile.layouts, sm: { ...tile.layouts.sm, w: isWide ? 12 : 6 } };
-    change.mutate({ method: 'PATCH', path, body: { tiles: [{ id: tile.id, layouts }] } });
+  const act = (action: BoardAction) => {
+    if (action === 'full') void box.current?.requestFullscreen();
+    else if (action === 'copy' && data) copy.mutate(copyOf(path, data));
+    else if (action !== 'copy') setDialog(action);
   };
-  const takeOff = (tile: Tile) =>
-    change.mutate({ method: 'PATCH', path, body: { tiles: [{ id: tile.id, deleted: true }] } });
   return (
     <>
       <PageTitle
         title={data ? visible(data.name || text.unnamed) : words.pages.dashboards.title}
-        now={
-          data && (
-            <span className="pill" role="status">
-              {again.isPending
-                ? text.computing
-                : data.last_refresh === null
-                  ? text.notComputed
-                  : text.age(formatPast(data.last_refresh))}
-            </span>
-          )
-        }
+        about={visible(data?.description ?? '')}
+        onRename={data && (() => setDialog('details'))}
+        now={data && <Age isLoading={board.isLoading} at={board.lastRefresh} hasInsights={states.some(hasInsight)} />}
       >
         <Button onPress={onList}>{text.toList}</Button>
-        <Link
-          className="button"
-          to={`/projects/${project.id}/settings/subscriptions`}
-          search={{ open: 'new', dashboard: id } as never}
-        >
-          {text.subscribe}
-        </Link>
-        <AsApiCallButton request={request()} />
-        <Button look="main" isDisabled={again.isPending || tiles.length === 0} onPress={() => again.mutate()}>
+        <Button aria-pressed={isEditing} onPress={() => onEditing(!isEditing)}>
+          {isEditing ? text.editDone : text.editLayout}
+        </Button>
+        <BoardMenu id={id} onAction={act} />
+        <Button look="main" isDisabled={refresh.isPending || !states.some(hasInsight)} onPress={() => refresh.mutate()}>
           {text.refresh}
         </Button>
       </PageTitle>
       <AddressHint unknown={unknown} />
-      <Chips
-        chips={shown.map((filter, at) => ({
-          key: String(at),
-          name: lineOf(filter),
-          value: '',
-          remove: () => onView({ time, filters: shown.filter((_, other) => other !== at) }),
-        }))}
-      >
-        <Choice
-          name={text.time}
-          value={time}
-          options={text.times}
-          onChoose={(next) => onView({ time: next, filters })}
-        />
+      <ViewChips {...{ view, shown, onView }} saved={data?.persisted_filters ?? {}}>
         <Button onPress={() => setDialog('filters')}>{text.filters}</Button>
         <Button onPress={() => setDialog('insight')}>{text.addInsight}</Button>
-        <Button onPress={() => setDialog('text')}>{text.addText}</Button>
-        <Button onPress={() => setDialog('edit')}>{text.edit}</Button>
-        <Button onPress={() => setDialog('access')}>{accessText.open}</Button>
-        <Button onPress={() => void box.current?.requestFullscreen()}>{text.full}</Button>
-      </Chips>
-      {(change.error ?? again.error) && (
+        {isEditing && <Button onPress={() => setDialog('text')}>{text.addText}</Button>}
+      </ViewChips>
+      {failure && (
         <p className="health-line" role="alert">
-          {explain(change.error ?? again.error)}
+          {explain(failure)}
         </p>
       )}
-      <p role="status" className="only-heard">
-        {said}
-      </p>
+      <NoticeLine notice={notice} onDone={clear} />
+      {isEditing && <p className="hint">{text.editHint}</p>}
       <div className="board" ref={box}>
         <Loaded query={query} what={text.one}>
-          {() =>
-            tiles.length === 0 ? (
-              <div className="panel">
-                <Empty title={text.noTile} icon="dashboards">
-                  <p className="quiet">{text.noTileText}</p>
-                </Empty>
-              </div>
-            ) : (
-              <ol className="board-tiles" aria-label={text.tiles}>
-                {tiles.map((tile, at) => (
-                  <TilePanel
-                    key={tile.id}
-                    tile={tile}
-                    onEarlier={at === 0 ? undefined : () => move(tile, at - 1)}
-                    onLater={at === tiles.length - 1 ? undefined : () => move(tile, at + 1)}
-                    onDropped={(dragged) => {
-                      const found = tiles.find(({ id: other }) => other === dragged);
-                      if (found && found.id !== tile.id) move(found, at);
-                    }}
-                    onWidth={(isWide) => setWidth(tile, isWide)}
-                    onTakeOff={() => takeOff(tile)}
-                  />
-                ))}
-              </ol>
-            )
-          }
+          {() => (states.length === 0 ? <NoTiles /> : <TileGrid {...{ states, isEditing }} {...changes} />)}
         </Loaded>
       </div>
       {data && dialog !== null && (
         <BoardDialog
-          dialog={dialog}
+          {...{ dialog, path, view, shown, onView, onRemoved, onList }}
+          request={board.request}
           dashboard={data}
-          view={{ time, filters: shown }}
-          {...{ path, onView, onList }}
           onClose={() => setDialog(null)}
         />
       )}
@@ -167,82 +132,126 @@ export function Board({ id, time, filters, onView, onList, unknown }: BoardProps
   );
 }
 
-const keptFilters = (dashboard: Dashboard | undefined): readonly unknown[] => {
-  const kept = dashboard?.persisted_filters?.properties;
-  return Array.isArray(kept) ? kept : [];
-};
+const hasInsight = ({ tile }: { tile: Tile }) => tile.insight !== null;
 
-/** What is asked for: the dashboard as it is kept, or with the time and the conditions of who looks. */
-function useBoard({ id, time, filters }: Pick<BoardProps, 'id' | 'time' | 'filters'>) {
-  const project = useProject();
-  const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
-  const isOwnView = time !== '' || filters !== null;
-  // Filters of a request replace all that are kept: who looks with their own needs these first.
-  const stored = useQuery({
-    queryKey: ['dashboards', project.id, 'stored', id],
-    queryFn: ({ signal }) => call<Dashboard>({ path }, signal),
-    enabled: isOwnView,
-  });
-  const own: DashboardFilters = {
-    ...stored.data?.persisted_filters,
-    ...(time !== '' && { date_from: time, date_to: undefined }),
-    ...(filters !== null && { properties: filters }),
-  };
-  const request = (refresh?: string): ApiCall => ({
-    path,
-    query: { refresh, filters_override: isOwnView ? JSON.stringify(own) : undefined },
-  });
-  const key = ['dashboards', project.id, 'one', id, isOwnView ? own : null];
-  const query = useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) => call<Dashboard>(request('blocking'), signal),
-    enabled: !isOwnView || stored.data !== undefined || stored.error !== null,
-  });
-  return { path, request, key, query };
+const copyOf = (path: string, { id, name }: Dashboard): ApiCall => ({
+  method: 'POST',
+  path: path.replace(/\/[^/]+$/, ''),
+  body: { name: text.copyOf(name || text.unnamed).slice(0, 400), use_dashboard: id },
+});
+
+function savedFilters(dashboard: Dashboard | undefined): readonly unknown[] {
+  const saved = dashboard?.persisted_filters?.properties;
+  return Array.isArray(saved) ? saved : [];
+}
+
+function Age({ isLoading, at, hasInsights }: { isLoading: boolean; at: string | null; hasInsights: boolean }) {
+  if (!hasInsights) return null;
+  return (
+    <span className="pill" role="status">
+      {isLoading ? text.computing : at === null ? text.notComputed : text.age(formatPast(at))}
+    </span>
+  );
+}
+
+const NoTiles = () => (
+  <div className="panel">
+    <Empty title={text.noTile} icon="dashboards">
+      <p className="quiet">{text.noTileText}</p>
+    </Empty>
+  </div>
+);
+
+/** The date range and the filters of the view, which are this user's own until they are saved. */
+function ViewChips({
+  view,
+  shown,
+  saved,
+  onView,
+  children,
+}: {
+  view: BoardView;
+  shown: readonly unknown[];
+  saved: NonNullable<Dashboard['persisted_filters']>;
+  onView: BoardProps['onView'];
+  children: React.ReactNode;
+}) {
+  const lineOf = useFilterLines(shown);
+  const range = rangeOfKey(view.time);
+  const { value, options } = rangeOptions(range);
+  const savedRange = saved.date_from ? text.savedRange(nameOfRange(saved)) : text.ownRanges;
+  return (
+    <Chips
+      chips={shown.map((filter, at) => ({
+        key: String(at),
+        name: lineOf(filter),
+        value: '',
+        remove: () => onView({ filters: shown.filter((_, other) => other !== at) }),
+      }))}
+    >
+      <Choice
+        name={text.time}
+        value={value}
+        options={{ '': savedRange, ...options }}
+        onChoose={(chosen) => onView({ time: keyOfRange(rangeOfOption(chosen)) })}
+      />
+      <DayFields range={range} onRange={(next) => onView({ time: keyOfRange(next) })} />
+      {children}
+    </Chips>
+  );
 }
 
 function BoardDialog({
   dialog,
   dashboard,
   path,
-  view: { time, filters },
+  request,
+  view,
+  shown,
   onView,
+  onRemoved,
   onList,
   onClose,
-}: Pick<BoardProps, 'onView' | 'onList'> & {
-  dialog: DialogOfBoard;
-  dashboard: Dashboard;
-  path: string;
-  view: { time: string; filters: readonly unknown[] };
-  onClose: () => void;
-}) {
+}: Pick<BoardProps, 'view' | 'onView' | 'onRemoved' | 'onList'> &
+  Pick<ReturnType<typeof useBoard>, 'path' | 'request'> & {
+    dialog: OpenDialog;
+    dashboard: Dashboard;
+    shown: readonly unknown[];
+    onClose: () => void;
+  }) {
+  const name = visible(dashboard.name || text.unnamed);
+  if (typeof dialog === 'object') return <TextDialog tile={dialog.tile} {...{ path, onClose }} />;
   switch (dialog) {
     case 'insight':
-      return <AddInsightDialog dashboard={dashboard} onClose={onClose} />;
+      return <AddInsightsDialog dashboard={dashboard} onClose={onClose} />;
     case 'text':
-      return <AddTextDialog path={path} onClose={onClose} />;
+      return <TextDialog tile={null} {...{ path, onClose }} />;
+    case 'call':
+      return <AsApiCall request={request} onClose={onClose} />;
     case 'access':
-      return (
-        <RecordAccessDialog
-          path={`dashboards/${dashboard.id}`}
-          name={visible(dashboard.name || text.unnamed)}
-          onClose={onClose}
-        />
-      );
-    case 'edit':
-      return <EditDialog dashboard={dashboard} path={path} onRemoved={onList} onClose={onClose} />;
+      return <RecordAccessDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />;
+    case 'details':
+      return <DetailsDialog {...{ dashboard, path, onClose }} />;
+    case 'remove': {
+      const setDeleted = (deleted: boolean) => ({ method: 'PATCH', path, body: { deleted } }) as const;
+      const done = () => {
+        onRemoved(text.removed(name), [setDeleted(false)]);
+        onList();
+      };
+      return <RemoveDialog {...{ name, onClose }} request={setDeleted(true)} onRemoved={done} />;
+    }
     case 'filters': {
-      const show = (next: { time: string; filters: readonly unknown[] | null }) => {
+      const show = (next: Partial<BoardView>) => {
         onClose();
         onView(next);
       };
       return (
         <FiltersDialog
-          {...{ path, time, onClose }}
-          kept={dashboard.persisted_filters ?? {}}
-          shown={filters}
-          onShow={(next) => show({ time, filters: next })}
-          onKept={() => show({ time: '', filters: null })}
+          {...{ path, shown, onClose }}
+          time={view.time}
+          saved={dashboard.persisted_filters ?? {}}
+          onShow={(filters) => show({ filters })}
+          onSaved={() => show({ time: '', filters: null })}
         />
       );
     }

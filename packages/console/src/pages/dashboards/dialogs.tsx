@@ -1,102 +1,26 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useChange } from '../../answers/change.ts';
-import { nameOfInsight } from '../../answers/question.ts';
-import { type ApiCall, call } from '../../api/request.ts';
+import type { ApiCall } from '../../api/request.ts';
+import { rangeOfKey } from '../../filters/date-range.tsx';
 import { FilterList } from '../../filters/filter-list.tsx';
-import { useProject } from '../../frame/project.ts';
+import { ValuesInput } from '../../filters/property-filter.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { explain, Loaded } from '../../parts/states.tsx';
-import type { Dashboard, DashboardFilters, TileInsight } from './shapes.ts';
+import { useChange } from '../../records/change.ts';
+import { words } from '../../words.ts';
+import type { Dashboard, DashboardFilters, Tile } from './shapes.ts';
 import { text } from './words.ts';
 
-export function MakeDialog({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
-  const { id } = useProject();
-  const [name, setName] = useState('');
-  const change = useChange<Dashboard>((made) => onMade(made.id));
+/** @param tile whose text is changed; null: a new one */
+export function TextDialog({ path, tile, onClose }: { path: string; tile: Tile | null; onClose: () => void }) {
+  const [body, setBody] = useState(tile?.text?.body ?? '');
+  const change = { text: { body }, ...(tile === null ? { layouts: { sm: { w: 6, h: 2 } } } : { id: tile.id }) };
   return (
     <RequestDialog
-      title={text.makeTitle}
-      submit={text.makeDo}
-      request={{ method: 'POST', path: `/api/projects/${id}/dashboards`, body: { name } }}
-      change={change}
-      fields={['name']}
-      isComplete={name.trim() !== ''}
-      onClose={onClose}
-    >
-      <Field
-        name="name"
-        label={text.name}
-        maxLength={400}
-        value={name}
-        problem={change.error}
-        autoFocus
-        onChange={({ target }) => setName(target.value)}
-      />
-    </RequestDialog>
-  );
-}
-
-/** @param dashboard on which a saved insight is to stand */
-export function AddInsightDialog({ dashboard, onClose }: { dashboard: Dashboard; onClose: () => void }) {
-  const { id } = useProject();
-  const [chosen, setChosen] = useState('');
-  const query = useQuery({
-    queryKey: ['insights', id, 'choices'],
-    queryFn: ({ signal }) =>
-      call<{ results: TileInsight[] }>(
-        {
-          path: `/api/projects/${id}/insights`,
-          query: { basic: true, saved: true, order: '-last_modified_at', limit: 200 },
-        },
-        signal,
-      ),
-  });
-  const change = useChange(onClose);
-  const free = query.data?.results.filter(({ dashboards }) => !dashboards.includes(dashboard.id)) ?? [];
-  const insight = free.find(({ short_id: shortId }) => shortId === chosen) ?? free[0];
-  if (insight === undefined) {
-    return (
-      <Dialog title={text.addInsightTitle} onClose={onClose}>
-        <Loaded query={query} what={text.chooseInsight}>
-          {() => <p className="quiet">{text.noInsight}</p>}
-        </Loaded>
-      </Dialog>
-    );
-  }
-  const body = { dashboards: [...insight.dashboards, dashboard.id] };
-  return (
-    <RequestDialog
-      title={text.addInsightTitle}
-      submit={text.add}
-      request={{ method: 'PATCH', path: `/api/projects/${id}/insights/${insight.id}`, body }}
-      change={change}
-      onClose={onClose}
-    >
-      <label className="field">
-        <span className="field-label">{text.chooseInsight}</span>
-        <select className="input" value={insight.short_id} onChange={({ target }) => setChosen(target.value)}>
-          {free.map((one) => (
-            <option key={one.short_id} value={one.short_id}>
-              {nameOfInsight(one)}
-            </option>
-          ))}
-        </select>
-      </label>
-    </RequestDialog>
-  );
-}
-
-export function AddTextDialog({ path, onClose }: { path: string; onClose: () => void }) {
-  const [body, setBody] = useState('');
-  return (
-    <RequestDialog
-      title={text.textTitle}
-      submit={text.add}
-      request={{ method: 'PATCH', path, body: { tiles: [{ text: { body } }] } }}
+      title={tile === null ? text.textTitle : text.editTextTitle}
+      submit={tile === null ? text.add : text.save}
+      request={{ method: 'PATCH', path, body: { tiles: [change] } }}
       change={useChange(onClose)}
       isComplete={body.trim() !== ''}
       onClose={onClose}
@@ -105,42 +29,45 @@ export function AddTextDialog({ path, onClose }: { path: string; onClose: () => 
         <span className="field-label">{text.textLabel}</span>
         <textarea
           className="input"
-          rows={4}
+          rows={6}
           maxLength={4000}
           value={body}
+          // biome-ignore lint/a11y/noAutofocus: the dialog has just this field
+          autoFocus
           onChange={({ target }) => setBody(target.value)}
         />
+        <span className="hint">{text.textHint}</span>
       </label>
     </RequestDialog>
   );
 }
 
-/** Conditions of all insights: for who looks, or kept for everybody with the time that is chosen. */
+/** Filters of all insights: only for the user's own view, or saved for everyone with the date range of the view. */
 export function FiltersDialog({
   path,
-  kept,
+  saved,
   time,
   shown,
   onShow,
-  onKept,
+  onSaved,
   onClose,
 }: {
   path: string;
-  kept: DashboardFilters;
+  saved: DashboardFilters;
   time: string;
   shown: readonly unknown[];
-  /** Null: those that are kept. */
+  /** Null: the saved ones. */
   onShow: (filters: readonly unknown[] | null) => void;
-  onKept: () => void;
+  onSaved: () => void;
   onClose: () => void;
 }) {
   const [filters, setFilters] = useState(shown);
-  const keep = useChange(onKept);
+  const keep = useChange(onSaved);
   const request: ApiCall = {
     method: 'PATCH',
     path,
     body: {
-      filters: { ...kept, properties: filters, ...(time !== '' && { date_from: time, date_to: null }) },
+      filters: { ...saved, properties: filters, ...(time !== '' && { date_to: null, ...rangeOfKey(time) }) },
     },
   };
   return (
@@ -165,48 +92,27 @@ export function FiltersDialog({
   );
 }
 
-export function EditDialog({
+export function DetailsDialog({
   dashboard,
   path,
-  onRemoved,
   onClose,
 }: {
   dashboard: Dashboard;
   path: string;
-  onRemoved: () => void;
   onClose: () => void;
 }) {
   const [name, setName] = useState(dashboard.name ?? '');
   const [description, setDescription] = useState(dashboard.description);
+  const [tags, setTags] = useState(dashboard.tags);
   const change = useChange(onClose);
-  const remove = useChange(onRemoved);
   return (
     <RequestDialog
-      title={text.editTitle}
+      title={text.rename}
       submit={text.save}
-      request={{ method: 'PATCH', path, body: { name, description } }}
+      request={{ method: 'PATCH', path, body: { name, description, tags } }}
       change={change}
       fields={['name', 'description']}
       isComplete={name.trim() !== ''}
-      below={
-        <>
-          <p className="hint">{text.removeText}</p>
-          {remove.error && (
-            <p className="bad" role="alert">
-              {explain(remove.error)}
-            </p>
-          )}
-          <div className="form-buttons">
-            <Button
-              look="danger"
-              isDisabled={remove.isPending}
-              onPress={() => remove.mutate({ method: 'PATCH', path, body: { deleted: true } })}
-            >
-              {text.remove}
-            </Button>
-          </div>
-        </>
-      }
       onClose={onClose}
     >
       <Field
@@ -215,6 +121,7 @@ export function EditDialog({
         maxLength={400}
         value={name}
         problem={change.error}
+        autoFocus
         onChange={({ target }) => setName(target.value)}
       />
       <Field
@@ -226,6 +133,39 @@ export function EditDialog({
         problem={change.error}
         onChange={({ target }) => setDescription(target.value)}
       />
+      <div className="field">
+        <span className="field-label" aria-hidden="true">
+          {text.tags}
+        </span>
+        <ValuesInput label={text.tags} values={tags} onChange={(next) => setTags(next.map(String))} />
+      </div>
     </RequestDialog>
+  );
+}
+
+export function RemoveDialog({
+  name,
+  request,
+  onRemoved,
+  onClose,
+}: {
+  name: string;
+  request: ApiCall;
+  onRemoved: () => void;
+  onClose: () => void;
+}) {
+  const remove = useChange(onRemoved);
+  return (
+    <Dialog title={text.removeTitle(name)} onClose={onClose}>
+      <p className="quiet">{text.removeText}</p>
+      <FormProblem problem={remove.error} fields={[]} />
+      <div className="form-buttons">
+        <Button look="danger" isDisabled={remove.isPending} onPress={() => remove.mutate(request)}>
+          {text.remove}
+        </Button>
+        <AsApiCallButton request={request} />
+        <Button onPress={onClose}>{words.cancel}</Button>
+      </div>
+    </Dialog>
   );
 }

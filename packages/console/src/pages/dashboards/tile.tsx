@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type CSSProperties, type HTMLAttributes, type ReactNode, useMemo } from 'react';
 import { BigNumber } from '../../answers/big-number.tsx';
 import { SeriesChart } from '../../answers/chart.tsx';
 import { Headline } from '../../answers/headline.tsx';
@@ -10,69 +10,97 @@ import { text as answers } from '../../answers/words.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import type { Tile, TileInsight } from './shapes.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Markdown, readPlainMarkdown } from '../../parts/markdown.tsx';
+import { explain } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
+import type { TileState } from './load.ts';
+import type { Size, Tile, TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 
-interface TileProps {
-  tile: Tile;
-  /** Absent: it is the first, the last. */
-  onEarlier: (() => void) | undefined;
-  onLater: (() => void) | undefined;
-  /** Another tile was let go over this one. */
-  onDropped: (tileId: number) => void;
-  /** Over both columns, or one. */
-  onWidth: (isWide: boolean) => void;
-  onTakeOff: () => void;
-}
+type Handle = Pick<HTMLAttributes<HTMLButtonElement>, 'onPointerDown' | 'onKeyDown'>;
 
-const dragged = 'application/x-millrace-tile';
-
-/** An insight or a text. It is moved by dragging its head, or by its buttons. */
-export function TilePanel({ tile, onEarlier, onLater, onDropped, onWidth, onTakeOff }: TileProps) {
+/** An insight or a text. @param handles to move, resize and remove it; absent while the dashboard is only read */
+export function TilePanel({
+  state: { tile, insight, isLoading, error },
+  size,
+  drop,
+  isDragged,
+  handles,
+  onEditText,
+}: {
+  state: TileState;
+  size: Size;
+  /** On which side of this tile the dragged one would go. */
+  drop: 'before' | 'after' | undefined;
+  isDragged: boolean;
+  handles: { move: Handle; resize: Handle; onRemove: () => void } | undefined;
+  onEditText: (() => void) | undefined;
+}) {
   const { id } = useProject();
   const name = nameOfTile(tile);
-  const isWide = (tile.layouts.sm?.w ?? 6) > 6;
   return (
     <li
-      className={isWide ? 'panel board-tile board-wide' : 'panel board-tile'}
-      onDragOver={(event) => event.dataTransfer.types.includes(dragged) && event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        onDropped(Number(event.dataTransfer.getData(dragged)));
-      }}
+      className="panel board-tile"
+      data-tile={tile.id}
+      data-drop={drop}
+      {...(isDragged && { 'data-dragged': '' })}
+      aria-busy={isLoading}
+      style={{ '--w': size.w, '--h': size.h } as CSSProperties}
     >
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: dragging is a second way, the buttons are the first */}
-      <div
-        className="board-head"
-        draggable
-        title={text.drag}
-        onDragStart={(event) => event.dataTransfer.setData(dragged, String(tile.id))}
-      >
-        <h2 className="grow cut">
-          {tile.insight === null ? (
-            <span className="only-heard">{text.textTile}</span>
-          ) : (
-            <Link to={`/projects/${id}/insights`} search={{ insight: tile.insight.short_id } as never}>
-              {name}
-            </Link>
+      {(tile.insight !== null || handles) && (
+        <div className="board-head">
+          {handles && (
+            <button type="button" className="board-handle board-move" aria-label={text.move(name)} {...handles.move}>
+              <span aria-hidden="true">⠿</span>
+            </button>
           )}
-        </h2>
-        <Button look="plain" aria-label={text.earlier(name)} isDisabled={!onEarlier} onPress={() => onEarlier?.()}>
-          ←
-        </Button>
-        <Button look="plain" aria-label={text.later(name)} isDisabled={!onLater} onPress={() => onLater?.()}>
-          →
-        </Button>
-        <Button look="plain" aria-label={isWide ? text.narrow(name) : text.wide(name)} onPress={() => onWidth(!isWide)}>
-          {isWide ? '⇥⇤' : '⇤⇥'}
-        </Button>
-        <Button look="plain" aria-label={text.takeOff(name)} onPress={onTakeOff}>
-          ×
-        </Button>
-      </div>
-      {tile.insight !== null && <Answered insight={tile.insight} />}
-      {tile.text !== null && <p className="board-text">{visible(tile.text.body)}</p>}
+          <h2 className="grow cut" title={name}>
+            {tile.insight === null ? (
+              <span className="quiet">{text.textTile}</span>
+            ) : (
+              <Link to={`/projects/${id}/insights`} search={{ insight: tile.insight.short_id } as never}>
+                {name}
+              </Link>
+            )}
+          </h2>
+          {onEditText && (
+            <Button look="plain" aria-label={text.editText(name)} onPress={onEditText}>
+              {words.edit}
+            </Button>
+          )}
+          {handles && (
+            <Button look="plain" aria-label={text.takeOff(name)} onPress={handles.onRemove}>
+              <Icon name="close" size={11} />
+            </Button>
+          )}
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      <section className="board-body" tabIndex={0} aria-label={name}>
+        {insight !== null && <Answered insight={insight} isLoading={isLoading} error={error} />}
+        {tile.text !== null && <TextBody body={tile.text.body} />}
+      </section>
+      {handles && (
+        <button
+          type="button"
+          className="board-handle board-resize"
+          aria-label={text.resize(name, size)}
+          {...handles.resize}
+        >
+          <span aria-hidden="true">◢</span>
+        </button>
+      )}
     </li>
+  );
+}
+
+function TextBody({ body }: { body: string }) {
+  const tokens = useMemo(() => readPlainMarkdown(body), [body]);
+  return (
+    <div className="board-text markdown">
+      <Markdown tokens={tokens} addressOf={(target) => (/^(https?:|mailto:)/i.test(target) ? target : undefined)} />
+    </div>
   );
 }
 
@@ -80,17 +108,17 @@ export function nameOfTile({ insight, text: own }: Tile): string {
   return insight === null ? visible(own?.body.slice(0, 40) || text.textTile) : nameOfInsight(insight);
 }
 
-function Answered({ insight }: { insight: TileInsight }) {
-  const { result, columns, query_status: status } = insight;
-  if (status?.error) {
+function Answered({ insight, isLoading, error }: { insight: TileInsight; isLoading: boolean; error: unknown }) {
+  const { result, columns } = insight;
+  if (error) {
     return (
       <Said>
-        <span className="bad">{text.failed}</span> {status.error_message}
+        <span className="bad">{text.failed}</span> {explain(error)}
       </Said>
     );
   }
   const question = sourceOf(insight.query);
-  if (question === null || result === null) return <Said>{text.noAnswer}</Said>;
+  if (question === null || result === null) return <Said>{isLoading ? words.states.loading : text.noAnswer}</Said>;
   return <Shown question={question} result={result} columns={columns} />;
 }
 

@@ -1,0 +1,171 @@
+import { type ReactNode, useState } from 'react';
+import { useOffsetPages } from '../../api/offset-pages.ts';
+import type { ApiCall } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { More } from '../../parts/more.tsx';
+import { Search } from '../../parts/search.tsx';
+import { SortHead } from '../../parts/sort-head.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { BulkBar, FavoritesButton, Star, useSelection } from '../../records/bulk.tsx';
+import { useChange } from '../../records/change.ts';
+import { sortingBy } from '../../records/sorting.ts';
+import type { OfferUndo } from '../../records/undo.ts';
+import { words } from '../../words.ts';
+import type { Environment } from '../settings/environment.ts';
+import type { DashboardsAddress } from './address.ts';
+import { MakeDialog } from './make-dialog.tsx';
+import type { Dashboard } from './shapes.ts';
+import { text } from './words.ts';
+
+interface ListProps {
+  address: DashboardsAddress;
+  onOpen: (id: number) => void;
+  notice: ReactNode;
+  offerUndo: OfferUndo;
+}
+
+/** All dashboards: found by text, sorted, and changed several at a time. */
+export function List({ address, onOpen, notice, offerUndo }: ListProps) {
+  const { view, change, unknown } = address;
+  const { id } = useProject();
+  const [isMaking, setMaking] = useState(false);
+  const isNarrowed = view.search !== '' || view.favorites;
+  const request: ApiCall = {
+    path: `/api/projects/${id}/dashboards`,
+    query: { search: view.search, order: view.order, pinned: view.favorites || undefined },
+  };
+  const query = useOffsetPages<Dashboard>(['dashboards', id, 'list'], request);
+  return (
+    <>
+      <PageTitle
+        title={words.pages.dashboards.title}
+        now={query.data && <span className="pill">{text.count(query.data.count)}</span>}
+      >
+        <AsApiCallButton request={request} />
+        <Button look="main" onPress={() => setMaking(true)}>
+          {text.make}
+        </Button>
+      </PageTitle>
+      <AddressHint unknown={unknown} />
+      <Chips
+        chips={[]}
+        search={
+          <Search
+            value={view.search}
+            label={text.search}
+            onSearch={(search) => change({ search }, { replace: true })}
+          />
+        }
+      >
+        <FavoritesButton isOn={view.favorites} onToggle={(favorites) => change({ favorites })} />
+      </Chips>
+      {notice}
+      <div className="panel">
+        <Loaded query={query} what={text.what}>
+          {({ rows }) =>
+            rows.length === 0 ? (
+              <Empty title={isNarrowed ? text.noneFound : text.none} icon="dashboards">
+                {!isNarrowed && <p className="quiet">{text.noneText}</p>}
+                <div className="form-buttons">
+                  {isNarrowed ? (
+                    <Button onPress={() => change({ search: '', favorites: false })}>{text.all}</Button>
+                  ) : (
+                    <Button look="main" onPress={() => setMaking(true)}>
+                      {text.make}
+                    </Button>
+                  )}
+                </div>
+              </Empty>
+            ) : (
+              <div className="list-rows">
+                <Rows dashboards={rows} {...{ address, onOpen, offerUndo }} />
+                <More query={query} label={text.showMore} />
+              </div>
+            )
+          }
+        </Loaded>
+      </div>
+      {isMaking && <MakeDialog onMade={onOpen} onClose={() => setMaking(false)} />}
+    </>
+  );
+}
+
+function Rows({
+  dashboards,
+  address: { view, change },
+  onOpen,
+  offerUndo,
+}: Omit<ListProps, 'notice'> & { dashboards: readonly Dashboard[] }) {
+  const { id, primary_dashboard: primary } = useProject() as Environment;
+  const selection = useSelection(dashboards);
+  const star = useChange();
+  const path = ({ id: dashboard }: Dashboard) => `/api/projects/${id}/dashboards/${dashboard}`;
+  const sort: [typeof view.order, (order: typeof view.order) => void] = [view.order, (order) => change({ order })];
+  return (
+    <>
+      <BulkBar
+        rows={selection.rows}
+        path={path}
+        restore={() => ({ deleted: false })}
+        offerUndo={offerUndo}
+        onDone={selection.clear}
+      />
+      <table className="table" aria-label={text.list}>
+        <thead>
+          <tr>
+            <th className="row-tools">
+              <span className="only-heard">{text.columns.tools}</span>
+            </th>
+            <SortHead name={text.columns.name} {...sortingBy('name', 'name', sort)} />
+            <th className="list-wide">{text.columns.description}</th>
+            <SortHead name={text.columns.by} className="list-wide" {...sortingBy('created_by', 'created_by', sort)} />
+            <SortHead name={text.columns.seen} {...sortingBy('last_accessed_at', '-last_accessed_at', sort)} />
+          </tr>
+        </thead>
+        <tbody>
+          {dashboards.map((dashboard) => {
+            const { description, pinned, tags, created_by: by, last_accessed_at: seen } = dashboard;
+            const name = visible(dashboard.name || text.unnamed);
+            return (
+              <tr key={dashboard.id} className="list-row">
+                <td className="row-tools">
+                  <input
+                    type="checkbox"
+                    aria-label={text.choose(name)}
+                    checked={selection.has(dashboard.id)}
+                    onChange={() => selection.toggle(dashboard.id)}
+                  />
+                  <Star
+                    name={name}
+                    isOn={pinned}
+                    onToggle={() => star.mutate({ method: 'PATCH', path: path(dashboard), body: { pinned: !pinned } })}
+                  />
+                </td>
+                <td>
+                  <button type="button" className="link-button row-link" onClick={() => onOpen(dashboard.id)}>
+                    {name}
+                  </button>
+                  {dashboard.id === primary && <span className="pill">{text.primary}</span>}
+                  {tags.map((tag) => (
+                    <span key={tag} className="pill">
+                      {visible(tag)}
+                    </span>
+                  ))}
+                </td>
+                <td className="list-wide quiet">{visible(description.slice(0, 100))}</td>
+                <td className="list-wide">{by === null ? '' : visible(by.first_name || by.email)}</td>
+                <td className="quiet">{seen === null ? '–' : formatAgo(seen)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
+import { queryClient } from '../../api/queries.ts';
+import { type ApiCall, call } from '../../api/request.ts';
+import { rangeOfKey } from '../../filters/date-range.tsx';
+import { useProject } from '../../frame/project.ts';
+import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
+
+export interface BoardView {
+  /** Key of the date range in place of the saved one; empty: the saved one. */
+  time: string;
+  /** In place of the saved filters; null: those. */
+  filters: readonly unknown[] | null;
+}
+
+/** What a tile shows of its insight. */
+export interface TileState {
+  tile: Tile;
+  /** The latest result, also while a newer one is computed. */
+  insight: TileInsight | null;
+  isLoading: boolean;
+  error: unknown;
+}
+
+/** Tiles computed at the same time, so that other requests have a turn. */
+const atOnce = 3;
+const inTurn = limited(atOnce);
+
+/** A dashboard with its saved or own view. Its tiles load one by one, so that a slow insight does not hold up the others. */
+export function useBoard(id: string, { time, filters }: BoardView) {
+  const project = useProject();
+  const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
+  const isOwnView = time !== '' || filters !== null;
+  // The filters of a request replace all saved ones, so an own view needs these first.
+  const stored = useQuery({
+    queryKey: ['dashboards', project.id, 'stored', id],
+    queryFn: ({ signal }) => call<Dashboard>({ path }, signal),
+    enabled: isOwnView,
+  });
+  const own: DashboardFilters = {
+    ...stored.data?.persisted_filters,
+    ...(time !== '' && { date_to: undefined, ...rangeOfKey(time) }),
+    ...(filters !== null && { properties: filters }),
+  };
+  const override = isOwnView ? JSON.stringify(own) : undefined;
+  const request: ApiCall = { path, query: { filters_override: override } };
+  const key = ['dashboards', project.id, 'one', id, isOwnView ? own : null];
+  const query = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => call<Dashboard>(request, signal),
+    enabled: !isOwnView || stored.data !== undefined || stored.error !== null,
+  });
+  const tiles = query.data?.tiles ?? [];
+  const loaded = useTiles(id, tiles, override);
+  const setTiles = (next: Tile[]) => query.data && queryClient.setQueryData(key, { ...query.data, tiles: next });
+  return { path, request, query, setTiles, ...loaded };
+}
+
+function useTiles(dashboard: string, tiles: readonly Tile[], override: string | undefined) {
+  const project = useProject();
+  const keyOf = ({ id, query }: TileInsight) => ['tile', project.id, dashboard, id, query, override];
+  const load = ({ id }: TileInsight, refresh: string, signal?: AbortSignal) =>
+    inTurn(() =>
+      call<TileInsight>(
+        {
+          path: `/api/projects/${project.id}/insights/${id}`,
+          query: { from_dashboard: dashboard, filters_override: override, refresh },
+        },
+        signal,
+      ),
+    );
+  const shown = tiles.flatMap(({ insight }) => insight ?? []);
+  const results = useQueries({
+    queries: shown.map((insight) => ({
+      queryKey: keyOf(insight),
+      queryFn: ({ signal }: { signal: AbortSignal }) => load(insight, 'blocking', signal),
+      placeholderData: (before: TileInsight | undefined) => before,
+      staleTime: 60_000,
+    })),
+  });
+  const refresh = useMutation({
+    mutationFn: () =>
+      Promise.all(
+        shown.map(async (insight) => queryClient.setQueryData(keyOf(insight), await load(insight, 'force_blocking'))),
+      ),
+  });
+  const states = tiles.map((tile): TileState => {
+    const at = shown.findIndex(({ id }) => id === tile.insight?.id);
+    const result = results[at];
+    const isOfTile = result?.data !== undefined && result.data.id === tile.insight?.id;
+    return {
+      tile,
+      insight: isOfTile ? result.data : tile.insight,
+      isLoading: result?.isFetching ?? false,
+      error: result?.error ?? null,
+    };
+  });
+  const times = states.flatMap(({ insight }) => insight?.last_refresh ?? []);
+  const isLoading = refresh.isPending || states.some((state) => state.isLoading);
+  return { states, refresh, isLoading, lastRefresh: times.sort()[0] ?? null };
+}
+
+/** Starts at most so many at the same time, in the order of the calls. */
+function limited(count: number): <Result>(start: () => Promise<Result>) => Promise<Result> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (start) => {
+    if (running < count) running += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await start();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}
