@@ -45,11 +45,12 @@ it('shows the navigation while the server has not answered yet', async () => {
     release = resolve;
   });
   const page = await console.open('events', {
-    prepare: (visitor) =>
-      visitor.route('**/api/users/@me', async (route) => {
+    prepare: async (visitor) => {
+      await visitor.route('**/api/users/@me', async (route) => {
         await held;
         await route.continue();
-      }),
+      });
+    },
   });
   await page.getByRole('link', { name: 'Dashboards' }).waitFor();
   await page.getByText('Loading').waitFor();
