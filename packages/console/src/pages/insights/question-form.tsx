@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf, listOf, type Question } from '../../answers/question.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import { DateRangeFields } from '../../filters/date-range.tsx';
+import { type DateRange, DateRangeFields, keyOfRange } from '../../filters/date-range.tsx';
 import { FilterList } from '../../filters/filter-list.tsx';
 import { useGroupTypes } from '../../filters/known.ts';
 import { NamePicker } from '../../filters/name-picker.tsx';
@@ -320,7 +320,10 @@ function Range({ question, problem, change }: PartProps) {
     <Part title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
       {!isRetention && (
         <div className="insight-line">
-          <DateRangeFields range={fieldsOf(question.dateRange)} onRange={(dateRange) => change({ dateRange })} />
+          <DateRangeFields
+            range={fieldsOf(question.dateRange)}
+            onRange={(dateRange) => change({ dateRange, ...intervalFor(question, dateRange) })}
+          />
           {kind !== 'FunnelsQuery' && (
             <Select
               label={text.interval}
@@ -343,4 +346,11 @@ function Range({ question, problem, change }: PartProps) {
       )}
     </Part>
   );
+}
+
+/** By hour for a day or two, and by day for more; other intervals stay. */
+function intervalFor({ interval }: Question, range: DateRange): Fields {
+  const isShort = ['dStart', '-1dStart|-1dEnd', '-24h'].includes(keyOfRange(range));
+  if (isShort && (interval ?? 'day') === 'day') return { interval: 'hour' };
+  return !isShort && interval === 'hour' ? { interval: 'day' } : {};
 }
