@@ -25,7 +25,8 @@ const trend = (event: string) => ({
 });
 const insight = (name: string, query: object = trend('ordered')) =>
   console.api<{ id: number; short_id: string }>('POST', 'insights', { name, saved: true, query });
-const namesOf = (page: Page) => page.getByRole('list', { name: 'Tiles' }).getByRole('heading').allTextContents();
+const namesOf = (page: Page) =>
+  page.getByRole('list', { name: 'Tiles' }).getByRole('heading', { level: 2 }).allTextContents();
 
 test('C-007: no dashboard yet, nothing that fits, one that is not there', async () => {
   const page = await console.open('dashboards');
@@ -354,9 +355,9 @@ it('sorts, marks, tags and deletes dashboards in the list', async () => {
   await eventually(async () => expect(await names()).toBe('Xerus Yak Zebra'));
   await page.getByRole('button', { name: 'Favorite: Zebra' }).click();
   await eventually(async () => expect(await names()).toBe('Zebra Xerus Yak'));
-  await page.getByRole('button', { name: 'Name', exact: true }).click();
+  await page.getByRole('columnheader').getByRole('button', { name: 'Name' }).click();
   await eventually(async () => expect(await names()).toBe('Xerus Yak Zebra'));
-  await page.getByRole('button', { name: 'Name', exact: true }).click();
+  await page.getByRole('columnheader').getByRole('button', { name: 'Name' }).click();
   await eventually(async () => expect(await names()).toBe('Zebra Yak Xerus'));
   expect(new URL(page.url()).searchParams.get('order')).toBe('-name');
   await page.getByRole('button', { name: 'Favorites' }).click();

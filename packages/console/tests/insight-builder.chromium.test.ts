@@ -210,7 +210,7 @@ it('sorts, marks and deletes insights in the list, and restores them to their da
         .getByRole('button', { name: /^(Zebra|Yak|Xerus)$/ })
         .allTextContents()
     ).join(' ');
-  await page.getByRole('button', { name: 'Name', exact: true }).click();
+  await page.getByRole('columnheader').getByRole('button', { name: 'Name' }).click();
   await eventually(async () => expect(await names()).toBe('Xerus Yak Zebra'));
   expect(await page.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('ascending');
   await page.getByRole('button', { name: 'Favorite: Yak' }).click();

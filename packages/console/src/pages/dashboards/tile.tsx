@@ -48,7 +48,9 @@ export function TilePanel({
       aria-busy={isLoading}
       style={{ '--w': size.w, '--h': size.h } as CSSProperties}
     >
-      {(tile.insight !== null || handles) && (
+      {tile.insight === null && !handles ? (
+        <h2 className="only-heard">{text.textTile}</h2>
+      ) : (
         <div className="board-head">
           {handles && (
             <button type="button" className="board-handle board-move" aria-label={text.move(name)} {...handles.move}>
