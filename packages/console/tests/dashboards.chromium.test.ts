@@ -101,7 +101,7 @@ test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', a
   await page.getByRole('heading', { name: 'No dashboards yet' }).waitFor();
   await page.getByText('Growth was deleted.').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByRole('button', { name: 'Growth' }).click();
+  await page.getByRole('button', { name: 'Growth', exact: true }).click();
   await eventually(async () => expect(await namesOf(page)).toEqual(['Second', 'First', 'Text']));
   await console.api('PATCH', `dashboards/${board?.id}`, { deleted: true });
   await page.context().close();

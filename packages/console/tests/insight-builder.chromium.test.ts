@@ -104,7 +104,7 @@ it('keeps an unsaved edit while other pages are open, until it is discarded', as
   await page.getByRole('heading', { level: 1, name: 'Persons' }).waitFor();
   await page.getByRole('link', { name: 'Insights', exact: true }).click();
   await page.getByRole('row', { name: /Edited.*Unsaved changes/ }).waitFor();
-  await page.getByRole('button', { name: 'Edited' }).click();
+  await page.getByRole('button', { name: 'Edited', exact: true }).click();
   await page.getByText('Unsaved changes').waitFor();
   const event = page.getByRole('combobox', { name: 'Event A', exact: true });
   expect(await event.inputValue()).toBe('ordered');
@@ -124,7 +124,7 @@ it('restores a deleted insight to its dashboards', async () => {
   await page.getByRole('button', { name: 'Delete insight' }).click();
   await page.getByText('Deleted by mistake was deleted.').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByRole('button', { name: 'Deleted by mistake' }).waitFor();
+  await page.getByRole('button', { name: 'Deleted by mistake', exact: true }).waitFor();
   expect(await console.api('GET', `insights/${id}`)).toMatchObject({ deleted: false, dashboards: [board] });
   await console.api('PATCH', `insights/${id}`, { deleted: true });
   await page.context().close();
@@ -170,7 +170,7 @@ it('finds events by a part of their name, with counts and the last time', async 
   expect((await violationsOf(page)).filter((one) => !ofRest.test(one))).toEqual([]);
   await event.fill('rde');
   await page.getByRole('option', { name: /^rde not seen yet/ }).waitFor();
-  expect(await page.getByRole('option', { name: /^opened/ }).count()).toBe(0);
+  await eventually(async () => expect(await page.getByRole('option', { name: /^opened/ }).count()).toBe(0));
   expect(new URL(page.url()).searchParams.get('question')).toContain('"opened"');
   await page.getByRole('option', { name: /^ordered/ }).click();
   await eventually(async () => expect(await event.inputValue()).toBe('ordered'));

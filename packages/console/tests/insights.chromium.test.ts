@@ -95,7 +95,7 @@ test('a question is built, answered, saved, found, changed and deleted', async (
   await page.getByText('Saved ·').waitFor();
   await page.getByRole('button', { name: 'All insights' }).click();
   await page.getByRole('cell', { name: 'Trends' }).waitFor();
-  await page.getByRole('button', { name: 'Money' }).click();
+  await page.getByRole('button', { name: 'Money', exact: true }).click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('button', { name: 'Delete insight' }).click();
   await page.getByRole('heading', { name: 'No insights yet' }).waitFor();
