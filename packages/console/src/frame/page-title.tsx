@@ -40,12 +40,12 @@ export function PageTitle({
       </h1>
       {now}
       <div className="title-buttons">
-        <a className="button" href={useHelpAddress()} target="_blank" rel="noopener noreferrer">
+        <a className="button wide-only" href={useHelpAddress()} target="_blank" rel="noopener noreferrer">
           {words.docs.help}
           <span className="only-heard"> {words.docs.newWindow}</span>
         </a>
         {typeof seconds === 'number' && !data?.alarm && (
-          <span className="pill pill-good">
+          <span className="pill pill-good wide-only">
             <span className="dot" />
             {words.visibleAfter(seconds)}
           </span>

@@ -9,6 +9,7 @@ import { text } from './words.ts';
 
 const actions = {
   details: text.rename,
+  insight: text.addInsight,
   text: text.addText,
   subscribe: text.subscribe,
   call: words.asApiCall,

@@ -44,7 +44,7 @@ interface BoardProps {
   unknown: readonly string[];
 }
 
-type OpenDialog = Exclude<BoardAction, 'full' | 'copy'> | 'insight' | 'filters' | { tile: Tile };
+type OpenDialog = Exclude<BoardAction, 'full' | 'copy'> | 'filters' | { tile: Tile };
 
 /** One dashboard. Its tiles are only moved, resized and removed in edit mode. */
 export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown }: BoardProps) {
@@ -93,7 +93,10 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
         onRename={data && (() => setDialog('details'))}
         now={data && <Age isLoading={board.isLoading} at={board.lastRefresh} hasInsights={states.some(hasInsight)} />}
       >
-        <Button onPress={onList}>{text.toList}</Button>
+        <Button aria-label={text.toList} onPress={onList}>
+          <span className="wide-only">{text.toList}</span>
+          <span className="narrow-only">{text.back}</span>
+        </Button>
         <Button aria-pressed={isEditing} onPress={() => onEditing(!isEditing)}>
           {isEditing ? text.editDone : text.editLayout}
         </Button>
@@ -105,7 +108,9 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
       <AddressHint unknown={unknown} />
       <ViewChips {...{ view, shown, onView }} saved={data?.persisted_filters ?? {}}>
         <Button onPress={() => setDialog('filters')}>{text.filters}</Button>
-        <Button onPress={() => setDialog('insight')}>{text.addInsight}</Button>
+        <span className="wide-only">
+          <Button onPress={() => setDialog('insight')}>{text.addInsight}</Button>
+        </span>
         {isEditing && <Button onPress={() => setDialog('text')}>{text.addText}</Button>}
       </ViewChips>
       {failure && (
@@ -114,7 +119,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
         </p>
       )}
       <NoticeLine notice={notice} onDone={clear} />
-      {isEditing && <p className="hint">{text.editHint}</p>}
+      {isEditing && <p className="quiet">{text.editHint}</p>}
       <div className="board" ref={box}>
         <Loaded query={query} what={text.one}>
           {() => (states.length === 0 ? <NoTiles /> : <TileGrid {...{ states, isEditing }} {...changes} />)}

@@ -76,6 +76,7 @@ export const text = {
   noTileText: 'Add a saved insight or a text tile.',
   addInsight: 'Add insight',
   addText: 'Add text',
+  back: '←',
   addInsightTitle: 'Add insights',
   chooseInsight: 'Insights',
   noInsight:
@@ -93,7 +94,7 @@ export const text = {
   age: (ago: string) => `Updated ${ago}`,
   notComputed: 'No results yet',
   time: 'Date range',
-  savedRange: (name: string) => `Saved range (${name})`,
+  savedRange: (name: string) => `${name} (saved)`,
   ownRanges: 'Saved range',
   filters: 'Filters',
   filtersTitle: 'Dashboard filters',
