@@ -1,9 +1,14 @@
+import { Link } from '@tanstack/react-router';
 import { FilterList } from '../../filters/filter-list.tsx';
+import { useProject } from '../../frame/project.ts';
+import type { Environment } from '../settings/environment.ts';
 import { Part, type PartProps } from './fields.tsx';
 import { text } from './words.ts';
 
-/** Which events count in all of the question: conditions, and internal users. */
+/** Which events count in the entire query: filters, and whether internal users are left out. */
 export function Filters({ question, problem, change }: PartProps) {
+  const { id, test_account_filters: internal } = useProject() as Environment;
+  const isSetUp = Array.isArray(internal) && internal.length > 0;
   return (
     <Part title={text.onlyWhere} fields={['properties', 'filterTestAccounts']} problem={problem}>
       <FilterList filters={question.properties} onFilters={(properties) => change({ properties })} />
@@ -15,6 +20,12 @@ export function Filters({ question, problem, change }: PartProps) {
         />
         {text.testAccounts}
       </label>
+      {(question.filterTestAccounts === true || !isSetUp) && (
+        <p className="hint">
+          {!isSetUp && text.testAccountsNone}{' '}
+          <Link to={`/projects/${id}/settings/data`}>{isSetUp ? text.testAccountsEdit : text.testAccountsSetUp}</Link>
+        </p>
+      )}
     </Part>
   );
 }
