@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 /** Unsaved edits of one kind of record, by project and record ID. */
-export interface DraftStore<Draft> {
+interface DraftStore<Draft> {
   /** The drafts of a project. */
   use(projectId: number): ReadonlyMap<string, Draft>;
   /** @param draft null discards it */

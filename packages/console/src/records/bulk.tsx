@@ -10,7 +10,7 @@ import type { OfferUndo } from './undo.ts';
 import { text } from './words.ts';
 
 /** What a list of insights or dashboards has of each of them. */
-export interface ListedRecord {
+interface ListedRecord {
   id: number;
   tags: string[];
 }
