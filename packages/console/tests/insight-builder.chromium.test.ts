@@ -229,3 +229,20 @@ it('sorts, marks and deletes insights in the list, and restores them to their da
   expect(await console.api('GET', `insights/${made[0]}`)).toMatchObject({ dashboards: [board] });
   await page.context().close();
 });
+
+it('leads to the filters for internal and test users', async () => {
+  const environment = `/api/environments/${console.tenant.environmentId}`;
+  await console.api('PATCH', environment, { test_account_filters: [] });
+  const page = await console.open('live');
+  await page.goto(asked(trend('opened')));
+  await page.getByText('Millrace does not know your internal users yet.').waitFor();
+  await page.getByRole('link', { name: 'Set up filters for them' }).click();
+  await page.waitForURL(/settings\/data$/);
+  const internal = { key: 'name', type: 'person', operator: 'is_not_set', value: 'is_not_set' };
+  await console.api('PATCH', environment, { test_account_filters: [internal] });
+  await page.goto(asked(trend('opened')));
+  await page.getByLabel('Exclude internal and test users').check();
+  await shows(page, '1');
+  await page.getByRole('link', { name: 'Edit the filters for internal users' }).waitFor();
+  await page.context().close();
+});

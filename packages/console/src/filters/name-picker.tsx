@@ -6,6 +6,7 @@ import { Popover } from 'react-aria-components/Popover';
 import { visible } from '../event-detail/json-text.ts';
 import { useSuggestions } from '../frame/suggestions.tsx';
 import { formatAgo } from '../parts/ago.ts';
+import { propertyName } from '../parts/properties.ts';
 import { formatNumber } from '../words.ts';
 import { text } from './words.ts';
 import './filters.css';
@@ -104,7 +105,9 @@ export function NamePicker({
         <ListBox className="menu picker-list" items={options}>
           {({ id, name, hint: about }: Option) => (
             <ListBoxItem id={id} className="menu-item picker-item" textValue={name}>
-              <span className="grow picker-name">{name === '' ? empty : visible(name)}</span>
+              <span className="grow picker-name">
+                {name === '' ? empty : visible(of === 'events' ? name : propertyName(name))}
+              </span>
               <span className="hint">{about}</span>
             </ListBoxItem>
           )}
@@ -143,7 +146,7 @@ function useOptions({
   const byVolume = found
     .map((one) => ({ ...one, volume_30_day: volumes.get(one.name) ?? null }))
     .toSorted((one, other) => (other.volume_30_day ?? 0) - (one.volume_30_day ?? 0));
-  const options = byVolume.map((one) => ({ id: keyOf(one.name), name: one.name, hint: hintOf(one) }));
+  const options = byVolume.map((one) => ({ id: keyOf(one.name), name: one.name, hint: hintOf(one, isEvent) }));
   const isListed = (name: string) => options.some((one) => one.name === name);
   // A name that was never seen is an option as well.
   const unlisted = isLive ? [] : [typed === null ? value : search].filter((name) => name !== '' && !isListed(name));
@@ -154,7 +157,9 @@ function useOptions({
   ];
 }
 
-const hintOf = ({ volume_30_day: volume, last_seen_at: seen }: Definition) =>
-  [volume === null ? '' : words.volume(formatNumber(volume)), seen ? words.seen(formatAgo(seen)) : '']
-    .filter(Boolean)
-    .join(' · ');
+/** The name of a property too, where another one is shown. */
+function hintOf({ name, volume_30_day: volume, last_seen_at: seen }: Definition, isEvent: boolean): string {
+  const own = isEvent || propertyName(name) === name ? '' : name;
+  const count = volume === null ? '' : words.volume(formatNumber(volume));
+  return [own, count, seen ? words.seen(formatAgo(seen)) : ''].filter(Boolean).join(' · ');
+}

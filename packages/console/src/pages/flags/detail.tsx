@@ -68,7 +68,6 @@ export function NewFlag({
 }: DetailProps & { onCreated: (id: string) => void }) {
   return (
     <Aside
-      isForm
       onClose={close}
       isForm
       title={text.form.newTitle}
