@@ -246,3 +246,27 @@ it('leads to the filters for internal and test users', async () => {
   await page.getByRole('link', { name: 'Edit the filters for internal users' }).waitFor();
   await page.context().close();
 });
+
+it('finds the property of a filter, and shows the readable names of SDK properties', async () => {
+  await console.query(
+    `INSERT INTO property_definition (project_id, type, name, last_seen_at)
+     SELECT $1, 1, name, now() FROM unnest(ARRAY['price', '$current_url', 'plan']) AS name`,
+  );
+  const page = await console.open('live');
+  await page.goto(asked(trend('ordered')));
+  await shows(page, '2');
+  await page.getByRole('button', { name: 'Add filter' }).click();
+  // The field of a new filter has the focus, and its list is open.
+  await page.getByRole('option', { name: /^Current URL \$current_url/ }).waitFor();
+  await page.keyboard.type('pri');
+  await eventually(async () => expect(await page.getByRole('option').count()).toBe(1));
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const property = page.getByRole('combobox', { name: 'Property', exact: true });
+  await eventually(async () => expect(await property.inputValue()).toBe('price'));
+  await page.getByRole('combobox', { name: 'Values: Add a value' }).fill('40');
+  await page.getByRole('button', { name: 'Add filter' }).click();
+  await shows(page, '1');
+  await page.getByRole('button', { name: 'price is 40', exact: true }).waitFor();
+  await page.context().close();
+});
