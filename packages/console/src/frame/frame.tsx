@@ -133,7 +133,7 @@ export function NoPage() {
 /** While it is not known yet whether the user is signed in. */
 export const FramePending = () => (
   <div className="frame">
-    <Rail project={undefined} />
+    <Rail project={undefined} onSearch={() => {}} />
     <main className="main">
       <p className="waiting" role="status">
         {words.states.loading}
