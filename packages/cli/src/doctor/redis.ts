@@ -93,8 +93,8 @@ function saving({ isSaved }: RedisFacts): Finding[] {
   if (isSaved) return [];
   return [
     warning(
-      'Redis could not save its data: unless stop-writes-on-bgsave-error is no, it rejects writes, and each process ' +
-        'counts limits separately',
+      'Redis could not save its data: Redis rejects writes unless stop-writes-on-bgsave-error is set to no, and each ' +
+        'process counts limits separately',
       'Check the Redis disk and log. Millrace does not need Redis persistence. To turn it off, run CONFIG SET save "".',
     ),
   ];

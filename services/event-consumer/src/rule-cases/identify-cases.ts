@@ -268,7 +268,7 @@ export const identifyCases: RuleCase[] = [
     },
   },
   {
-    is: 'identifying two IDs of the same person again does not change the main ID',
+    is: 'identifying two IDs that already belong to one person does not change the main ID',
     start: { persons: [{ ids: ['main', 'u', 'anon'], isIdentified: true }] },
     send: [identify('anon', 'u')],
     persons: [{ ids: ['main', 'u', 'anon'], mainId: 'main', version: 0 }],

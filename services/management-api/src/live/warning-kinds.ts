@@ -137,7 +137,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   group_properties_size_violation: changed(
     ingestion('groups'),
-    'The group would have more property data than can be stored. The event was stored, but the group was not changed.',
+    'This update would exceed the size limit of group properties. The event was stored, but the group was not changed.',
   ),
   invalid_process_person_profile: changed(
     ingestion('anonymous-events'),
@@ -170,7 +170,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   person_properties_size_violation: changed(
     ingestion('person-properties'),
-    'The person would have more property data than can be stored. The event was stored, but the person was not changed.',
+    'This update would exceed the size limit of person properties. The event was stored, but the person was not changed.',
   ),
   person_properties_not_shown: noted(
     ingestion('person-properties'),

@@ -35,7 +35,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
   {
     routes: [`GET ${project}/insights`],
     query: ['refresh'],
-    reason: 'Lists show insights without results. To get a result, read the insight.',
+    reason: 'List responses do not include results. To get the result of an insight, retrieve that insight.',
   },
   {
     routes: ['insights', 'dashboards'].flatMap((name) => [`GET ${project}/${name}/{}`]),

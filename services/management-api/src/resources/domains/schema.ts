@@ -70,7 +70,7 @@ export const signOn = Type.Object(
   {
     saml_allow_unsolicited: Type.Boolean({
       description:
-        "Whether users can start the sign-in on the identity provider's page. Millrace then asks them to confirm the " +
+        "Whether users can start to sign in from the identity provider's page. Millrace then asks them to confirm the " +
         'sign-in.',
     }),
     saml_problem: nullableText(
@@ -148,7 +148,7 @@ export const signOnChanges = Type.Object(
   {
     saml_allow_unsolicited: Type.Optional(
       Type.Boolean({
-        description: "Whether users can start the sign-in on the identity provider's page. Defaults to false.",
+        description: "Whether users can start to sign in from the identity provider's page. Defaults to false.",
       }),
     ),
     oidc_issuer: Type.Optional(openIdFields.oidc_issuer),

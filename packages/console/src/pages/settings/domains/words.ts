@@ -80,7 +80,7 @@ export const text = {
     enforce: 'Enforce single sign-on',
     any: 'Do not enforce',
     owners: 'Owners with a second factor can still use their password (each use is reported by email)',
-    unsolicited: 'Users can start the sign-in on the provider’s own page (SAML)',
+    unsolicited: 'Users can start to sign in from the provider’s page (SAML)',
     keys: 'Personal API keys keep working, whichever option you choose.',
     state: {
       off: 'Not enforced',
