@@ -1,5 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
+import { pages } from '../src/pages.ts';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
 /** What happens around the pages: a session that ends, a version that is replaced, a theme that is there from the first moment. */
@@ -84,12 +85,14 @@ test('an unknown address keeps the navigation and offers a way back', async () =
     await page.getByRole('link', { name: 'Feature flags' }).waitFor();
   }
   expect(await violationsOf(page)).toEqual([]);
-  await page.getByRole('link', { name: 'Back to Live' }).click();
-  await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor();
+  const [first] = pages;
+  const title = page.getByRole('heading', { name: first?.title ?? '', exact: true, level: 1 });
+  await page.getByRole('link', { name: `Back to ${first?.title}` }).click();
+  await title.waitFor();
   await page.goto(new URL('/console/nope', page.url()).href);
   await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();
   await page.getByRole('link', { name: 'Back to Millrace' }).click();
-  await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor();
+  await title.waitFor();
   await page.context().close();
 });
 
