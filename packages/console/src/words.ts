@@ -45,6 +45,7 @@ export const words = {
   pagesOfProject: 'Project pages',
   account: 'Account',
   signOut: 'Sign out',
+  shortcuts: (areOn: boolean) => `Single-key shortcuts: ${areOn ? 'on' : 'off'}`,
   theme: { label: 'Theme', system: 'System', light: 'Light', dark: 'Dark' },
   close: 'Close',
   cancel: 'Cancel',

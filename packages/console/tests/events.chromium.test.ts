@@ -333,6 +333,17 @@ describe('with events', () => {
     await dialog.getByRole('button', { name: 'Close' }).focus();
     await page.keyboard.press('n');
     expect(queryOf(page).get('cursor')).toBeNull();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Single-key shortcuts: on' }).click();
+    await page.reload();
+    await row(page, 'many').first().waitFor();
+    await page.keyboard.press('n');
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Single-key shortcuts: off' }).click();
+    expect(queryOf(page).get('cursor')).toBeNull();
+    await page.keyboard.press('n');
+    await eventually(() => expect(queryOf(page).get('cursor')).not.toBeNull());
     await page.context().close();
   });
 

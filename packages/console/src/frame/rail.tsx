@@ -10,6 +10,7 @@ import { pages } from '../pages.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { inGroups } from '../parts/in-groups.ts';
+import { shortcutsAreOn, turnShortcuts } from '../parts/keys.ts';
 import { words } from '../words.ts';
 import { namesOf } from './project.ts';
 import { ProjectSwitch } from './project-switch.tsx';
@@ -92,8 +93,13 @@ function useProjectName(project: Project | undefined): string {
 function AccountMenu() {
   const { data: me } = useQuery(meQuery);
   const theme = useTheme();
+  const [hasShortcuts, setShortcuts] = useState(shortcutsAreOn());
   const name = me?.first_name || me?.email || '';
   const act = async (id: string) => {
+    if (id === 'shortcuts') {
+      turnShortcuts(!hasShortcuts);
+      return setShortcuts(!hasShortcuts);
+    }
     if (id !== 'sign-out') return setTheme(id as Theme);
     await call({ method: 'POST', path: '/api/logout' });
     location.reload();
@@ -114,6 +120,9 @@ function AccountMenu() {
               {words.theme.label}: {words.theme[one]} {theme === one && <Icon name="check" size={12} />}
             </MenuItem>
           ))}
+          <MenuItem id="shortcuts" className="menu-item">
+            {words.shortcuts(hasShortcuts)}
+          </MenuItem>
           <MenuItem id="sign-out" className="menu-item">
             {words.signOut}
           </MenuItem>

@@ -2,6 +2,30 @@ import { useEffect, useRef } from 'react';
 
 type Keys = Record<string, () => void>;
 
+const storageKey = 'millrace-shortcuts';
+
+function read(): boolean {
+  try {
+    return localStorage.getItem(storageKey) !== 'off';
+  } catch {
+    return true;
+  }
+}
+
+let areOn = read();
+
+/** Single keys can be turned off: programs for dictation and some aids for motor impairments send letters at any time. */
+export const shortcutsAreOn = () => areOn;
+
+export function turnShortcuts(isOn: boolean): void {
+  areOn = isOn;
+  try {
+    localStorage.setItem(storageKey, isOn ? 'on' : 'off');
+  } catch {
+    // Holds until the page is left.
+  }
+}
+
 /** Fields in which letters are typed, and parts of the page with keys of their own. */
 const elsewhere =
   'input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], [role=dialog], [role=menu], [role=combobox]';
@@ -18,7 +42,7 @@ export function usePageKeys(keys: Keys): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const target = event.target instanceof HTMLElement ? event.target : document.body;
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!areOn || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (target.closest(elsewhere) || (event.key === ' ' && target.tabIndex >= 0)) return;
       // Letters count alike with and without Shift.
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
