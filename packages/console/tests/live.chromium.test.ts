@@ -91,7 +91,7 @@ test('a failure to load the last events is reported, and the stream is shown', a
     },
   });
   await page.getByText('Earlier events could not be loaded. Because of a test.').waitFor();
-  await options(page).filter({ hasText: 'streamed' }).waitFor();
+  await options(page).filter({ hasText: 'streamed' }).first().waitFor();
   await page.context().close();
 });
 
