@@ -287,6 +287,16 @@ test('by keyboard alone, and on a telephone', async () => {
   await page.context().close();
 });
 
+test('says whether a rollout is a share of everyone or of the matching users', async () => {
+  const pro = [{ properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 100 }];
+  await create({ key: 'for-pro', filters: { groups: [...pro, { properties: [], rollout_percentage: 5 }] } });
+  await create({ key: 'for-all', filters: { groups: [...pro, { properties: [], rollout_percentage: 100 }] } });
+  const page = await console.open('flags?search=for-');
+  await row(page, 'for-pro').getByText('of matching').waitFor();
+  expect(await row(page, 'for-all').getByText('of matching').count()).toBe(0);
+  await page.context().close();
+});
+
 test('starts a new flag at a rollout of 0%, and can create it turned off', async () => {
   const page = await console.open('flags?flag=new');
   await page.getByText('A new flag starts at a rollout of 0%.').waitFor();

@@ -145,6 +145,11 @@ describe('search', () => {
     await first.filter({ hasText: 'new-checkout' }).waitFor();
     await input(page).fill('domains');
     await option(page, /Domains/).waitFor();
+    await input(page).fill('new coh');
+    await option(page, 'New cohort').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'New cohort' }).waitFor();
+    await page.keyboard.press('Control+k');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.context().close();

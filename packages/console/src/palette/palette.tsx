@@ -13,7 +13,7 @@ import { useRested } from '../parts/rested.ts';
 import { explain } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { keepRecent, readRecent } from './recent.ts';
-import { type Found, pagesOf, projectsOf, recordQueries } from './targets.ts';
+import { actionsOf, type Found, pagesOf, projectsOf, recordQueries } from './targets.ts';
 
 /** Finds pages, projects and records by a part of their names, and opens the one that is chosen. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -86,6 +86,7 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
   const local = [
     { name: words.palette.recent, items: readRecent(project.id).filter(isMatch) },
     { name: words.palette.pages, items: pagesOf(project.id).filter(isMatch) },
+    { name: words.palette.actionsTitle, items: text === '' ? [] : actionsOf(project.id).filter(isMatch) },
     { name: words.palette.projects, items: projectsOf(me?.organization ?? null, project).filter(isMatch) },
   ];
   const records = queries.map(({ name }, at) => ({ name, items: answers[at]?.data ?? [] }));

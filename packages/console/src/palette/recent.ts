@@ -11,7 +11,7 @@ export const readRecent = (projectId: number): Found[] =>
 
 /** Persons are left out: their names are personal data, which must not stay in a browser after the user signs out. */
 export function keepRecent(found: Found): void {
-  if (/^(person|project) /.test(found.key)) return;
+  if (/^(person|project|action) /.test(found.key)) return;
   const others = readAll().filter(({ key, to }) => key !== found.key || to !== found.to);
   try {
     localStorage.setItem(storageKey, JSON.stringify([found, ...others].slice(0, mostRecent * 4)));

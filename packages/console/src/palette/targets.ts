@@ -38,6 +38,25 @@ export function pagesOf(projectId: number): Found[] {
   return [...ofPages, ...ofSettings];
 }
 
+/** Forms of new records, and the documentation. They are found by their words only. */
+export function actionsOf(projectId: number): Found[] {
+  const { actions } = words.palette;
+  const form = (key: keyof typeof actions, page: string, search: Record<string, string>): Found => ({
+    ...{ key: `action ${key}`, name: actions[key], hint: '', icon: iconOf(page), search },
+    to: `/projects/${projectId}/${page}`,
+  });
+  return [
+    form('insight', 'insights', { insight: 'new' }),
+    form('flag', 'flags', { flag: 'new' }),
+    form('cohort', 'cohorts', { cohort: 'new' }),
+    form('subscription', 'settings/subscriptions', { open: 'new' }),
+    form('export', 'settings/exports', { open: 'new' }),
+    { key: 'action documentation', name: words.documentation, hint: '', icon: 'documents', to: '/docs' },
+  ];
+}
+
+const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
+
 /** The other projects of the organization. */
 export function projectsOf(organization: OrganizationOfMe | null, open: Project): Found[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];

@@ -55,10 +55,14 @@ export interface Page<Item> {
 export const conditionsOf = ({ groups }: FlagFilters) => groups ?? [];
 const variantsOf = ({ multivariate }: FlagFilters) => multivariate?.variants ?? [];
 
-/** Most of those that any condition lets in; none of a flag that is off. */
-export function rolloutOf({ active, filters }: Flag): number {
-  if (!active) return 0;
-  return Math.max(0, ...conditionsOf(filters).map((condition) => condition.rollout_percentage ?? 100));
+/** The highest rollout of all conditions, 0 for a flag that is off; and whether it is a share only of those who match a filter. */
+export function rolloutOf({ active, filters }: Flag): { percentage: number; isOfMatching: boolean } {
+  if (!active) return { percentage: 0, isOfMatching: false };
+  const rolloutIn = (condition: Condition) => condition.rollout_percentage ?? 100;
+  const percentage = Math.max(0, ...conditionsOf(filters).map(rolloutIn));
+  const highest = conditionsOf(filters).filter((condition) => rolloutIn(condition) === percentage);
+  const isOfMatching = percentage > 0 && highest.every(({ properties = [] }) => properties.length > 0);
+  return { percentage, isOfMatching };
 }
 
 /** The key of a flag by its number. */

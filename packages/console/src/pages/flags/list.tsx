@@ -250,7 +250,7 @@ function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, n
   };
   if (flag === undefined) return <div {...place} aria-busy="true" />;
   const id = String(flag.id);
-  const rollout = rolloutOf(flag);
+  const { percentage, isOfMatching } = rolloutOf(flag);
   const summary = summaryOf(flag, keyOf);
   return (
     <div {...place} {...(id === openId && { 'data-open': '', 'aria-current': 'true' as const })}>
@@ -271,9 +271,10 @@ function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, n
       </Cell>
       <Cell name="rollout">
         <span className="flag-bar" aria-hidden="true">
-          <span className="flag-bar-part" style={{ width: `${rollout}%` }} />
+          <span className="flag-bar-part" style={{ width: `${percentage}%` }} />
         </span>
-        <span className="mono">{rollout}%</span>
+        <span className="mono">{percentage}%</span>
+        {isOfMatching && <span className="hint flag-matching">{text.ofMatching}</span>}
       </Cell>
       <Cell name="conditions">
         <span className="cut quiet" title={summary}>

@@ -22,6 +22,7 @@ export const text = {
   switchOf: (key: string) => `${key} is on`,
   turned: (key: string, isOn: boolean) => `${key} is ${isOn ? 'on' : 'off'}.`,
   switchFailed: (key: string, isOn: boolean, why: string) => `${key} is still ${isOn ? 'on' : 'off'}. ${why}`,
+  ofMatching: 'of matching',
   off: 'off',
   archived: 'archived',
   everyone: 'everyone',
