@@ -76,8 +76,8 @@ const product: Template = {
 
 const shop: Template = {
   fields: {
-    viewed: { label: fields.viewed, of: 'events', usual: '$pageview' },
-    added: { label: fields.added, of: 'events', usual: 'added to cart' },
+    viewed: { label: fields.viewed, of: 'events', usual: 'product viewed' },
+    added: { label: fields.added, of: 'events', usual: 'product added' },
     ordered: { label: fields.ordered, of: 'events', usual: 'order placed' },
     total: { label: fields.total, of: 'event', usual: 'total' },
   },
