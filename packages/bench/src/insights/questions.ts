@@ -66,6 +66,19 @@ export const questions: readonly Question[] = [
     targetMs: { PostgreSQL: 5000, ClickHouse: 600 },
   },
   {
+    name: 'web overview, 7 days',
+    query: { kind: 'WebOverviewQuery', dateRange: { date_from: '-7d' } },
+    targetMs: { PostgreSQL: 2000, ClickHouse: 500 },
+  },
+  {
+    name: 'entry pages with bounce rate, 7 days',
+    query: {
+      ...{ kind: 'WebStatsTableQuery', dateRange: { date_from: '-7d' } },
+      ...{ breakdownBy: 'InitialPage', includeBounceRate: true, limit: 10 },
+    },
+    targetMs: { PostgreSQL: 2000, ClickHouse: 500 },
+  },
+  {
     name: 'funnel of rare steps',
     query: funnel('added', 'ordered', 'rare'),
     targetMs: { PostgreSQL: 700, ClickHouse: 200 },

@@ -42,6 +42,8 @@ export interface Dialect {
   label(breakdown: Breakdown): Fragment;
   /** Milliseconds since 1970. */
   millis(time: Fragment): Fragment;
+  /** What events are ordered by as texts: their time, and of one moment their ids. It has `placeLength` characters. */
+  place: Fragment;
   /** Index of the interval a time lies in, -1 before the first. */
   bucket(time: Fragment, edges: readonly number[]): Fragment;
   /** Whether the units of a bucket are grouped before they are counted; else `count(DISTINCT)` is faster. */
@@ -69,6 +71,9 @@ export interface Dialect {
   /** What tells units apart, null for none; that of a person needs `personJoin`. */
   unit(unit: Unit): Fragment;
 }
+
+/** `2024-03-08 10:00:00.000` and a uuid. */
+export const placeLength = 59;
 
 /** Longer values of breakdowns are cut. */
 export const longestLabel = 400;

@@ -1,9 +1,10 @@
-// Sessions of a website, from their page views and from all that happened in them: one text.
+// Sessions of a website, from their page views and from all that happened in them: one text, which reads each event once.
 
 import { condition, fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
+import { placeLength } from './dialect.ts';
 import { type Engine, readRows, textOrNull } from './engine.ts';
-import { type Budget, type Condition, pageViews, type WebBreakdown, type WebQuestion, type WebRow } from './port.ts';
+import { type Budget, pageViews, type WebBreakdown, type WebQuestion, type WebRow } from './port.ts';
 import { longestSessionMs } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
 
@@ -24,112 +25,117 @@ const shortestStayMs = 10_000;
 /**
  * Rows of value, bucket, visitors, views, sessions, seconds, bounced, rated and total.
  *
- * `views` are the selected page views of each session and value. `sessions` says of all sessions around when they began, how long
- * they lasted and whether they bounced, whatever is selected of them. A session is counted in the time in which it began. All its views
- * count for one person, so that visitors are never more than sessions.
+ * Events become sessions, visits of a person, and numbers. A session is counted in the time in which it began. All its views of a value
+ * count for one person, so that there are never more visitors than sessions. Nothing is joined: PostgreSQL cannot estimate how many
+ * sessions there are, and would compare each with each.
  */
 function webText(dialect: Dialect, question: WebQuestion): Fragment {
-  const { edges, breakdown, limit, offset } = question;
-  const bucket = edges.length === 0 ? sql`0` : dialect.bucket(sql`s.started`, edges);
-  const value = breakdown === null ? sql`NULL` : { view: sql`v.b0`, entry: sql`f.b0`, exit: sql`l.b0` }[breakdown.of];
-  const hasEntries = breakdown?.of === 'entry' || breakdown?.ratesEntries || !isAll(question.entry);
-  const hasExits = breakdown?.of === 'exit' || !isAll(question.exit);
-  const entered = breakdown?.ratesEntries ? sql`, entered AS (${bouncesOfEntries()})` : sql``;
-  return sql`WITH views AS (${views(dialect, question)}), sessions AS (${sessions(dialect, question)})
-    ${hasEntries ? sql`, entries AS (${outermost(dialect, question, 'entry')})` : sql``}
-    ${hasExits ? sql`, exits AS (${outermost(dialect, question, 'exit')})` : sql``}
-    ${entered},
-    visits AS (
-      SELECT ${bucket} AS bucket, ${value} AS b0, v.person, v.views, s.lasted, s.bounced
-        FROM views v JOIN sessions s ON s.session = v.session
-        ${hasEntries ? sql`JOIN entries f ON f.session = v.session` : sql``}
-        ${hasExits ? sql`JOIN exits l ON l.session = v.session` : sql``}),
+  const { order, limit, offset } = question;
+  return sql`WITH told AS (${told(dialect, question)}),
+    sessions AS (${sessions(dialect, question)}),
+    visits AS (${visits(dialect, question)}),
     persons AS (
-      SELECT bucket, b0, person, sum(views) AS views, count(*) AS sessions, sum(lasted) AS lasted, sum(bounced) AS bounced
-        FROM visits ${wanted(breakdown)} GROUP BY bucket, b0, person),
+      SELECT bucket, b0, person, sum(views) AS views, count(*) AS sessions, sum(lasted) AS lasted, sum(bounced) AS bounced, sum(rated) AS rated
+        FROM visits ${wanted(question.breakdown)} GROUP BY bucket, b0, person),
     numbers AS (
       SELECT bucket, b0, count(*) AS visitors, sum(views) AS views, sum(sessions) AS sessions, sum(lasted) AS lasted,
-             sum(bounced) AS bounced
-        FROM persons GROUP BY bucket, b0),
-    rated AS (${rated(breakdown)})
+             sum(bounced) AS bounced, sum(rated) AS rated
+        FROM persons GROUP BY bucket, b0)
     SELECT b0, bucket, visitors, views, sessions, lasted / 1000.0, bounced, rated,
-           sum(${question.order.by === 'views' ? sql`views` : sql`visitors`}) OVER () AS total
-      FROM rated ORDER BY ${inOrder(dialect, question)} LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
-
-  function bouncesOfEntries(): Fragment {
-    return sql`SELECT f.b0 AS b0, count(*) AS rated, sum(s.bounced) AS bounced
-      FROM sessions s JOIN entries f ON f.session = s.session ${hasExits ? sql`JOIN exits l ON l.session = s.session` : sql``}
-     WHERE s.session IN (SELECT session FROM views) GROUP BY f.b0`;
-  }
+           sum(${order.by === 'views' ? sql`views` : sql`visitors`}) OVER () AS total
+      FROM numbers ORDER BY ${inOrder(dialect, question)} LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
 }
 
-/** Selected page views of each session, of each value where they have one of their own. */
-function views(dialect: Dialect, { select, breakdown }: WebQuestion): Fragment {
-  const id = dialect.unit({ of: 'session' });
-  const label = breakdown?.of === 'view' ? dialect.label(breakdown.value) : sql`NULL`;
-  const person = dialect.text({ of: 'column', key: 'person_id' });
-  const from = fromEvents(dialect, {
-    projectId: select.projectId,
-    units: [{ of: 'person' }],
-    conditions: [select.where],
-    properties: breakdown?.of === 'view' ? [breakdown.value.property] : [],
-  });
-  return sql`SELECT session, b0, min(${dialect.inByteOrder(sql`person`)}) AS person, count(*) AS views
-    FROM (SELECT ${id} AS session, ${label} AS b0, ${person} AS person ${from}
-           WHERE ${selected(dialect, select)} AND ${id} IS NOT NULL) AS seen
-   GROUP BY session, b0`;
+/** Whether the first or the last page view of a session matters. */
+function ends({ breakdown, entry, exit }: WebQuestion): { entry: boolean; exit: boolean } {
+  const isAll = (one: WebQuestion['entry']) => 'all' in one && one.all.length === 0;
+  return {
+    entry: breakdown?.of === 'entry' || breakdown?.ratesEntries === true || !isAll(entry),
+    exit: breakdown?.of === 'exit' || !isAll(exit),
+  };
 }
 
-/** All sessions that began in the selected time. */
-function sessions(dialect: Dialect, { select }: WebQuestion): Fragment {
-  const { projectId, from, to } = select;
-  const id = dialect.unit({ of: 'session' });
-  const time = dialect.millis(sql`e.timestamp`);
-  const lasted = sql`max(${time}) - min(${time})`;
-  const count = (isIt: Fragment) => sql`sum(CASE WHEN ${isIt} THEN 1 ELSE 0 END)`;
-  const isBounce = sql`${count(isPageView)} = 1 AND ${count(sql`e.event = '$autocapture'`)} = 0 AND ${lasted} < ${sql.int(shortestStayMs)}`;
-  return sql`SELECT ${id} AS session, min(e.timestamp) AS started, ${lasted} AS lasted, CASE WHEN ${isBounce} THEN 1 ELSE 0 END AS bounced
-      ${fromEvents(dialect, { projectId })}
-     WHERE ${selected(dialect, { ...around(select), events: null })} AND ${id} IS NOT NULL
-     GROUP BY 1 HAVING min(e.timestamp) >= ${sql.time(from)} AND min(e.timestamp) < ${sql.time(to)}`;
-}
-
-const isPageView = sql`e.event IN (${sql.join(
+const isView = sql`e.event IN (${sql.join(
   pageViews.map((name) => sql`${sql.text(name)}`),
   ', ',
 )})`;
 
-/** Sessions that began before or go on behind the selected time are found whole. */
-const around = ({ projectId, from, to }: WebQuestion['select']) => ({
-  projectId,
-  events: [...pageViews],
-  from: from - longestSessionMs,
-  to: to + longestSessionMs,
-  where: { all: [] },
-});
-
-const isAll = (one: Condition) => 'all' in one && one.all.length === 0;
-
-/** The first or the last page view of each session, if it meets its condition: rows of session and value. */
-function outermost(dialect: Dialect, question: WebQuestion, which: 'entry' | 'exit'): Fragment {
+/** Every event of a session that may be counted, and what it is for it. */
+function told(dialect: Dialect, question: WebQuestion): Fragment {
   const { select, breakdown } = question;
-  const { projectId } = select;
-  const where = question[which];
-  const hasValue = breakdown?.of === which || (which === 'entry' && breakdown?.ratesEntries);
-  const label = hasValue && breakdown ? dialect.label(breakdown.value) : sql`NULL`;
-  const id = dialect.unit({ of: 'session' });
-  const from = fromEvents(dialect, {
+  const { projectId, from, to } = select;
+  const [hasEnds, id] = [ends(question), dialect.unit({ of: 'session' })];
+  const reads = fromEvents(dialect, {
     projectId,
-    conditions: [where],
-    properties: hasValue && breakdown ? [breakdown.value.property] : [],
+    units: [{ of: 'person' }],
+    conditions: [select.where, question.entry, question.exit],
+    properties: breakdown === null ? [] : [breakdown.value.property],
   });
-  const direction = which === 'entry' ? sql`ASC` : sql`DESC`;
-  return sql`SELECT session, b0 FROM (
-      SELECT session, b0, holds, row_number() OVER (PARTITION BY session ORDER BY at ${direction}, id ${direction}) AS place
-        FROM (SELECT ${id} AS session, ${label} AS b0, e.timestamp AS at, ${dialect.uuidText(sql`e.uuid`)} AS id,
-                     CASE WHEN ${condition(dialect, where, projectId)} THEN 1 ELSE 0 END AS holds ${from}
-               WHERE ${selected(dialect, around(select))} AND ${id} IS NOT NULL) AS seen) AS placed
-     WHERE place = 1 AND holds = 1`;
+  const flag = (test: Fragment) => sql`CASE WHEN ${test} THEN 1 ELSE 0 END`;
+  const isSeen = sql`${isView} AND ${selected(dialect, select)}`;
+  const person = dialect.text({ of: 'column', key: 'person_id' });
+  const end = (which: 'entry' | 'exit') => {
+    const hasValue = breakdown?.of === which || (which === 'entry' && breakdown?.ratesEntries);
+    const label = hasValue && breakdown ? sql`coalesce('1' || ${dialect.label(breakdown.value)}, '0')` : sql`'0'`;
+    const holds = sql`CASE WHEN ${condition(dialect, question[which], projectId)} THEN '1' ELSE '0' END`;
+    return sql`CASE WHEN ${isView} THEN ${dialect.place} || ${holds} || ${label} END`;
+  };
+  const columns = [
+    sql`${id} AS session, e.timestamp AS at, ${dialect.millis(sql`e.timestamp`)} AS ms`,
+    sql`${flag(isView)} AS page, ${flag(sql`e.event = '$autocapture'`)} AS click, ${flag(isSeen)} AS seen`,
+    sql`CASE WHEN ${isSeen} THEN ${person} END AS person`,
+    ...(breakdown?.of === 'view' ? [sql`CASE WHEN ${isSeen} THEN ${dialect.label(breakdown.value)} END AS b0`] : []),
+    ...(hasEnds.entry ? [sql`${end('entry')} AS entry`] : []),
+    ...(hasEnds.exit ? [sql`${end('exit')} AS leaving`] : []),
+  ];
+  // Sessions that began before or go on behind the selected time are found whole.
+  const around = {
+    ...{ projectId, events: null, where: { all: [] } },
+    ...{ from: from - longestSessionMs, to: to + longestSessionMs },
+  };
+  return sql`SELECT ${sql.join(columns, ', ')} ${reads} WHERE ${selected(dialect, around)} AND ${id} IS NOT NULL`;
+}
+
+/** A row for each session; where page views have values, for each value with what all of its session was. */
+function sessions(dialect: Dialect, question: WebQuestion): Fragment {
+  const hasEnds = ends(question);
+  const byValue = question.breakdown?.of === 'view';
+  const ordered = (column: Fragment) => dialect.inByteOrder(column);
+  const part = sql`SELECT session, min(at) AS started, min(ms) AS first_ms, max(ms) AS last_ms, sum(page) AS pages, sum(click) AS clicks,
+      sum(seen) AS views, min(${ordered(sql`person`)}) AS person
+      ${byValue ? sql`, seen, b0` : sql``}
+      ${hasEnds.entry ? sql`, min(${ordered(sql`entry`)}) AS entry` : sql``}
+      ${hasEnds.exit ? sql`, max(${ordered(sql`leaving`)}) AS leaving` : sql``}
+    FROM told GROUP BY session${byValue ? sql`, seen, b0` : sql``}`;
+  if (!byValue) return part;
+  const over = sql`OVER (PARTITION BY session)`;
+  return sql`SELECT b0, views, person, min(started) ${over} AS started, min(first_ms) ${over} AS first_ms, max(last_ms) ${over} AS last_ms,
+      sum(pages) ${over} AS pages, sum(clicks) ${over} AS clicks
+      ${hasEnds.entry ? sql`, min(${ordered(sql`entry`)}) ${over} AS entry` : sql``}
+      ${hasEnds.exit ? sql`, max(${ordered(sql`leaving`)}) ${over} AS leaving` : sql``}
+    FROM (${part}) AS parts`;
+}
+
+/** The sessions that count, with their value. */
+function visits(dialect: Dialect, question: WebQuestion): Fragment {
+  const { select, edges, breakdown } = question;
+  const hasEnds = ends(question);
+  const holds = (place: Fragment) => sql`substring(${place}, ${sql.int(placeLength + 1)}, 1) = '1'`;
+  const label = (place: Fragment) =>
+    sql`CASE WHEN substring(${place}, ${sql.int(placeLength + 2)}, 1) = '1' THEN substring(${place}, ${sql.int(placeLength + 3)}) END`;
+  const values = { view: sql`b0`, entry: label(sql`entry`), exit: label(sql`leaving`) };
+  const lasted = sql`last_ms - first_ms`;
+  const isBounce = sql`pages = 1 AND clicks = 0 AND ${lasted} < ${sql.int(shortestStayMs)}`;
+  const isRated = breakdown?.ratesEntries ? sql`coalesce(b0 = ${values.entry}, false)` : sql`1 = 1`;
+  const tests = [
+    sql`views > 0 AND started >= ${sql.time(select.from)} AND started < ${sql.time(select.to)}`,
+    ...(hasEnds.entry ? [holds(sql`entry`)] : []),
+    ...(hasEnds.exit ? [holds(sql`leaving`)] : []),
+  ];
+  return sql`SELECT ${edges.length === 0 ? sql`0` : dialect.bucket(sql`started`, edges)} AS bucket,
+      ${breakdown === null ? sql`NULL` : values[breakdown.of]} AS b0, person, views, ${lasted} AS lasted,
+      CASE WHEN ${isBounce} AND ${isRated} THEN 1 ELSE 0 END AS bounced, CASE WHEN ${isRated} THEN 1 ELSE 0 END AS rated
+    FROM sessions WHERE ${sql.join(tests, ' AND ')}`;
 }
 
 function wanted(breakdown: WebBreakdown | null): Fragment {
@@ -144,14 +150,6 @@ function wanted(breakdown: WebBreakdown | null): Fragment {
     sql`1 = 0`,
   ];
   return sql`WHERE ${isSet} AND (${sql.join(ways, ' OR ')})`;
-}
-
-/** The numbers with the sessions that the bounce rate is of. */
-function rated(breakdown: WebBreakdown | null): Fragment {
-  const own = sql`n.b0, n.bucket, n.visitors, n.views, n.sessions, n.lasted`;
-  if (!breakdown?.ratesEntries) return sql`SELECT ${own}, n.bounced, n.sessions AS rated FROM numbers n`;
-  return sql`SELECT ${own}, coalesce(t.bounced, 0) AS bounced, coalesce(t.rated, 0) AS rated
-               FROM numbers n LEFT JOIN entered t ON t.b0 = n.b0`;
 }
 
 /** Equal rows come in the order of their values: so they are alike on all engines. */

@@ -100,6 +100,7 @@ export const clickhouseDialect: Dialect = {
   matches: (value, pattern) => sql`coalesce(match(${value}, ${sql.text(clickhousePattern(pattern))}), false)`,
   label,
   millis: (time) => sql`toUnixTimestamp64Milli(${time})`,
+  place: sql`toString(e.timestamp) || toString(e.uuid)`,
   bucket: (time, edges) => {
     const millis = sql`toUnixTimestamp64Milli(${time})`;
     const places = edges.map((_, at) => at);

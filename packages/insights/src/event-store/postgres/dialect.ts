@@ -86,6 +86,7 @@ export const postgresDialect: Dialect = {
   label,
   // Times are stored by the millisecond. `extract` would work it out in decimals, which takes longer.
   millis: (time) => sql`round(date_part('epoch', ${time}) * 1000)`,
+  place: sql`to_char(e.timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') || e.uuid`,
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
   groupsBeforeCounting: true,
   percentile: (share, number) => sql`percentile_cont(${sql.float(share)}) WITHIN GROUP (ORDER BY ${number})`,
