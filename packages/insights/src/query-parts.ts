@@ -15,7 +15,7 @@ export const drawing = <N extends string>(...names: N[]) =>
 export const placing = ['legendPosition', 'hideWeekends', 'showAnnotations', 'showTrendLines'] as const;
 const any = () => Type.Optional(Type.Unknown());
 
-export const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
+const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof intervals)[number];
 
 /** Read by `plan/conditions.ts`, which names what is wrong with it. */

@@ -25,7 +25,7 @@ export const webOverviewQuery = object('WebOverviewQuery', {
 });
 export type WebOverviewQuery = Static<typeof webOverviewQuery>;
 
-export const webBreakdowns = [
+const webBreakdowns = [
   ...(['Page', 'InitialPage', 'ExitPage', 'ScreenName', 'InitialReferringDomain'] as const),
   ...(['InitialUTMSource', 'InitialUTMMedium', 'InitialUTMCampaign', 'InitialUTMTerm', 'InitialUTMContent'] as const),
   ...(['Browser', 'OS', 'DeviceType', 'Country'] as const),
@@ -59,7 +59,7 @@ export const webStatsTableQuery = object('WebStatsTableQuery', {
 });
 export type WebStatsTableQuery = Static<typeof webStatsTableQuery>;
 
-export const webMetrics = ['UniqueUsers', 'PageViews', 'Sessions', 'Bounces', 'SessionDuration'] as const;
+const webMetrics = ['UniqueUsers', 'PageViews', 'Sessions', 'Bounces', 'SessionDuration'] as const;
 export type WebMetric = (typeof webMetrics)[number];
 
 export const webTrendsQuery = object('WebTrendsQuery', {

@@ -103,7 +103,7 @@ export function naiveTable(events: readonly WebEvent[], asked: WebAsked, by: Nai
         // The person of a visit is that of its views of this value.
         return { ...visit, views, person: views.map(({ person }) => person).sort()[0] ?? '' };
       });
-    const rated = by === 'Page' ? own.filter(({ first }) => first.path === value) : own;
+    const rated = by === 'Page' ? own.filter(({ first, views }) => views.includes(first)) : own;
     return [value, visitors(own), own.flatMap(({ views }) => views).length, bounces(rated)];
   });
   const rank = (value: unknown) => (value === null ? '\uffff' : String(value));

@@ -72,8 +72,10 @@ export interface Dialect {
   unit(unit: Unit): Fragment;
 }
 
-/** `2024-03-08 10:00:00.000` and a uuid. */
-export const placeLength = 59;
+/** 14 digits and a uuid. */
+export const placeLength = 50;
+/** Added to milliseconds since 1970, so that they have as many digits at any time. */
+export const placeOffset = 10_000_000_000_000;
 
 /** Longer values of breakdowns are cut. */
 export const longestLabel = 400;

@@ -291,7 +291,7 @@ export interface WebBreakdown {
   value: Breakdown;
   /** Whether sessions without a value are left out. */
   hidesNull: boolean;
-  /** The bounce rate of a value is that of the sessions whose first page view has it too, and not of all in which it occurs. */
+  /** The bounce rate of a value is that of the sessions that began with it, and not of all in which it occurs. */
   ratesEntries: boolean;
   /** Only these values; null: all. */
   only: readonly (string | null)[] | null;

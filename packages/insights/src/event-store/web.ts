@@ -50,7 +50,7 @@ function webText(dialect: Dialect, question: WebQuestion): Fragment {
 function ends({ breakdown, entry, exit }: WebQuestion): { entry: boolean; exit: boolean } {
   const isAll = (one: WebQuestion['entry']) => 'all' in one && one.all.length === 0;
   return {
-    entry: breakdown?.of === 'entry' || breakdown?.ratesEntries === true || !isAll(entry),
+    entry: breakdown?.of === 'entry' || !isAll(entry),
     exit: breakdown?.of === 'exit' || !isAll(exit),
   };
 }
@@ -75,8 +75,7 @@ function told(dialect: Dialect, question: WebQuestion): Fragment {
   const isSeen = sql`${isView} AND ${selected(dialect, select)}`;
   const person = dialect.text({ of: 'column', key: 'person_id' });
   const end = (which: 'entry' | 'exit') => {
-    const hasValue = breakdown?.of === which || (which === 'entry' && breakdown?.ratesEntries);
-    const label = hasValue && breakdown ? sql`coalesce('1' || ${dialect.label(breakdown.value)}, '0')` : sql`'0'`;
+    const label = breakdown?.of === which ? sql`coalesce('1' || ${dialect.label(breakdown.value)}, '0')` : sql`'0'`;
     const holds = sql`CASE WHEN ${condition(dialect, question[which], projectId)} THEN '1' ELSE '0' END`;
     return sql`CASE WHEN ${isView} THEN ${dialect.place} || ${holds} || ${label} END`;
   };
@@ -85,6 +84,9 @@ function told(dialect: Dialect, question: WebQuestion): Fragment {
     sql`${flag(isView)} AS page, ${flag(sql`e.event = '$autocapture'`)} AS click, ${flag(isSeen)} AS seen`,
     sql`CASE WHEN ${isSeen} THEN ${person} END AS person`,
     ...(breakdown?.of === 'view' ? [sql`CASE WHEN ${isSeen} THEN ${dialect.label(breakdown.value)} END AS b0`] : []),
+    ...(breakdown?.ratesEntries
+      ? [sql`CASE WHEN ${isView} THEN ${dialect.millis(sql`e.timestamp`)} END AS view_ms`]
+      : []),
     ...(hasEnds.entry ? [sql`${end('entry')} AS entry`] : []),
     ...(hasEnds.exit ? [sql`${end('exit')} AS leaving`] : []),
   ];
@@ -100,17 +102,19 @@ function told(dialect: Dialect, question: WebQuestion): Fragment {
 function sessions(dialect: Dialect, question: WebQuestion): Fragment {
   const hasEnds = ends(question);
   const byValue = question.breakdown?.of === 'view';
+  const rates = question.breakdown?.ratesEntries;
   const ordered = (column: Fragment) => dialect.inByteOrder(column);
   const part = sql`SELECT session, min(at) AS started, min(ms) AS first_ms, max(ms) AS last_ms, sum(page) AS pages, sum(click) AS clicks,
       sum(seen) AS views, min(${ordered(sql`person`)}) AS person
-      ${byValue ? sql`, seen, b0` : sql``}
+      ${byValue ? sql`, seen, b0` : sql``}${rates ? sql`, min(view_ms) AS view_ms` : sql``}
       ${hasEnds.entry ? sql`, min(${ordered(sql`entry`)}) AS entry` : sql``}
       ${hasEnds.exit ? sql`, max(${ordered(sql`leaving`)}) AS leaving` : sql``}
     FROM told GROUP BY session${byValue ? sql`, seen, b0` : sql``}`;
   if (!byValue) return part;
-  const over = sql`OVER (PARTITION BY session)`;
+  const over = sql`OVER (PARTITION BY ${ordered(sql`session`)})`;
   return sql`SELECT b0, views, person, min(started) ${over} AS started, min(first_ms) ${over} AS first_ms, max(last_ms) ${over} AS last_ms,
       sum(pages) ${over} AS pages, sum(clicks) ${over} AS clicks
+      ${rates ? sql`, view_ms, min(view_ms) ${over} AS entry_ms` : sql``}
       ${hasEnds.entry ? sql`, min(${ordered(sql`entry`)}) ${over} AS entry` : sql``}
       ${hasEnds.exit ? sql`, max(${ordered(sql`leaving`)}) ${over} AS leaving` : sql``}
     FROM (${part}) AS parts`;
@@ -126,7 +130,8 @@ function visits(dialect: Dialect, question: WebQuestion): Fragment {
   const values = { view: sql`b0`, entry: label(sql`entry`), exit: label(sql`leaving`) };
   const lasted = sql`last_ms - first_ms`;
   const isBounce = sql`pages = 1 AND clicks = 0 AND ${lasted} < ${sql.int(shortestStayMs)}`;
-  const isRated = breakdown?.ratesEntries ? sql`coalesce(b0 = ${values.entry}, false)` : sql`1 = 1`;
+  // Of two pages seen first in the same millisecond, both are where the session began.
+  const isRated = breakdown?.ratesEntries ? sql`view_ms = entry_ms` : sql`1 = 1`;
   const tests = [
     sql`views > 0 AND started >= ${sql.time(select.from)} AND started < ${sql.time(select.to)}`,
     ...(hasEnds.entry ? [holds(sql`entry`)] : []),

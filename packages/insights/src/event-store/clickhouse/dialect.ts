@@ -2,7 +2,7 @@
 
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
-import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
+import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, placeOffset, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { Fragment, sql } from '../sql.ts';
 import { usualProperties } from './tables.ts';
@@ -100,7 +100,7 @@ export const clickhouseDialect: Dialect = {
   matches: (value, pattern) => sql`coalesce(match(${value}, ${sql.text(clickhousePattern(pattern))}), false)`,
   label,
   millis: (time) => sql`toUnixTimestamp64Milli(${time})`,
-  place: sql`toString(e.timestamp) || toString(e.uuid)`,
+  place: sql`toString(toUnixTimestamp64Milli(e.timestamp) + toInt64(${sql.float(placeOffset)})) || toString(e.uuid)`,
   bucket: (time, edges) => {
     const millis = sql`toUnixTimestamp64Milli(${time})`;
     const places = edges.map((_, at) => at);

@@ -3,7 +3,7 @@
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
 import { postgresPattern } from '../../patterns.ts';
-import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
+import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, placeOffset, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
 
@@ -86,7 +86,7 @@ export const postgresDialect: Dialect = {
   label,
   // Times are stored by the millisecond. `extract` would work it out in decimals, which takes longer.
   millis: (time) => sql`round(date_part('epoch', ${time}) * 1000)`,
-  place: sql`to_char(e.timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') || e.uuid`,
+  place: sql`(round(date_part('epoch', e.timestamp) * 1000 + ${sql.float(placeOffset)}))::bigint || ''::text || e.uuid`,
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
   groupsBeforeCounting: true,
   percentile: (share, number) => sql`percentile_cont(${sql.float(share)}) WITHIN GROUP (ORDER BY ${number})`,
