@@ -149,6 +149,15 @@ const newVisitorsADay = 14;
 const browsers = ['Chrome', 'Chrome', 'Chrome', 'Safari', 'Safari', 'Firefox', 'Edge'] as const;
 const systems = ['Mac OS X', 'Windows', 'Android', 'iOS', 'Linux'] as const;
 const cities = ['Berlin', 'Lyon', 'Porto', 'Vienna', 'Bergen', 'Gdansk'] as const;
+const countries = { Berlin: 'DE', Lyon: 'FR', Porto: 'PT', Vienna: 'AT', Bergen: 'NO', Gdansk: 'PL' } as const;
+const isMobile: ReadonlySet<string> = new Set(['Android', 'iOS']);
+/** Where visits come from: the domain, and the campaign if there is one. */
+const origins = [
+  ...[['$direct'], ['$direct'], ['$direct'], ['www.google.com'], ['www.google.com'], ['duckduckgo.com']],
+  ['news.ycombinator.com'],
+  ['www.instagram.com', 'instagram', 'social', 'autumn-bread'],
+  ['$direct', 'newsletter', 'email', 'autumn-bread'],
+] as const;
 const firstNames = ['Ada', 'Grace', 'Lin', 'Emmy', 'Hedy', 'Katherine', 'Alan', 'Edsger', 'Barbara', 'Donald'] as const;
 const products = [
   ['rye-flour', 4.9],
@@ -163,6 +172,8 @@ const products = [
 function shopEvents(end: number): ShopEvent[] {
   const random = seeded(7);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  // Numbers of its own, so that what visitors do stays the same.
+  const chance = seeded(11);
   const events: ShopEvent[] = [];
   const begin = end - days * dayMs;
   const tell = (name: string, who: Visitor, at: number, properties: object = {}) => {
@@ -178,26 +189,40 @@ function shopEvents(end: number): ShopEvent[] {
     // It grows, and is quiet at weekends.
     const visitors = Math.round(newVisitorsADay * (0.7 + (0.6 * day) / days) * (isWeekend ? 0.6 : 1));
     for (let number = 0; number < visitors; number += 1) {
-      const device = { $browser: pick(browsers), $os: pick(systems), $geoip_city_name: pick(cities), $lib: 'web' };
+      const [browser, system, city] = [pick(browsers), pick(systems), pick(cities)];
+      const device = {
+        ...{ $browser: browser, $os: system, $device_type: isMobile.has(system) ? 'Mobile' : 'Desktop' },
+        ...{ $geoip_city_name: city, $geoip_country_code: countries[city], $lib: 'web' },
+      };
       const anonymous = { id: `visitor-${uuidOf(`${end} ${day} ${number}`).slice(0, 8)}`, device };
       let who: Visitor = anonymous;
       let at = begin + day * dayMs + Math.floor(random() * dayMs);
       for (let visit = 0; at < end; visit += 1) {
         who = shopping(who, { at, visit });
         // Two in five come back within some days, those who have bought more often.
-        if (random() > (who === anonymous ? 0.4 : 0.7)) break;
+        if (random() > (who.id === anonymous.id ? 0.4 : 0.7)) break;
         at += (1 + Math.floor(random() * 8)) * dayMs + Math.floor((random() - 0.5) * 6 * 3_600_000);
       }
     }
   }
   return events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0));
 
+  /** What all events of a visit have: the session, and where the visitor came from. */
+  function visitOf(id: string, at: number): object {
+    const [domain, source, medium, campaign] = origins[Math.floor(chance() * origins.length)] ?? ['$direct'];
+    return {
+      ...{ $session_id: uuidOf(`${end} ${id} ${at}`), $referring_domain: domain },
+      ...(source !== undefined && { utm_source: source, utm_medium: medium, utm_campaign: campaign }),
+    };
+  }
+
   /** One visit. @returns who it turned out to be. */
   function shopping(who: Visitor, { at, visit }: { at: number; visit: number }) {
     const minute = () => Math.floor((0.3 + random() * 3) * 60_000);
-    let [time, known] = [at, who];
+    let time = at;
+    let known = { ...who, device: { ...who.device, ...visitOf(who.id, at) } };
     tell('$pageview', known, time, { $current_url: 'https://shop.example.com/', $pathname: '/' });
-    if (random() < 0.25) return known;
+    if (random() < 0.25) return who;
     for (let looks = 1 + Math.floor(random() * 3); looks > 0; looks -= 1) {
       const [product, price] = pick(products);
       time += minute();
@@ -221,7 +246,7 @@ function shopEvents(end: number): ShopEvent[] {
       tell('order placed', known, time + 2000, { total, items, currency: 'EUR', product });
       break;
     }
-    return known;
+    return { ...who, id: known.id };
   }
 }
 
