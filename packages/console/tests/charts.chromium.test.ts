@@ -346,6 +346,18 @@ describe('funnels', () => {
   });
 });
 
+it('draws the mean retention of the intervals that are over as a curve', async () => {
+  const entity = { id: 'viewed', type: 'events' };
+  const page = await open({
+    kind: 'RetentionQuery',
+    retentionFilter: { period: 'Day', totalIntervals: 7, targetEntity: entity, returningEntity: entity },
+  });
+  // Ada comes every day. The sixth day after the first is today.
+  await chart(page).and(page.locator('[aria-valuetext="Day 5: Weighted mean 100%"]')).waitFor();
+  await page.locator('.insight-axis').getByText('100%').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+});
+
 it('draws dormant users of a lifecycle below the axis, each status in its own color', async () => {
   const page = await open({ kind: 'LifecycleQuery', series: [node('began')], ...week });
   const legend = page.getByRole('list', { name: 'Series in the chart' });

@@ -25,6 +25,7 @@ it.each<[string, Interval, string]>([
   ['2026-11-30', 'week', '30 Nov – 6 Dec 2026'],
   ['2026-11-01', 'month', 'Nov 2026'],
   ['not a day', 'day', 'not a day'],
+  ['Day 1', 'day', 'Day 1'],
 ])('names the interval of %s by %s', (day, interval, text) => {
   expect(intervalText(day, interval)).toBe(text);
 });

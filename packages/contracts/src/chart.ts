@@ -75,7 +75,9 @@ export const intervalOf = ({ interval }: Readonly<Record<string, unknown>>): Int
   intervals.find((one) => one === interval) ?? 'day';
 
 /** A point in time of a series, `2026-11-23` or `2026-11-23 16:00:00` in the project's time zone, in milliseconds as if it were UTC. */
-export const timeOf = (day: string) => Date.parse(`${day.slice(0, 10)}T${day.slice(11, 19) || '00:00:00'}Z`);
+export const timeOf = (day: string) =>
+  // Date.parse takes `Day 1` for a day in 2001.
+  /^\d{4}-/.test(day) ? Date.parse(`${day.slice(0, 10)}T${day.slice(11, 19) || '00:00:00'}Z`) : Number.NaN;
 
 /** When an interval ends. @param begin in milliseconds as if the clock showed UTC */
 export function endOf(begin: number, interval: Interval, count = 1): number {

@@ -1,6 +1,7 @@
 import { formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { useProject } from '../frame/project.ts';
+import { SeriesChart } from './chart.tsx';
 import { PersonsButton } from './persons-button.tsx';
 import { type Fields, fieldsOf, listOf, type Question } from './question.ts';
 import {
@@ -22,24 +23,71 @@ export function Retention(props: {
   question: Question;
   onPersons?: ((point: Point) => void) | undefined;
 }) {
+  const { timezone } = useProject();
+  const { period = 'Day', aggregationType = 'count' } = fieldsOf(props.question.retentionFilter);
+  const isShare = aggregationType === 'count';
+  const now = wallTime(new Date(), timezone);
   const names = [...new Set(props.groups.map(({ breakdown_value: value }) => value ?? null))];
-  return names.map((name) => {
-    const groups = props.groups.filter(({ breakdown_value: value }) => (value ?? null) === name);
-    return (
-      <RetentionTable key={String(name)} {...props} groups={groups} name={name === null ? '' : visible(String(name))} />
-    );
+  const tables = names.map((value) => {
+    const groups = props.groups.filter(({ breakdown_value: own }) => (own ?? null) === value);
+    const rows = retentionRows(groups, { period: period as Period, isShare, now });
+    const widest = groups.find(({ values }) => listOf(values).length === Math.max(...rows.map(widthOf)));
+    const labels = listOf(widest?.values).map(({ label }) => String(label));
+    return { name: value === null ? '' : visible(String(value)), rows, labels: labels.slice(1) };
   });
+  return (
+    <>
+      {/* A tile of a dashboard has room for the table only. */}
+      {isShare && props.onPersons && <Curve tables={tables} />}
+      {tables.map((table) => (
+        <RetentionTable key={table.name} {...props} {...{ ...table, period, isShare }} />
+      ))}
+    </>
+  );
 }
 
-function RetentionTable({ groups, question, onPersons, name }: Parameters<typeof Retention>[0] & { name: string }) {
-  const { timezone } = useProject();
-  const { period = 'Day', aggregationType = 'count' } = fieldsOf(question.retentionFilter);
-  const isShare = aggregationType === 'count';
-  const rows = retentionRows(groups, { period: period as Period, isShare, now: wallTime(new Date(), timezone) });
+interface Table {
+  /** The value of the breakdown; empty without one. */
+  name: string;
+  rows: readonly RetentionRow[];
+  /** Of the later intervals. */
+  labels: readonly string[];
+}
+
+const widthOf = ({ later }: RetentionRow) => later.length + 1;
+
+/** Shares as a chart takes them. */
+const inPercent = { kind: 'TrendsQuery', trendsFilter: { aggregationAxisFormat: 'percentage' } };
+
+/** The weighted mean of each later interval that is over: a line for each value of the breakdown. */
+function Curve({ tables }: { tables: readonly Table[] }) {
+  const means = tables.map(({ rows }) => meanShares(rows));
+  const length = Math.min(...means.map((shares) => (shares.includes(null) ? shares.indexOf(null) : shares.length)));
+  if (length < 2) return null;
+  const series = tables.map(({ name, labels }, at) => ({
+    label: name || text.weightedMean,
+    days: labels.slice(0, length),
+    data: (means[at] ?? []).slice(0, length).map((share) => (share ?? 0) * 100),
+    ...{ count: 0, order: at, action: null },
+  }));
+  return (
+    <div className="insight-curve">
+      <SeriesChart series={series} question={inPercent} />
+    </div>
+  );
+}
+
+function RetentionTable({
+  question,
+  onPersons,
+  name,
+  rows,
+  labels,
+  period,
+  isShare,
+}: Omit<Parameters<typeof Retention>[0], 'groups'> & Table & { period: unknown; isShare: boolean }) {
   const means = meanShares(rows);
   const most = Math.max(0, ...rows.flatMap(({ later }) => later.map(({ share }) => share ?? 0)));
-  const longest = groups.find(({ values }) => listOf(values).length === means.length + 1);
-  const labels = listOf(longest?.values).map(({ label }) => String(label));
   const open = ({ size, begin }: RetentionRow, interval: number) => {
     const source = { kind: 'InsightActorsQuery', source: question, interval };
     onPersons?.({ name: text.personsAt(formatValue(size), shortOf(begin, period)), source });
@@ -53,7 +101,7 @@ function RetentionTable({ groups, question, onPersons, name }: Parameters<typeof
           <tr>
             <th>{text.begin}</th>
             <th className="number">{text.persons}</th>
-            {labels.slice(1).map((label) => (
+            {labels.map((label) => (
               <th key={label} className="number">
                 {label}
               </th>
