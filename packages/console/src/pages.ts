@@ -17,6 +17,13 @@ export interface PageEntry {
 /** In the order of the rail. A page is a folder of `pages/` whose `page.tsx` exports `Page`. */
 export const pages: readonly PageEntry[] = [
   {
+    path: 'home',
+    ...words.pages.home,
+    icon: 'home',
+    group: 'data',
+    load: () => import('./pages/home/page.tsx'),
+  },
+  {
     path: 'live',
     ...words.pages.live,
     icon: 'live',

@@ -35,23 +35,31 @@ function uuidOf(at: number): string {
 }
 
 const people = [
-  ['ada@example.com', 'Ada Lovelace', 'pro', 'Berlin'],
-  ['grace@example.com', 'Grace Hopper', 'pro', 'Lyon'],
-  ['lin@example.com', 'Lin Lanying', 'free', 'Porto'],
-  ['emmy@example.com', 'Emmy Noether', 'free', 'Erlangen'],
-  ['hedy@example.com', 'Hedy Lamarr', 'team', 'Vienna'],
-  ['katherine@example.com', 'Katherine Johnson', 'free', 'Bergen'],
+  ['ada@example.com', 'Ada Lovelace', 'pro', 'Berlin', 'DE'],
+  ['grace@example.com', 'Grace Hopper', 'pro', 'Lyon', 'FR'],
+  ['lin@example.com', 'Lin Lanying', 'free', 'Porto', 'PT'],
+  ['emmy@example.com', 'Emmy Noether', 'free', 'Erlangen', 'DE'],
+  ['hedy@example.com', 'Hedy Lamarr', 'team', 'Vienna', 'AT'],
+  ['katherine@example.com', 'Katherine Johnson', 'free', 'Bergen', 'NO'],
 ] as const;
 const personId = (at: number) => `0a7e1d52-9c1f-4a53-8a44-${String(at).padStart(12, '0')}`;
 
 /** In the order in which they come again and again. */
 const happenings: [event: string, library: string, properties: object][] = [
   ['order placed', 'web', { total: 42, items: 3, currency: 'EUR', coupon: null, path: '/checkout' }],
-  ['$pageview', 'web', { path: '/shelf/rye', $browser: 'Firefox' }],
+  [
+    '$pageview',
+    'web',
+    { path: '/shelf/rye', $pathname: '/shelf/rye', $browser: 'Firefox', $referring_domain: 'search.example' },
+  ],
   ['product added', 'web', { sku: 'mill-60', price: 14.5 }],
   ['search', 'web', { words: 'rye flour', results: 12 }],
   ['$identify', 'posthog-ios', { $anon_distinct_id: 'anon-77c1' }],
-  ['$pageview', 'web', { path: '/', $browser: 'Safari' }],
+  [
+    '$pageview',
+    'web',
+    { path: '/', $pathname: '/', $browser: 'Safari', $referring_domain: '$direct', utm_source: 'letter' },
+  ],
   ['$feature_flag_called', 'web', { $feature_flag: 'new-checkout', $feature_flag_response: 'test' }],
   ['invoice paid', 'posthog-node', { amount: 120, currency: 'EUR', $groups: { company: 'acme' } }],
   ['job finished', 'posthog-python', { took_ms: 1900, job: 'restock' }],
@@ -74,7 +82,7 @@ function events(count: number): ShopEvent[] {
   return Array.from({ length: count }, (_, at) => {
     const [event, $lib, properties] = happenings[at % happenings.length] ?? ['seen', 'web', {}];
     const who = (at * 7 + Math.floor(at / 5)) % people.length;
-    const [email = '', name, plan, city] = people[who] ?? [];
+    const [email = '', name, plan, city, country] = people[who] ?? [];
     const ago = Math.round(200 + at * 173 + (at * at * 1000) / 2);
     return {
       uuid: uuidOf(at),
@@ -83,7 +91,10 @@ function events(count: number): ShopEvent[] {
       person_id: personId(who),
       person_properties: { email, name, plan },
       timestamp: new Date(shopTime.getTime() - ago).toISOString(),
-      properties: { ...properties, $lib, $os: 'Linux', $geoip_city_name: city, $session_id: `s-${who}` },
+      properties: {
+        ...{ ...properties, $lib, $os: 'Linux', $device_type: 'Desktop' },
+        ...{ $geoip_city_name: city, $geoip_country_code: country, $session_id: `s-${who}-${Math.floor(at / 30)}` },
+      },
     };
   });
 }

@@ -59,6 +59,7 @@ export function PageTitle({
 
 /** The document that explains a page, by its path; in the settings by the path of the section. */
 const documentOfPage: Record<string, string> = {
+  home: 'docs/guides/web-analytics.md',
   live: 'docs/guides/send-events.md',
   events: 'docs/api/events.md',
   persons: 'docs/api/persons.md',

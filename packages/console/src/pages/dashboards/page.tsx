@@ -36,7 +36,7 @@ export function Page() {
 }
 
 /** @returns null for what is no list. */
-function readList(json: string): unknown[] | null {
+export function readList(json: string): unknown[] | null {
   try {
     const list: unknown = JSON.parse(json);
     return Array.isArray(list) ? list : null;

@@ -1,0 +1,115 @@
+import { useQueries } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { text } from './words.ts';
+
+type Step = 'event' | 'identify' | 'insight' | 'flag' | 'invite';
+
+/** Where each step is done. */
+const pathOf: Record<Step, string> = {
+  event: 'live',
+  identify: 'live',
+  insight: 'insights?insight=new',
+  flag: 'flags',
+  invite: 'settings/members',
+};
+const keyOf = (projectId: number) => `millrace-checklist-${projectId}`;
+
+/** What makes a project useful, until all of it is done, or the user wants to see it no more in this browser. */
+export function Checklist() {
+  const { id } = useProject();
+  const [isDismissed, setDismissed] = useState(() => readDismissed(id));
+  return isDismissed ? null : <Steps onDismiss={() => setDismissed(writeDismissed(id))} />;
+}
+
+function Steps({ onDismiss }: { onDismiss: () => void }) {
+  const { id } = useProject();
+  const steps = useSteps();
+  const done = steps.filter(({ isDone }) => isDone).length;
+  // A step that cannot be looked up is not asked for.
+  if (steps.some(({ isDone }) => isDone === undefined) || done === steps.length) return null;
+  return (
+    <section className="panel home-steps" aria-labelledby="home-steps">
+      <div className="home-head">
+        <h2 id="home-steps">{text.checklist.title}</h2>
+        <span className="quiet">{text.checklist.progress(done, steps.length)}</span>
+        <span className="grow" />
+        <Button look="plain" onPress={onDismiss}>
+          {text.checklist.dismiss}
+        </Button>
+      </div>
+      <ul>
+        {steps.map(({ step, isDone }) => {
+          const [path = '', query] = pathOf[step].split('?');
+          return (
+            <li key={step} {...(isDone && { 'data-done': '' })}>
+              <span className="home-step">{isDone && <Icon name="check" size={12} />}</span>
+              <span className="only-heard">{isDone ? text.checklist.done : text.checklist.open} </span>
+              {isDone ? (
+                <span className="quiet">{text.checklist[step]}</span>
+              ) : (
+                <Link
+                  to={`/projects/${id}/${path}`}
+                  search={Object.fromEntries(new URLSearchParams(query ?? '')) as never}
+                >
+                  {text.checklist[step]}
+                </Link>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+/** Whether a list of the API holds more than so many. */
+const lists: Record<Step, (projectId: number, organization: string) => { path: string; query: object; than: number }> =
+  {
+    event: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1 }, than: 0 }),
+    identify: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1, event: '$identify' }, than: 0 }),
+    insight: (id) => ({ path: `/api/projects/${id}/insights`, query: { limit: 1, saved: true }, than: 0 }),
+    flag: (id) => ({ path: `/api/projects/${id}/feature_flags`, query: { limit: 1 }, than: 0 }),
+    // The user is one of them.
+    invite: (_, organization) => ({ path: `/api/organizations/${organization}/members`, query: { limit: 2 }, than: 1 }),
+  };
+
+function useSteps(): { step: Step; isDone: boolean | undefined }[] {
+  const { id, organization } = useProject();
+  const names = Object.keys(lists) as Step[];
+  return useQueries({
+    queries: names.map((step) => ({
+      queryKey: ['home-step', id, step],
+      queryFn: async ({ signal }: { signal: AbortSignal }) => {
+        const { path, query, than } = lists[step](id, organization);
+        const { results } = await call<{ results: unknown[] }>({ path, query: { ...query } }, signal);
+        return results.length > than;
+      },
+      staleTime: 60_000,
+      retry: false,
+    })),
+    combine: (found) => names.map((step, at) => ({ step, isDone: found[at]?.data })),
+  });
+}
+
+function readDismissed(id: number): boolean {
+  try {
+    return localStorage.getItem(keyOf(id)) === 'dismissed';
+  } catch {
+    return false;
+  }
+}
+
+/** @returns true, also where the browser keeps nothing */
+function writeDismissed(id: number): true {
+  try {
+    localStorage.setItem(keyOf(id), 'dismissed');
+  } catch {
+    // Holds until the page is left.
+  }
+  return true;
+}

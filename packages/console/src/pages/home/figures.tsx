@@ -1,0 +1,80 @@
+import { changeOf, formatChange } from '../../answers/series.ts';
+import { Tile } from '../../parts/tile.tsx';
+import { formatNumber } from '../../words.ts';
+import { useWebQuery } from './question.ts';
+import { text } from './words.ts';
+
+/** Of a `WebOverviewQuery`. */
+export interface Item {
+  key: string;
+  kind: string;
+  value: number | null;
+  previous: number | null;
+  isIncreaseBad: boolean | null;
+}
+
+type Metric = 'UniqueUsers' | 'PageViews' | 'Sessions' | 'SessionDuration' | 'Bounces';
+
+const metricOf: Record<string, Metric> = {
+  visitors: 'UniqueUsers',
+  views: 'PageViews',
+  sessions: 'Sessions',
+  'session duration': 'SessionDuration',
+  'bounce rate': 'Bounces',
+};
+
+function formatItem(kind: string, value: number | null): string {
+  if (value === null) return '–';
+  if (kind === 'duration_s') return text.seconds(value);
+  return kind === 'percentage' ? text.percent(value) : formatNumber(value);
+}
+
+/** The five numbers, how they moved, and each over time. */
+export function Figures({ items, range, round }: { items: readonly Item[]; range: object; round: number }) {
+  const trend = useWebQuery<{ bucket: string; metrics: Partial<Record<Metric, number | null>> }[]>(
+    { kind: 'WebTrendsQuery', ...range, metrics: Object.values(metricOf) },
+    round,
+  );
+  return items.map((item) => {
+    const metric = metricOf[item.key];
+    const name = text.items[item.key] ?? item.key;
+    const values = metric === undefined ? [] : (trend.data?.results.map(({ metrics }) => metrics[metric] ?? 0) ?? []);
+    return (
+      <Tile
+        key={item.key}
+        label={name}
+        value={formatItem(item.kind, item.value)}
+        more={<Before item={item} />}
+        chart={values.length > 1 && <Spark values={values} label={text.spark(name)} />}
+      />
+    );
+  });
+}
+
+function Before({ item: { kind, value, previous, isIncreaseBad } }: { item: Item }) {
+  if (value === null || previous === null) return null;
+  const change = changeOf(value, previous);
+  if (change === null) return text.noBefore;
+  const isGood = change === 0 ? null : change > 0 !== (isIncreaseBad ?? false);
+  return (
+    <>
+      <span className={isGood === null ? '' : isGood ? 'good' : 'bad'}>{formatChange(change)}</span>{' '}
+      {text.before(formatItem(kind, previous))}
+    </>
+  );
+}
+
+const size = { width: 96, height: 32 };
+
+function Spark({ values, label }: { values: readonly number[]; label: string }) {
+  const most = Math.max(...values) || 1;
+  const points = values.map((value, at) => {
+    const x = (at / (values.length - 1)) * (size.width - 2) + 1;
+    return `${x.toFixed(1)},${(size.height - 2 - (value / most) * (size.height - 4)).toFixed(1)}`;
+  });
+  return (
+    <svg className="home-spark" {...size} viewBox={`0 0 ${size.width} ${size.height}`} role="img" aria-label={label}>
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
+}

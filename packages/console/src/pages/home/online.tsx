@@ -1,0 +1,14 @@
+import { useOnline } from './question.ts';
+import { text } from './words.ts';
+
+/** How many persons are there now. */
+export function Online() {
+  const { data } = useOnline();
+  if (data === undefined) return null;
+  return (
+    <span className={data > 0 ? 'pill pill-good' : 'pill'} title={text.liveHint}>
+      <span className="dot" />
+      {text.live(data)}
+    </span>
+  );
+}

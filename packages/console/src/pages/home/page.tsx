@@ -1,0 +1,38 @@
+import { useQueries } from '@tanstack/react-query';
+import { Navigate } from '@tanstack/react-router';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { Loaded } from '../../parts/states.tsx';
+import { FavoriteDashboard } from './dashboard.tsx';
+import { WebTraffic } from './web-traffic.tsx';
+import { text } from './words.ts';
+import './home.css';
+
+/** How it is going: the traffic of a website, or else a dashboard. A project without events is shown how to send the first. */
+export function Page() {
+  const { id } = useProject();
+  const known = useQueries({
+    queries: ['', '$pageview', '$screen'].map((event) => ({
+      queryKey: ['any-event', id, event],
+      queryFn: async ({ signal }: { signal: AbortSignal }) => {
+        const request = { path: `/api/projects/${id}/events`, query: { limit: 1, event } };
+        return (await call<{ results: unknown[] }>(request, signal)).results.length > 0;
+      },
+      staleTime: 60_000,
+    })),
+    combine: (found) => ({
+      data: found.every(({ data }) => data !== undefined) ? found.map(({ data }) => data === true) : undefined,
+      error: found.find(({ error }) => error !== null)?.error ?? null,
+      failureReason: found.find(({ failureReason }) => failureReason !== null)?.failureReason ?? null,
+      refetch: () => found.map(({ refetch }) => refetch()),
+    }),
+  });
+  return (
+    <Loaded query={known} what={text.what}>
+      {([hasEvents, hasViews, hasScreens]) => {
+        if (!hasEvents) return <Navigate to={`/projects/${id}/live`} replace />;
+        return hasViews || hasScreens ? <WebTraffic /> : <FavoriteDashboard />;
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,120 @@
+// The questions of the page, from its address; and how they are asked, two at a time: a project may run three at once.
+
+import { useQuery } from '@tanstack/react-query';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { matching, part, useAddress } from '../../parts/address.ts';
+import { propertyOf, readFilter } from './filters.ts';
+import { text } from './words.ts';
+
+export type Time = keyof typeof text.times;
+const times = Object.keys(text.times) as Time[];
+
+const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
+
+const parts = {
+  time: part.oneOf<Time>(times, '-7d'),
+  /** Of a custom range. */
+  from: matching(isDay),
+  to: matching(isDay),
+  compare: part.oneOf(Object.keys(text.comparisons) as (keyof typeof text.comparisons)[], 'previous'),
+  filters: part.list(),
+  pages: part.oneOf(['Page', 'InitialPage', 'ExitPage'] as const, 'Page'),
+  sources: part.oneOf(
+    [
+      ...(['InitialReferringDomain', 'InitialUTMSource', 'InitialUTMMedium', 'InitialUTMCampaign'] as const),
+      ...(['InitialUTMTerm', 'InitialUTMContent'] as const),
+    ] as const,
+    'InitialReferringDomain',
+  ),
+  devices: part.oneOf(['DeviceType', 'Browser', 'OS'] as const, 'DeviceType'),
+};
+
+export const useHomeAddress = () => useAddress(parts);
+export type View = ReturnType<typeof useHomeAddress>['view'];
+export type Change = ReturnType<typeof useHomeAddress>['change'];
+
+/** Ranges that end before now. */
+const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' };
+const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
+
+/** What all questions of a view have in common. */
+export function sharedFields({ time, from, to, compare, filters }: View) {
+  const isCustom = time === 'custom';
+  const dateRange = isCustom
+    ? { date_from: from === '' ? '-7d' : from, ...(to !== '' && { date_to: to }) }
+    : { date_from: time, ...(ends[time] && { date_to: ends[time] }) };
+  return {
+    range: {
+      dateRange,
+      interval: hourly.has(time) ? 'hour' : 'day',
+      filterTestAccounts: true,
+      properties: filters.flatMap((written) => {
+        const filter = readFilter(written);
+        return filter === null ? [] : [propertyOf(filter)];
+      }),
+    },
+    compareFilter: compare === 'none' ? undefined : { compare: true, ...(compare === 'year' && { compare_to: '-1y' }) },
+  };
+}
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running === 2) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running += 1;
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
+}
+
+export interface Answered<Results> {
+  results: Results;
+  hasMore?: boolean;
+  last_refresh: string;
+}
+
+export const callOf = (projectId: number, query: object, refresh?: string) => ({
+  method: 'POST' as const,
+  path: `/api/projects/${projectId}/query`,
+  body: { query, ...(refresh !== undefined && { refresh }) },
+});
+
+/** The answer before stays until the next is there. @param round how often the user asked for new numbers */
+export function useWebQuery<Results>(query: object, round: number) {
+  const { id } = useProject();
+  return useQuery({
+    queryKey: ['home', id, JSON.stringify(query), round],
+    queryFn: ({ signal }) =>
+      inTurn(async () => {
+        signal.throwIfAborted();
+        return call<Answered<Results>>(callOf(id, query, round > 0 ? 'force_blocking' : undefined), signal);
+      }),
+    placeholderData: (before) => before,
+    staleTime: 60_000,
+  });
+}
+
+/** Persons with an event in the last five minutes. */
+export function useOnline() {
+  const { id } = useProject();
+  const query = {
+    kind: 'TrendsQuery',
+    dateRange: { date_from: '-5M' },
+    series: [{ kind: 'EventsNode', event: null, math: 'dau' }],
+    trendsFilter: { display: 'BoldNumber' },
+  };
+  return useQuery({
+    queryKey: ['home-online', id],
+    queryFn: ({ signal }) =>
+      inTurn(() => call<Answered<{ aggregated_value: number }[]>>(callOf(id, query, 'force_blocking'), signal)),
+    refetchInterval: 30_000,
+    retry: false,
+    select: ({ results }) => results[0]?.aggregated_value ?? 0,
+  });
+}

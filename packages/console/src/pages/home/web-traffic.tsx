@@ -1,0 +1,146 @@
+import { useState } from 'react';
+import { visible } from '../../event-detail/json-text.ts';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
+import { formatPast } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { Choice } from '../../parts/choice.tsx';
+import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
+import { BreakdownPanel } from './breakdown-panel.tsx';
+import { Checklist } from './checklist.tsx';
+import { Figures, type Item } from './figures.tsx';
+import { type Dimension, nameOfValue, type RowFilter, readFilter, writeFilter } from './filters.ts';
+import { Online } from './online.tsx';
+import { type Change, callOf, sharedFields, useHomeAddress, useWebQuery, type View } from './question.ts';
+import { text } from './words.ts';
+
+/** The numbers of a website. A click on any row filters all of them. */
+export function WebTraffic() {
+  const { id } = useProject();
+  const { view, change, unknown } = useHomeAddress();
+  const [round, setRound] = useState(0);
+  const { range, compareFilter } = sharedFields(view);
+  const overviewQuery = { kind: 'WebOverviewQuery', ...range, ...(compareFilter && { compareFilter }) };
+  const overview = useWebQuery<Item[]>(overviewQuery, round);
+  const filters = view.filters.map(readFilter).filter((filter) => filter !== null);
+  const toggle = (filter: RowFilter) => {
+    const others = filters.filter(({ dimension }) => dimension !== filter.dimension);
+    const isOff = filters.some((one) => writeFilter(one) === writeFilter(filter));
+    change({ filters: (isOff ? others : [...others, filter]).map(writeFilter) });
+  };
+  const panel = (
+    dimensions: readonly Dimension[],
+    open: Dimension,
+    title: string,
+    onOpen: (next: Dimension) => void,
+  ) => (
+    <BreakdownPanel {...{ title, dimensions, open, onOpen, range, compareFilter, round, filters }} onFilter={toggle} />
+  );
+  const isEmpty = overview.data?.results.every(({ value, previous }) => !value && !previous) ?? false;
+  return (
+    <>
+      <PageTitle
+        title={words.pages.home.title}
+        now={
+          <>
+            <Online />
+            {overview.data && <span className="pill">{text.updated(formatPast(overview.data.last_refresh))}</span>}
+          </>
+        }
+      >
+        <AsApiCallButton request={callOf(id, overviewQuery)} />
+        <Button isDisabled={overview.isFetching} onPress={() => setRound(round + 1)}>
+          {words.refresh}
+        </Button>
+      </PageTitle>
+      <AddressHint unknown={[...unknown, ...(filters.length < view.filters.length ? ['filters'] : [])]} />
+      <ViewChips {...{ view, change, filters }} onRemove={toggle} />
+      <Checklist />
+      <section className="panel home-figures" aria-label={text.figures}>
+        <Loaded query={overview} what={text.what}>
+          {({ results }) => <Figures items={results} {...{ range, round }} />}
+        </Loaded>
+      </section>
+      {isEmpty && filters.length > 0 ? (
+        <div className="panel">
+          <Empty title={text.noVisitors} icon="home">
+            <p className="quiet">{text.noVisitorsText}</p>
+            <Button onPress={() => change({ filters: [] })}>{text.clear}</Button>
+          </Empty>
+        </div>
+      ) : (
+        <div className="home-panels">
+          {panel(['Page', 'InitialPage', 'ExitPage'], view.pages, text.panels.pages, (pages) =>
+            change({ pages: pages as View['pages'] }, { replace: true }),
+          )}
+          {panel(sources, view.sources, text.panels.sources, (next) =>
+            change({ sources: next as View['sources'] }, { replace: true }),
+          )}
+          {panel(['Country'], 'Country', text.panels.places, () => {})}
+          {panel(['DeviceType', 'Browser', 'OS'], view.devices, text.panels.devices, (devices) =>
+            change({ devices: devices as View['devices'] }, { replace: true }),
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+const sources: readonly Dimension[] = [
+  ...(['InitialReferringDomain', 'InitialUTMSource', 'InitialUTMMedium', 'InitialUTMCampaign'] as const),
+  ...(['InitialUTMTerm', 'InitialUTMContent'] as const),
+];
+
+function ViewChips({
+  view,
+  change,
+  filters,
+  onRemove,
+}: {
+  view: View;
+  change: Change;
+  filters: readonly RowFilter[];
+  onRemove: (filter: RowFilter) => void;
+}) {
+  return (
+    <Chips
+      chips={filters.map((filter) => ({
+        key: writeFilter(filter),
+        name: text.names[filter.dimension],
+        value: visible(nameOfValue(filter)),
+        remove: () => onRemove(filter),
+      }))}
+    >
+      {view.time === 'custom' && (
+        <>
+          <Day name={text.from} value={view.from} onChoose={(from) => change({ from }, { replace: true })} />
+          <Day name={text.to} value={view.to} onChoose={(to) => change({ to }, { replace: true })} />
+        </>
+      )}
+      <Choice
+        name={text.time}
+        value={view.time}
+        options={text.times}
+        onChoose={(time) => change({ time, ...(time !== 'custom' && { from: '', to: '' }) })}
+      />
+      <Choice
+        name={text.compare}
+        value={view.compare}
+        options={text.comparisons}
+        onChoose={(compare) => change({ compare })}
+      />
+    </Chips>
+  );
+}
+
+function Day({ name, value, onChoose }: { name: string; value: string; onChoose: (day: string) => void }) {
+  return (
+    <label className="chip choice">
+      <span className="quiet">{name}:</span>
+      <input type="date" value={value} onChange={(event) => onChoose(event.target.value)} />
+    </label>
+  );
+}
