@@ -140,6 +140,14 @@ test('shows the traffic of a website, and filters all of it by a row', async () 
   await page.goBack();
   await page.getByLabel('Compare with').selectOption('none');
   await eventually(async () => expect(await page.getByText(/^from /).count()).toBe(0));
+  // Internal users are counted unless the project's setting or the reader says otherwise.
+  await console.query(
+    `UPDATE environment SET test_account_filters = '[{"key": "$browser", "value": "Firefox", "operator": "is_not", "type": "event"}]' WHERE id = $1`,
+  );
+  await page.getByLabel('Exclude internal and test users').check();
+  await eventually(async () => expect(await rowsOf(page, 'Countries')).toEqual(['France · 1 · 1']));
+  expect(new URL(page.url()).searchParams.get('internal')).toBe('excluded');
+  await page.getByLabel('Exclude internal and test users').uncheck();
   await page.getByLabel('Date range').selectOption('dStart');
   await eventually(async () => expect(new URL(page.url()).searchParams.get('time')).toBe('dStart'));
   await page.context().close();

@@ -54,7 +54,7 @@ export function Figures({ items, range, round }: { items: readonly Item[]; range
 function Before({ item: { kind, value, previous, isIncreaseBad } }: { item: Item }) {
   if (value === null || previous === null) return null;
   const change = changeOf(value, previous);
-  if (change === null) return text.noBefore;
+  if (change === null) return value === 0 ? null : text.noBefore;
   const isGood = change === 0 ? null : change > 0 !== (isIncreaseBad ?? false);
   return (
     <>
@@ -73,7 +73,14 @@ function Spark({ values, label }: { values: readonly number[]; label: string }) 
     return `${x.toFixed(1)},${(size.height - 2 - (value / most) * (size.height - 4)).toFixed(1)}`;
   });
   return (
-    <svg className="home-spark" {...size} viewBox={`0 0 ${size.width} ${size.height}`} role="img" aria-label={label}>
+    <svg
+      className="home-spark"
+      {...size}
+      viewBox={`0 0 ${size.width} ${size.height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
       <polyline points={points.join(' ')} />
     </svg>
   );

@@ -19,6 +19,8 @@ const parts = {
   to: matching(isDay),
   compare: part.oneOf(Object.keys(text.comparisons) as (keyof typeof text.comparisons)[], 'previous'),
   filters: part.list(),
+  /** Internal and test users; empty: as the project's setting says. */
+  internal: part.oneOf(['', 'excluded', 'included'] as const, ''),
   pages: part.oneOf(['Page', 'InitialPage', 'ExitPage'] as const, 'Page'),
   sources: part.oneOf(
     [
@@ -39,7 +41,7 @@ const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': 
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 
 /** What all questions of a view have in common. */
-export function sharedFields({ time, from, to, compare, filters }: View) {
+export function sharedFields({ time, from, to, compare, filters }: View, excludesInternal: boolean) {
   const isCustom = time === 'custom';
   const dateRange = isCustom
     ? { date_from: from === '' ? '-7d' : from, ...(to !== '' && { date_to: to }) }
@@ -48,7 +50,7 @@ export function sharedFields({ time, from, to, compare, filters }: View) {
     range: {
       dateRange,
       interval: hourly.has(time) ? 'hour' : 'day',
-      filterTestAccounts: true,
+      filterTestAccounts: excludesInternal,
       properties: filters.flatMap((written) => {
         const filter = readFilter(written);
         return filter === null ? [] : [propertyOf(filter)];

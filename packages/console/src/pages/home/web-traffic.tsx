@@ -9,6 +9,7 @@ import { Choice } from '../../parts/choice.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
+import type { Environment } from '../settings/environment.ts';
 import { BreakdownPanel } from './breakdown-panel.tsx';
 import { Checklist } from './checklist.tsx';
 import { Figures, type Item } from './figures.tsx';
@@ -19,10 +20,11 @@ import { text } from './words.ts';
 
 /** The numbers of a website. A click on any row filters all of them. */
 export function WebTraffic() {
-  const { id } = useProject();
+  const { id, test_account_filters_default_checked: isUsual } = useProject() as Environment;
   const { view, change, unknown } = useHomeAddress();
   const [round, setRound] = useState(0);
-  const { range, compareFilter } = sharedFields(view);
+  const excludesInternal = view.internal === '' ? isUsual === true : view.internal === 'excluded';
+  const { range, compareFilter } = sharedFields(view, excludesInternal);
   const overviewQuery = { kind: 'WebOverviewQuery', ...range, ...(compareFilter && { compareFilter }) };
   const overview = useWebQuery<Item[]>(overviewQuery, round);
   const filters = view.filters.map(readFilter).filter((filter) => filter !== null);
@@ -57,7 +59,7 @@ export function WebTraffic() {
         </Button>
       </PageTitle>
       <AddressHint unknown={[...unknown, ...(filters.length < view.filters.length ? ['filters'] : [])]} />
-      <ViewChips {...{ view, change, filters }} onRemove={toggle} />
+      <ViewChips {...{ view, change, filters, excludesInternal }} onRemove={toggle} />
       <Checklist />
       <section className="panel home-figures" aria-label={text.figures}>
         <Loaded query={overview} what={text.what}>
@@ -98,11 +100,13 @@ function ViewChips({
   view,
   change,
   filters,
+  excludesInternal,
   onRemove,
 }: {
   view: View;
   change: Change;
   filters: readonly RowFilter[];
+  excludesInternal: boolean;
   onRemove: (filter: RowFilter) => void;
 }) {
   return (
@@ -114,6 +118,14 @@ function ViewChips({
         remove: () => onRemove(filter),
       }))}
     >
+      <label className="chip choice">
+        <input
+          type="checkbox"
+          checked={excludesInternal}
+          onChange={({ target }) => change({ internal: target.checked ? 'excluded' : 'included' })}
+        />
+        {text.excludesInternal}
+      </label>
       {view.time === 'custom' && (
         <>
           <Day name={text.from} value={view.from} onChoose={(from) => change({ from }, { replace: true })} />
