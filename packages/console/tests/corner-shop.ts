@@ -7,6 +7,7 @@ export const shopTime = new Date('2026-11-24T15:04:08.000Z');
 
 /** The address in which a page has something to say, below the project; its plain address for all others. */
 export const views: Record<string, string> = {
+  home: 'home?time=-24h',
   live: `live?open=${uuidOf(0)}`,
   events: `events?open=${uuidOf(0)}`,
   persons: 'persons?person=ada@example.com',
