@@ -111,13 +111,13 @@ test('shows the traffic of a website, and filters all of it by a row', async () 
   await page.getByRole('img', { name: 'Visitors over time' }).waitFor();
   await eventually(async () =>
     expect(await rowsOf(page, 'Top pages')).toEqual([
-      '/ · 2 · 2 · 50%',
+      '/ · 2 · 2 · 50.0%',
       '/docs · 1 · 1 · 100%',
       '/pricing · 1 · 1 · –',
     ]),
   );
   expect(await rowsOf(page, 'Countries')).toEqual(['France · 2 · 2', 'Germany · 1 · 2']);
-  expect(await rowsOf(page, 'Referrers')).toEqual(['search.test · 2 · 3 · 50%', 'Direct · 1 · 1 · 100%']);
+  expect(await rowsOf(page, 'Referrers')).toEqual(['search.test · 2 · 3 · 50.0%', 'Direct · 1 · 1 · 100%']);
   await page.getByRole('button', { name: 'Browsers' }).click();
   await eventually(async () => expect(await rowsOf(page, 'Browsers')).toEqual(['Safari · 2 · 2', 'Firefox · 1 · 2']));
   await page.getByRole('button', { name: 'UTM source' }).click();

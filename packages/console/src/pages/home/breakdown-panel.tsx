@@ -1,3 +1,4 @@
+import { formatPercent } from '@millrace/contracts/numbers';
 import { useId, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
 import { Loaded } from '../../parts/states.tsx';
@@ -135,7 +136,7 @@ function Row({
       </td>
       <td className="number">{formatNumber(visitors ?? 0)}</td>
       <td className="number list-wide">{formatNumber(views ?? 0)}</td>
-      {hasRate && <td className="number">{rate === null ? '–' : text.percent(100 * rate)}</td>}
+      {hasRate && <td className="number">{rate === null ? '–' : formatPercent(100 * rate)}</td>}
     </tr>
   );
 }

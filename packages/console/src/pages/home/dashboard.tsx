@@ -50,11 +50,9 @@ export function FavoriteDashboard() {
                 }
                 onList={() => void navigate({ to: `/projects/${id}/dashboards` })}
                 unknown={unknown}
+                now={<Online />}
               />
             )}
-            <p className="home-online">
-              <Online />
-            </p>
             <Checklist />
           </>
         );
@@ -69,7 +67,7 @@ function NoDashboard() {
   const { id } = useProject();
   return (
     <>
-      <PageTitle title={words.pages.home.title} />
+      <PageTitle title={words.pages.home.title} now={<Online />} />
       <div className="panel">
         <Empty title={text.noDashboard} icon="dashboards">
           <p className="quiet">{text.noDashboardText}</p>

@@ -1,6 +1,5 @@
-import { changeOf, formatChange } from '../../answers/series.ts';
+import { changeOf, formatChange, formatValue, type NumberFormat } from '@millrace/contracts/numbers';
 import { Tile } from '../../parts/tile.tsx';
-import { formatNumber } from '../../words.ts';
 import { useWebQuery } from './question.ts';
 import { text } from './words.ts';
 
@@ -23,11 +22,12 @@ const metricOf: Record<string, Metric> = {
   'bounce rate': 'Bounces',
 };
 
-function formatItem(kind: string, value: number | null): string {
-  if (value === null) return '–';
-  if (kind === 'duration_s') return text.seconds(value);
-  return kind === 'percentage' ? text.percent(value) : formatNumber(value);
-}
+const formats: Record<string, NumberFormat> = {
+  unit: { kind: 'number' },
+  duration_s: { kind: 'seconds' },
+  percentage: { kind: 'percent' },
+};
+const formatOf = (kind: string): NumberFormat => formats[kind] ?? { kind: 'number' };
 
 /** The five numbers, how they moved, and each over time. */
 export function Figures({ items, range, round }: { items: readonly Item[]; range: object; round: number }) {
@@ -43,7 +43,7 @@ export function Figures({ items, range, round }: { items: readonly Item[]; range
       <Tile
         key={item.key}
         label={name}
-        value={formatItem(item.kind, item.value)}
+        value={item.value === null ? null : formatValue(item.value, formatOf(item.kind))}
         more={<Before item={item} />}
         chart={values.length > 1 && <Spark values={values} label={text.spark(name)} />}
       />
@@ -53,13 +53,14 @@ export function Figures({ items, range, round }: { items: readonly Item[]; range
 
 function Before({ item: { kind, value, previous, isIncreaseBad } }: { item: Item }) {
   if (value === null || previous === null) return null;
-  const change = changeOf(value, previous);
+  const format = formatOf(kind);
+  const change = changeOf(value, previous, format);
   if (change === null) return value === 0 ? null : text.noBefore;
   const isGood = change === 0 ? null : change > 0 !== (isIncreaseBad ?? false);
   return (
     <>
-      <span className={isGood === null ? '' : isGood ? 'good' : 'bad'}>{formatChange(change)}</span>{' '}
-      {text.before(formatItem(kind, previous))}
+      <span className={isGood === null ? '' : isGood ? 'good' : 'bad'}>{formatChange(change, format)}</span>{' '}
+      {text.before(formatValue(previous, format))}
     </>
   );
 }

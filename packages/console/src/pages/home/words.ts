@@ -1,4 +1,4 @@
-import { counted, formatNumber } from '../../words.ts';
+import { counted } from '../../words.ts';
 
 export const text = {
   what: 'The overview',
@@ -34,14 +34,6 @@ export const text = {
   before: (value: string) => `from ${value}`,
   noBefore: 'no data in the previous period',
   spark: (name: string) => `${name} over time`,
-  seconds: (value: number) => {
-    const seconds = Math.round(value);
-    if (seconds < 60) return `${seconds} s`;
-    const minutes = Math.floor(seconds / 60);
-    if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
-    return `${formatNumber(Math.floor(minutes / 60))} h ${minutes % 60} min`;
-  },
-  percent: (value: number) => `${formatNumber(Math.round(value * 10) / 10)}%`,
   panels: { pages: 'Pages', sources: 'Sources', places: 'Locations', devices: 'Devices' },
   tabs: {
     Page: 'Top pages',
