@@ -59,7 +59,9 @@ function Before({ item: { kind, value, previous, isIncreaseBad } }: { item: Item
   const isGood = change === 0 ? null : change > 0 !== (isIncreaseBad ?? false);
   return (
     <>
-      <span className={isGood === null ? '' : isGood ? 'good' : 'bad'}>{formatChange(change, format)}</span>{' '}
+      <span translate="no" className={isGood === null ? '' : isGood ? 'good' : 'bad'}>
+        {formatChange(change, format)}
+      </span>{' '}
       {text.before(formatValue(previous, format))}
     </>
   );
