@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -42,12 +42,14 @@ interface BoardProps {
   /** Confirms on the page with the list that the dashboard was deleted. */
   onRemoved: OfferUndo;
   unknown: readonly string[];
+  /** Next to the title. */
+  now?: ReactNode;
 }
 
 type OpenDialog = Exclude<BoardAction, 'full' | 'copy'> | 'filters' | { tile: Tile };
 
 /** One dashboard. Its tiles are only moved, resized and removed in edit mode. */
-export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown }: BoardProps) {
+export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: BoardProps) {
   const board = useBoard(id, view);
   const { path, query, refresh, states } = board;
   const { data } = query;
@@ -91,7 +93,12 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
         title={data ? visible(data.name || text.unnamed) : words.pages.dashboards.title}
         about={visible(data?.description ?? '')}
         onRename={data && (() => setDialog('details'))}
-        now={data && <Age isLoading={board.isLoading} at={board.lastRefresh} hasInsights={states.some(hasInsight)} />}
+        now={
+          <>
+            {now}
+            {data && <Age isLoading={board.isLoading} at={board.lastRefresh} hasInsights={states.some(hasInsight)} />}
+          </>
+        }
       >
         <Button aria-label={text.toList} onPress={onList}>
           <span className="wide-only">{text.toList}</span>

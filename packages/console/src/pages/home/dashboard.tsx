@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { call } from '../../api/request.ts';
+import { isRangeKey } from '../../filters/date-range.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { part, useAddress } from '../../parts/address.ts';
+import { matching, part, useAddress } from '../../parts/address.ts';
+import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
+import { useUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
 import { Board } from '../dashboards/board.tsx';
 import { readList } from '../dashboards/page.tsx';
@@ -16,52 +19,63 @@ import { Online } from './online.tsx';
 import { text } from './words.ts';
 
 const parts = {
-  time: part.oneOf(Object.keys(dashboards.times), ''),
-  /** JSON of the conditions in place of those that are stored. */
+  time: matching(isRangeKey),
+  /** JSON of the filters in place of the saved ones. */
   filters: part.text(),
+  edit: part.flag(),
 };
 
 /** Without web traffic: the project's primary dashboard, or else the one that was opened last. */
 export function FavoriteDashboard() {
   const { id, primary_dashboard: primary } = useProject() as Environment;
   const { view, change, unknown } = useAddress(parts);
+  const { notice, offerUndo, clear } = useUndo();
   const navigate = useNavigate();
-  const request = { path: `/api/projects/${id}/dashboards`, query: { limit: 100 } };
   const query = useQuery({
     queryKey: ['dashboards', id, 'of-home'],
-    queryFn: ({ signal }) => call<{ results: Dashboard[] }>(request, signal),
+    queryFn: async ({ signal }) => {
+      const request = { path: `/api/projects/${id}/dashboards`, query: { limit: 100, order: '-last_accessed_at' } };
+      const { results } = await call<{ results: Dashboard[] }>(request, signal);
+      return (results.find((one) => one.id === primary) ?? results[0])?.id ?? null;
+    },
   });
+  const toDashboards = (dashboard?: number) =>
+    void navigate({
+      to: `/projects/${id}/dashboards`,
+      search: (dashboard === undefined ? {} : { dashboard: String(dashboard) }) as never,
+    });
   return (
     <Loaded query={query} what={dashboards.what}>
-      {({ results }) => {
-        const [latest] = [...results].sort((a, b) => seenAt(b) - seenAt(a));
-        const shown = results.find((one) => one.id === primary) ?? latest;
-        return (
-          <>
-            {shown === undefined ? (
-              <NoDashboard />
-            ) : (
-              <Board
-                id={String(shown.id)}
-                time={view.time}
-                filters={readList(view.filters)}
-                onView={({ time, filters }) =>
-                  change({ time, filters: filters === null ? '' : JSON.stringify(filters) }, { replace: true })
-                }
-                onList={() => void navigate({ to: `/projects/${id}/dashboards` })}
-                unknown={unknown}
-                now={<Online />}
-              />
-            )}
-            <Checklist />
-          </>
-        );
-      }}
+      {(shown) => (
+        <>
+          {shown === null ? (
+            <NoDashboard />
+          ) : (
+            <Board
+              id={String(shown)}
+              view={{ time: view.time, filters: readList(view.filters) }}
+              isEditing={view.edit}
+              onView={({ time = view.time, filters }) =>
+                change(
+                  { time, ...(filters !== undefined && { filters: filters === null ? '' : JSON.stringify(filters) }) },
+                  { replace: true },
+                )
+              }
+              onEditing={(edit) => change({ edit }, { replace: true })}
+              onList={() => toDashboards()}
+              onOpen={toDashboards}
+              onRemoved={offerUndo}
+              unknown={unknown}
+              now={<Online />}
+            />
+          )}
+          <NoticeLine notice={notice} onDone={clear} />
+          <Checklist />
+        </>
+      )}
     </Loaded>
   );
 }
-
-const seenAt = ({ last_accessed_at: seen }: Dashboard) => (seen === null ? 0 : Date.parse(seen));
 
 function NoDashboard() {
   const { id } = useProject();
