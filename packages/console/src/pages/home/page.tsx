@@ -1,12 +1,19 @@
 import { useQueries } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { call } from '../../api/request.ts';
+import { loadPart } from '../../frame/broken.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Loaded } from '../../parts/states.tsx';
-import { FavoriteDashboard } from './dashboard.tsx';
+import { words } from '../../words.ts';
 import { WebTraffic } from './web-traffic.tsx';
 import { text } from './words.ts';
 import './home.css';
+
+/** Loaded only when it is shown: with it, dashboards come. */
+const FavoriteDashboard = lazy(
+  loadPart(() => import('./dashboard.tsx').then((part) => ({ default: part.FavoriteDashboard }))),
+);
 
 /** How it is going: the traffic of a website, or else a dashboard. A project without events is shown how to send the first. */
 export function Page() {
@@ -31,7 +38,12 @@ export function Page() {
     <Loaded query={known} what={text.what}>
       {([hasEvents, hasViews, hasScreens]) => {
         if (!hasEvents) return <Navigate to={`/projects/${id}/live`} replace />;
-        return hasViews || hasScreens ? <WebTraffic /> : <FavoriteDashboard />;
+        if (hasViews || hasScreens) return <WebTraffic />;
+        return (
+          <Suspense fallback={<p className="waiting">{words.states.loading}</p>}>
+            <FavoriteDashboard />
+          </Suspense>
+        );
       }}
     </Loaded>
   );
