@@ -1,5 +1,6 @@
-// What the console shows in tests of all pages and in its pictures: one afternoon of a bookshop, the same each time.
+// What the console shows in tests of all pages and in its pictures: a month of a mill's shop, the same each time.
 import type { BrowserContext } from 'playwright-core';
+import { makeDashboard, shopVisits, storeCustomers, type VisitEvent } from './shop-website.ts';
 import type { RunningConsole } from './start-console.ts';
 
 /** What all clocks say. Everything happened before. */
@@ -18,13 +19,10 @@ export const views: Record<string, string> = {
   insights: `insights?insight=new&question=${encodeURIComponent(
     JSON.stringify({
       kind: 'TrendsQuery',
-      dateRange: { date_from: '-24h' },
-      interval: 'hour',
-      series: [
-        { kind: 'EventsNode', event: 'product added', name: 'product added', math: 'sum', math_property: 'price' },
-      ],
-      properties: [{ key: '$os', type: 'event', operator: 'exact', value: 'Linux' }],
-      breakdownFilter: { breakdown: '$geoip_city_name', breakdown_type: 'event' },
+      dateRange: { date_from: '-14d' },
+      interval: 'day',
+      series: [{ kind: 'EventsNode', event: '$pageview', name: '$pageview', math: 'dau' }],
+      breakdownFilter: { breakdown: '$device_type', breakdown_type: 'event' },
       compareFilter: { compare: true },
     }),
   )}`,
@@ -129,7 +127,9 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
       },
     );
   }
-  await storeEvents(console, events(420));
+  const visits = shopVisits(shopTime);
+  await storeCustomers(console, visits.customers);
+  await storeEvents(console, [...events(150), ...visits.events.map(toShopEvent)]);
   await storeDefinitions(console);
   await storeWarnings(console);
   await makeFlags(console);
@@ -137,30 +137,20 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await makeExport(console);
   await storeGroups(console);
   await storePeople(console);
-  const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', {
-    ...{ name: 'The shop today', description: 'What came in, and how far visitors got' },
-    filters: { date_from: '-24h', interval: 'hour' },
-  });
-  for (const [name, source] of [
-    ['Orders by hour', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order placed', math: 'total' }] }],
-    [
-      'From the shelf to the order',
-      {
-        kind: 'FunnelsQuery',
-        series: ['$pageview', 'product added', 'order placed'].map((event) => ({ kind: 'EventsNode', event })),
-      },
-    ],
-  ] as const) {
-    await console.api('POST', 'insights', {
-      ...{ name, saved: true, dashboards: [dashboard] },
-      query: { kind: 'InsightVizNode', source },
-    });
-  }
+  await makeDashboard(console);
   await console.api('POST', 'subscriptions', {
     ...{ title: 'Orders of the week', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },
     ...{ frequency: 'weekly', byweekday: ['monday'], start_date: '2026-11-02T08:00:00Z' },
   });
 }
+
+const toShopEvent = ({ customer, timestamp, ...event }: VisitEvent): ShopEvent => ({
+  ...event,
+  distinct_id: customer.distinctId,
+  person_id: customer.uuid,
+  person_properties: customer.properties,
+  timestamp: timestamp.toISOString(),
+});
 
 async function storeEvents(console: RunningConsole, all: readonly ShopEvent[]): Promise<void> {
   const json = JSON.stringify(all);
