@@ -55,6 +55,7 @@ describe('refusals name code, sentence and field', () => {
     ['e-mail', Type.String({ format: 'email' }), 'x@', 'invalid_input', 'Enter a valid email address.'],
     ['uuid', Type.String({ format: 'uuid' }), 'x', 'invalid_input', 'Must be a valid UUID.'],
     ['boolean', Type.Boolean(), 'maybe', 'invalid_input', 'Must be a valid boolean.'],
+    ['boolean in a list', Type.Boolean(), ['true'], 'invalid_input', 'Must be a valid boolean.'],
     ['integer', number, '1.5', 'invalid_input', 'A valid integer is required.'],
     ['integer', number, true, 'invalid_input', 'A valid integer is required.'],
     ['too small', number, 0, 'min_value', 'Ensure this value is greater than or equal to 1.'],

@@ -91,6 +91,7 @@ export const funnels: InsightCase[] = [
   row('Q-156', 'by the first value', one('A 4 10:00 browser=Condor', 'B 4 11:00 browser=Falcon'), broken('browser', { breakdownAttributionType: 'first_touch' }), byValue([['Condor'], 1, 1])),
   row('Q-157', 'by the last value', condorThenSparrow, broken('browser', { breakdownAttributionType: 'last_touch' }), byValue([['Sparrow'], 1, 1])),
   row('Q-157', 'by the value of the first step', condorThenSparrow, broken('browser', { breakdownAttributionType: 'step', breakdownAttributionValue: 0 }), byValue([['Condor'], 1, 1])),
+  row('Q-157', 'by the value of the second step', condorThenSparrow, broken('browser', { breakdownAttributionType: 'step', breakdownAttributionValue: 1 }), byValue([['Sparrow'], 1, 1])),
   row('Q-157', 'by all events of a value', condorThenSparrow, broken('browser', { breakdownAttributionType: 'all_events' }), byValue([['Condor'], 1, 0])),
   row('Q-158', 'no value', one('A 4 10:00', 'B 4 11:00'), broken('browser'), byValue([[''], 1, 1])),
   row('Q-159', '25 values and other', manyBrowsers, broken('browser'), { results: { $set: [...browsers.slice(0, 25).map((browser) => [{ breakdown_value: [browser], count: 2 }, { count: 0 }]), [{ breakdown_value: ['Other'], count: 5 }, { count: 0 }]] } }),
