@@ -87,6 +87,24 @@ export function endOf(begin: number, interval: Interval, count = 1): number {
   return begin + count * seconds * 1000;
 }
 
+/**
+ * The time of a column of a retention table, in milliseconds as if the clock showed UTC. Column 0 is the interval in which the row
+ * begins.
+ * @param begin of the row
+ * @param filter the query's `retentionFilter`; with `retentionCustomBrackets`, each later column has as many intervals as its bracket
+ */
+export function retentionColumn(
+  begin: number,
+  column: number,
+  filter: Readonly<Record<string, unknown>>,
+): { from: number; to: number } {
+  const interval = intervalOf({ interval: String(filter.period ?? 'Day').toLowerCase() });
+  const brackets = Array.isArray(filter.retentionCustomBrackets) ? filter.retentionCustomBrackets.map(Number) : null;
+  const endBefore = (at: number) => (brackets === null ? at : 1 + brackets.slice(0, at - 1).reduce((a, b) => a + b, 0));
+  const first = column === 0 ? 0 : endBefore(column);
+  return { from: endOf(begin, interval, first), to: endOf(begin, interval, endBefore(column + 1)) };
+}
+
 /** The index of the first interval that is not over; the number of days if all are. @param now wall time in the project's time zone */
 export function firstOpen(days: readonly string[], interval: Interval, now: number): number {
   const at = days.findIndex((day) => endOf(timeOf(day), interval) > now);

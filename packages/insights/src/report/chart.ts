@@ -1,6 +1,14 @@
 // What of an answer is drawn.
 
-import { colorOf, firstOpen, intervalOf, mostColors, type SeriesColor } from '@millrace/contracts/chart';
+import {
+  colorOf,
+  firstOpen,
+  intervalOf,
+  mostColors,
+  retentionColumn,
+  type SeriesColor,
+  timeOf,
+} from '@millrace/contracts/chart';
 import { type NumberFormat, numberFormatOf, plainFormat } from '@millrace/contracts/numbers';
 import { isRecord } from '../query-parts.ts';
 import { displayOf, isBefore, labelOf, type SeriesResult, seriesOf } from './figures.ts';
@@ -10,8 +18,8 @@ export type Chart =
   | { shape: 'lines' | 'bars'; times: string[]; open: number; format: NumberFormat; series: DrawnSeries[] }
   /** A bar for each: totals of series, steps of a funnel. */
   | { shape: 'rows'; format: NumberFormat; rows: { label: string; value: number }[] }
-  /** Who came back: shares of those who began, from 0 to 1. */
-  | { shape: 'heat'; columns: string[]; rows: { label: string; size: number; shares: number[] }[] };
+  /** Retention: shares from 0 to 1. `open` is the index of the first share of an interval that is still in progress. */
+  | { shape: 'heat'; columns: string[]; rows: { label: string; size: number; shares: number[]; open: number }[] };
 
 interface DrawnSeries {
   label: string;
@@ -35,7 +43,7 @@ export function chartOf(results: unknown, source: Record<string, unknown> | null
     case 'FunnelsQuery':
       return chartOfFunnel(results);
     case 'RetentionQuery':
-      return chartOfRetention(results);
+      return chartOfRetention(results, source, now);
     default:
       return null;
   }
@@ -90,20 +98,34 @@ function chartOfFunnel(results: unknown): Chart | null {
   };
 }
 
-function chartOfRetention(results: unknown): Chart | null {
-  if (!Array.isArray(results)) return null;
-  const groups = results.filter(isRecord).filter(({ breakdown_value: value }) => value === undefined || value === null);
-  const rows = groups.slice(0, mostHeatRows).map(({ date, values }) => {
-    const counts = Array.isArray(values) ? values.filter(isRecord).map(({ count }) => Number(count)) : [];
-    const [size = 0, ...later] = counts;
-    return {
-      label: String(date).slice(0, 10),
-      size,
-      shares: later.slice(0, mostHeatColumns - 1).map((count) => (size === 0 ? 0 : count / size)),
-    };
+/**
+ * The results without the intervals of retention that have not begun, for which the API returns 0. Other results stay as they are.
+ * @param now wall time in the project's time zone
+ */
+export function withoutFuture(results: unknown, source: Record<string, unknown> | null, now: number): unknown {
+  if (source?.kind !== 'RetentionQuery' || !Array.isArray(results)) return results;
+  return results.filter(isRecord).map((group) => ({
+    ...group,
+    values: valuesOf(group).filter((_, column) => columnOf(group, column, source).from <= now),
+  }));
+}
+
+const valuesOf = ({ values }: Record<string, unknown>) => (Array.isArray(values) ? values.filter(isRecord) : []);
+const columnOf = ({ date }: Record<string, unknown>, column: number, { retentionFilter }: Record<string, unknown>) =>
+  retentionColumn(timeOf(String(date)), column, isRecord(retentionFilter) ? retentionFilter : {});
+
+function chartOfRetention(results: unknown, source: Record<string, unknown>, now: number): Chart | null {
+  const begun = withoutFuture(results, source, now);
+  if (!Array.isArray(begun)) return null;
+  const groups = begun.filter(({ breakdown_value: value }) => value === undefined || value === null);
+  const rows = groups.slice(0, mostHeatRows).map((group) => {
+    const [size = 0, ...later] = valuesOf(group).map(({ count }) => Number(count));
+    const shares = later.slice(0, mostHeatColumns - 1).map((count) => (size === 0 ? 0 : count / size));
+    const open = shares.findIndex((_, at) => columnOf(group, at + 1, source).to > now);
+    return { label: String(group.date).slice(0, 10), size, shares, open: open === -1 ? shares.length : open };
   });
   if (rows.length === 0) return null;
-  const widest = groups.find(({ values }) => Array.isArray(values) && values.length > 1)?.values;
-  const labels = Array.isArray(widest) ? widest.filter(isRecord).map(({ label }) => String(label)) : [];
+  const widest = groups.reduce((a, b) => (valuesOf(b).length > valuesOf(a).length ? b : a));
+  const labels = valuesOf(widest).map(({ label }) => String(label));
   return { shape: 'heat', columns: labels.slice(1, mostHeatColumns), rows };
 }

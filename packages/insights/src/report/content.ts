@@ -9,7 +9,7 @@ import { inOrderOfLayout, queryOfTile } from '../dashboard.ts';
 import { changeSource, sourceOf } from '../override.ts';
 import { isRecord } from '../query-parts.ts';
 import type { QueryAnswer } from '../run.ts';
-import { type Chart, chartOf } from './chart.ts';
+import { type Chart, chartOf, withoutFuture } from './chart.ts';
 import { type Figure, figureOfFunnel, figuresOf } from './figures.ts';
 import { findSubject, type Subject, type SubjectInsight } from './store.ts';
 
@@ -154,8 +154,10 @@ async function answered(
   { now, timezone }: Moment,
 ): Promise<Partial<ReportedInsight>> {
   const answer = await deps.ask(withTimeBefore(query), now);
-  const { results, columns, resolved_date_range: range } = answer;
+  const { columns, resolved_date_range: range } = answer;
   const source = sourceOf(query);
+  const wallTime = timeZone(timezone).toWallTime(now);
+  const results = withoutFuture(answer.results, source, wallTime);
   const figures =
     source?.kind === 'FunnelsQuery' ? await conversion(deps, { query, answer, now }) : figuresOf(results, source);
   const table = resultTable(results, columns);
@@ -175,7 +177,7 @@ async function answered(
       rows: Math.max(0, table.rows.length - mostRows),
       figures: Math.max(0, figures.length - mostFigures),
     },
-    chart: chartOf(results, source, timeZone(timezone).toWallTime(now)),
+    chart: chartOf(results, source, wallTime),
   };
 }
 

@@ -44,4 +44,18 @@ describe('drawInsight', () => {
     expect(svg).toContain(`fill="${seriesColors.light[3]}"`);
     expect(svg).not.toContain(`fill="${seriesColors.light[1]}"`);
   });
+
+  it('leaves out intervals of retention that have not begun, and marks the one in progress', () => {
+    const query = { kind: 'RetentionQuery', retentionFilter: { period: 'Day' } };
+    const group = (date: string, counts: number[]) => ({
+      date: `${date}T00:00:00Z`,
+      values: counts.map((count, at) => ({ count, label: `Day ${at}` })),
+    });
+    const svg = draw(
+      [group('2026-11-23', [4, 3, 1]), group('2026-11-24', [5, 2, 0]), group('2026-11-25', [6, 0, 0])],
+      query,
+    );
+    expect([...(svg?.matchAll(/>(\d+%\*?)</g) ?? [])].map(([, share]) => share)).toEqual(['75%', '25%*', '40%*']);
+    expect(svg).toContain('* interval in progress');
+  });
 });

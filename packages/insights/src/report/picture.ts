@@ -206,14 +206,18 @@ function drawHeat({ columns, rows }: Extract<Chart, { shape: 'heat' }>, top: num
   const room = (width - left - padding) / Math.max(1, columns.length);
   const style = { size: 11, colour: colours.quiet, anchor: 'middle' as const };
   const head = columns.map((label, at) => write(left + (at + 0.5) * room, top + 10, cut(label, 9), style)).join('');
-  const body = rows.map(({ label, size, shares }, row) => {
+  const body = rows.map(({ label, size, shares, open }, row) => {
     const y = top + 18 + row * 24;
     const cells = shares.map((share, at) => {
       const x = left + at * room;
       const shade = `<rect x="${round(x + 1)}" y="${y + 1}" width="${round(room - 2)}" height="22" rx="2" fill="${tones[0]}" opacity="${round(0.06 + share * 0.5)}"/>`;
       return size === 0
         ? ''
-        : shade + write(x + room / 2, y + 16, `${Math.round(share * 100)}%`, { size: 11, anchor: 'middle' });
+        : shade +
+            write(x + room / 2, y + 16, `${Math.round(share * 100)}%${at < open ? '' : '*'}`, {
+              size: 11,
+              anchor: 'middle',
+            });
     });
     return (
       write(padding, y + 16, label, { size: 11 }) +
@@ -221,7 +225,10 @@ function drawHeat({ columns, rows }: Extract<Chart, { shape: 'heat' }>, top: num
       cells.join('')
     );
   });
-  return { svg: head + body.join(''), height: 26 + rows.length * 24 };
+  const end = top + 18 + rows.length * 24;
+  const note = write(left, end + 16, '* interval in progress', { size: 11, colour: colours.quiet });
+  const hasOpen = rows.some(({ shares, open, size }) => size > 0 && open < shares.length);
+  return { svg: head + body.join('') + (hasOpen ? note : ''), height: 26 + rows.length * 24 + (hasOpen ? 18 : 0) };
 }
 
 const dayPlaces = (count: number) =>
