@@ -1,4 +1,14 @@
-import { axisLabels, endOf, type Interval, intervalText, otherColor, seriesColors, ticksOf, timeOf } from './chart.ts';
+import {
+  axisLabels,
+  endOf,
+  type Interval,
+  intervalText,
+  otherColor,
+  retentionColumn,
+  seriesColors,
+  ticksOf,
+  timeOf,
+} from './chart.ts';
 import type { NumberFormat } from './numbers.ts';
 
 describe('ticksOf', () => {
@@ -86,4 +96,24 @@ it.each([
       const distance = Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
       expect([one, other, distance > 0.1]).toEqual([one, other, true]);
     }
+});
+
+describe('retentionColumn', () => {
+  const begin = Date.parse('2026-11-01T00:00:00Z');
+  const daysOf = (column: number, filter: object) => {
+    const { from, to } = retentionColumn(begin, column, { ...filter });
+    return [from, to].map((time) => (time - begin) / 86_400_000);
+  };
+
+  it.each([
+    [0, { period: 'Day' }, [0, 1]],
+    [3, { period: 'Week' }, [21, 28]],
+    [1, { period: 'Month' }, [30, 61]],
+    [0, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [0, 1]],
+    [1, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [1, 2]],
+    [2, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [2, 5]],
+    [3, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [5, 12]],
+  ])('column %i of %j is from day %j', (column, filter, days) => {
+    expect(daysOf(column, filter)).toEqual(days);
+  });
 });

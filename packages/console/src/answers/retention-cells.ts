@@ -1,8 +1,7 @@
 // Which intervals of a retention table are over, and the mean of each column.
 
+import { retentionColumn } from '@millrace/contracts/chart';
 import { type Fields, listOf } from './question.ts';
-
-export type Period = 'Hour' | 'Day' | 'Week' | 'Month';
 
 export interface RetentionCell {
   /** Null when the row has no persons who could come back. */
@@ -21,25 +20,21 @@ export interface RetentionRow {
   later: RetentionCell[];
 }
 
-/** A wall time some periods later, both in milliseconds as if the clock showed UTC. */
-function laterBy(begin: number, count: number, period: Period): number {
-  const date = new Date(begin);
-  if (period === 'Month') return date.setUTCMonth(date.getUTCMonth() + count);
-  const hours = { Hour: 1, Day: 24, Week: 168 }[period];
-  return begin + count * hours * 3_600_000;
-}
-
-/** @param now wall time in the project's time zone, in milliseconds as if its clock showed UTC */
+/**
+ * @param filter the query's `retentionFilter`
+ * @param now wall time in the project's time zone, in milliseconds as if its clock showed UTC
+ */
 export function retentionRows(
   groups: readonly Fields[],
-  { period, isShare, now }: { period: Period; isShare: boolean; now: number },
+  { filter, isShare, now }: { filter: Fields; isShare: boolean; now: number },
 ): RetentionRow[] {
   return groups.map(({ date, values }) => {
     const begin = String(date).slice(0, 19);
     const start = Date.parse(`${begin}Z`);
     const state = (at: number) => {
-      if (laterBy(start, at, period) > now) return 'future';
-      return laterBy(start, at + 1, period) > now ? 'in progress' : 'over';
+      const { from, to } = retentionColumn(start, at, filter);
+      if (from > now) return 'future';
+      return to > now ? 'in progress' : 'over';
     };
     const [size = 0, ...later] = listOf(values).map(({ count }) => Number(count));
     return {

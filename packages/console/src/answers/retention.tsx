@@ -4,14 +4,7 @@ import { useProject } from '../frame/project.ts';
 import { SeriesChart } from './chart.tsx';
 import { PersonsButton } from './persons-button.tsx';
 import { type Fields, fieldsOf, listOf, type Question } from './question.ts';
-import {
-  meanShares,
-  type Period,
-  type RetentionCell,
-  type RetentionRow,
-  retentionRows,
-  wallTime,
-} from './retention-cells.ts';
+import { meanShares, type RetentionCell, type RetentionRow, retentionRows, wallTime } from './retention-cells.ts';
 import type { Point } from './series.ts';
 import { text } from './words.ts';
 
@@ -24,13 +17,14 @@ export function Retention(props: {
   onPersons?: ((point: Point) => void) | undefined;
 }) {
   const { timezone } = useProject();
-  const { period = 'Day', aggregationType = 'count' } = fieldsOf(props.question.retentionFilter);
+  const filter = fieldsOf(props.question.retentionFilter);
+  const { period = 'Day', aggregationType = 'count' } = filter;
   const isShare = aggregationType === 'count';
   const now = wallTime(new Date(), timezone);
   const names = [...new Set(props.groups.map(({ breakdown_value: value }) => value ?? null))];
   const tables = names.map((value) => {
     const groups = props.groups.filter(({ breakdown_value: own }) => (own ?? null) === value);
-    const rows = retentionRows(groups, { period: period as Period, isShare, now });
+    const rows = retentionRows(groups, { filter, isShare, now });
     const widest = groups.find(({ values }) => listOf(values).length === Math.max(...rows.map(widthOf)));
     const labels = listOf(widest?.values).map(({ label }) => String(label));
     return { name: value === null ? '' : visible(String(value)), rows, labels: labels.slice(1) };
