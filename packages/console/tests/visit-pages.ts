@@ -34,7 +34,7 @@ export async function visitShop(
 /** Nothing of the page is waited for any more. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1, [data-state]').first().waitFor();
-  await eventually(async () => (await page.locator('.waiting').count()) === 0, {
+  await eventually(async () => (await page.locator('.waiting, [aria-busy=true]').count()) === 0, {
     what: `the end of loading ${page.url()}`,
   });
 }
