@@ -69,7 +69,7 @@ test('it prints a link to a made-up shop of 30 days: four insights with numbers,
   const secret = await consoleSecret(connection.settings.DATABASE_URL);
   const page = await (await browser.newContext()).newPage();
   await page.goto(`${new URL(link).origin}/console/enter#${secret}`);
-  await page.getByText('Demo project').first().waitFor();
+  await page.getByText('Demo project').filter({ visible: true }).first().waitFor();
   await eventually(
     async () => {
       await page.goto(link);
