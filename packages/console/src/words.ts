@@ -129,7 +129,7 @@ export const words = {
   codeHint: 'Enter the six-digit code from your authenticator app, or a backup code.',
   rememberFactor: 'Do not ask again in this browser for 30 days',
   pages: {
-    home: { title: 'Home', question: 'How is it going, and where do visitors come from?' },
+    home: { title: 'Home', question: 'How is the site doing, and where do visitors come from?' },
     live: { title: 'Live', question: 'Are events arriving, and are any of them dropped?' },
     events: { title: 'Events', question: 'What happened, and when?' },
     persons: { title: 'Persons', question: 'Who are your users, and what did they do?' },

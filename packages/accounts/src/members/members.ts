@@ -36,7 +36,7 @@ export interface NewMember {
 export async function addMember(sql: Sql, input: NewMember): Promise<Membership> {
   const level = input.level ?? membershipLevels.member;
   if (!isMembershipLevel(level)) {
-    throw invalidField('level', 'invalid_choice', `"${String(level)}" is not a valid choice: 1, 8 or 15.`);
+    throw invalidField('level', 'invalid_choice', `"${String(level)}" is not a valid choice. Choose one of: 1, 8, 15.`);
   }
   if (!isUuid(input.organizationId)) throw notFound('Organization');
   if (!isRowId(input.userId)) throw notFound('User');
@@ -87,7 +87,7 @@ export async function setMemberLevel(
   { level, ...addressed }: AddressedMember & { level: MembershipLevel },
 ): Promise<MemberWithEmail> {
   if (!isMembershipLevel(level)) {
-    throw invalidField('level', 'invalid_choice', `"${String(level)}" is not a valid choice: 1, 8 or 15.`);
+    throw invalidField('level', 'invalid_choice', `"${String(level)}" is not a valid choice. Choose one of: 1, 8, 15.`);
   }
   const { member, by } = await lockMember(tx, addressed);
   if (by) refuseLevel(by, toActing(member), level);

@@ -51,8 +51,8 @@ export const text = {
     `${own} requested a merge with ${other}, but ${other} does not belong to this person. Either the merge was rejected, or the ID was reassigned later.`,
   unexplained: (count: number) =>
     count === 1
-      ? 'No stored event shows how this ID was added to this person. Either the event was deleted, or another person sent it:'
-      : 'No stored event shows how these IDs were added to this person. Either the events were deleted, or other persons sent them:',
+      ? 'No stored event shows how this ID was added to this person. The event was deleted or was sent by another person.'
+      : 'No stored event shows how the following IDs were added to this person. The events were deleted or were sent by other persons.',
   events: 'This person’s events',
   noEventsTitle: 'No events',
   noEvents: 'This person’s stored events appear here, newest first.',
