@@ -55,7 +55,7 @@ test('a key that is needed and missing is named, a key that is there is not', ()
   const box = createSecretBox(newKey());
   expect(() => box.requireKeys(box.keyIds)).not.toThrow();
   expect(() => box.requireKeys(['0123456789ab', ...box.keyIds])).toThrow(
-    /SECRETS_KEY does not contain the key 0123456789ab, with/,
+    /SECRETS_KEY does not contain the key 0123456789ab, which encrypts/,
   );
   expect(() => createSecretBox(undefined).requireKeys(box.keyIds)).toThrow(/SECRETS_KEY/);
 });

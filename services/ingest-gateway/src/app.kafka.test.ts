@@ -312,6 +312,7 @@ describe('silent drops', () => {
       expect(warning).toMatchObject({ type: 'ignored_invalid_timestamp', count: 2 });
       const sample = { uuid: expect.any(String), sent_at: 'a minute ago' };
       expect(warning?.details).toEqual({
+        ...{ path: '/batch', user_agent: 'node' },
         samples: [
           { index: 0, event: 'timed', ...sample },
           { index: 2, event: 'also timed', ...sample },
