@@ -124,7 +124,7 @@ test('saves the settings of insights and dashboards, and shows a refused filter 
   await saveButton.click();
   await insights.getByRole('alert').getByText('test_account_filters.1.value').waitFor();
   await lookAt(page);
-  await insights.getByRole('button', { name: 'Remove $host matches regex (' }).click();
+  await insights.getByRole('button', { name: 'Remove Host matches regex (' }).click();
   await save(insights);
   expect(await console.api('GET', `/api/environments/${console.tenant.environmentId}`)).toMatchObject({
     ...{ week_start_day: 1, human_friendly_comparison_periods: true, primary_dashboard: dashboard },
