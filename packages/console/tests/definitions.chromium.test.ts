@@ -44,7 +44,7 @@ describe('of a shop', () => {
     await eventually(async () => expect(await names(page)).toEqual(['product added']));
     await page.getByLabel('Type:').selectOption('Event properties');
     await page.getByRole('combobox', { name: 'Type' }).waitFor();
-    await page.getByRole('searchbox').fill('geoip');
+    await page.getByRole('searchbox').fill('geoip_city');
     await eventually(async () => expect(await names(page)).toEqual(['City']));
     await row(page, 'City').getByText('$geoip_city_name').waitFor();
     await page.context().close();

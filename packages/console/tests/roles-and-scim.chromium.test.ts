@@ -106,7 +106,8 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
   };
 
   await page.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
-  await page.getByRole('button', { name: 'Access' }).click();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Access' }).click();
   await dialog.getByText('Default for this record type: Editor').waitFor({ state: 'attached' });
   await lookAt(page);
   await dialog.getByLabel('Access level: Every member').selectOption('No access');
@@ -124,7 +125,8 @@ test('C-035: who may use one dashboard, insight, flag, cohort or early access fe
   await other.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
   await other.locator('[data-state]').filter({ hasText: 'viewer access' }).waitFor();
   await hedy.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
-  await hedy.getByRole('button', { name: 'Access' }).click();
+  await hedy.getByRole('button', { name: 'More' }).click();
+  await hedy.getByRole('menuitem', { name: 'Access' }).click();
   await hedy.getByText('Only project administrators, the user who created the record').waitFor();
   expect(await hedy.getByRole('dialog').getByRole('combobox').count()).toBe(2);
   expect(await hedy.getByRole('dialog').locator('select:not(:disabled)').count()).toBe(0);
@@ -209,7 +211,7 @@ test('C-033: the token of SCIM is shown once, and what the provider asked for is
   await scim.getByRole('button', { name: 'Disable SCIM' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disable SCIM' }).click();
   await scim.getByRole('button', { name: 'Enable SCIM' }).waitFor();
-  await page.goto(console.address('activity'));
+  await page.goto(console.address('activity?project=all'));
   await page.getByText('through the identity provider for corp.example').first().waitFor();
   await page.context().close();
 });
