@@ -144,7 +144,7 @@ const sentContent = {
     {
       ...{ short_id: 'abc', name: 'Orders', description: '', query_kind: 'TrendsQuery', error: null, chart: null },
       ...{ date_from: '2026-11-16T00:00:00Z', date_to: '2026-11-22T23:59:59Z' },
-      figures: [{ label: 'order', value: 4711, unit: 'number', of: 'total', before: null }],
+      figures: [{ label: 'order', value: 4711, format: { kind: 'number' }, of: 'total', before: null }],
       ...{ table: { columns: [], rows: [] }, left_out: { rows: 0, figures: 0 } },
     },
   ],
