@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import type { LiveMessage } from './messages.ts';
+import type { StreamState } from './shared-stream.ts';
 import { newestFirst, type Row, timeOf } from './use-live.ts';
 
 const most = 50;
@@ -17,8 +18,11 @@ interface Filters {
   properties: readonly string[];
 }
 
-/** The last events before the stream began, by the filters of the stream. */
-export function useEarlier({ event, without, person, properties }: Filters) {
+/**
+ * The last events before the stream began, by the filters of the stream. They are read after the stream has opened, so that no event
+ * is stored between the two.
+ */
+export function useEarlier({ event, without, person, properties }: Filters, stream: StreamState) {
   const { id } = useProject();
   const names = (operator: string, value: readonly string[]) =>
     value.length === 0 ? [] : [JSON.stringify({ key: 'event', type: 'event_metadata', operator, value })];
@@ -38,6 +42,7 @@ export function useEarlier({ event, without, person, properties }: Filters) {
       );
       return results.map(rowOf);
     },
+    enabled: stream.kind !== 'connecting',
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });

@@ -47,7 +47,7 @@ export function Page() {
   const live = useLive(path, query, view.paused);
   const [asCall, setAsCall] = useState(false);
   const streamed = useDeferredValue(live.rows);
-  const earlier = useEarlier(view);
+  const earlier = useEarlier(view, live.state);
   const all = useAllRows(streamed, earlier.data);
   const [sought, setSought] = useState('');
   const rows = useMemo(() => all.filter(({ message }) => hasName(message, sought)), [all, sought]);
