@@ -6,7 +6,7 @@ import { engines, onClickHouse } from './test-store.ts';
 const modules = await clickHouseOrSkip();
 if (modules === null) test.skip('questions on ClickHouse', () => {});
 else {
-  engines.splice(0, engines.length, onClickHouse(modules));
+  const usual = engines.splice(0, engines.length, onClickHouse(modules));
   await import('./insight-cases.test.ts');
   await import('./filters.test.ts');
   await import('./traps.test.ts');
@@ -14,4 +14,6 @@ else {
   await import('./random-questions.test.ts');
   await import('./changed-queries.test.ts');
   await import('./random-web.test.ts');
+  // Test files that run in the same process use the usual engines.
+  engines.splice(0, engines.length, ...usual);
 }
