@@ -64,8 +64,10 @@ async function storeVisits(projectId: number): Promise<void> {
   const ids = 'INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version) VALUES ($1, $2, $3, $4)';
   await owner.query(ids, [projectId, 'ada', ada, 0]);
   await owner.query(ids, [projectId, 'visitor', ada, 1]);
+  // All events are of one day and one week, also right after midnight.
   const event = `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
-    VALUES ($1, now() - make_interval(mins => $2), gen_random_uuid(), $3, $4, $5, $6, now())`;
+    VALUES ($1, CASE WHEN now() < date_trunc('day', now()) + interval '40 minutes' THEN date_trunc('day', now()) ELSE now() END
+                - make_interval(mins => $2), gen_random_uuid(), $3, $4, $5, $6, now())`;
   const add = (minutes: number, name: string, id: string, person: string, properties: object) =>
     owner.query(event, [projectId, minutes, name, id, person, JSON.stringify(properties)]);
   await add(30, '$pageview', 'visitor', visitor, {});

@@ -1,7 +1,7 @@
 // The events that were stored before the page was opened.
 
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import type { LiveMessage } from './messages.ts';
@@ -19,8 +19,8 @@ interface Filters {
 }
 
 /**
- * The last events before the stream began, by the filters of the stream. They are read after the stream has opened, so that no event
- * is stored between the two.
+ * The last events before the stream began, by the filters of the stream. They are read again whenever the stream opens, so that no
+ * event is stored between the two.
  */
 export function useEarlier({ event, without, person, properties }: Filters, stream: StreamState) {
   const { id } = useProject();
@@ -33,7 +33,7 @@ export function useEarlier({ event, without, person, properties }: Filters, stre
     before: '-0s',
     limit: most,
   };
-  return useQuery({
+  const earlier = useQuery({
     queryKey: ['live', id, 'earlier', query],
     queryFn: async ({ signal }) => {
       const { results } = await call<{ results: EarlierEvent[] }>(
@@ -42,10 +42,14 @@ export function useEarlier({ event, without, person, properties }: Filters, stre
       );
       return results.map(rowOf);
     },
-    enabled: stream.kind !== 'connecting',
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+  const { refetch } = earlier;
+  useEffect(() => {
+    if (stream.kind === 'open') void refetch();
+  }, [stream.kind, refetch]);
+  return earlier;
 }
 
 interface EarlierEvent extends Pick<LiveMessage, 'timestamp' | 'properties'> {
