@@ -1,7 +1,7 @@
 // The events that were stored before the page was opened.
 
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import type { LiveMessage } from './messages.ts';
@@ -19,7 +19,7 @@ interface Filters {
 }
 
 /**
- * The last events before the stream began, by the filters of the stream. They are read again whenever the stream opens, so that no
+ * The last events before the stream began, by the filters of the stream. They are read again when the stream first opens, so that no
  * event is stored between the two.
  */
 export function useEarlier({ event, without, person, properties }: Filters, stream: StreamState) {
@@ -46,9 +46,13 @@ export function useEarlier({ event, without, person, properties }: Filters, stre
     gcTime: 0,
   });
   const { refetch } = earlier;
+  const key = JSON.stringify(query);
+  const opened = useRef('');
   useEffect(() => {
-    if (stream.kind === 'open') void refetch();
-  }, [stream.kind, refetch]);
+    if (stream.kind !== 'open' || opened.current === key) return;
+    opened.current = key;
+    void refetch();
+  }, [stream.kind, key, refetch]);
   return earlier;
 }
 

@@ -66,7 +66,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for path and query
   useEffect(() => {
     if (!isHere) {
-      setLive((now) => ({ ...now, wasAway: now.rows.length > 0 }));
+      setLive((now) => ({ ...now, wasAway: now.rows.length > 0 || now.state.kind === 'open' }));
       return undefined;
     }
     let count = 0;
