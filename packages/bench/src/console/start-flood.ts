@@ -5,7 +5,7 @@ import { fillerProperties } from '../workload/gateway-workloads.ts';
 
 const tickMs = 20;
 
-/** The console and the API behind it, but for Live's stream: that sends so many events per second and holds nothing back. */
+/** Passes requests on to the API, except those for the Live stream, which it answers with this many events per second. */
 export async function startFlood(apiPort: number, eventsPerSecond: number): Promise<TestServer> {
   return startServer((request, response) => {
     if (request.url?.includes('/live/events')) return flood(response, eventsPerSecond);

@@ -19,7 +19,7 @@ export function timesOf({ bins, average_conversion_time: average }: Record<strin
 export function TimesToConvert({ times: { bins, average } }: { times: Times }) {
   const total = bins.reduce((sum, [, count]) => sum + count, 0);
   const shown = bins.slice(0, -1).map(([from, count], at) => {
-    // Whoever took exactly as long as the end is counted in the last bin.
+    // The API counts conversions that took exactly as long as the end in a bin of their own. They belong to the last bin.
     const isLast = at === bins.length - 2;
     return { from, to: bins[at + 1]?.[0] ?? from, count: count + (isLast ? (bins.at(-1)?.[1] ?? 0) : 0) };
   });

@@ -89,7 +89,7 @@ export function NamePicker({
       items={options}
       defaultFilter={() => true}
       inputValue={typed ?? value}
-      // Another key closes the list, so there is none while names are reported as they are typed.
+      // A changed key would close the list, so no key is selected while the user is typing.
       selectedKey={isLive && typed !== null ? null : keyOf(value)}
       onInputChange={(name) => {
         if (name === (pending.current ?? value)) return;

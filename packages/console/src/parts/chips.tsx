@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { words } from '../words.ts';
 import { Icon } from './icon.tsx';
+import { Search } from './search.tsx';
 
 export interface Chip {
   key: string;
@@ -37,6 +38,26 @@ export function Chips({
       ))}
       {children && <div className="chips-end">{children}</div>}
     </div>
+  );
+}
+
+/** The search field of a list whose address has a `search`, with buttons at the end. */
+export function SearchChips({
+  address: { view, change },
+  label,
+  children,
+}: {
+  address: { view: { search: string }; change: (to: { search: string }, options: { replace: boolean }) => void };
+  label: string;
+  children?: ReactNode;
+}) {
+  const search = (
+    <Search value={view.search} label={label} onSearch={(found) => change({ search: found }, { replace: true })} />
+  );
+  return (
+    <Chips chips={[]} search={search}>
+      {children}
+    </Chips>
   );
 }
 

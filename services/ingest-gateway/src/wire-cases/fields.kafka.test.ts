@@ -4,9 +4,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * Field by field: all that an SDK says about an event stands in the record as it was sent, in every shape of request,
- * and nothing stands there that nobody said (docs/wire-rules.md#event-fields; the record is described in
- * packages/contracts).
+ * Checks each field of an event in every request shape: the record contains everything that the SDK sent, unchanged, and nothing else
+ * (docs/wire-rules.md#event-fields; `packages/contracts` describes the record).
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;

@@ -1,8 +1,9 @@
+import { Link } from '@tanstack/react-router';
+import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { type Activity, Change } from './change.tsx';
-import { RecordLink } from './record-link.tsx';
 import { text } from './words.ts';
 
 const byWhat = ({ job_type: type, job_id: id }: { job_type: string; job_id: string }) =>
@@ -49,5 +50,36 @@ export function Entry({
         <Change key={change.field} scope={scope} change={change} />
       ))}
     </li>
+  );
+}
+
+const pagesOfRecords: Record<string, (id: string) => [path: string, search?: Record<string, string>]> = {
+  FeatureFlag: (flag) => ['flags', { flag }],
+  Insight: (insight) => ['insights', { insight }],
+  Dashboard: (dashboard) => ['dashboards', { dashboard }],
+  Cohort: (cohort) => ['cohorts', { cohort }],
+  Person: (person) => ['persons', { person }],
+  Subscription: (open) => ['settings/subscriptions', { open }],
+  BatchExport: (open) => ['settings/exports', { open }],
+  Team: () => ['settings/project'],
+  Project: () => ['settings/project'],
+  Organization: () => ['settings/organization'],
+  OrganizationDomain: () => ['settings/domains'],
+  OrganizationInvite: () => ['settings/members'],
+  OrganizationMembership: () => ['settings/members'],
+  Role: () => ['settings/members'],
+};
+
+/** The name of a record, as a link where a page shows it. */
+function RecordLink({ entry: { scope, item_id: id, activity, detail, team_id: team } }: { entry: Activity }) {
+  const project = useProject();
+  const name = detail.name || id;
+  const page = pagesOfRecords[scope];
+  if (page === undefined || activity === 'deleted') return <strong className="activity-name">{name}</strong>;
+  const [path, search] = page(id);
+  return (
+    <Link className="activity-name" to={`/projects/${team ?? project.id}/${path}`} search={(search ?? {}) as never}>
+      {name}
+    </Link>
   );
 }

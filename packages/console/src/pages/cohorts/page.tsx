@@ -5,10 +5,9 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
-import { Search } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { CohortDetail, NewCohort } from './cohort.tsx';
@@ -45,16 +44,7 @@ export function Page() {
         )}
       </PageTitle>
       <AddressHint unknown={unknown} />
-      <Chips
-        chips={[]}
-        search={
-          <Search
-            value={view.search}
-            label={text.search}
-            onSearch={(search) => change({ search }, { replace: true })}
-          />
-        }
-      />
+      <SearchChips address={{ view, change }} label={text.search} />
       <div className="panel list-detail cohorts" {...(view.cohort !== '' && { 'data-open': '' })}>
         <div className="list">
           <Loaded query={query} what={text.what}>

@@ -6,10 +6,9 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
-import { Search } from '../../parts/search.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { BulkBar, FavoritesButton, Star, useSelection } from '../../records/bulk.tsx';
@@ -53,18 +52,9 @@ export function List({ address, onOpen, notice, offerUndo }: ListProps) {
         </Button>
       </PageTitle>
       <AddressHint unknown={unknown} />
-      <Chips
-        chips={[]}
-        search={
-          <Search
-            value={view.search}
-            label={text.search}
-            onSearch={(search) => change({ search }, { replace: true })}
-          />
-        }
-      >
+      <SearchChips address={{ view, change }} label={text.search}>
         <FavoritesButton isOn={view.favorites} onToggle={(favorites) => change({ favorites })} />
-      </Chips>
+      </SearchChips>
       {notice}
       <div className="panel">
         <Loaded query={query} what={text.what}>

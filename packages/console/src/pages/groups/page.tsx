@@ -6,10 +6,9 @@ import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { useReturn } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
-import { Search } from '../../parts/search.tsx';
 import { Empty, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
@@ -50,18 +49,9 @@ function OfType({ types, address }: { types: readonly GroupType[]; address: Grou
   };
   return (
     <>
-      <Chips
-        chips={[]}
-        search={
-          <Search
-            value={view.search}
-            label={text.search}
-            onSearch={(search) => change({ search }, { replace: true })}
-          />
-        }
-      >
+      <SearchChips address={{ view, change }} label={text.search}>
         <AsApiCallButton request={request} />
-      </Chips>
+      </SearchChips>
       <div className="panel list-detail groups" {...(view.key !== '' && { 'data-open': '' })}>
         <div className="list">
           <fieldset className="tabs groups-types">

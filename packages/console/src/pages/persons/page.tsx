@@ -7,10 +7,9 @@ import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { useReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
-import { Search } from '../../parts/search.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
@@ -36,19 +35,10 @@ export function Page() {
     <>
       <PageTitle title={words.pages.persons.title} />
       <AddressHint unknown={unknown} />
-      <Chips
-        chips={[]}
-        search={
-          <Search
-            value={view.search}
-            label={text.search}
-            onSearch={(search) => change({ search }, { replace: true })}
-          />
-        }
-      >
+      <SearchChips address={{ view, change }} label={text.search}>
         {view.search !== '' && <SaveAsCohort name={view.search} read={() => readUuids(request)} />}
         <AsApiCallButton request={request} />
-      </Chips>
+      </SearchChips>
       <div className="panel list-detail persons" {...(view.person !== '' && { 'data-open': '' })}>
         <List request={request} address={address} />
         {view.person !== '' && <PersonDetail key={view.person} id={view.person} address={address} />}

@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
+import { useOffsetPages } from '../../api/offset-pages.ts';
 import { ApiProblem, call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
 import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
@@ -12,10 +14,10 @@ import { formatPast } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { More } from '../../parts/more.tsx';
 import { Empty, explain, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import type { PersonsAddress } from './address.ts';
-import { PersonCohorts } from './cohorts.tsx';
 import { DeletePerson, Deletion } from './deletion.tsx';
 import { Ids } from './ids.tsx';
 import { type Cursor, deviceOf, type Person, placeOf } from './shapes.ts';
@@ -229,6 +231,37 @@ function Flags({ person: { distinct_ids: ids } }: { person: Person }) {
                 </div>
               ))}
           </dl>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** The cohorts that a person belongs to now. */
+function PersonCohorts({ uuid }: { uuid: string }) {
+  const { id } = useProject();
+  const request = { path: `/api/projects/${id}/persons/cohorts`, query: { person_id: uuid } };
+  const query = useOffsetPages<{ id: number; name: string | null }>(['cohorts', id, 'of person'], request);
+  return (
+    <Loaded query={query} what={text.cohorts}>
+      {({ rows }) =>
+        rows.length === 0 ? (
+          <Empty title={text.noCohortsTitle} icon="cohorts">
+            <p className="quiet">{text.noCohorts}</p>
+          </Empty>
+        ) : (
+          <>
+            <ul className="person-cohorts">
+              {rows.map((cohort) => (
+                <li key={cohort.id}>
+                  <Link to={`/projects/${id}/cohorts`} search={{ cohort: String(cohort.id) } as never}>
+                    {visible(cohort.name || String(cohort.id))}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+            <More query={query} />
+          </>
         )
       }
     </Loaded>
