@@ -26,7 +26,7 @@ import {
   dashboardTags as tags,
 } from './schema.ts';
 import { showDashboard, toBasicDashboard, type Viewer } from './show.ts';
-import { type DashboardRow, listDashboards, noteAccess } from './store.ts';
+import { type DashboardRow, dashboardOrders, listDashboards, noteAccess } from './store.ts';
 import { copyTile, reorderTiles, takeTile } from './tiles.ts';
 import {
   changeableDashboard,
@@ -53,7 +53,7 @@ const listQuery = Type.Object({
     Type.String({ description: 'Only dashboards with this creation mode: `default` or `duplicate`.' }),
   ),
   order: Type.Optional(
-    Type.String({
+    Type.Enum(dashboardOrders, {
       description:
         'Field to sort by: `name`, `created_at`, `created_by`, `last_accessed_at` or `pinned`, with a leading `-` for ' +
         'descending order. By default, pinned dashboards come first, then sorted by name.',

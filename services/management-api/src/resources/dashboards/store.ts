@@ -85,17 +85,20 @@ export async function listDashboards(
   return { count: total?.count ?? 0, rows };
 }
 
-const orders: ReadonlyMap<string, string> = new Map([
-  ['name', 'lower(d.name)'],
-  ['created_at', 'd.created_at'],
-  ['created_by', 'lower(u.first_name)'],
-  ['last_accessed_at', 'd.last_accessed_at'],
-  ['pinned', 'd.pinned'],
-]);
+const orderColumns: Record<string, string> = {
+  name: 'lower(d.name)',
+  created_at: 'd.created_at',
+  created_by: 'lower(u.first_name)',
+  last_accessed_at: 'd.last_accessed_at',
+  pinned: 'd.pinned',
+};
 
-/** SQL of an order. Unknown fields are ignored, as in lists of insights. */
+/** The values of `order`: each field, also with a leading `-` for descending order. */
+export const dashboardOrders = Object.keys(orderColumns).flatMap((name) => [name, `-${name}`]);
+
+/** SQL of an order. @param order one of `dashboardOrders` */
 function orderOf(order: string | undefined): string {
-  const column = orders.get(order?.replace(/^-/, '') ?? '');
+  const column = orderColumns[order?.replace(/^-/, '') ?? ''];
   if (column === undefined) return 'd.pinned DESC, d.name, d.id';
   return order?.startsWith('-') ? `${column} DESC NULLS LAST, d.id DESC` : `${column} ASC NULLS FIRST, d.id ASC`;
 }
