@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { stopWorkerFixtures } from './worker-fixtures.cjs';
 
 const listed = 30;
@@ -47,8 +48,19 @@ export default class RunReporter {
 }
 
 function failuresOf(path, { testExecError, testResults }) {
-  const failed = testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => `${path}: ${fullName}`);
-  return testExecError
-    ? [...failed, `${path}: ${String(testExecError.message ?? testExecError).split('\n')[0]}`]
-    : failed;
+  const failed = testResults
+    .filter(({ status }) => status === 'failed')
+    .map(({ fullName, failureMessages }) => `${path}: ${fullName}: ${beginning(failureMessages[0] ?? '')}`);
+  return testExecError ? [...failed, `${path}: ${beginning(testExecError.message ?? testExecError)}`] : failed;
+}
+
+/** The first lines of an error on one line, without the colors of jest's matchers. */
+function beginning(message) {
+  const lines = stripVTControlCharacters(String(message)).split('\n');
+  return lines
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .slice(0, 3)
+    .join(' ')
+    .slice(0, 300);
 }

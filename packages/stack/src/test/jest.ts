@@ -95,7 +95,7 @@ function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | 
 }
 
 export interface TestCounts {
-  /** The file and name of each failed test. */
+  /** The file, the name and the beginning of the error of each failed test. */
   failures: string[];
   passed: number;
   failed: number;
