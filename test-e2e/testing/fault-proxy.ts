@@ -1,5 +1,6 @@
 // Proxies before a server that do what networks and poolers do: delay, cut, and swallow notifications.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from '@millrace/stack/servers/server-process';
 
 /**
  * A proxy between a program and a server. A test makes it fail: to the program it is as if the server itself failed, and
@@ -41,8 +42,8 @@ export async function createFaultProxy(target: { targetHost?: string; targetPort
     for (const link of links) link.break();
   };
 
-  let listener = await listen(serve, 0);
-  const { port } = listener.address() as AddressInfo;
+  const port = await freePort();
+  let listener = await listen(serve, port);
   async function close(): Promise<void> {
     if (!listener.listening) return;
     const closed = new Promise<void>((resolve) => listener.close(() => resolve()));

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -286,7 +287,7 @@ export function createReaper(): Reaper {
   };
 }
 
-/** A port nobody listens on: `preferred`, else the next free one after it. 0 takes any. */
+/** A port nobody listens on: `preferred`, else the next free one after it. 0 takes a random one. */
 export async function freePort(preferred = 0, taken: ReadonlySet<number> = new Set()): Promise<number> {
   if (preferred === 0) return anyPort();
   for (let port = preferred; port <= 65_535; port++) {
@@ -319,13 +320,15 @@ function canListen(port: number, host: string): Promise<boolean> {
   });
 }
 
-function anyPort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+/**
+ * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections: a server that is stopped and started
+ * again would otherwise find its port taken by a connection.
+ */
+const anyPortRange = { first: 15_000, last: 32_767 };
+
+async function anyPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(anyPortRange.first, anyPortRange.last + 1);
+    if (await isFree(port)) return port;
+  }
 }
