@@ -54,7 +54,9 @@ async function launch(keepsPages: boolean, more: string[]): Promise<Browser> {
   if (executablePath === null) throw new Error('Chromium not found: set CHROMIUM_PATH, or run npm test');
   const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
   const args = [...switches, ...more];
-  const browser = await chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
+  const start = () => chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
+  // On a busy machine Chromium sometimes ends before it can be driven, and a whole file of tests would fail.
+  const browser = await start().catch(start);
   // Waiting for a page takes as long as `eventually` does.
   browser.on('context', (visitor) => visitor.setDefaultTimeout(patienceMs));
   return browser;
