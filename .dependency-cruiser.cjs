@@ -23,10 +23,19 @@ const foldersInOrder = {
     ...['batch-exports', 'subscriptions', 'cohorts', 'sealing', 'retention', 'event-store', 'deletion', 'domains', '.'],
   ],
   'services/management-api': [
-    ...['signing-secret.ts', 'saml', 'oidc', 'config.ts', 'sdk-requests', 'sql', 'time', 'access', 'console'],
-    // What several resources share; then the resources.
-    ...['activity', 'property-filters', 'distinct-ids', 'shown-persons', 'embedded-users'].map((r) => `resources/${r}`),
-    ...['live', 'resources', '.'],
+    ...[
+      'signing-secret.ts',
+      'identity/saml',
+      'identity/oidc',
+      'config.ts',
+      'sql',
+      'time',
+      'access',
+      'activity',
+      'identity',
+    ],
+    ...['analytics/property-filters', 'analytics/distinct-ids', 'analytics/shown-persons', 'analytics'],
+    ...['flags', 'deliveries', 'operations', 'app', '.'],
   ],
   'services/all-in-one': ['config.ts', '.'],
   'packages/browser': [

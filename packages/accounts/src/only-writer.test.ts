@@ -38,7 +38,7 @@ const others: Record<string, string> = {
   'services/delivery-worker/src/retention/store.ts': 'records of the history that are too old',
   'services/delivery-worker/src/sealing/store.ts': 'the same secret, encrypted with another key',
   'services/event-consumer/src/events/store.ts': 'that an environment has stored an event',
-  'services/management-api/src/resources/dashboards/store.ts': 'that a deleted dashboard is shown first no more',
+  'services/management-api/src/analytics/dashboards/store.ts': 'that a deleted dashboard is shown first no more',
 };
 
 test('only this package writes the tables of accounts', () => {

@@ -10,7 +10,7 @@ import {
 } from '@millrace/runtime';
 import { redisConfigFields } from '@millrace/runtime/cache';
 import { type Static, Type } from 'typebox';
-import { providerFields } from './oidc/providers.ts';
+import { providerFields } from './identity/oidc/providers.ts';
 import { secretList } from './signing-secret.ts';
 
 /** Environment variables of the management API (`apiPort` is read from `API_PORT`). */

@@ -27,22 +27,22 @@ import {
 import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/runtime/cache';
 import { createMailer } from '@millrace/runtime/mail';
 import { createSearches } from './access/searches.ts';
-import { createApp } from './app.ts';
+import type { OtherStore } from './analytics/events/other-store.ts';
+import { createQuestions, type Questions } from './analytics/query/questions.ts';
+import { createApp } from './app/app.ts';
+import { serveConsole } from './app/console/serve.ts';
+import { passToGateway } from './app/sdk-requests/pass-to-gateway.ts';
+import { watchDatabase } from './app/watch-database.ts';
 import { type ApiConfig, configSchema } from './config.ts';
-import { serveConsole } from './console/serve.ts';
-import { createLive } from './live/live.ts';
-import { createOidcSignIn } from './oidc/oidc-sign-in.ts';
-import { providersOf } from './oidc/providers.ts';
-import { createDestinationSecrets } from './resources/batch-exports/destinations.ts';
-import type { OtherStore } from './resources/events/other-store.ts';
-import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
-import { createInviteMailing, type InviteMailing } from './resources/invites/mailing.ts';
-import { createQuestions, type Questions } from './resources/query/questions.ts';
-import { type AccountMailing, createAccountMailing } from './resources/sign-in/account-mailing.ts';
-import { createSealedTexts } from './resources/sign-in/sealed-texts.ts';
-import { passToGateway } from './sdk-requests/pass-to-gateway.ts';
+import { createDestinationSecrets } from './deliveries/batch-exports/destinations.ts';
+import { createPayloadSecrets } from './flags/feature-flags/payloads.ts';
+import { createInviteMailing, type InviteMailing } from './identity/invites/mailing.ts';
+import { createOidcSignIn } from './identity/oidc/oidc-sign-in.ts';
+import { providersOf } from './identity/oidc/providers.ts';
+import { type AccountMailing, createAccountMailing } from './identity/sign-in/account-mailing.ts';
+import { createSealedTexts } from './identity/sign-in/sealed-texts.ts';
+import { createLive } from './operations/live/live.ts';
 import { signingSecrets } from './signing-secret.ts';
-import { watchDatabase } from './watch-database.ts';
 
 /** Longer than any statement should take, shorter than what a person or a proxy waits. */
 const statementTimeoutMs = 20_000;
@@ -212,7 +212,7 @@ const consoleOf = (config: ApiConfig) => {
 
 /** What several programs share lies in a folder below them (packages/stack, build.ts). */
 const consoleBeside = (here: string) =>
-  fileURLToPath(new URL(here.includes('/chunks/') ? '../console/' : './console/', here));
+  fileURLToPath(new URL(here.includes('/chunks/') ? '../console/' : './app/console/', here));
 
 const secretsBy = (box: SecretBox, options: { mayBePlain: boolean }) => ({
   destinationSecrets: createDestinationSecrets(box, options),

@@ -60,7 +60,7 @@ async function fieldsOfEnvironments(root: string): Promise<string> {
   const settingFields = await readSettings(root);
   const { environment, environmentChanges } = (await importSource(
     root,
-    'services/management-api/src/resources/environments/schema.ts',
+    'services/management-api/src/identity/environments/schema.ts',
   )) as Record<'environment' | 'environmentChanges', { properties: Fields }>;
   const rows = Object.entries(environment.properties).map(([field, { description = '' }]) => {
     const state = Object.hasOwn(environmentChanges.properties, field) ? 'acts' : 'read only';
@@ -76,7 +76,7 @@ async function fieldsOfEnvironments(root: string): Promise<string> {
 async function namesWithoutEffect(root: string): Promise<string> {
   const { withoutEffect } = (await importSource(
     root,
-    'services/management-api/src/resources/compatibility/without-effect.ts',
+    'services/management-api/src/app/compatibility/without-effect.ts',
   )) as { withoutEffect: { routes: string[]; query?: string[]; body?: string[] | string; reason: string }[] };
   const listed = (names: readonly string[]) => names.map((name) => `\`${name}\``).join('<br>');
   const rows = withoutEffect.map(({ routes, query = [], body = [], reason }) => [

@@ -19,7 +19,7 @@ export interface BodySample {
   alone?: Record<string, unknown>;
   /** Values that the rules of the field refuse. */
   refused?: Record<string, unknown>;
-  /** Fields that do something that no record shows. The test that proves it, below `resources/`. */
+  /** Fields that do something that no record shows. The test that proves it, below `src/`. */
   proven?: Record<string, string>;
 }
 
@@ -55,7 +55,10 @@ function ofOrganizations({ organizationId, projectId }: SampleRecords): Record<s
   const settings = {
     needed: { name: 'New' },
     shown: { session_recording_sample_rate: '0.40' },
-    proven: { is_demo: 'environments/demo-limits.test.ts', primary_dashboard: 'environments/contract-walk.test.ts' },
+    proven: {
+      is_demo: 'identity/environments/demo-limits.test.ts',
+      primary_dashboard: 'identity/environments/contract-walk.test.ts',
+    },
   };
   return {
     '/api/organizations': {
@@ -79,8 +82,8 @@ function ofOrganizations({ organizationId, projectId }: SampleRecords): Record<s
       harmless: { jit_provisioning_enabled: true, sso_enforcement: 'saml' },
       refused: { scim_enabled: true },
       proven: {
-        ...provenBy('domains/owner-domains.test.ts', 'saml_acs_url', 'saml_entity_id', 'saml_x509_cert'),
-        ...provenBy('domains/domain-routes.test.ts', 'jit_provisioning_enabled', 'sso_enforcement'),
+        ...provenBy('identity/domains/owner-domains.test.ts', 'saml_acs_url', 'saml_entity_id', 'saml_x509_cert'),
+        ...provenBy('identity/domains/domain-routes.test.ts', 'jit_provisioning_enabled', 'sso_enforcement'),
       },
     },
     '/api/organizations/{}/invites': {
@@ -88,11 +91,11 @@ function ofOrganizations({ organizationId, projectId }: SampleRecords): Record<s
       needed: () => ({ target_email: `${unique('i')}@x.example` }),
       stored: { first_name: 'Ada', level: 8, message: 'Hello', send_email: false, combine_pending_invites: true },
       alone: { target_email: 'other@x.example' },
-      proven: { private_project_access: 'invites/invite-routes.test.ts' },
+      proven: { private_project_access: 'identity/invites/invite-routes.test.ts' },
     },
     '/api/organizations/{}/invites/bulk': {
       proven: provenBy(
-        'invites/invite-routes.test.ts',
+        'identity/invites/invite-routes.test.ts',
         ...['combine_pending_invites', 'first_name', 'level', 'message', 'private_project_access', 'send_email'],
         'target_email',
       ),
@@ -103,7 +106,7 @@ function ofOrganizations({ organizationId, projectId }: SampleRecords): Record<s
       needed: () => ({ name: unique('Role') }),
       alone: { name: () => unique('Renamed') },
     },
-    '/api/organizations/{}/roles/{}/role_memberships': { proven: { user_uuid: 'roles/roles.test.ts' } },
+    '/api/organizations/{}/roles/{}/role_memberships': { proven: { user_uuid: 'identity/roles/roles.test.ts' } },
     '/api/organizations/{}/projects': {
       ...settings,
       creates: `${organization}/projects`,
@@ -145,10 +148,10 @@ function ofExports({ ids, projectId }: SampleRecords): Record<string, BodySample
     '/api/organizations/{}/batch_exports': exported,
     '/api/projects/{}/batch_exports': exported,
     '/api/organizations/{}/batch_exports/{}/backfill': {
-      proven: provenBy('batch-exports/batch-export-routes.test.ts', 'start_at', 'end_at'),
+      proven: provenBy('deliveries/batch-exports/batch-export-routes.test.ts', 'start_at', 'end_at'),
     },
     '/api/projects/{}/batch_exports/{}/backfill': {
-      proven: provenBy('batch-exports/batch-export-routes.test.ts', 'start_at', 'end_at'),
+      proven: provenBy('deliveries/batch-exports/batch-export-routes.test.ts', 'start_at', 'end_at'),
     },
     '/api/projects/{}/subscriptions': {
       creates: `${project}/subscriptions`,
@@ -167,7 +170,11 @@ function ofExports({ ids, projectId }: SampleRecords): Record<string, BodySample
         insight,
       },
       alone: { dashboard, deleted: true },
-      proven: provenBy('subscriptions/subscription-routes.test.ts', 'dashboard_export_insights', 'invite_message'),
+      proven: provenBy(
+        'deliveries/subscriptions/subscription-routes.test.ts',
+        'dashboard_export_insights',
+        'invite_message',
+      ),
     },
   };
 }
@@ -198,9 +205,11 @@ function ofInsights({ ids, projectId }: SampleRecords): Record<string, BodySampl
       shown: { filters: expect.objectContaining({ properties: expect.anything() }) },
       refused: { query: { kind: 'ActorsQuery' } },
     },
-    '/api/projects/{}/cohorts/{}/add_persons_to_static_cohort': { proven: { person_ids: 'cohorts/members.test.ts' } },
+    '/api/projects/{}/cohorts/{}/add_persons_to_static_cohort': {
+      proven: { person_ids: 'analytics/cohorts/members.test.ts' },
+    },
     '/api/projects/{}/cohorts/{}/remove_person_from_static_cohort': {
-      proven: { person_id: 'cohorts/members.test.ts' },
+      proven: { person_id: 'analytics/cohorts/members.test.ts' },
     },
     '/api/projects/{}/dashboards': {
       creates: `${project}/dashboards`,
@@ -216,12 +225,12 @@ function ofInsights({ ids, projectId }: SampleRecords): Record<string, BodySampl
       },
       alone: { deleted: true },
       refused: { use_template: 'Template' },
-      proven: provenBy('dashboards/routes.test.ts', 'use_dashboard', 'delete_insights'),
+      proven: provenBy('analytics/dashboards/routes.test.ts', 'use_dashboard', 'delete_insights'),
     },
     '/api/projects/{}/dashboards/{}/copy_tile': {
-      proven: provenBy('dashboards/routes.test.ts', 'fromDashboardId', 'tileId'),
+      proven: provenBy('analytics/dashboards/routes.test.ts', 'fromDashboardId', 'tileId'),
     },
-    '/api/projects/{}/dashboards/{}/reorder_tiles': { proven: { tile_order: 'dashboards/routes.test.ts' } },
+    '/api/projects/{}/dashboards/{}/reorder_tiles': { proven: { tile_order: 'analytics/dashboards/routes.test.ts' } },
     '/api/projects/{}/insights': {
       creates: `${project}/insights`,
       needed: { query: sampleQuery },
@@ -238,7 +247,7 @@ function ofInsights({ ids, projectId }: SampleRecords): Record<string, BodySampl
     },
     '/api/projects/{}/query': {
       proven: provenBy(
-        'query/query-routes.test.ts',
+        'analytics/query/query-routes.test.ts',
         ...['async', 'client_query_id', 'filters_override', 'query', 'refresh'],
       ),
     },
@@ -258,7 +267,7 @@ function ofFlags({ projectId }: SampleRecords): Record<string, BodySample> {
         payload: { a: 1 },
         stage: 'alpha',
       },
-      proven: { feature_flag_id: 'early-access-features/routes.test.ts' },
+      proven: { feature_flag_id: 'flags/early-access-features/routes.test.ts' },
     },
     '/api/projects/{}/feature_flags': {
       creates: `${project}/feature_flags`,
@@ -282,14 +291,14 @@ function ofFlags({ projectId }: SampleRecords): Record<string, BodySample> {
         is_remote_configuration: true,
         deleted: true,
       },
-      proven: provenBy('feature-flags/routes.test.ts', 'has_encrypted_payloads', 'version'),
+      proven: provenBy('flags/feature-flags/routes.test.ts', 'has_encrypted_payloads', 'version'),
     },
     '/api/projects/{}/feature_flags/user_blast_radius': {
-      proven: provenBy('feature-flags/evaluation.test.ts', 'condition', 'group_type_index'),
+      proven: provenBy('flags/feature-flags/evaluation.test.ts', 'condition', 'group_type_index'),
     },
     '/api/projects/{}/persons/{}/split': { refused: { properties: { a: 1 } } },
     '/api/projects/{}/persons': {
-      proven: provenBy('persons/property-routes.test.ts', '$unset', 'key', 'value'),
+      proven: provenBy('analytics/persons/property-routes.test.ts', '$unset', 'key', 'value'),
     },
   };
 }
@@ -304,13 +313,16 @@ function ofDefinitions({ projectId, userId }: SampleRecords): Record<string, Bod
       shown: { owner: expect.objectContaining({ id: userId }) },
       alone: { hidden: true },
       refused: { default_columns: ['a'], enforcement_mode: 'reject', post_to_slack: true },
-      proven: { name: 'definitions/edits.test.ts' },
+      proven: { name: 'analytics/definitions/edits.test.ts' },
     },
     '/api/projects/{}/property_definitions': {
-      proven: provenBy('definitions/edits.test.ts', ...['description', 'hidden', 'property_type', 'tags', 'verified']),
+      proven: provenBy(
+        'analytics/definitions/edits.test.ts',
+        ...['description', 'hidden', 'property_type', 'tags', 'verified'],
+      ),
     },
     '/api/projects/{}/groups': {
-      proven: provenBy('groups/write-routes.test.ts', 'group_key', 'group_properties', 'group_type_index'),
+      proven: provenBy('analytics/groups/write-routes.test.ts', 'group_key', 'group_properties', 'group_type_index'),
     },
   };
 }
@@ -319,8 +331,8 @@ const ofUsers: Record<string, BodySample> = {
   '/api/users/@me': {
     stored: { first_name: 'Grace', last_name: 'Hopper', hedgehog_config: { a: 1 }, role_at_organization: 'data' },
     proven: {
-      ...provenBy('users/user-write-routes.test.ts', 'set_current_organization', 'set_current_team'),
-      ...provenBy('sign-in/credential-changes.test.ts', 'password', 'current_password', 'email'),
+      ...provenBy('identity/users/user-write-routes.test.ts', 'set_current_organization', 'set_current_team'),
+      ...provenBy('identity/sign-in/credential-changes.test.ts', 'password', 'current_password', 'email'),
     },
   },
 };

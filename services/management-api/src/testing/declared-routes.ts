@@ -1,4 +1,4 @@
-import { type RouteDeps, routes } from '../routes.ts';
+import { type RouteDeps, routes } from '../app/routes.ts';
 
 /** Every route as it is declared. Nothing is called, so nothing it depends on is there. */
 export function declaredRoutes() {

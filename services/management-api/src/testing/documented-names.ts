@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Route } from '@millrace/http';
 import type { TSchema } from 'typebox';
 import type { Caller } from '../access/caller.ts';
-import { everyField, routeKey } from '../resources/compatibility/route-key.ts';
-import { withoutEffect } from '../resources/compatibility/without-effect.ts';
+import { everyField, routeKey } from '../app/compatibility/route-key.ts';
+import { withoutEffect } from '../app/compatibility/without-effect.ts';
 import { declaredRoutes } from './declared-routes.ts';
 
 /** Query parameters or body fields that PostHog documents for a route, by what Millrace does with them. */
@@ -22,7 +22,7 @@ export interface DocumentedNames {
 /** One for each route of the data file that has such names. @param kind which column of the file. */
 export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
   const routes = new Map(declaredRoutes().map((route) => [routeKey(route), route] as const));
-  return readFileSync(join(import.meta.dirname, '../resources/compatibility/posthog-parameters.txt'), 'utf8')
+  return readFileSync(join(import.meta.dirname, '../app/compatibility/posthog-parameters.txt'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .flatMap((line) => {

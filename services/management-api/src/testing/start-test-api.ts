@@ -17,15 +17,15 @@ import { createInProcessKeyValue } from '@millrace/runtime/cache';
 import type { Mailer } from '@millrace/runtime/mail';
 import { createTestDatabase } from '@millrace/testing';
 import { createSearches } from '../access/searches.ts';
-import { type AppDeps, createApp } from '../app.ts';
-import { createLive, type Live } from '../live/live.ts';
-import { createOidcSignIn } from '../oidc/oidc-sign-in.ts';
-import { createDestinationSecrets } from '../resources/batch-exports/destinations.ts';
-import { createPayloadSecrets } from '../resources/feature-flags/payloads.ts';
-import { createInviteMailing } from '../resources/invites/mailing.ts';
-import { createQuestions } from '../resources/query/questions.ts';
-import { createAccountMailing } from '../resources/sign-in/account-mailing.ts';
-import { createSealedTexts } from '../resources/sign-in/sealed-texts.ts';
+import { createQuestions } from '../analytics/query/questions.ts';
+import { type AppDeps, createApp } from '../app/app.ts';
+import { createDestinationSecrets } from '../deliveries/batch-exports/destinations.ts';
+import { createPayloadSecrets } from '../flags/feature-flags/payloads.ts';
+import { createInviteMailing } from '../identity/invites/mailing.ts';
+import { createOidcSignIn } from '../identity/oidc/oidc-sign-in.ts';
+import { createAccountMailing } from '../identity/sign-in/account-mailing.ts';
+import { createSealedTexts } from '../identity/sign-in/sealed-texts.ts';
+import { createLive, type Live } from '../operations/live/live.ts';
 
 export interface TestAnswer {
   status: number;

@@ -1,0 +1,148 @@
+import type { ActivityDetail, ActivityScope } from '@millrace/accounts';
+import type { Columns, Sql } from '@millrace/db';
+import { addShown, type GovernedKind, kindsOfRecords, ownRecords, type RecordRights } from '../access/record-rights.ts';
+import { type Conditions, createConditions } from '../sql/conditions.ts';
+import { type KeyWindow, largeRows, limitOf } from '../sql/large-page.ts';
+import type { TimeRange } from '../time/time-range.ts';
+
+export interface ActivityRow
+  extends Columns<'activity_log', 'id' | 'organization_id' | 'activity' | 'scope' | 'item_id' | 'created_at'> {
+  detail: ActivityDetail;
+  /** Null for the system and for people whose account is gone. */
+  user: Columns<'user', 'first_name' | 'email'> | null;
+}
+
+export interface ActivityFilter {
+  /** Kinds of records; all if absent. */
+  scopes?: string[];
+  /** Kinds of records to leave out. */
+  hiddenScopes?: string[];
+  itemId?: string;
+  userUuid?: string;
+  environmentId?: number;
+  /** What a caller may see in the environment: records that rules close to the caller are left out. */
+  seen?: RecordRights;
+}
+
+/** Of which scope the activity of governed records is. */
+const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
+  cohort: 'Cohort',
+  dashboard: 'Dashboard',
+  early_access_feature: 'EarlyAccessFeature',
+  feature_flag: 'FeatureFlag',
+  insight: 'Insight',
+};
+
+/** Leaves out what rules close to the caller, of each kind of record that the filter may find. */
+async function addSeen(
+  sql: Sql,
+  where: Conditions,
+  { environmentId, rights, scopes }: { environmentId: number; rights: RecordRights; scopes: string[] | undefined },
+): Promise<void> {
+  for (const kind of kindsOfRecords) {
+    const scope = scopesOfKinds[kind];
+    if (scopes !== undefined && !scopes.includes(scope)) continue;
+    const own = await ownRecords(sql, rights, { kind, environmentId });
+    const ofScope = (condition: string) => where.add(`(a.scope <> '${scope}' OR ${condition})`);
+    addShown({ ...where, add: ofScope }, rights, kind, { id: 'a.item_id', own });
+  }
+}
+
+/** What the changes on one page may take; each change may be of settings as large as a request. */
+const maxChangesBytes = 2 * 1024 * 1024;
+
+/**
+ * What happened to one record, or to all of a kind in an environment, the latest first, and how often. Pages have numbers,
+ * so a page cannot end early: of records behind those that fill it the changes are null.
+ */
+export async function listActivity(
+  sql: Sql,
+  { scopes, hiddenScopes = [], itemId, userUuid, environmentId, seen }: ActivityFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ count: number; rows: ActivityRow[] }> {
+  const where = createConditions();
+  if (scopes !== undefined) where.add(`a.scope = ANY (${where.parameter(scopes)}::text[])`);
+  if (hiddenScopes.length > 0) where.add(`a.scope <> ALL (${where.parameter(hiddenScopes)}::text[])`);
+  if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
+  if (userUuid !== undefined) addUser(where, userUuid);
+  if (environmentId !== undefined) {
+    where.add(`a.environment_id = ${where.parameter(environmentId)}`);
+    if (seen !== undefined) await addSeen(sql, where, { environmentId, rights: seen, scopes });
+  }
+  const count = [...where.values];
+  const [size, skipped] = [where.parameter(limit), where.parameter(offset)];
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>(`SELECT count(*)::int AS count FROM activity_log a WHERE ${where.text()}`, count),
+    sql.query<ActivityRow & Record<string, unknown>>(
+      `SELECT a.id, a.organization_id, a.activity, a.scope, a.item_id, a.created_at,
+              CASE WHEN a.bytes_before < ${maxChangesBytes} THEN a.detail
+                   ELSE jsonb_set(a.detail, '{changes}', 'null') END AS detail,
+              CASE WHEN u.id IS NULL THEN NULL
+                   ELSE json_build_object('first_name', u.first_name, 'email', u.email) END AS user
+         FROM (SELECT page.*, sum(page.bytes) OVER (ROWS UNBOUNDED PRECEDING) - page.bytes AS bytes_before
+                 FROM (SELECT a.*, octet_length(a.detail::text) AS bytes FROM activity_log a
+                        WHERE ${where.text()}
+                        ORDER BY a.created_at DESC, a.id DESC LIMIT ${size} OFFSET ${skipped}) AS page) AS a
+         LEFT JOIN "user" u ON u.id = a.user_id
+        ORDER BY a.created_at DESC, a.id DESC`,
+      where.values,
+    ),
+  ]);
+  return { count: counted[0]?.count ?? 0, rows };
+}
+
+function addUser(where: Conditions, uuid: string): void {
+  where.add(`a.user_id = (SELECT u.id FROM "user" u WHERE u.uuid = ${where.parameter(uuid)}::uuid)`);
+}
+
+interface OrganizationActivityFilter extends TimeRange {
+  environmentId?: number;
+  scope?: string;
+  itemId?: string;
+  userUuid?: string;
+}
+
+/** Microseconds since 1970: more of them than of milliseconds tell records apart. */
+export interface ActivityPosition {
+  at: number;
+  id: string;
+}
+
+/** Which records of what happened in an organization are on a page, the latest first. */
+export async function findActivityKeys(
+  sql: Sql,
+  organizationId: string,
+  { environmentId, scope, itemId, userUuid, after, before }: OrganizationActivityFilter,
+  { behind, limit, offset }: KeyWindow<ActivityPosition>,
+): Promise<ActivityPosition[]> {
+  const where = createConditions();
+  where.add(`a.organization_id = ${where.parameter(organizationId)}::uuid`);
+  if (environmentId !== undefined) where.add(`a.environment_id = ${where.parameter(environmentId)}`);
+  if (scope !== undefined) where.add(`a.scope = ${where.parameter(scope)}`);
+  if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
+  if (userUuid !== undefined) addUser(where, userUuid);
+  if (after !== undefined) where.add(`a.created_at > ${where.parameter(after)}`);
+  if (before !== undefined) where.add(`a.created_at < ${where.parameter(before)}`);
+  if (behind !== null) {
+    const at = `'epoch'::timestamptz + ${where.parameter(behind.at)}::float8 * interval '1 microsecond'`;
+    where.add(`(a.created_at, a.id) < (${at}, ${where.parameter(behind.id)}::uuid)`);
+  }
+  const page = limitOf({ limit, offset }, where.parameter);
+  return sql.query<ActivityPosition & Record<string, unknown>>(
+    `SELECT a.id, (extract(epoch FROM a.created_at) * 1000000)::float8 AS at FROM activity_log a
+      WHERE ${where.text()} ORDER BY a.created_at DESC, a.id DESC ${page}`,
+    where.values,
+  );
+}
+
+type OrganizationActivityRow = ActivityRow & Columns<'activity_log', 'environment_id'>;
+
+export const readOrganizationActivity = largeRows<ActivityPosition, OrganizationActivityRow>({
+  key: { id: 'uuid' },
+  row: (of) =>
+    `FROM activity_log a LEFT JOIN "user" u ON u.id = a.user_id WHERE a.organization_id = $1::uuid AND a.id = ${of('id')}`,
+  columns: `a.id, a.organization_id, a.environment_id, a.activity, a.scope, a.item_id, a.created_at, a.detail,
+            CASE WHEN u.id IS NULL THEN NULL
+                 ELSE json_build_object('first_name', u.first_name, 'email', u.email) END AS user`,
+  bytes: 'octet_length(a.detail::text) + 500',
+});

@@ -1,0 +1,223 @@
+// The routes that read persons, and their activity.
+
+import { findPerson, type Sql } from '@millrace/db';
+import { decodeCursor, keysetPageOf, keysetQuery, PageStream } from '@millrace/http';
+import { AppError, isAppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import { requireScope } from '../../access/require-scope.ts';
+import type { Searches } from '../../access/searches.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
+import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
+import { longestNeedle } from '../../sql/longest-needle.ts';
+import { personsOfCohort } from '../cohorts/person-list.ts';
+import { foundCohort } from '../cohorts/write.ts';
+import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
+import { parsePropertyFilters, propertiesQuery } from '../property-filters/parse-property-filters.ts';
+import { refuseBadPattern } from '../property-filters/property-condition.ts';
+import { person, personExample } from '../shown-persons/person-schema.ts';
+import { toPerson } from '../shown-persons/to-person.ts';
+import { findPersonKeys, isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
+
+/** The last person shown: the id, which is 64 bits wide, and in lists ordered by it the time. */
+const id = Type.String({ pattern: '^\\d{1,18}$' });
+const positionById = Type.Object({ id });
+const positionByTime = Type.Object({ id, created_us: Type.String({ pattern: '^-?\\d{1,17}$' }) });
+
+const owners = ['person'] as const;
+const orders = ['created_at', '-created_at'] as const;
+
+export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Searches; pages: LargePages }) {
+  return [
+    ...defineRoutes({
+      method: 'GET',
+      below: belowEnvironment(sql),
+      path: '/persons',
+      operationId: 'persons_list',
+      summary: 'List persons',
+      description:
+        'Returns the persons in the project, most recently created first unless `order` says otherwise. If you send ' +
+        'several filters, only persons that match all filters are returned. To get the following pages, use `next` or `offset`. With `offset`, a person may be ' +
+        'returned twice if new persons are created between your requests.',
+      tags: ['persons'],
+      scope: 'person:read',
+      query: Type.Object({
+        ...keysetQuery,
+        offset: offsetOfLargeList(Number.MAX_SAFE_INTEGER),
+        distinct_id: Type.Optional(Type.String({ description: 'Returns only the person with this distinct ID.' })),
+        email: Type.Optional(
+          Type.String({ description: 'Returns only persons whose `email` property is exactly this value.' }),
+        ),
+        search: Type.Optional(
+          Type.String({
+            maxLength: longestNeedle,
+            description: 'Returns only persons whose email, name or distinct IDs contain this string, ignoring case.',
+          }),
+        ),
+        is_identified: Type.Optional(
+          Type.Boolean({
+            description:
+              'True returns only persons who have been identified. False returns only persons who have never been ' +
+              'identified.',
+          }),
+        ),
+        properties: propertiesQuery(owners),
+        order: Type.Optional(
+          Type.String({
+            pattern: '^-?created_at$',
+            description:
+              'Sorts the persons by the time they were first seen: `created_at` (earliest first) or `-created_at` ' +
+              '(latest first). By default, persons are sorted by when they were added to the project, latest first. ' +
+              'The two differ for imported events and after merges.',
+          }),
+        ),
+        cohort: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 2_147_483_647,
+            description:
+              'Returns only persons in the cohort with this ID, ordered by UUID. Cannot be combined with other ' +
+              'filters or with `offset`. Also ' +
+              'requires the scope `cohort:read`.',
+          }),
+        ),
+      }),
+      responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(person) } },
+      examples: { response: { next: null, results: [personExample] } },
+      handler: async ({ caller, target, query, request }) => {
+        const projectId = target.environmentId;
+        const filter = { ...query, properties: parsePropertyFilters(query.properties, owners) };
+        if (query.cohort !== undefined) {
+          const cohort = await requireCohort(sql, { caller, target }, query);
+          const read = { cohort, caller, target, request, query };
+          return new PageStream(personsOfCohort({ sql, searches }, read));
+        }
+        refuseOffsetAfterCursor(query);
+        const order = orders.find((one) => one === query.order) ?? '-id';
+        const behind: PersonPosition | null =
+          order === '-id' ? decodeCursor(positionById, query.cursor) : decodeCursor(positionByTime, query.cursor);
+        return pages.page(request, {
+          behind,
+          limit: query.limit,
+          offset: query.offset,
+          findKeys(keys) {
+            const window = { ...keys, order } as const;
+            const find = (on: Sql) => refuseBadPattern(() => findPersonKeys(on, projectId, filter, window));
+            const isWalk = isSearch(filter) || window.offset > 0;
+            return isWalk ? searches.run({ caller, target }, 'distinct_id', find) : find(sql);
+          },
+          async read(keys, maxBytes) {
+            const { rows, used } = await readPersons(sql, projectId, { keys, maxBytes });
+            const distinctIds = await listDistinctIds(sql, projectId, rows);
+            return { rows: rows.map((row) => toPerson(row, distinctIds.get(row.uuid))), used };
+          },
+          toCursor: (last: PersonPosition) => ({ ...last }),
+        });
+      },
+    }),
+  ];
+}
+
+/** @throws AppError `invalid` naming a parameter that does not go with `cohort`, or `cohort` when there is no such cohort. */
+async function requireCohort(
+  sql: Sql,
+  { caller, target }: { caller: Caller; target: AddressedProject },
+  {
+    cohort: id = 0,
+    limit: _limit,
+    cursor: _cursor,
+    offset,
+    ...filters
+  }: { cohort?: number; offset: number } & Record<string, unknown>,
+) {
+  const other = offset > 0 ? 'offset' : Object.keys(filters).find((name) => filters[name] !== undefined);
+  if (other !== undefined) {
+    throw new AppError('invalid', `\`${other}\` cannot be combined with \`cohort\`.`, { attr: other });
+  }
+  requireScope(caller, 'cohort:read');
+  try {
+    return await foundCohort(sql, target, { id, needed: 'viewer' });
+  } catch (error) {
+    if (!isAppError(error, 'not_found')) throw error;
+    throw new AppError('invalid', 'The project has no cohort with this ID.', { attr: 'cohort' });
+  }
+}
+
+/** One person. */
+export function personItemRoutes({ sql }: { sql: Sql }) {
+  return [
+    ...defineRoutes({
+      method: 'GET',
+      below: belowEnvironment(sql),
+      path: '/persons/:id',
+      operationId: 'persons_retrieve',
+      summary: 'Show a person',
+      description: 'Returns one person, by UUID, numeric ID or any distinct ID.',
+      tags: ['persons'],
+      scope: 'person:read',
+      params: personParams,
+      responses: { 200: { description: 'The person.', schema: person } },
+      examples: { response: personExample },
+      handler: async ({ target: { environmentId }, params }) => {
+        const { uuid } = await findPerson(sql, environmentId, params.id);
+        const row = await readPerson(sql, environmentId, uuid);
+        if (row === undefined) throw new AppError('not_found', 'Not found.');
+        return toPerson(row, (await listDistinctIds(sql, environmentId, [row])).get(uuid));
+      },
+    }),
+  ];
+}
+
+/** What was done to persons: who deleted or split them, and how far a deletion is. A person is named by its uuid. */
+export function personActivityRoutes({ sql }: { sql: Sql }) {
+  const common = {
+    method: 'GET',
+    tags: ['persons'] as [string],
+    scope: 'person:read',
+    query: activityQuery,
+    responses: { 200: { description: 'One page of log entries.', schema: activityPage } },
+    examples: { response: activityExample },
+    below: belowEnvironment(sql),
+  } as const;
+  const scopes = ['Person'];
+  const description =
+    'Returns person deletions and splits, the latest first. For a deletion, the change to the `deletion` field ' +
+    'contains the progress: `status` (`waiting`, `running` or `completed`), `delete_events`, and `events` (the ' +
+    'number of events that have been deleted or stripped of person data so far). For a split (`split_person`), ' +
+    'the change contains the UUIDs of the new persons.';
+  return [
+    ...defineRoutes({
+      ...common,
+      path: '/persons/activity',
+      operationId: 'persons_activity',
+      summary: 'Show the activity log of persons',
+      description,
+      handler: async ({ target: { environmentId }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes, environmentId }),
+    }),
+    ...defineRoutes({
+      ...common,
+      path: '/persons/:id/activity',
+      operationId: 'persons_activity_of_one',
+      summary: "Show a person's activity log",
+      description: `${description} Use the UUID of the person in the path.`,
+      params: personParams,
+      handler: async ({ target: { environmentId }, params, query, request }) => {
+        const itemId = params.id.toLowerCase();
+        const page = await readActivity(sql, request, { ...query, scopes, environmentId, itemId });
+        // Who was deleted has a record; whoever has none has to be there.
+        if (page.total_count === 0) await findPerson(sql, environmentId, params.id);
+        return page;
+      },
+    }),
+  ];
+}
+
+export const personParams = Type.Object({
+  id: Type.String({
+    description: 'UUID, numeric ID or distinct ID of the person, tried in this order. Must be percent-encoded.',
+  }),
+});

@@ -1,0 +1,98 @@
+// The values that properties have, to choose from when a filter is written.
+
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import { longestNeedle } from '../../sql/longest-needle.ts';
+import type { EventDeps } from '../events/routes.ts';
+import { latestRows, listEventValues, listPersonValues, listStoredValues, longestValue, mostValues } from './store.ts';
+
+/** What is older is no choice for whoever looks at events of today. */
+const recentMs = 30 * 86_400_000;
+
+const valuesQuery = {
+  key: Type.String({ minLength: 1, maxLength: 400, description: 'Name of the property.' }),
+  value: Type.Optional(
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Returns only values that contain this string, ignoring case.',
+    }),
+  ),
+  envelope: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether to return `{"results": [...], "refreshing": false}`, as newer versions of PostHog do, instead of ' +
+        'a plain list.',
+    }),
+  ),
+};
+
+const bounds =
+  `Returns at most ${mostValues} values, most frequent first. Only strings, numbers and booleans of at most ${longestValue} characters ` +
+  'are included';
+
+export function propertyValueRoutes({ sql, searches, otherStore: store }: EventDeps) {
+  const common = {
+    method: 'GET',
+    below: belowEnvironment(sql),
+    responses: { 200: { description: 'The values.', schema: Type.Union([values, enveloped]) } },
+    examples: { response: [{ name: 'Chrome' }, { name: 'Firefox' }] },
+  } as const;
+  return [
+    ...defineRoutes({
+      ...common,
+      path: '/events/values',
+      operationId: 'events_values',
+      summary: 'List values of an event property',
+      description: `${bounds}. The values come from the latest ${latestRows} events of the last 30 days.`,
+      tags: ['events'],
+      scope: 'event:read',
+      query: Type.Object({
+        ...valuesQuery,
+        event_name: Type.Optional(Type.String({ description: 'Returns only values from events with this name.' })),
+      }),
+      handler: async ({ caller, target, query, request }) => {
+        const wanted = { ...query, after: new Date(Date.now() - recentMs) };
+        const found = await searches.run({ caller, target }, null, (on) =>
+          store === null
+            ? listEventValues(on, target.environmentId, wanted)
+            : listStoredValues({ store, projectId: target.environmentId, signal: request.leaves() }, wanted),
+        );
+        return toAnswer(found, query);
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      path: '/persons/values',
+      operationId: 'persons_values',
+      summary: 'List values of a person property',
+      description: `${bounds}. The values come from the newest ${latestRows} persons.`,
+      tags: ['persons'],
+      scope: 'person:read',
+      query: Type.Object(valuesQuery),
+      handler: async ({ caller, target, query }) => {
+        const found = await searches.run({ caller, target }, null, (on) =>
+          listPersonValues(on, target.environmentId, query),
+        );
+        return toAnswer(found, query);
+      },
+    }),
+  ];
+}
+
+const values = Type.Array(
+  Type.Object({ name: Type.String({ description: 'The value as a string.' }) }, { title: 'PropertyValue' }),
+);
+const enveloped = Type.Object(
+  {
+    results: values,
+    refreshing: Type.Boolean({ description: 'Always false, because values are read when they are requested.' }),
+  },
+  { title: 'PropertyValues' },
+);
+
+/** A request of the old form looks like one of the new form, so clients ask for the new one. */
+function toAnswer(found: readonly string[], { envelope }: { envelope?: boolean }) {
+  const results = found.map((name) => ({ name }));
+  return envelope === true ? { results, refreshing: false } : results;
+}

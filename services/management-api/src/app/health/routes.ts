@@ -1,0 +1,216 @@
+// Whether what is sent to a project is stored, and how soon.
+
+import { lanes } from '@millrace/contracts';
+import { isTransientError, type Sql } from '@millrace/db';
+import { formatDateTime, orNull } from '@millrace/http';
+import { AppError, isAppError, withDeadline } from '@millrace/runtime';
+import { Type } from 'typebox';
+import manifest from '../../../../../package.json' with { type: 'json' };
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import type { DeadLetterLog } from '../../operations/dead-letters/letters.ts';
+import { createWaitingCount } from '../../operations/dead-letters/waiting.ts';
+import type { LaneLag } from '../../operations/live/lag.ts';
+import type { Live } from '../../operations/live/live.ts';
+import { kindOf } from '../../operations/live/warning-kinds.ts';
+import { countConnections, countStored, countWarnings } from './store.ts';
+
+/** Same threshold as the alert MillraceLagSeconds (docs/operations/alerts.md). */
+const alarmSeconds = 300;
+const windowSeconds = 60;
+/** Every page of the console asks: what takes longer is known at the next asking. */
+const patienceMs = 3000;
+
+interface HealthDeps {
+  sql: Sql;
+  live: Live;
+  /** Null where nobody has said which log it is. */
+  deadLetters: DeadLetterLog | null;
+}
+
+export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
+  const waiting = deadLetters && createWaitingCount({ sql, log: deadLetters });
+  return defineRoutes({
+    method: 'GET',
+    below: belowEnvironment(sql),
+    path: '/health',
+    operationId: 'health_retrieve',
+    summary: 'Show whether events are being ingested',
+    description:
+      'Returns how long it takes until an event can be queried, how many records are waiting in the event log, and what happened to the ' +
+      "project's " +
+      'events in the last minute. If a source does not respond, its part of the response is null and `sources` ' +
+      'contains the reason.',
+    tags: ['events'],
+    scope: 'event:read',
+    responses: { 200: { description: 'The current state of ingestion.', schema: projectHealth() } },
+    examples: { response: healthExample() },
+    handler: async ({ target: { environmentId } }) => {
+      const [lag, stored, warnings, letters, connections] = await Promise.all([
+        ask(live.lag()),
+        ask(countStored(sql, environmentId, windowSeconds)),
+        ask(countWarnings(sql, environmentId, windowSeconds)),
+        ask(waiting ? waiting.count(environmentId) : Promise.reject(withoutLog())),
+        ask(countConnections(sql)),
+      ]);
+      const dropped = warnings.value?.filter((one) => kindOf(one).outcome === 'dropped');
+      return {
+        checked_at: new Date().toISOString(),
+        version: manifest.version,
+        alarm: alarmOf(lag.value?.seconds ?? null),
+        visible_after_seconds: lag.value?.seconds ?? null,
+        lanes: lag.value?.lanes.map(toShown) ?? null,
+        per_minute: {
+          stored: stored.value,
+          dropped: dropped?.map(({ type, count }) => ({ reason: type, count })) ?? null,
+        },
+        dead_letters_waiting: letters.value,
+        services: connections.value && byService(connections.value),
+        sources: {
+          log: lag.state,
+          events: stored.state,
+          warnings: warnings.state,
+          dead_letters: letters.state,
+          services: connections.state,
+        },
+      };
+    },
+  });
+}
+
+const withoutLog = () =>
+  new AppError('unavailable', 'Dead letters are not available because EVENT_LOG is not set.', { code: 'no_event_log' });
+
+/** What a source says. One that is away, or slow, hides its own part alone. */
+async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null; state: string }> {
+  try {
+    return { value: await withDeadline(source, patienceMs, 'This'), state: 'ok' };
+  } catch (error) {
+    if (isAppError(error, 'unavailable')) return { value: null, state: error.message };
+    if (isTransientError(error)) return { value: null, state: 'The database did not respond in time.' };
+    if (!(error instanceof Error) || error.name !== 'DeadlineError') throw error;
+    // Nobody waits for it any more, but it may still fail.
+    source.catch(() => {});
+    return { value: null, state: 'The measurement is taking longer than usual. Try again in a moment.' };
+  }
+}
+
+function alarmOf(lag: number | null) {
+  if (lag === null || lag <= alarmSeconds) return null;
+  const minutes = Math.round(lag / 60);
+  const detail = `Events appear ${minutes} minutes after they are sent. No events are lost: they are waiting in the event log.`;
+  return { lag_seconds: lag, threshold_seconds: alarmSeconds, detail };
+}
+
+function toShown({ lane, waiting, oldestSeconds, acceptedPerMinute, readAt }: LaneLag) {
+  return {
+    lane,
+    waiting,
+    oldest_seconds: oldestSeconds,
+    accepted_per_minute: acceptedPerMinute,
+    read_at: readAt && formatDateTime(readAt),
+  };
+}
+
+const services = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'] as const;
+
+/** Each service names itself to the database, and what a connection is for behind that. */
+function byService(connections: readonly { application: string; count: number }[]) {
+  return services.map((name) => ({
+    name,
+    connections: connections
+      .filter(({ application }) => application.includes(name))
+      .reduce((sum, { count }) => sum + count, 0),
+  }));
+}
+
+function projectHealth() {
+  const reason = Type.Object({
+    reason: Type.String({ description: 'Type of the ingestion warning (docs/ingestion-rules.md#warnings).' }),
+    count: Type.Integer(),
+  });
+  const alarm = Type.Object({
+    lag_seconds: Type.Number(),
+    threshold_seconds: Type.Integer(),
+    detail: Type.String({ description: 'Human-readable explanation.' }),
+  });
+  const lane = Type.Object({
+    lane: Type.Enum(lanes, { description: 'Topic of the event log.' }),
+    waiting: Type.Integer({ description: 'Number of records that have been accepted but not stored yet.' }),
+    oldest_seconds: orNull(
+      Type.Number(),
+      'Upper limit for the age of the oldest waiting record, in seconds. Null if its age is not known.',
+    ),
+    accepted_per_minute: orNull(
+      Type.Integer(),
+      'Number of records accepted per minute, calculated from two measurements. Null until the second measurement.',
+    ),
+    read_at: orNull(Type.String({ format: 'date-time' }), 'When a record of this topic was last stored.'),
+  });
+  const service = Type.Object({
+    name: Type.Enum(services, { description: 'Name of the service.' }),
+    connections: Type.Integer({
+      description:
+        'Number of current connections from the service to PostgreSQL. 0 means that it is not running or has been idle for a while.',
+    }),
+  });
+  const state = Type.String({ description: '`ok`, or the reason why the source did not respond.' });
+  return Type.Object(
+    {
+      checked_at: Type.String({ format: 'date-time', description: 'Time of the measurement.' }),
+      version: Type.String({ description: 'Version of the API that sent this response.' }),
+      alarm: orNull(alarm, 'Alarm raised while the lag exceeds the threshold. Otherwise null.'),
+      visible_after_seconds: orNull(
+        Type.Number(),
+        'Upper limit for the ingestion lag of all projects, in seconds. The lag is the delay between accepting an event and storing it.',
+      ),
+      lanes: orNull(Type.Array(lane), 'Event log topics. The numbers include the records of all projects.'),
+      per_minute: Type.Object(
+        {
+          stored: orNull(
+            Type.Integer(),
+            'Number of events stored in the last minute. Late and imported events are not included.',
+          ),
+          dropped: orNull(Type.Array(reason), 'Events dropped in the last minute, by reason.'),
+        },
+        { description: "The project's events in the last minute." },
+      ),
+      dead_letters_waiting: orNull(
+        Type.Integer(),
+        'Number of waiting dead-letter records of the project, counted up to 10000. Updated at most every 30 seconds.',
+      ),
+      services: orNull(
+        Type.Array(service),
+        'Services of the installation, with the number of their connections to PostgreSQL.',
+      ),
+      sources: Type.Object(
+        { log: state, events: state, warnings: state, dead_letters: state, services: state },
+        { description: 'State of each source that this response is based on.' },
+      ),
+    },
+    { title: 'ProjectHealth' },
+  );
+}
+
+function healthExample() {
+  const ok = 'ok';
+  return {
+    checked_at: '2026-01-02T03:04:05.000Z',
+    version: '0.1.0',
+    alarm: null,
+    visible_after_seconds: 0.2,
+    lanes: [
+      {
+        lane: 'live' as const,
+        waiting: 3,
+        oldest_seconds: 0.2,
+        accepted_per_minute: 745,
+        read_at: '2026-01-02T03:04:04.9Z',
+      },
+    ],
+    per_minute: { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] },
+    dead_letters_waiting: 0,
+    services: [{ name: 'ingest-gateway' as const, connections: 2 }],
+    sources: { log: ok, events: ok, warnings: ok, dead_letters: ok, services: ok },
+  };
+}

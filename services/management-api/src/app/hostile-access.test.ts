@@ -1,0 +1,302 @@
+import { randomUUID } from 'node:crypto';
+import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import { createInProcessKeyValue } from '@millrace/runtime/cache';
+import { createTestEnvironment } from '@millrace/testing';
+import { insufficient, NF, PD } from '../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
+import { noLimits, startTestApi, type TestAnswer, type TestApi } from '../testing/start-test-api.ts';
+
+/** What somebody with a small key, a low level or several hands tries. */
+let api: TestApi;
+let acme: OrganizationActors;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+beforeEach(async () => {
+  acme = await createActors(api.database);
+});
+afterAll(() => api.stop());
+
+const keyOf = async (userId: number, options: { scopedTeams?: number[]; scopedOrganizations?: string[] }) =>
+  (await createPersonalApiKey(api.database.sql, { actor: null, userId, label: 'small', scopes: ['*'], ...options }))
+    .value;
+const environmentsOf = (projectId: number) =>
+  api.database.sql.query('SELECT id FROM environment WHERE project_id = $1 ORDER BY id', [projectId]);
+
+describe('a project is removed by nobody who may not remove all of it', () => {
+  test('not by a key for its first environment', async () => {
+    const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
+    const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
+    const refusal = 'API key does not have access to all environments of the project.';
+    for (const path of ['', `organizations/${acme.organizationId}/`].map((part) => `/api/${part}projects/`)) {
+      const answer = await api.send('DELETE', `${path}${acme.projectId}/`, { key });
+      expect([answer.status, answer.body?.detail]).toEqual([403, refusal]);
+    }
+    expect(await environmentsOf(acme.projectId)).toHaveLength(2);
+    const whole = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId, id] });
+    expect((await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: whole })).status).toBe(204);
+  });
+
+  test('not by the administrator of one private environment', async () => {
+    const { sql } = api.database;
+    await createTestEnvironment(api.database, { projectId: acme.projectId });
+    await sql.query('UPDATE environment SET access_control = true WHERE project_id = $1', [acme.projectId]);
+    await sql.query(
+      `INSERT INTO access_rule (environment_id, resource, membership_id, level)
+       SELECT $1, 'project', id, 'admin' FROM membership WHERE user_id = $2`,
+      [acme.projectId, acme.M.userId],
+    );
+    const answer = await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.M.key });
+    expect(answer).toMatchObject(insufficient);
+    expect(await environmentsOf(acme.projectId)).toHaveLength(2);
+  });
+});
+
+test('a small key does not decide what the current environment of its person is', async () => {
+  await addMember(api.database.sql, {
+    organizationId: acme.off.organizationId,
+    userId: acme.M.userId,
+    level: membershipLevels.member,
+  });
+  const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
+  const refusal = PD('API keys with scoped organizations or projects cannot change what `@current` refers to.');
+  const patch = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
+  const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
+  const ofTeam = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
+  const { organizationId, projectId } = acme.off;
+  for (const key of [ofOne, ofTeam]) {
+    for (const target of [organizationId, acme.organizationId]) {
+      expect(await patch(key, { set_current_organization: target })).toMatchObject(refusal);
+    }
+    for (const target of [projectId, acme.projectId, id]) {
+      expect(await patch(key, { set_current_team: target })).toMatchObject(refusal);
+    }
+    expect((await patch(key, { first_name: 'Ada' })).status).toBe(200);
+  }
+  const whole = await keyOf(acme.M.userId, {});
+  expect((await patch(whole, { set_current_team: id })).body.team.id).toBe(id);
+});
+
+describe('what a small key makes', () => {
+  const current = async (key: string) => {
+    const { body } = await api.get('/api/users/@me/', key);
+    return [body.organization.id, body.team.id];
+  };
+
+  test('does not become the current one of its person', async () => {
+    const before = await current(acme.W.key);
+    const ofOne = await keyOf(acme.W.userId, { scopedOrganizations: [acme.organizationId] });
+    const ofTeam = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
+    for (const [path, key] of [
+      [`/api/organizations/${acme.organizationId}/projects/`, ofOne],
+      ['/api/projects/', ofOne],
+      [`/api/projects/${acme.projectId}/environments/`, ofOne],
+      [`/api/projects/${acme.projectId}/environments/`, ofTeam],
+    ] as const) {
+      expect([path, (await api.send('POST', path, { key, body: { name: 'New' } })).status]).toEqual([path, 201]);
+    }
+    expect(await current(acme.W.key)).toEqual(before);
+    const made = await api.send('POST', '/api/projects/', { key: acme.W.key, body: { name: 'New' } });
+    expect(await current(acme.W.key)).toEqual([acme.organizationId, made.body.id]);
+  });
+
+  test('is nothing of a project of which it reaches a later environment only', async () => {
+    const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
+    const path = `/api/projects/${acme.projectId}/environments/`;
+    const key = await keyOf(acme.W.userId, { scopedTeams: [id] });
+    expect((await api.get(path, key)).body.results.map((row: { id: number }) => row.id)).toEqual([id]);
+    expect(await api.send('POST', path, { key, body: { name: 'New' } })).toMatchObject(
+      PD(`API key does not have access to the requested project: ID ${acme.projectId}.`),
+    );
+  });
+});
+
+describe('a small key and the other keys of its person', () => {
+  test('sees those that reach no further, and is not told of the others', async () => {
+    await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
+    const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
+    const ofOther = await keyOf(acme.M.userId, { scopedOrganizations: [acme.off.organizationId] });
+    const listed = async (key: string) => (await api.get('/api/personal_api_keys/', key)).body as { id: string }[];
+    expect(await listed(acme.M.key)).toHaveLength(3);
+    const [seen, ...more] = await listed(ofOne);
+    expect([(await api.get('/api/personal_api_keys/@current/', ofOne)).body.id, more]).toEqual([seen?.id, []]);
+    const [other] = await listed(ofOther);
+    expect(await api.get(`/api/personal_api_keys/${other?.id}/`, ofOne)).toMatchObject(
+      NF('Personal API key not found.'),
+    );
+  });
+
+  test.each([
+    ['of the person', (fixture: OrganizationActors) => fixture.projectId],
+    ['of others', (fixture: OrganizationActors) => fixture.off.projectId],
+    ['that does not exist', () => 2_000_000_000],
+  ])('cannot tell an environment %s by trying to make a key for it', async (_name, choose) => {
+    const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
+    const key = await keyOf(acme.M.userId, { scopedTeams: [id] });
+    const body = { label: 'k', scopes: ['*'], scoped_teams: [choose(acme)] };
+    expect((await api.send('POST', '/api/personal_api_keys/', { key, body })).status).toBe(403);
+    expect((await api.send('PATCH', '/api/personal_api_keys/@current/', { key, body })).status).toBe(403);
+  });
+
+  test('cannot tell an environment beyond its organization by one it adds to its own limit', async () => {
+    await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
+    const key = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
+    const answers = [acme.off.projectId, 2_000_000_000].map((id) =>
+      api.send('POST', '/api/personal_api_keys/', {
+        key,
+        body: { label: 'k', scopes: ['*'], scoped_teams: [id], scoped_organizations: [acme.organizationId] },
+      }),
+    );
+    const [own, none] = await Promise.all(answers);
+    expect([own?.status, own?.body]).toEqual([400, none?.body]);
+  });
+});
+
+test('what was made private to others is no current project any more', async () => {
+  await api.database.sql.query(
+    'UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1',
+    [acme.M.userId, acme.organizationId, acme.projectId],
+  );
+  expect((await api.get('/api/users/@me/', acme.M.key)).body.team.id).toBe(acme.projectId);
+  await api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [acme.projectId]);
+  expect((await api.get('/api/users/@me/', acme.M.key)).body.team).toBeNull();
+});
+
+describe('who has been put out', () => {
+  test('is out with the next request, by every key', async () => {
+    const small = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
+    await api.database.sql.query('UPDATE "user" SET is_active = false WHERE id = $1', [acme.M.userId]);
+    for (const key of [acme.M.key, small]) expect((await api.get('/api/users/@me/', key)).status).toBe(401);
+  });
+
+  test('cannot come back with an invite for somebody else, nor use one that is withdrawn', async () => {
+    const invites = `/api/organizations/${acme.organizationId}/invites/`;
+    const made = await api.send('POST', invites, { key: acme.A.key, body: { target_email: 'new@example.com' } });
+    const accept = () => api.send('POST', `/api/invites/${made.body.id}/accept/`, { key: acme.off.personalApiKey });
+    expect((await accept()).status).toBe(404);
+    expect((await api.send('DELETE', `${invites}${made.body.id}/`, { key: acme.A.key })).status).toBe(204);
+    expect((await accept()).status).toBe(404);
+  });
+});
+
+describe('several at once', () => {
+  const statuses = (answers: TestAnswer[]) => answers.map(({ status }) => status).sort();
+  const times = <T>(count: number, work: (index: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+
+  test('a project is deleted once', async () => {
+    const answers = await times(5, () => api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.W.key }));
+    expect(statuses(answers)).toEqual([204, 404, 404, 404, 404]);
+  });
+
+  test('an organization is deleted once, while others still work in it', async () => {
+    const path = `/api/organizations/${acme.organizationId}/`;
+    const work = times(10, (index) =>
+      index % 2
+        ? api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: { name: `n${index}` } })
+        : api.send('POST', `${path}invites/`, { key: acme.A.key, body: { target_email: `i${index}@example.com` } }),
+    );
+    const gone = times(3, () => api.send('DELETE', path, { key: acme.W.key }));
+    expect(statuses(await gone)).toEqual([204, 404, 404]);
+    for (const status of statuses(await work)) expect([200, 201, 403, 404]).toContain(status);
+    const left = await api.database.sql.query('SELECT 1 FROM organization_invite WHERE organization_id = $1', [
+      acme.organizationId,
+    ]);
+    expect(left).toEqual([]);
+  });
+
+  test('an invite is accepted once', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const invites = `/api/organizations/${acme.organizationId}/invites/`;
+    const { body } = await api.send('POST', invites, { key: acme.A.key, body: { target_email: email } });
+    const user = await createUser(api.database.sql, { email, isEmailVerified: true });
+    const key = await keyOf(user.id, {});
+    const answers = await times(4, () => api.send('POST', `/api/invites/${body.id}/accept/`, { key }));
+    expect(statuses(answers)).toEqual([201, 404, 404, 404]);
+    const rows = await api.database.sql.query('SELECT 1 FROM membership WHERE user_id = $1', [user.id]);
+    expect(rows).toHaveLength(1);
+  });
+
+  test('of a key that is rolled several times only the last value works', async () => {
+    const made = await api.send('POST', '/api/personal_api_keys/', {
+      key: acme.M.key,
+      body: { label: 'rolled', scopes: ['*'] },
+    });
+    const path = `/api/personal_api_keys/${made.body.id}/roll/`;
+    const values = (await times(4, () => api.send('POST', path, { key: acme.M.key }))).map(({ body }) => body.value);
+    const working = await Promise.all(values.map(async (value) => (await api.get('/api/users/@me/', value)).status));
+    expect(working.sort()).toEqual([200, 401, 401, 401]);
+    expect((await api.get('/api/users/@me/', made.body.value)).status).toBe(401);
+  });
+
+  test('owners who put each other out leave one', async () => {
+    const second = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+    await addMember(api.database.sql, { organizationId: acme.organizationId, userId: second.id, level: 15 });
+    const key = await keyOf(second.id, {});
+    const members = `/api/organizations/${acme.organizationId}/members/`;
+    await Promise.all([
+      api.send('PATCH', `${members}${second.uuid}/`, { key: acme.W.key, body: { level: 1 } }),
+      api.send('PATCH', `${members}${acme.W.uuid}/`, { key, body: { level: 1 } }),
+    ]);
+    const owners = await api.database.sql.query('SELECT 1 FROM membership WHERE organization_id = $1 AND level = 15', [
+      acme.organizationId,
+    ]);
+    expect(owners).toHaveLength(1);
+  });
+
+  test('changes of different settings all stay, and keys stay ten', async () => {
+    const path = `/api/projects/${acme.projectId}/`;
+    const changes = [{ name: 'N' }, { timezone: 'Europe/Berlin' }, { anonymize_ips: true }, { week_start_day: 1 }];
+    const answers = await Promise.all(changes.map((body) => api.send('PATCH', path, { key: acme.A.key, body })));
+    expect(statuses(answers)).toEqual([200, 200, 200, 200]);
+    expect((await api.get(path, acme.A.key)).body).toMatchObject(Object.assign({}, ...changes));
+    const made = await times(14, (index) =>
+      api.send('POST', '/api/personal_api_keys/', { key: acme.A.key, body: { label: `k${index}`, scopes: ['*'] } }),
+    );
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(9);
+  });
+});
+
+describe('guessing keys', () => {
+  const guess = (server: TestApi, forwarded: string) =>
+    server.send('GET', '/api/users/@me/', {
+      key: `phx_${randomUUID()}`,
+      headers: { 'x-forwarded-for': forwarded },
+    });
+  const start = (trustedProxies: number) =>
+    startTestApi({
+      trustedProxies,
+      keyValue: createInProcessKeyValue(),
+      limits: { ...noLimits, wrongKeysPerMinute: 3 },
+    });
+  const statusesOf = async (server: TestApi, addresses: string[]) => {
+    const found: number[] = [];
+    for (const address of addresses) found.push((await guess(server, address)).status);
+    return found;
+  };
+
+  test.each([
+    ['with no proxy, whatever the header says', 0, (n: number) => `10.0.0.${n}`],
+    ['behind one proxy, what it did not add', 1, (n: number) => `10.0.0.${n}, 203.0.113.9`],
+    ['behind two proxies, what neither added', 2, (n: number) => `10.0.0.${n}, 203.0.113.9, 10.1.1.1`],
+  ])('%s, is of no use', async (_name, hops, forwarded) => {
+    const server = await start(hops);
+    try {
+      expect(await statusesOf(server, [1, 2, 3, 4, 5, 6].map(forwarded))).toEqual([401, 401, 401, 401, 429, 429]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('a proxy that many share is not shut out with one of them', async () => {
+    const server = await start(2);
+    try {
+      const bad = '203.0.113.9, 10.1.1.1';
+      expect(await statusesOf(server, [bad, bad, bad, bad, bad])).toContain(429);
+      expect(await statusesOf(server, ['203.0.113.10, 10.1.1.1'])).toEqual([401]);
+    } finally {
+      await server.stop();
+    }
+  });
+});

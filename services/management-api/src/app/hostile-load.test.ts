@@ -1,0 +1,119 @@
+import { request as httpRequest } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { createDatabase } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import {
+  createTestDatabase,
+  createTestTenant,
+  type HostileBody,
+  hostileBodies,
+  type ServiceProcess,
+  startService,
+  type TestDatabase,
+  type TestTenant,
+} from '@millrace/testing';
+
+/**
+ * What the worst bodies cost the process that is asked, as its own metrics tell: how long nothing else was done, and by
+ * how much it grew. On a quiet machine no body blocks for more than 30 ms; the bounds leave room for one that is not.
+ */
+const maxBlockedSeconds = 2;
+const maxGrowth = 96 * 1024 * 1024;
+
+let testDatabase: TestDatabase;
+let tenant: TestTenant;
+let service: ServiceProcess;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
+  tenant = await createTestTenant(database);
+  await database.stop();
+  service = await startService('management-api', fileURLToPath(new URL('../main.ts', import.meta.url)), {
+    NODE_OPTIONS: '--import tsx',
+    DATABASE_URL: testDatabase.url,
+    API_PORT: '0',
+    API_HOST: '127.0.0.1',
+    API_WRONG_KEYS_PER_MINUTE: '0',
+    API_REQUESTS_PER_MINUTE: '0',
+    API_REQUESTS_PER_HOUR: '0',
+  });
+  await send('PATCH', '/api/organizations/@current/', { body: Buffer.from('{}'), headers: withKey(), what: '' });
+});
+afterAll(async () => {
+  await service?.stop();
+  await testDatabase.drop();
+});
+
+const withKey = () => ({ authorization: `Bearer ${tenant.personalApiKey}` });
+const withoutKey = () => ({});
+/** The smaller ones are within every limit of number and depth. */
+const anywhere = [...hostileBodies(1024 * 1024 - 200), ...hostileBodies(128 * 1024)];
+const inField = (name: string) =>
+  [1024 * 1024 - 200, 128 * 1024].flatMap((bytes) => hostileBodies(bytes, (text) => `{"${name}":${text}}`));
+
+test.each([
+  [
+    'a path that needs a key, without one',
+    'PATCH',
+    '/api/organizations/@current/',
+    { credentials: withoutKey, bodies: anywhere },
+  ],
+  [
+    'a path that needs none',
+    'POST',
+    '/api/signup/00000000-0000-4000-8000-000000000000/',
+    { credentials: withoutKey, bodies: anywhere },
+  ],
+  [
+    'a path that needs a key, with one',
+    'PATCH',
+    '/api/organizations/@current/',
+    { credentials: withKey, bodies: anywhere },
+  ],
+  [
+    'a field of any form',
+    'PATCH',
+    '/api/environments/@current/',
+    { credentials: withKey, bodies: inField('survey_config') },
+  ],
+  [
+    'a list in a field',
+    'PATCH',
+    '/api/environments/@current/',
+    { credentials: withKey, bodies: inField('session_recording_url_trigger_config') },
+  ],
+] as const)(
+  '%s',
+  async (_where, method, path, { credentials, bodies }) => {
+    const before = await figures();
+    for (const hostile of bodies) {
+      const status = await send(method, path, { ...hostile, headers: { ...hostile.headers, ...credentials() } });
+      const after = await figures();
+      expect([hostile.what, status, status < 500]).toEqual([hostile.what, status, true]);
+      expect([hostile.what, after.blockedSeconds < maxBlockedSeconds]).toEqual([hostile.what, true]);
+      expect([hostile.what, after.memory - before.memory < maxGrowth]).toEqual([hostile.what, true]);
+    }
+  },
+  120_000,
+);
+
+function send(method: string, path: string, { body, headers }: HostileBody): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const length = { 'content-length': String(body.length) };
+    const options = { port: service.port, method, path, headers: { ...headers, ...length }, agent: false };
+    const outgoing = httpRequest(options, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    });
+    outgoing.on('error', reject).end(body);
+  });
+}
+
+/** The longest block since they were read last. */
+async function figures(): Promise<{ blockedSeconds: number; memory: number }> {
+  const text = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
+  const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  return {
+    blockedSeconds: figure('nodejs_eventloop_lag_max_seconds'),
+    memory: figure('process_resident_memory_bytes'),
+  };
+}

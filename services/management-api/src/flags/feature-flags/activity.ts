@@ -1,0 +1,88 @@
+import { recordActivity } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import { requireFound } from '../../access/record-rights.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
+import { type FlagDeps, payloadsOf, redactedFilters } from './payloads.ts';
+import { fieldsOf } from './rules.ts';
+import { flagParams, flagsPath, flagTags as tags } from './schema.ts';
+import { type FlagRow, findFlag } from './store.ts';
+
+const scopes = ['FeatureFlag'];
+
+/** Who changed which flag, and how. */
+export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
+  const common = {
+    method: 'GET',
+    tags,
+    scope: 'activity_log:read',
+    query: activityQuery,
+    responses: { 200: { description: 'One page of log entries.', schema: activityPage } },
+    examples: { response: activityExample },
+    below: belowEnvironment(sql),
+  } as const;
+  return [
+    ...defineRoutes({
+      ...common,
+      path: `${flagsPath}/activity`,
+      operationId: 'feature_flags_activity',
+      summary: 'Show the activity log for all feature flags',
+      description: 'Returns the changes made to the feature flags of the project, most recent first.',
+      handler: async ({ target: { environmentId, rights }, query, request }) =>
+        readActivity(sql, request, {
+          ...query,
+          scopes,
+          environmentId,
+          seen: rights,
+        }),
+    }),
+    ...defineRoutes({
+      ...common,
+      path: `${flagsPath}/:id/activity`,
+      operationId: 'feature_flags_activity_of_one',
+      summary: "Show a feature flag's activity log",
+      description: 'Returns the changes made to one feature flag, most recent first.',
+      params: flagParams,
+      handler: async ({ target: { environmentId, rights }, params: { id }, query, request }) => {
+        requireFound(rights, { kind: 'feature_flag', needed: 'viewer' }, await findFlag(sql, environmentId, id));
+        return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
+      },
+    }),
+  ];
+}
+
+/** Fields a person may change. Of encrypted payloads it is enough to know that they changed. */
+function visible(row: FlagRow) {
+  const encrypted = row.has_encrypted_payloads === true ? payloadsOf(row) : null;
+  return { ...fieldsOf(row), filters: redactedFilters(row), encrypted_payloads: encrypted };
+}
+
+export interface FlagAuthor {
+  userId: number;
+  organizationId: string;
+}
+
+/** Records who made, changed, deleted or restored a flag, in the transaction that does it. */
+export async function recordFlagActivity(
+  tx: Transaction,
+  { userId, organizationId }: FlagAuthor,
+  { before, after }: { before?: FlagRow; after: FlagRow },
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId,
+    environmentId: after.environment_id,
+    scope: 'FeatureFlag',
+    itemId: after.id,
+    activity: verbOf(before, after),
+    actor: { userId },
+    name: after.key,
+    ...(before && { change: { before: visible(before), after: visible(after), secret: ['encrypted_payloads'] } }),
+  });
+}
+
+function verbOf(before: FlagRow | undefined, after: FlagRow): 'created' | 'updated' | 'deleted' | 'restored' {
+  if (before === undefined) return 'created';
+  if (before.deleted === after.deleted) return 'updated';
+  return after.deleted ? 'deleted' : 'restored';
+}

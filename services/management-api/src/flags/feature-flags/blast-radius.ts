@@ -1,0 +1,187 @@
+import type { Sql } from '@millrace/db';
+import {
+  type CompiledFlags,
+  evaluateFlagsInSteps,
+  nothingStored,
+  type Steps,
+  selectFlags,
+  tryPatterns,
+} from '@millrace/flags';
+import { createPageLimit, filtersAudience, matchPersons } from '@millrace/flags/cohorts';
+import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/flags/store';
+import { freeFormObject } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireScope } from '../../access/require-scope.ts';
+import { countGroups, readGroupPage, type StoredGroup } from '../../analytics/groups/store.ts';
+import type { FlagFilters } from './filters/filters.ts';
+import { parseFlagFilters } from './filters/parse.ts';
+import type { FlagDeps } from './payloads.ts';
+import { checkReferences } from './references.ts';
+import { flagsPath, flagTags as tags } from './schema.ts';
+
+const asked = Type.Object(
+  {
+    condition: Type.Optional(
+      Type.Union([freeFormObject(), Type.Null()], {
+        description: "A condition set in the format of a feature flag's `filters`.",
+      }),
+    ),
+    group_type_index: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 0, maximum: 4 }), Type.Null()], {
+        description: 'Index of a group type, to count groups of this type instead of persons.',
+      }),
+    ),
+  },
+  { title: 'BlastRadiusQuestion' },
+);
+const radius = Type.Object(
+  {
+    users_affected: Type.Integer({
+      description: 'Number of persons or groups that match the filters, regardless of the rollout percentage.',
+    }),
+    total_users: Type.Integer({ description: 'Total number of persons, or of groups of this type.' }),
+    is_estimate: Type.Boolean({ description: 'Whether the two counts are estimates based on a sample.' }),
+  },
+  { title: 'BlastRadius' },
+);
+
+/** How many a condition would reach. */
+export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'searches'>) {
+  return defineRoutes({
+    method: 'POST',
+    below: belowEnvironment(sql),
+    path: `${flagsPath}/user_blast_radius`,
+    operationId: 'feature_flags_user_blast_radius',
+    summary: 'Count the persons who match a release condition',
+    description:
+      `Counts the persons, or the groups of a type, that match the filters of a condition set. If there are more than ${mostLookedAt} ` +
+      `persons or groups, or if counting takes longer than ${mostMs / 1000} seconds, the result is an estimate based on those that were ` +
+      'counted. Also requires the scope `person:read`, or `group:read` for groups.',
+    tags,
+    scope: 'feature_flag:read',
+    body: asked,
+    responses: { 200: { description: 'The number of persons or groups.', schema: radius } },
+    examples: {
+      request: { condition: { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] } },
+      response: { users_affected: 120, total_users: 1000, is_estimate: false },
+    },
+    handler: async ({ caller, target, body: { condition, group_type_index: groupType = null } }) => {
+      requireScope(caller, groupType === null ? 'person:read' : 'group:read');
+      const { environmentId } = target;
+      if (!condition) {
+        const detail = 'Missing condition for which to get blast radius';
+        throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'condition' });
+      }
+      await requireNamedRecords(sql, target, condition);
+      const { aggregation_group_type_index: _, variant: __, ...conditionAlone } = condition;
+      const sent = {
+        aggregation_group_type_index: groupType,
+        groups: [{ ...conditionAlone, rollout_percentage: 100 }],
+      };
+      const tried = await inTimeSlices(tryPatterns(sent));
+      const filters = parseFlagFilters({ sent, stored: null, tried });
+      await checkReferences(sql, { environmentId, id: null, key: '', filters });
+      const { affected, total, isEstimate } = await searches.run({ caller, target }, null, (on) =>
+        groupType === null
+          ? personBlastRadius(on, environmentId, filters)
+          : groupBlastRadius(on, { environmentId, groupType }, filters),
+      );
+      return { users_affected: affected, total_users: total, is_estimate: isEstimate };
+    },
+  });
+}
+
+/** Persons or groups of one count: more than that changes little of its answer. */
+const mostLookedAt = 10_000;
+const mostMs = 3000;
+
+interface BlastRadius {
+  affected: number;
+  total: number;
+  /** Reckoned from those that were looked at. */
+  isEstimate: boolean;
+}
+
+/**
+ * How many persons have what filters ask for. Uuids of persons are hashes: the first ones are a sample of all, and how far
+ * they reach into the uuids tells how many there are.
+ */
+async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagFilters): Promise<BlastRadius> {
+  const endsAt = performance.now() + mostMs;
+  const audience = await filtersAudience(sql, environmentId, filters);
+  let looked = 0;
+  let affected = 0;
+  for await (const page of matchPersons(sql, environmentId, { audience })) {
+    looked += page.length;
+    affected += page.filter(({ matches }) => matches[0] === true).length;
+    const last = page.at(-1)?.uuid;
+    if (last === undefined || (looked < mostLookedAt && performance.now() < endsAt)) continue;
+    const total = Math.max(looked, Math.round(looked / shareUpTo(last)));
+    return { affected: Math.round((affected / looked) * total), total, isEstimate: true };
+  }
+  return { affected, total: looked, isEstimate: false };
+}
+
+/** How much of all uuids lies before one, from 0 to 1. */
+function shareUpTo(uuid: string): number {
+  return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16) / 16 ** 12;
+}
+
+/** How many groups of a type have what filters ask for; of more than are looked at, an estimate. */
+async function groupBlastRadius(
+  sql: Sql,
+  groups: { environmentId: number; groupType: number },
+  filters: FlagFilters,
+): Promise<BlastRadius> {
+  const endsAt = performance.now() + mostMs;
+  const definitions = await loadDefinitions(sql, groups.environmentId);
+  if (definitions === null) return { affected: 0, total: 0, isEstimate: false };
+  const flag = {
+    id: 0,
+    key: 'condition',
+    active: true,
+    name: '',
+    version: 1,
+    filters,
+    has_encrypted_payloads: null,
+    evaluation_contexts: [],
+  };
+  const flags = await compileDefinitions({ ...definitions, flags: [flag] });
+  const pageLimit = createPageLimit();
+  let looked = 0;
+  let affected = 0;
+  for (let after: string | null = null; ; ) {
+    const page: StoredGroup[] = await readGroupPage(sql, groups, { after, limit: pageLimit.next() });
+    if (page.length === 0) return { affected, total: looked, isEstimate: false };
+    looked += page.length;
+    affected += await inTimeSlices(countMatches(flags, groups.groupType, page));
+    pageLimit.note(page.length);
+    after = page.at(-1)?.group_key ?? null;
+    if (looked < mostLookedAt && performance.now() < endsAt) continue;
+    const total = Math.max(looked, await countGroups(sql, groups));
+    return { affected: Math.round((affected / looked) * total), total, isEstimate: true };
+  }
+}
+
+function* countMatches(flags: CompiledFlags, groupType: number, page: StoredGroup[]): Steps<number> {
+  const selected = selectFlags(flags, {});
+  const typeName = flags.groupTypes.get(groupType) ?? '';
+  let count = 0;
+  for (const { group_key: key, group_properties: properties } of page) {
+    const { results } = yield* evaluateFlagsInSteps(flags, selected, {
+      distinctId: '',
+      groups: { [typeName]: key },
+      personProperties: {},
+      groupProperties: {},
+      stored: { ...nothingStored, groupProperties: new Map([[groupType, properties]]) },
+      now: Date.now(),
+    });
+    if (results[0]?.enabled === true) count += 1;
+    yield;
+  }
+  return count;
+}

@@ -1,0 +1,243 @@
+import { findEnvironment } from '@millrace/accounts/access';
+import { isObject } from '@millrace/contracts';
+import type { Database, Transaction } from '@millrace/db';
+import { namedCohort, tryPatterns } from '@millrace/flags';
+import { inTimeSlices } from '@millrace/flags/store';
+import { AppError, isAppError } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import { mayDo, nameOf, readRecordRights, requireRecord } from '../../access/record-rights.ts';
+import { requireScope } from '../../access/require-scope.ts';
+import { type CohortRow, findCohort, findCohortsWithin } from '../../analytics/cohorts/store.ts';
+import { createCohort } from '../../analytics/cohorts/write.ts';
+import { cohortsIn, type FlagFilters, flagsIn, withReferences } from './filters/filters.ts';
+import { openedFilters, type PayloadSecrets } from './payloads.ts';
+import { findCohortIdByName, findFlagIdsByKey, findLiveFlags } from './reference-store.ts';
+import type { NewFlag } from './rules.ts';
+import { featureFlag, featureFlagExample } from './schema.ts';
+import { showFlag } from './show.ts';
+import { type FlagRow, findFlagByKey } from './store.ts';
+import { changeFlag, createFlag, type FlagWriter } from './write.ts';
+
+interface CopyDeps extends Pick<Database, 'sql' | 'transaction'> {
+  secrets: PayloadSecrets;
+}
+
+interface Copier {
+  caller: Caller;
+  organizationId: string;
+}
+
+/** Copies a flag to other environments of the organization, each in a transaction of its own. @throws AppError `invalid`. */
+export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }: FlagCopy) {
+  const source = await findTarget(deps, copier, from);
+  const flag = source && (await findFlagByKey(deps.sql, source.environmentId, key));
+  const isSeen = flag && mayDo(source.rights, 'feature_flag', 'viewer', nameOf(flag));
+  if (!isSeen) throw new AppError('invalid', 'Feature flag to copy does not exist.', { code: 'invalid_input' });
+  const tried = await inTimeSlices(tryPatterns(flag.filters));
+  const success: Awaited<ReturnType<typeof showFlag>>[] = [];
+  const failed: { project_id: number; errors: string }[] = [];
+  for (const projectId of to) {
+    const target = await findTarget(deps, copier, projectId);
+    try {
+      if (!target) throw new AppError('not_found', 'Project not found.');
+      const copy = await deps.transaction((tx) =>
+        copyTo(tx, flag, { source, target, caller: copier.caller, secrets: deps.secrets, tried }),
+      );
+      success.push(await showFlag(deps.sql, copy, { secrets: deps.secrets, rights: target.rights }));
+    } catch (error) {
+      if (!isAppError(error) || error.kind === 'internal' || error.kind === 'unavailable') throw error;
+      failed.push({ project_id: projectId, errors: error.message });
+    }
+  }
+  return { success, failed };
+}
+
+/** An environment of the organization that the caller may use. */
+async function findTarget({ sql }: CopyDeps, { caller, organizationId }: Copier, id: number) {
+  const found = await findEnvironment(sql, caller.userId, id);
+  if (!found || found.level === null || found.organizationId !== organizationId) return undefined;
+  const { level } = found;
+  return { ...found, level, rights: await readRecordRights(sql, caller.userId, { ...found, level }) };
+}
+
+/** What belongs to the flag's own early access feature. */
+const ofEarlyAccess = ['super_groups', 'feature_enrollment'];
+
+async function copyTo(
+  tx: Transaction,
+  flag: FlagRow,
+  {
+    source,
+    target,
+    caller,
+    ...kept
+  }: { source: AddressedProject; target: AddressedProject; caller: Caller } & Pick<FlagWriter, 'secrets' | 'tried'>,
+): Promise<FlagRow> {
+  const { environmentId, organizationId } = target;
+  const writer: FlagWriter = { userId: caller.userId, organizationId, environmentId, rights: target.rights, ...kept };
+  const opened = openedFilters(flag, kept.secrets) as FlagFilters;
+  await requireNamedRecords(tx, source, opened);
+  const cohorts = await copyCohorts(tx, { source, target, caller }, cohortsIn(opened));
+  const flags = await sameFlags(tx, { from: flag.environment_id, to: environmentId }, flagsIn(opened));
+  const filters = withReferences(opened, { cohorts, flags });
+  await requireNamedRecords(tx, target, filters);
+  const copied = Object.entries(filters).filter(([name]) => !ofEarlyAccess.includes(name));
+  const existing = await findFlagByKey(tx, environmentId, flag.key);
+  // What the other one has beyond that goes.
+  const cleared = Object.keys(existing?.filters ?? {}).filter((name) => !ofEarlyAccess.includes(name));
+  const body = bodyOf(flag, {
+    ...Object.fromEntries(cleared.map((name) => [name, null])),
+    ...Object.fromEntries(copied),
+  });
+  if (existing === undefined) return createFlag(tx, writer, body);
+  return changeFlag(tx, writer, { id: existing.id, changes: body });
+}
+
+function bodyOf(flag: FlagRow, filters: Record<string, unknown>): NewFlag {
+  const { key, name, active, ensure_experience_continuity, is_remote_configuration, has_encrypted_payloads } = flag;
+  const { evaluation_contexts, tags } = flag;
+  return {
+    ...{ key, name, active, filters, tags, evaluation_contexts, archived: flag.archived },
+    ...{ ensure_experience_continuity, is_remote_configuration, has_encrypted_payloads },
+    evaluation_runtime: flag.evaluation_runtime as NewFlag['evaluation_runtime'],
+    bucketing_identifier: flag.bucketing_identifier as NewFlag['bucketing_identifier'],
+  };
+}
+
+/** The flags of another environment that have the keys of these, by the id of these. @throws AppError `invalid`. */
+async function sameFlags(tx: Transaction, { from, to }: { from: number; to: number }, ids: number[]) {
+  const needed = await findLiveFlags(tx, from, ids);
+  const idByKey = await findFlagIdsByKey(
+    tx,
+    to,
+    needed.map(({ key }) => key),
+  );
+  const missing = needed.find(({ key }) => !idByKey.has(key));
+  if (missing) {
+    const detail = `The flag depends on '${missing.key}', which does not exist in the target project. Copy '${missing.key}' first.`;
+    throw new AppError('invalid', detail, { code: 'invalid_input' });
+  }
+  return new Map(needed.map(({ id, key }) => [id, idByKey.get(key) ?? id]));
+}
+
+const largest = 2_147_483_647;
+const projectId = (description: string) => Type.Integer({ minimum: 1, maximum: largest, description });
+
+export const flagCopy = Type.Object(
+  {
+    feature_flag_key: Type.Optional(Type.String({ maxLength: 400, description: 'Key of the flag to copy.' })),
+    from_project: Type.Optional(projectId('ID of the project or environment to copy the flag from.')),
+    target_project_ids: Type.Optional(
+      Type.Array(projectId('ID of a project or environment.'), {
+        maxItems: 100,
+        description: 'IDs of the projects or environments to copy the flag to.',
+      }),
+    ),
+    copy_schedule: Type.Optional(Type.Unknown({ description: 'Ignored. Scheduled changes are not supported.' })),
+  },
+  { title: 'FeatureFlagCopy' },
+);
+
+interface FlagCopy {
+  key: string;
+  from: number;
+  to: number[];
+}
+
+/** @throws AppError `invalid` when something is missing. */
+export function parseFlagCopy({
+  feature_flag_key: key,
+  from_project: from,
+  target_project_ids: to,
+}: Static<typeof flagCopy>): FlagCopy {
+  if (!key || from === undefined || to === undefined || to.length === 0) {
+    throw new AppError('invalid', 'Missing required fields', { code: 'invalid_input' });
+  }
+  return { key, from, to: [...new Set(to)] };
+}
+
+export const copyAnswer = Type.Object(
+  {
+    success: Type.Array(featureFlag, { description: 'The copied flags in the target projects.' }),
+    failed: Type.Array(
+      Type.Object({
+        project_id: Type.Integer({ description: 'ID of the target project.' }),
+        errors: Type.String({ description: 'Reason why the flag was not copied.' }),
+      }),
+      { description: 'Target projects to which the flag was not copied.' },
+    ),
+  },
+  { title: 'FeatureFlagCopies' },
+);
+
+export const copyExample = {
+  request: { feature_flag_key: 'new-checkout', from_project: 1, target_project_ids: [2, 3] },
+  response: { success: [featureFlagExample], failed: [{ project_id: 3, errors: 'Project not found.' }] },
+};
+
+interface CohortCopy {
+  source: AddressedProject;
+  target: AddressedProject;
+  caller: Caller;
+}
+
+/**
+ * Ids, in another environment, of the cohorts with the names of these and of those they are made of; what is not there is
+ * made. A static one comes without its members. @returns the ids there by the ids here.
+ */
+async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Promise<Map<number, number>> {
+  const copied = new Map<number, number>();
+  const waiting = (await findCohortsWithin(tx, copy.source.environmentId, ids)).map(({ id }) => id);
+  // A cohort comes after those it is made of; they make no circle, or nothing would have let them be written.
+  while (waiting.length > 0) {
+    const before = waiting.length;
+    for (const id of waiting.splice(0)) {
+      const cohort = await findCohort(tx, copy.source.environmentId, id);
+      if (!cohort) continue;
+      requireRecord(copy.source.rights, 'cohort', 'viewer', nameOf(cohort));
+      if (partsOf(cohort).every((part) => copied.has(part)))
+        copied.set(id, await copyCohort(tx, copy, { cohort, copied }));
+      else waiting.push(id);
+    }
+    if (waiting.length === before) break;
+  }
+  return copied;
+}
+
+async function copyCohort(
+  tx: Transaction,
+  { target, caller }: CohortCopy,
+  { cohort, copied }: { cohort: CohortRow; copied: ReadonlyMap<number, number> },
+): Promise<number> {
+  const existing = await findCohortIdByName(tx, target.environmentId, cohort.name ?? '');
+  if (existing !== null) return existing;
+  requireScope(caller, 'cohort:write');
+  const { name, description, is_static } = cohort;
+  const filters = is_static ? {} : { filters: renumbered(cohort.filters, copied) };
+  const body = { name, description, is_static, ...filters };
+  return (await createCohort(tx, { userId: caller.userId, target }, { body })).id;
+}
+
+/** Ids of the cohorts a dynamic cohort is made of. */
+function partsOf({ is_static, filters }: CohortRow): number[] {
+  const parts: number[] = [];
+  if (!is_static) {
+    JSON.stringify(filters, (_key, part: unknown) => {
+      const cohort = isObject(part) ? namedCohort(part) : undefined;
+      if (cohort !== undefined) parts.push(cohort);
+      return part;
+    });
+  }
+  return parts;
+}
+
+function renumbered(filters: CohortRow['filters'], ids: ReadonlyMap<number, number>): Record<string, unknown> | null {
+  const text = JSON.stringify(filters, (_key, part: unknown) => {
+    const cohort = isObject(part) ? namedCohort(part) : undefined;
+    return isObject(part) && cohort !== undefined ? { ...part, value: ids.get(cohort) ?? part.value } : part;
+  });
+  return JSON.parse(text) as Record<string, unknown> | null;
+}

@@ -1,0 +1,88 @@
+import { flagPayloadContext, isObject, isSealedText, redactedPayload } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
+import type { EventDeps } from '../../analytics/events/routes.ts';
+import type { FlagRow } from './store.ts';
+
+/** What the routes of feature flags need. */
+export interface FlagDeps extends Pick<Database, 'sql' | 'transaction'>, Pick<EventDeps, 'searches' | 'otherStore'> {
+  payloadSecrets: PayloadSecrets;
+}
+
+type Payloads = Record<string, string>;
+
+/** Puts encrypted payloads into the form in which they are stored, and back. */
+export interface PayloadSecrets {
+  /**
+   * @param stored what is kept of it where the payload is the same, or not shown.
+   * @throws AppError `invalid` where nothing may be stored unencrypted and there is no key.
+   */
+  seal(payloads: Payloads, of: { environmentId: number; stored: Payloads }): Payloads;
+  /** What no key at hand opens is shown as redacted. */
+  open(stored: Payloads, environmentId: number): Payloads;
+}
+
+/** @param mayBePlain whether, without a key, payloads are stored as they are: on one's own machine only. */
+export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): PayloadSecrets {
+  const open = (text: string, environmentId: number) => {
+    if (!isSealedText(text)) return text;
+    try {
+      return String(box.open({ sealed: text }, flagPayloadContext(environmentId)).payload);
+    } catch (error) {
+      if (error instanceof SecretBoxError) return redactedPayload;
+      throw error;
+    }
+  };
+  const seal = (payload: string, environmentId: number) => {
+    if (box.newestPrefix !== null) return box.seal({ payload }, flagPayloadContext(environmentId)).sealed;
+    if (mayBePlain) return payload;
+    throw new AppError(
+      'invalid',
+      'Encrypted payloads require an encryption key. Ask the operator of this installation to set SECRETS_KEY.',
+      { code: 'secrets_key_missing', attr: 'has_encrypted_payloads' },
+    );
+  };
+  return {
+    seal: (payloads, { environmentId, stored }) =>
+      mapPayloads(payloads, (payload, key) => {
+        const kept = Object.hasOwn(stored, key) ? stored[key] : undefined;
+        const isKept = kept !== undefined && (payload === redactedPayload || open(kept, environmentId) === payload);
+        return isKept && isSealedText(kept) ? kept : seal(payload, environmentId);
+      }),
+    open: (stored, environmentId) => mapPayloads(stored, (text) => open(text, environmentId)),
+  };
+}
+
+/** Every payload by what stands for it. */
+function mapPayloads(payloads: Payloads, change: (payload: string, key: string) => string): Payloads {
+  return Object.fromEntries(Object.entries(payloads).map(([key, payload]) => [key, change(payload, key)]));
+}
+
+type StoredFilters = Pick<FlagRow, 'filters' | 'rollout_percentage'>;
+
+/** Filters as they are evaluated: flags of old have one list of filters, and their rollout in a column of its own. */
+function withConditions({ filters, rollout_percentage }: StoredFilters): Record<string, unknown> {
+  if (Object.hasOwn(filters, 'groups')) return filters;
+  const { properties, ...others } = filters;
+  return { ...others, groups: [{ properties: properties ?? [], rollout_percentage }] };
+}
+
+/** The payloads of a flag as they are stored. */
+export function payloadsOf({ filters }: Pick<FlagRow, 'filters'>): Record<string, string> {
+  return isObject(filters.payloads) ? (filters.payloads as Record<string, string>) : {};
+}
+
+/** Filters with payloads as somebody reads them who knows a personal API key. */
+export function openedFilters(row: FlagRow, secrets: PayloadSecrets): Record<string, unknown> {
+  return withPayloads(row, (payloads) => secrets.open(payloads, row.environment_id));
+}
+
+/** Filters for lists and the activity log, which show no encrypted payload to anybody. */
+export function redactedFilters(row: FlagRow): Record<string, unknown> {
+  return withPayloads(row, (payloads) => mapPayloads(payloads, () => redactedPayload));
+}
+
+function withPayloads(row: FlagRow, change: (payloads: Record<string, string>) => Record<string, string>) {
+  const filters = withConditions(row);
+  return row.has_encrypted_payloads === true ? { ...filters, payloads: change(payloadsOf(row)) } : filters;
+}

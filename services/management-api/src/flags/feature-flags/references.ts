@@ -1,0 +1,131 @@
+import type { Sql } from '@millrace/db';
+import { findCohortsWithin } from '../../analytics/cohorts/store.ts';
+import { cohortsIn, type FlagFilters, filterProblem, flagsIn } from './filters/filters.ts';
+import { findDependentFlags, findLiveFlags, hasEarlyAccessFeature } from './reference-store.ts';
+import { refusal } from './rules.ts';
+import type { FlagFields, FlagRow } from './store.ts';
+
+interface ReferringFlag {
+  environmentId: number;
+  /** Null: it is not there yet, so that nothing can depend on it. */
+  id: number | null;
+  key: string;
+  filters: FlagFilters;
+}
+
+/** Whether there is what conditions name. @throws AppError `invalid`. */
+export async function checkReferences(sql: Sql, flag: ReferringFlag): Promise<void> {
+  await checkCohorts(sql, flag);
+  await checkDependencies(sql, flag);
+}
+
+async function checkCohorts(sql: Sql, { environmentId, filters }: ReferringFlag): Promise<void> {
+  const ids = cohortsIn(filters);
+  if (ids.length === 0) return;
+  const cohorts = await findCohortsWithin(sql, environmentId, ids);
+  const known = new Set(cohorts.map(({ id }) => id));
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown !== undefined) throw filterProblem(`Cohort with id ${unknown} does not exist`, 'cohort_does_not_exist');
+}
+
+async function checkDependencies(sql: Sql, { environmentId, id, key, filters }: ReferringFlag): Promise<void> {
+  const needs = flagsIn(filters);
+  if (needs.length === 0) return;
+  if (id !== null && needs.includes(id)) throw filterProblem(`Feature flag '${key}' cannot depend on itself`);
+  const found = new Map((await findLiveFlags(sql, environmentId, needs)).map((flag) => [flag.id, flag]));
+  for (const needed of needs) {
+    const flag = found.get(needed);
+    if (!flag) throw filterProblem(`Flag dependency references non-existent flag with ID ${needed}`);
+    if (flag.active) continue;
+    throw filterProblem(
+      `Cannot create dependency on disabled flag '${flag.key}' (ID: ${needed}). Flag dependencies must reference active flags only.`,
+    );
+  }
+  if (id === null) return;
+  const dependent = new Map((await findDependentFlags(sql, environmentId)).map((flag) => [flag.id, flag]));
+  const needsOf = (flagId: number) => (flagId === id ? needs : (dependent.get(flagId)?.needs ?? []));
+  const keyOf = (flagId: number) =>
+    flagId === id ? key : (dependent.get(flagId)?.key ?? found.get(flagId)?.key ?? String(flagId));
+  const cycle = findCycle(id, needsOf);
+  if (cycle) throw filterProblem(`Circular dependency detected: ${cycle.map(keyOf).join(' → ')}`);
+}
+
+/** The way from a flag back to itself, with it at both ends; null when there is none. */
+function findCycle(start: number, needsOf: (id: number) => readonly number[]): number[] | null {
+  const cameFrom = new Map<number, number>();
+  const open = [start];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    for (const needed of needsOf(id)) {
+      if (needed === start) return [...wayTo(id, cameFrom), start];
+      if (cameFrom.has(needed)) continue;
+      cameFrom.set(needed, id);
+      open.push(needed);
+    }
+  }
+  return null;
+}
+
+function wayTo(id: number, cameFrom: ReadonlyMap<number, number>): number[] {
+  const way: number[] = [];
+  for (let at: number | undefined = id; at !== undefined; at = cameFrom.get(at)) way.unshift(at);
+  return way;
+}
+
+const mostNamed = 5;
+
+/** Whether what depends on a flag, and what it depends on, allows it to be deleted, disabled or enabled. @throws AppError `invalid`. */
+export async function checkDependents(sql: Sql, before: FlagRow, after: FlagFields): Promise<void> {
+  if (after.deleted && !before.deleted) return checkDeletion(sql, before);
+  if (before.active && !after.active && !after.deleted) await checkDisabling(sql, before);
+  const isEnabled = after.active && !after.deleted;
+  if (isEnabled && (!before.active || before.deleted)) await checkEnabling(sql, before, after);
+}
+
+async function checkDeletion(sql: Sql, flag: FlagRow): Promise<void> {
+  if (await hasEarlyAccessFeature(sql, flag.id)) {
+    throw refusal(
+      'Cannot delete a feature flag that is in use with early access features. Please delete the early access feature before deleting the flag.',
+    );
+  }
+  const dependents = await dependentsOf(sql, flag);
+  if (dependents.length === 0) return;
+  throw refusal(
+    `Cannot delete this feature flag because other flags depend on it: ${listed(dependents)}. Please update or delete the dependent flags first.`,
+  );
+}
+
+async function checkDisabling(sql: Sql, flag: FlagRow): Promise<void> {
+  const dependents = (await dependentsOf(sql, flag)).filter(({ active }) => active);
+  if (dependents.length === 0) return;
+  throw refusal(
+    `Cannot disable this feature flag because other flags depend on it: ${listed(dependents)}. Please update or disable the dependent flags first.`,
+  );
+}
+
+async function checkEnabling(sql: Sql, flag: FlagRow, { filters }: FlagFields): Promise<void> {
+  const needs = Array.isArray(filters.groups) ? flagsIn(filters as FlagFilters) : [];
+  const disabled = (await findLiveFlags(sql, flag.environment_id, needs)).filter(({ active }) => !active);
+  if (disabled.length === 0) return;
+  throw refusal(
+    `Cannot enable this feature flag because it depends on disabled flags: ${listed(disabled)}. Please enable the dependency flags first.`,
+  );
+}
+
+/** The flags whose conditions ask about this one. */
+export async function dependentsOf(sql: Sql, { id, environment_id }: Pick<FlagRow, 'id' | 'environment_id'>) {
+  const flags = await findDependentFlags(sql, environment_id);
+  return flags.filter(({ needs }) => needs.includes(id));
+}
+
+function listed(flags: { id: number; key: string }[]): string {
+  const named = flags.slice(0, mostNamed).map(({ id, key }) => `${key} (ID: ${id})`);
+  const more = flags.length - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Who enrols in an early access feature is a person. @throws AppError `invalid`. */
+export async function checkGroupAggregation(sql: Sql, flagId: number, { groups }: FlagFilters): Promise<void> {
+  if (groups.every(({ aggregation_group_type_index: groupType }) => groupType === null)) return;
+  if (!(await hasEarlyAccessFeature(sql, flagId))) return;
+  throw refusal('Cannot change this flag to a group-based when linked to an Early Access Feature.');
+}

@@ -1,0 +1,29 @@
+// Whether the provider that an organization has set up for a domain can be asked.
+
+import { readSamlCertificates } from '@millrace/accounts';
+import { isAppError } from '@millrace/runtime';
+import { checkSignOnUrl } from '../saml/messages.ts';
+import type { DomainRow } from './store.ts';
+
+/**
+ * The SAML provider of a domain. What was stored is not refused (docs/api/domains.md), so it is looked at where it counts.
+ * @returns null where a field is missing; `problem`: why nobody can sign in by it.
+ */
+export function samlOf(
+  row: Pick<DomainRow, 'saml_entity_id' | 'saml_acs_url' | 'saml_x509_cert'>,
+): { problem: string | null; expiresAt: Date | null } | null {
+  if (!row.saml_entity_id || !row.saml_acs_url || !row.saml_x509_cert) return null;
+  try {
+    checkSignOnUrl(row.saml_acs_url);
+    const ends = readSamlCertificates(row.saml_x509_cert).map(({ expiresAt }) => expiresAt.getTime());
+    return { problem: null, expiresAt: new Date(Math.max(...ends)) };
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return { problem: error.message, expiresAt: null };
+  }
+}
+
+/** Whether all is filled in that the OpenID provider of a domain needs. */
+export function hasOidc(row: Pick<DomainRow, 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'>): boolean {
+  return Boolean(row.oidc_issuer && row.oidc_client_id && row.oidc_client_secret);
+}

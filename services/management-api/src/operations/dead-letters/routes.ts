@@ -1,0 +1,235 @@
+// The routes of dead letters: records that the event consumer could not process (docs/ingestion-rules.md#dead-letters).
+
+import { recordActivity } from '@millrace/accounts';
+import { lanes, membershipLevels } from '@millrace/contracts';
+import { type Database, type DecidedDeadLetter, decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
+import { decisionOn, toReplayedRecord } from '@millrace/event-log';
+import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
+import { timeRangeQuery, toTimeRange } from '../../time/time-range.ts';
+import {
+  type DeadLetterLog,
+  idPattern,
+  mostLetters,
+  type ProjectLetter,
+  readCaptured,
+  readLetters,
+  wordsOf,
+} from './letters.ts';
+import { deadLetter, deadLetterExample, discarded, letterIds, replayed, states, wholeDeadLetter } from './schema.ts';
+
+interface DeadLetterDeps extends Pick<Database, 'sql' | 'transaction'> {
+  searches: Searches;
+  /** Null where nobody has said which log it is. */
+  deadLetters: DeadLetterLog | null;
+}
+
+/** Of the last letter shown: milliseconds since 1970, and the id. */
+const position = Type.Object({
+  at: Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 }),
+  id: Type.String({ pattern: idPattern }),
+});
+
+/** What one request may take of the process's memory and of the log. */
+const maxReplayedBytes = 16 * 1024 * 1024;
+
+interface Asked {
+  caller: Caller;
+  target: AddressedProject;
+}
+
+export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: DeadLetterDeps) {
+  const common = {
+    below: belowEnvironment(sql),
+    tags: ['dead letters'] as [string],
+    // What was captured is shown as it came, addresses included.
+    level: membershipLevels.administrator,
+  };
+
+  /** Reading the log takes a place among the searches: it is as much work, and one caller's does not stop another's. */
+  async function find({ caller, target }: Asked, ids?: readonly string[]) {
+    const log = requireLog();
+    const { environmentId } = target;
+    const token = await findEnvironmentToken(sql, environmentId);
+    const letters = await searches.run({ caller, target }, null, () =>
+      readLetters(log, { environmentId, token: token ?? '' }, new Set(ids)),
+    );
+    const decisions = await readDeadLetterDecisions(sql);
+    return { log, letters: letters.map((one) => ({ ...one, state: stateOf(one, decisions) })) };
+  }
+
+  function requireLog(): DeadLetterLog {
+    if (deadLetters !== null) return deadLetters;
+    throw new AppError('unavailable', 'Dead letters are not available because EVENT_LOG is not set.', {
+      code: 'no_event_log',
+    });
+  }
+
+  /** Notes what was decided and who did it. */
+  const decide = ({ caller, target }: Asked, letters: DecidedLetter[], after: 'replayed' | 'discarded') =>
+    transaction(async (tx) => {
+      const positions = letters.map(({ letter }) => letter.position);
+      await decideDeadLetters(tx, positions, after);
+      for (const { id, letter, state } of letters) {
+        await recordActivity(tx, {
+          ...{ organizationId: target.organizationId, environmentId: target.environmentId },
+          ...{ scope: 'DeadLetter', itemId: id, activity: 'updated', actor: caller, name: letter.reason },
+          changes: [{ type: 'DeadLetter', action: 'changed', field: 'state', before: state, after }],
+        });
+      }
+    });
+
+  return [
+    ...defineRoutes({
+      ...common,
+      method: 'GET',
+      path: '/dead_letters',
+      operationId: 'dead_letters_list',
+      summary: 'List dead letters',
+      description:
+        `Returns the latest ${mostLetters} events of the project that could not be processed, most recent first. A ` +
+        'request takes a few seconds, because it reads the event log from the start. To list dead letters that ' +
+        'cannot be assigned to a project, use `millrace dead-letters list`.',
+      scope: 'event:read',
+      query: Type.Object({
+        ...keysetQuery,
+        reason: Type.Optional(Type.String({ description: 'Only dead letters with this reason.' })),
+        lane: Type.Optional(Type.Enum(lanes, { description: 'Only dead letters from this topic.' })),
+        state: Type.Optional(Type.Enum(states, { description: 'Only dead letters in this state.' })),
+        ...timeRangeQuery,
+      }),
+      responses: { 200: { description: 'One page of dead letters.', schema: keysetPageOf(deadLetter) } },
+      examples: { response: { next: null, results: [deadLetterExample] } },
+      handler: async ({ caller, target, query, request }) => {
+        const { after, before } = toTimeRange(query);
+        const from = decodeCursor(position, query.cursor);
+        const { letters } = await find({ caller, target });
+        const behind = letters.filter(
+          ({ id, lane, state, letter: { at, reason } }) =>
+            (query.reason === undefined || reason === query.reason) &&
+            (query.lane === undefined || lane === query.lane) &&
+            (query.state === undefined || state === query.state) &&
+            (after === undefined || at > after) &&
+            (before === undefined || at < before) &&
+            (from === null || at.getTime() < from.at || (at.getTime() === from.at && id < from.id)),
+        );
+        const page = behind.slice(0, query.limit);
+        const last = page.at(-1);
+        const nextPosition = last && behind.length > page.length ? { at: last.letter.at.getTime(), id: last.id } : null;
+        return keysetPage(request, { nextPosition }, page.map(toShown));
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'POST',
+      path: '/dead_letters/replay',
+      operationId: 'dead_letters_replay',
+      summary: 'Replay dead letters',
+      description:
+        'Sends the records of dead letters to their original topics again, at most 100 records and 16 MiB per request. ' +
+        'Events that have been stored in the meantime are not changed, so nothing is stored twice. A record that fails ' +
+        'again becomes a new dead letter.',
+      scope: 'event:write',
+      body: letterIds,
+      responses: { 200: { description: 'How many records were replayed, and which were skipped.', schema: replayed } },
+      examples: { request: { ids: ['live-3-1042'] }, response: { replayed: 1, skipped: [] } },
+      handler: async ({ caller, target, body }) => {
+        const ids = [...new Set(body.ids)];
+        const { log, letters } = await find({ caller, target }, ids);
+        let bytes = 0;
+        const chosen: DecidedLetter[] = [];
+        const skipped: { id: string; why: string }[] = [];
+        for (const id of ids) {
+          const found = letters.find((one) => one.id === id);
+          const why = whyNotReplayed(found, bytes);
+          if (found === undefined || why !== null) {
+            skipped.push({ id, why: why ?? notFound });
+          } else {
+            bytes += found.bytes;
+            chosen.push(found);
+          }
+        }
+        if (chosen.length > 0) {
+          await log.log.append(chosen.map(({ letter }) => toReplayedRecord(letter)));
+          await decide({ caller, target }, chosen, 'replayed');
+        }
+        return { replayed: chosen.length, skipped };
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'POST',
+      path: '/dead_letters/discard',
+      operationId: 'dead_letters_discard',
+      summary: 'Discard dead letters',
+      description:
+        'Marks waiting dead letters as discarded. Their records stay in the event log until its retention period ends.',
+      scope: 'event:write',
+      body: letterIds,
+      responses: { 200: { description: 'How many dead letters were discarded.', schema: discarded } },
+      examples: { request: { ids: ['live-3-1042'] }, response: { discarded: 1 } },
+      handler: async ({ caller, target, body }) => {
+        const { letters } = await find({ caller, target });
+        const chosen = letters.filter(({ id, state }) => state === 'waiting' && body.ids.includes(id));
+        if (chosen.length > 0) await decide({ caller, target }, chosen, 'discarded');
+        return { discarded: chosen.length };
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'GET',
+      path: '/dead_letters/:id',
+      operationId: 'dead_letters_retrieve',
+      summary: 'Show a dead letter',
+      description: 'Returns one dead letter, including the record as it was captured.',
+      scope: 'event:read',
+      params: Type.Object({ id: Type.String({ description: 'ID of the dead letter.' }) }),
+      responses: { 200: { description: 'The dead letter.', schema: wholeDeadLetter } },
+      examples: {
+        response: { ...deadLetterExample, record: { kind: 'event', event: 'checkout', distinct_id: 'user-42' } },
+      },
+      handler: async ({ caller, target, params: { id } }) => {
+        if (!new RegExp(idPattern).test(id)) throw new AppError('not_found', 'Not found.');
+        const { letters } = await find({ caller, target }, [id]);
+        const found = letters.find((one) => one.id === id);
+        if (found === undefined) throw new AppError('not_found', 'Not found.');
+        const { hasValue, record } = found.letter;
+        return { ...toShown(found), record: hasValue ? readCaptured(record.value) : null };
+      },
+    }),
+  ];
+}
+
+type State = (typeof states)[number];
+type DecidedLetter = ProjectLetter & { state: State };
+
+function stateOf({ letter }: ProjectLetter, decisions: ReadonlyMap<string, DecidedDeadLetter>): State {
+  return decisionOn(letter, decisions) ?? 'waiting';
+}
+
+const notFound = 'Dead letter not found.';
+
+/** Null for a letter that can be sent again, beside others of so many bytes. */
+function whyNotReplayed(found: DecidedLetter | undefined, bytesBefore: number): string | null {
+  if (found === undefined) return notFound;
+  if (found.state !== 'waiting') return `The dead letter was already ${found.state}.`;
+  if (!found.letter.hasValue)
+    return 'The record was too large to be stored with its dead letter, so it cannot be replayed.';
+  return bytesBefore + found.bytes > maxReplayedBytes && bytesBefore > 0
+    ? 'The records in one request can have at most 16 MiB. Replay this record in a separate request.'
+    : null;
+}
+
+function toShown({ id, lane, letter, capturedAt, event, distinctId, bytes, state }: DecidedLetter) {
+  return {
+    ...{ id, lane, reason: letter.reason, ...wordsOf(letter.reason) },
+    ...{ captured_at: capturedAt, dead_at: formatDateTime(letter.at), event, distinct_id: distinctId, bytes, state },
+  };
+}

@@ -1,0 +1,56 @@
+// How many dead letters of an environment wait for somebody to decide.
+
+import type { Sql } from '@millrace/db';
+import { readDeadLetterDecisions } from '@millrace/db';
+import { decisionOn } from '@millrace/event-log';
+import { LRUCache } from 'lru-cache';
+import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
+import { type DeadLetterLog, readLetters } from './letters.ts';
+
+interface Counted {
+  /** What it was counted of: the ends of the topic, and the decisions. */
+  of: string;
+  at: number;
+  waiting: Promise<number>;
+}
+
+/** While letters come or are decided, each second would be another count. */
+const keptMs = 30_000;
+
+/**
+ * The topic is read only after it has grown or something was decided, and then at most every half minute for one environment: otherwise
+ * a count costs one question about the ends of a topic and one about the decisions.
+ */
+export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog }) {
+  const counts = new LRUCache<number, Counted>({ max: 1000 });
+
+  async function stateOfTopic(): Promise<string> {
+    const [ends, decided] = await Promise.all([
+      log.log.endOffsets(log.topics.deadLetter),
+      sql.query<{ state: string }>(`SELECT count(*) || ' ' || max(decided_at) AS state FROM dead_letter_decision`),
+    ]);
+    return `${ends.map((end) => `${end.log} ${end.partition} ${end.endOffset}`).join()} ${decided[0]?.state}`;
+  }
+
+  async function read(environmentId: number): Promise<number> {
+    const token = await findEnvironmentToken(sql, environmentId);
+    const letters = await readLetters(log, { environmentId, token: token ?? '' });
+    const decisions = await readDeadLetterDecisions(sql);
+    return letters.filter(({ letter }) => decisionOn(letter, decisions) === null).length;
+  }
+
+  return {
+    /** @throws AppError `unavailable` when the log does not answer. */
+    async count(environmentId: number): Promise<number> {
+      const of = await stateOfTopic();
+      const known = counts.get(environmentId);
+      if (known !== undefined && (known.of === of || Date.now() - known.at < keptMs)) return known.waiting;
+      const counted = { of, at: Date.now(), waiting: read(environmentId) };
+      counts.set(environmentId, counted);
+      counted.waiting.catch(() => {
+        if (counts.get(environmentId) === counted) counts.delete(environmentId);
+      });
+      return counted.waiting;
+    },
+  };
+}

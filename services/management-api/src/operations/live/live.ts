@@ -1,0 +1,342 @@
+// Streams of live events: the way of one from the request to its end.
+
+import type { TopicNames } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import type { EventLog } from '@millrace/event-log';
+import { MessageStream } from '@millrace/http';
+import { AppError, type Logger, type Metrics } from '@millrace/runtime';
+import { LRUCache } from 'lru-cache';
+import type { Static } from 'typebox';
+import { throttled } from '../../access/rate-limit.ts';
+import { readStreamFilter, type streamQuery } from './filters.ts';
+import { createLag, type Lag } from './lag.ts';
+import { checkRight, type Granted, type StreamRight } from './rights.ts';
+import { createSource } from './source.ts';
+import { countDistinctIds, findEnded } from './store.ts';
+import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
+
+export interface LiveTimes extends StreamTimes {
+  tickMs: number;
+  /** How often it is asked whether sessions, keys and memberships are still there. */
+  lookMs: number;
+  /** How often it is asked whether the right to a stream still holds in full. */
+  recheckMs: number;
+}
+
+export const liveTimes: LiveTimes = {
+  tickMs: 1000,
+  lookMs: 1500,
+  recheckMs: 20_000,
+  heartbeatMs: 10_000,
+  stalledMs: 60_000,
+  longestMs: 30 * 60_000,
+  filterMsPerSecond: 20,
+};
+
+export interface LiveDeps {
+  /** Null where nobody has said where the log is. */
+  log: EventLog | null;
+  topics: TopicNames;
+  topicPrefix: string;
+  publishes: boolean;
+  sql: Sql;
+  logger: Logger;
+  metrics: Metrics;
+  streamsPerUser: number;
+  streamsPerProject: number;
+  streamsPerProcess: number;
+  times?: Partial<LiveTimes>;
+}
+
+export type Live = ReturnType<typeof createLive>;
+
+/** What a stream is asked for, by whom. */
+interface StreamRequest {
+  right: StreamRight;
+  granted: Granted;
+  query: Static<typeof streamQuery>;
+  isPlain: boolean;
+}
+
+/** Who sent an event within it is there. */
+const windowSeconds = 60;
+
+/** The streams of this process. Nothing is read while there are none. */
+export function createLive({ log, ...deps }: LiveDeps) {
+  const { sql, metrics } = deps;
+  const times = { ...liveTimes, ...deps.times };
+  const open = createRightWatch({ ...deps, times });
+  const places = createPlaces(deps);
+  const parts = log === null ? null : createParts({ ...deps, log });
+  const gauge = metrics.gauge('millrace_live_streams', 'Open live event streams');
+  const missed = metrics.counter(
+    'millrace_live_missed_total',
+    'Live events skipped because a client was reading too slowly',
+  );
+  const users = createUserCounts(sql);
+  let isStopping = false;
+
+  function requireParts() {
+    if (isStopping)
+      throw new AppError('unavailable', 'The service is shutting down. Reconnect in a few seconds.', {
+        retryAfterSeconds: 2,
+      });
+    if (parts !== null) return parts;
+    throw new AppError(
+      'unavailable',
+      'Live events are not available because EVENT_LOG is not set for the management API.',
+      {
+        code: 'live_events_off',
+        retryAfterSeconds: 300,
+      },
+    );
+  }
+
+  const measures = setInterval(() => {
+    if (open.streams().length > 0) void parts?.measure();
+  }, times.tickMs * 2).unref();
+
+  /**
+   * One stream: its filter, its place, a source that reads; then the head is sent, and what comes is passed on until the client
+   * leaves, the right ends, half an hour is over, or the process stops.
+   *
+   * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` without a place, `unavailable` without a log.
+   */
+  async function openStream({ right, granted, query, isPlain }: StreamRequest): Promise<MessageStream> {
+    const { source, measure, lagSeconds } = requireParts();
+    const filter = readStreamFilter(query, granted.testAccountFilters);
+    const leave = places.take(right);
+    const since = await source.begin().catch((error) => {
+      leave();
+      throw error;
+    });
+    await measure();
+    const showsDrops = granted.seesDrops && !isPlain;
+    return new MessageStream(streamHeaders, (output) => {
+      const hello = JSON.stringify(helloOf({ ...filter, ...deps, showsDrops, lagSeconds: lagSeconds() }));
+      output.write(isPlain ? `: hello ${hello}\n\n` : `event: hello\ndata: ${hello}\n\n`);
+      const stream = createStream({
+        ...{ output, filter, showsDrops, isPlain, times, lagSeconds },
+        missed: (count) => missed.inc(count),
+      });
+      const unwatch = source.watch(right.environmentId, stream, since);
+      // Each in its own time: a thousand at once would hold up every request.
+      const ticks = setInterval(() => stream.tick(), times.tickMs);
+      const unwatchRight = open.watch(stream, right);
+      gauge.set(open.streams().length);
+      const close = () => {
+        clearInterval(ticks);
+        unwatchRight();
+        unwatch();
+        gauge.set(open.streams().length);
+        leave();
+      };
+      output.on('close', close);
+      if (output.destroyed) close();
+      else if (isStopping) stream.end('The service is shutting down. Reconnect in a few seconds.', retryMs());
+    });
+  }
+
+  return {
+    openStream,
+    /** @throws AppError `unavailable` where there is no log, or it does not answer. */
+    async lag(): Promise<Lag> {
+      return requireParts().lag.measure();
+    },
+    /** Who is there, and how far behind what is stored is. */
+    async stats(environmentId: number) {
+      const { lag } = requireParts();
+      const [users_on_product, { seconds }] = await Promise.all([users.count(environmentId), lag.measure()]);
+      return { users_on_product, active_recordings: 0, window_seconds: windowSeconds, lag_seconds: seconds };
+    },
+    /** Ends all streams; whoever asks again meanwhile is sent to another process. */
+    async stop(): Promise<void> {
+      isStopping = true;
+      clearInterval(measures);
+      open.stop();
+      for (const stream of open.streams())
+        stream.end('The service is shutting down. Reconnect in a few seconds.', retryMs());
+      await parts?.source.stop();
+    },
+  };
+}
+
+/** Ends streams whose right ends. */
+function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger'> & { times: LiveTimes }) {
+  const open = new Map<LiveStream, StreamRight>();
+  async function check(stream: LiveStream, right: StreamRight): Promise<void> {
+    try {
+      const granted = await checkRight(sql, right);
+      if (typeof granted === 'string') stream.end(granted);
+    } catch (error) {
+      logger.warn('could not check access to a live event stream; closing it', { error });
+      stream.end('We could not verify your access. Reconnect in a few seconds.', retryMs());
+    }
+  }
+  /** Within two seconds, as everything else that a session or a membership gives. */
+  async function look(): Promise<void> {
+    const watched = [...open];
+    if (watched.length === 0) return;
+    const ended = await findEnded(
+      sql,
+      watched.map(([, right]) => right),
+    );
+    for (const [place, [stream, right]] of watched.entries()) if (ended.has(place)) await check(stream, right);
+  }
+  let isLooking = false;
+  const looks = setInterval(() => {
+    // A slow database is not asked again before it has answered.
+    if (isLooking) return;
+    isLooking = true;
+    look()
+      .catch((error) =>
+        logger.warn(
+          'could not check which live event streams have lost access; each stream is checked at its own interval instead',
+          { error },
+        ),
+      )
+      .finally(() => {
+        isLooking = false;
+      });
+  }, times.lookMs).unref();
+  return {
+    streams: () => [...open.keys()],
+    /** @returns what ends it, when the stream is over. */
+    watch(stream: LiveStream, right: StreamRight): () => void {
+      // Each in its own time: a thousand at once would hold up every request.
+      const checks = setInterval(() => void check(stream, right), times.recheckMs);
+      open.set(stream, right);
+      return () => {
+        clearInterval(checks);
+        open.delete(stream);
+      };
+    },
+    stop: () => clearInterval(looks),
+  };
+}
+
+/** Where streams read, and how far behind that is. */
+function createParts({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
+  const source = createSource({ ...deps, log, logger, topic: deps.topics.processed });
+  const lag = createLag({ ...deps, log });
+  let lagSeconds: number | null = null;
+  return {
+    source,
+    lag,
+    /** Of the last measure; null when the log did not answer. */
+    lagSeconds: () => lagSeconds,
+    /** Never throws: streams are told. */
+    async measure(): Promise<void> {
+      try {
+        lagSeconds = (await lag.measure()).seconds;
+        source.tellTrouble(null);
+      } catch (error) {
+        if (lagSeconds !== null) logger.warn('could not measure the lag of live events', { error });
+        lagSeconds = null;
+        source.tellTrouble('The event log does not respond.');
+      }
+    },
+  };
+}
+
+/** Pages ask every few seconds: those that ask for the same share an answer for two. */
+function createUserCounts(sql: Sql) {
+  const counts = new LRUCache<number, Promise<number>>({ max: 1000, ttl: 2000 });
+  return {
+    count(environmentId: number): Promise<number> {
+      const known = counts.get(environmentId);
+      if (known !== undefined) return known;
+      const count = countDistinctIds(sql, environmentId, windowSeconds);
+      counts.set(environmentId, count);
+      count.catch(() => counts.delete(environmentId));
+      return count;
+    },
+  };
+}
+
+const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Buffering': 'no' };
+
+/** Not all at once. */
+const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
+
+/** What a stream shows, and why it shows no more. */
+function helloOf(stream: {
+  publishes: boolean;
+  showsDrops: boolean;
+  showsPlaces: boolean;
+  ignoredFilters: number;
+  lagSeconds: number | null;
+}): Record<string, unknown> {
+  const { publishes, showsDrops, showsPlaces, ignoredFilters, lagSeconds } = stream;
+  const reasons = [
+    ...(showsPlaces ? ['Location data is not available, so no events are shown.'] : []),
+    ...(publishes
+      ? []
+      : ['Stored events are not shown. Set PUBLISH_PROCESSED=on for the event consumer and the management API.']),
+  ];
+  return {
+    stored: publishes && !showsPlaces,
+    dropped: showsDrops && !showsPlaces,
+    why: reasons.length > 0 ? reasons.join(' ') : null,
+    ...(ignoredFilters > 0 && { ignored_filters: ignoredFilters }),
+    lag_seconds: lagSeconds,
+  };
+}
+
+type Limits = Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject' | 'streamsPerProcess' | 'metrics'>;
+
+/** So many streams a user, an environment and everybody together may have in this process. */
+function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, metrics }: Limits) {
+  const refused = metrics.counter(
+    'millrace_live_refused_total',
+    'Rejected live event streams, by the limit that was reached',
+    ['limit'],
+  );
+  const taken = new Map<string, number>();
+  const add = (name: string, by: number) => {
+    const count = (taken.get(name) ?? 0) + by;
+    if (count > 0) taken.set(name, count);
+    else taken.delete(name);
+  };
+  return {
+    /**
+     * @returns what gives the place back, once.
+     * @throws AppError `rate_limited`, or `unavailable` where only another process has room.
+     */
+    take({ userId, environmentId }: StreamRight): () => void {
+      const names = [`user ${userId}`, `environment ${environmentId}`, 'process'];
+      const [ofUser = 0, ofProject = 0, ofProcess = 0] = names.map((name) => taken.get(name));
+      if (ofUser >= streamsPerUser) {
+        refused.inc({ limit: 'user' });
+        throw throttled(
+          10,
+          `You have ${streamsPerUser} live event streams open, which is the maximum. Close one of them.`,
+        );
+      }
+      if (ofProject >= streamsPerProject) {
+        refused.inc({ limit: 'project' });
+        throw throttled(
+          10,
+          `The project has ${streamsPerProject} live event streams open, which is the maximum. Close one of them.`,
+        );
+      }
+      if (ofProcess >= streamsPerProcess) {
+        refused.inc({ limit: 'process' });
+        throw new AppError(
+          'unavailable',
+          `All ${streamsPerProcess} live event streams of this process are in use. Try again later.`,
+          {
+            code: 'live_streams_taken',
+            retryAfterSeconds: 10,
+          },
+        );
+      }
+      let isTaken = true;
+      for (const name of names) add(name, 1);
+      return () => {
+        if (isTaken) for (const name of names) add(name, -1);
+        isTaken = false;
+      };
+    },
+  };
+}

@@ -1,0 +1,126 @@
+// Who may read a stream, at its beginning and while it goes on.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { findEnvironment, findKeyInUse, findSessionInUse, isProjectInKey } from '@millrace/accounts/access';
+import { grants, isObject } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import type { Credential } from '../../access/caller.ts';
+import { findStreamSettings } from './store.ts';
+
+/** On what the right to a stream stands. */
+export interface StreamRight {
+  environmentId: number;
+  userId: number;
+  credential: Pick<Credential, 'kind' | 'id'>;
+  /** A key that was rolled later gives it no more. */
+  since: Date;
+  /** Of a token: the project API key it names, and when it ends. */
+  apiToken?: string;
+  endsAt?: Date;
+}
+
+export interface Granted {
+  /** Whether what was dropped may be told too. */
+  seesDrops: boolean;
+  testAccountFilters: unknown;
+}
+
+/**
+ * Whether the right holds now; a text says why not.
+ * @throws what the database says when it does not answer: nobody goes on unchecked.
+ */
+export async function checkRight(sql: Sql, right: StreamRight): Promise<Granted | string> {
+  const { environmentId, userId, credential, since, apiToken, endsAt } = right;
+  if (endsAt !== undefined && endsAt.getTime() <= Date.now()) return 'The token has expired.';
+  const [key, found, settings] = await Promise.all([
+    findPowers(sql, credential),
+    findEnvironment(sql, userId, environmentId),
+    findStreamSettings(sql, environmentId),
+  ]);
+  if (key === undefined || key.user_id !== userId) {
+    return credential.kind === 'key'
+      ? 'The personal API key has expired or was revoked.'
+      : 'The session has ended. Sign in again.';
+  }
+  if (key.last_rolled_at !== null && key.last_rolled_at > since)
+    return 'The personal API key was rolled after the stream or token was created. Use the new key.';
+  if (!grants(key.scopes, 'event:read')) return 'The personal API key no longer has the scope `event:read`.';
+  if (found === undefined || found.level === null || settings === undefined)
+    return 'The project was deleted, or you no longer have access to it.';
+  const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
+  if (!isProjectInKey(reach, { environmentIds: [environmentId], organizationId: found.organizationId }))
+    return 'The personal API key does not have access to the project.';
+  if (apiToken !== undefined && apiToken !== settings.api_token)
+    return 'The project API key was replaced after the token was created. Request a new token.';
+  return {
+    seesDrops: grants(key.scopes, 'ingestion_warning:read'),
+    testAccountFilters: settings.test_account_filters,
+  };
+}
+
+/** What the credential gives now. A session has all powers of its person, and nothing that could be rolled. */
+async function findPowers(sql: Sql, { kind, id }: StreamRight['credential']) {
+  if (kind === 'key') return findKeyInUse(sql, id);
+  const session = await findSessionInUse(sql, id);
+  return session && { ...session, scopes: ['*'], scoped_teams: [], scoped_organizations: [], last_rolled_at: null };
+}
+
+const audience = 'posthog:livestream';
+const refused = () =>
+  new AppError('unauthenticated', 'The token is missing or invalid.', { code: 'authentication_failed' });
+
+/**
+ * The right that a `live_events_token` in the header `Authorization: Bearer …` gives, by what it says: HS256 with one of our
+ * secrets, for this audience alone, not expired. What it stands on is for `checkRight`.
+ *
+ * @throws AppError `unauthenticated`
+ */
+export function rightOfToken(header: string | undefined, secrets: readonly string[]): StreamRight {
+  const [word, token = '', ...more] = (header ?? '').split(' ');
+  const [head = '', body = '', signature = '', ...parts] = token.split('.');
+  if (word !== 'Bearer' || more.length > 0 || parts.length > 0) throw refused();
+  if (!secrets.some((secret) => isSignature(signature, `${head}.${body}`, secret))) throw refused();
+  if (decode(head)?.alg !== 'HS256') throw refused();
+  const claims = decode(body) ?? {};
+  const { team_id, api_token, user_id, key_id, session_id, exp, iat, aud } = claims;
+  if (aud !== audience || typeof exp !== 'number' || exp * 1000 <= Date.now()) throw refused();
+  if (!isId(team_id) || !isId(user_id) || typeof iat !== 'number') throw refused();
+  const credential = { kind: key_id === undefined ? ('session' as const) : ('key' as const), id: key_id ?? session_id };
+  if (typeof credential.id !== 'string') throw refused();
+  if (typeof api_token !== 'string' || api_token === '') throw refused();
+  return {
+    environmentId: team_id,
+    userId: user_id,
+    credential: { kind: credential.kind, id: credential.id },
+    since: new Date(iat * 1000),
+    apiToken: api_token,
+    endsAt: new Date(exp * 1000),
+  };
+}
+
+/** @throws AppError `unauthenticated` when what the token stands on is gone. */
+export async function requireRight(sql: Sql, right: StreamRight): Promise<Granted> {
+  const granted = await checkRight(sql, right);
+  if (typeof granted === 'string') throw refused();
+  return granted;
+}
+
+function isSignature(given: string, content: string, secret: string): boolean {
+  const wanted = createHmac('sha256', secret).update(content).digest();
+  const bytes = Buffer.from(given, 'base64url');
+  return bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
+}
+
+function decode(part: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 2_147_483_647;
+}
