@@ -53,7 +53,7 @@ test('only this package writes the tables of accounts', () => {
 });
 
 /** Answers of the API show every setting. */
-const showsSettings = /^services\/management-api\/src\/resources\/(environments|organizations|projects)\/store\.ts$/;
+const showsSettings = /^services\/management-api\/src\/identity\/(environments|organizations|projects)\/store\.ts$/;
 
 test('no store outside of this package reads a setting that docs/settings.md calls stored only', () => {
   const names = Object.entries(settingFields).flatMap(([name, { does }]) => (does === 'stored only' ? [name] : []));

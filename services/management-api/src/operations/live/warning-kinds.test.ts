@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gatewayWarnings } from '@millrace/contracts';
 import { kinds } from './warning-kinds.ts';
 
-const textOf = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+const textOf = (path: string) => readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8');
 
 test('C-016: every kind of warning that gateway and consumer know has its words, and no other', () => {
   const ofConsumer = textOf('services/event-consumer/src/model/warning.ts');
