@@ -1,8 +1,8 @@
 const firstDelayMs = 100;
-/** The port's promise: a failed batch is delivered again after 5 s at most. */
+/** `EventLog` promises to deliver a failed batch again within 5 s. */
 const maxDelayMs = 5000;
 
-/** How long to wait after the `failures`-th failure in a row (from 1). */
+/** Delay before the next attempt after the given number of consecutive failures, starting from 1. */
 export function backoffMs(failures: number): number {
   return Math.min(firstDelayMs * 2 ** (failures - 1), maxDelayMs);
 }

@@ -6,23 +6,23 @@ import {
 } from '@millrace/db/sql';
 import type { AppendRecord, LogRecord } from './log.ts';
 
-/** A record of the topic of dead letters (docs/ingestion-rules.md#dead-letters), read for an operator. */
+/** A record of the dead-letter topic (docs/ingestion-rules.md#dead-letters), decoded for an operator. */
 export interface ReadDeadLetter {
-  /** Where the record was when it was given up; its name. */
+  /** Position at which processing of the record was given up; identifies the dead letter. */
   position: DeadLetterPosition;
   name: string;
   reason: string;
   step: string;
-  /** When it was given up. */
+  /** When processing was given up. */
   at: Date;
   record: LogRecord;
-  /** The log its position is in; empty where it is not known. */
+  /** ID of the log that contains the position; empty when unknown. */
   log: string;
-  /** False when it was too large to be carried over; its value is at its position only. */
+  /** False when the record was too large for the dead-letter topic. Its value is then only at its original position. */
   hasValue: boolean;
 }
 
-/** Null when the record is no dead letter of ours: somebody else wrote to the topic. */
+/** Decodes a record of the dead-letter topic; null when Millrace did not write it. */
 export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
   const {
     dlq_reason,
@@ -48,7 +48,10 @@ export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
   };
 }
 
-/** A decision of before the record was given up was about one that had its position in another log. */
+/**
+ * Returns the operator's decision on a dead letter. Ignores a decision older than the dead letter: it was about a
+ * record at the same position in another log.
+ */
 export function decisionOn(
   { name, at }: ReadDeadLetter,
   decisions: ReadonlyMap<string, DecidedDeadLetter>,
@@ -57,7 +60,7 @@ export function decisionOn(
   return decided === undefined || decided.at < at ? null : decided.decision;
 }
 
-/** The record as it was before it was given up: it goes through its lane again, where the event's uuid makes it one. */
+/** Restores the original record. It goes through its topic again, where the event's uuid prevents a duplicate. */
 export function toReplayedRecord({ position, record }: ReadDeadLetter): AppendRecord {
   const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));
   return { topic: position.topic, key: record.key, value: record.value, headers };

@@ -19,10 +19,13 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop())));
 
-/** What the port promises, on both adapters and real servers. Faults of the servers: event-log.faults.kafka.test.ts. */
+/**
+ * The promises of `EventLog`, for both adapters and on real servers. For server faults, see
+ * event-log.faults.kafka.test.ts.
+ */
 describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => {
   describe('append', () => {
-    test.concurrent('keeps the order of each key under concurrent calls, each key in one partition', async () => {
+    test.concurrent('keeps the order of each key under concurrent calls, with each key in one partition', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic();
       const keys = range(0, 30).map((number) => `token:person-${number}`);
@@ -40,7 +43,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       }
     });
 
-    test.concurrent('lets several processes append at once while another consumes: nothing is overlooked, each key in order', async () => {
+    test.concurrent('lets several processes append while another consumes, without missing a record or changing the order of a key', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -50,7 +53,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
         writers.flatMap((log, writer) =>
           range(0, 5).map(async (key) => {
             for (const number of range(0, 40)) {
-              // Each call touches several partitions, in an order that differs from writer to writer.
+              // Each call writes to several partitions, in an order that differs between writers.
               const records = [
                 ...numbered(topic, `w${writer}-${key}`, number, 1),
                 ...numbered(topic, `x${writer}-${key}`, number, 1),
@@ -87,7 +90,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(record?.key).toBeNull();
     });
 
-    test.concurrent('carries any bytes, any key and headers through unchanged', async () => {
+    test.concurrent('preserves any bytes, keys and headers', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const everyByte = Buffer.from(range(0, 256));
@@ -114,7 +117,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(third?.headers).toEqual({ ['n'.repeat(300)]: 'v'.repeat(9000) });
     });
 
-    test.concurrent('does not let half a surrogate pair in a key spoil the call', async () => {
+    test.concurrent('accepts a key with half a surrogate pair', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       await fixture.log.append([{ topic, key: 'a\ud800', value: Buffer.from('1'), headers: { h: '\udc00' } }]);
@@ -122,7 +125,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(record).toMatchObject({ key: 'a\ufffd', headers: { h: '\ufffd' } });
     });
 
-    test.concurrent('takes more for one partition than one request may carry, whole and in order', async () => {
+    test.concurrent('writes a call that exceeds one request to one partition completely and in order', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const record = (number: number) => ({
@@ -136,7 +139,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(records.every(({ value }) => value.length === 400_006)).toBe(true);
     });
 
-    test.concurrent('refuses a record that is too large, and nothing of its call is in the log', async () => {
+    test.concurrent('rejects a record that is too large, and writes no record of its call', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const small = { topic, key: 'k', value: Buffer.from('small') };
@@ -146,16 +149,16 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await fixture.log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 0n }]);
     });
 
-    test.concurrent('takes the largest record there may be', async () => {
+    test.concurrent('accepts the largest allowed record', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
-      // 10 MiB for the batch of one record, less 61 around it and 16 for the record's own framing and its key.
+      // 10 MiB for a batch with one record, minus 61 bytes of batch overhead and 16 for the record's framing and key.
       await fixture.log.append([{ topic, key: 'k', value: Buffer.alloc(10_485_683, 1) }]);
       const [record] = await readAll(fixture.log, topic, 1);
       expect(record?.value.length).toBe(10_485_683);
     });
 
-    test.concurrent('rejects at once when too many bytes are under way, and takes records again afterwards', async () => {
+    test.concurrent('rejects immediately when too many bytes are in flight, and accepts records again afterwards', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const log = fixture.open({ maxInFlightBytes: 100_000, lingerMs: 50 });
@@ -168,12 +171,12 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 2n }]);
     });
 
-    test.concurrent('takes nothing as done', async () => {
+    test.concurrent('accepts an empty list of records', async () => {
       const fixture = fixtures[adapter];
       await expect(fixture.log.append([])).resolves.toBeUndefined();
     });
 
-    test.concurrent('rejects records of a topic that does not exist, and goes on with the others', async () => {
+    test.concurrent('rejects records of a missing topic, and still writes those of other topics', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const log = fixture.open({ appendTimeoutMs: 10_000 });
@@ -186,7 +189,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
   });
 
   describe('ensureTopics', () => {
-    test.concurrent('leaves an existing topic as it is, also when two create it at once', async () => {
+    test.concurrent('leaves an existing topic unchanged, even when two processes create it at the same time', async () => {
       const fixture = fixtures[adapter];
       const topic = `contract-${randomUUID()}`;
       const other = fixture.open();
@@ -209,12 +212,12 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
     const topic = `missing-${randomUUID()}`;
     const error = await fixture.log.endOffsets(topic).catch((reason: unknown) => reason);
     expect(isAppError(error, 'unavailable')).toBe(true);
-    // Whoever has set another prefix does not look for a server that is away.
+    // The message must not suggest an outage when the actual cause is a wrong topic prefix.
     expect(String(error)).toContain(`has no topic ${topic}`);
   });
 
   describe('consume', () => {
-    test.concurrent('delivers what is there and what comes, in batches within the limits', async () => {
+    test.concurrent('delivers existing and new records in batches within the limits', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const group = randomUUID();
@@ -235,7 +238,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       for (const { records } of batches) expect(records.length).toBeLessThanOrEqual(30);
     });
 
-    test.concurrent('cuts a batch once its values reach the limit of bytes', async () => {
+    test.concurrent('ends a batch once its values reach the byte limit', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const sizes: number[] = [];
@@ -253,7 +256,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(sizes).toEqual([3, 3, 3]);
     });
 
-    test.concurrent('goes on from the stored offset, from the start when it was deleted, from N when it was set to N', async () => {
+    test.concurrent('continues from the stored offset, from the start when it was deleted, and from N when it was set to N', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -275,7 +278,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await consumeUntil(53)).toEqual([...range(0, 25), ...range(0, 25), 22, 23, 24]);
     });
 
-    test.concurrent('follows an offset that is moved while it runs: the handler says stale, delivery goes on from there', async () => {
+    test.concurrent('continues from an offset that is moved while it runs, after the handler reports stale', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -293,7 +296,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(again.map(({ value }) => Number(value)).slice(17)).toEqual(range(0, 12));
     });
 
-    test.concurrent('delivers again when the handler throws: nothing is skipped, other partitions go on meanwhile', async () => {
+    test.concurrent('delivers again when the handler throws, skips nothing, and continues with other partitions meanwhile', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -309,7 +312,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
         maxBatchRecords: 20,
         async handler(batch) {
           if (batch.partition === badPartition && batch.records.some(({ value }) => value.toString() === '30')) {
-            // Only once the others have finished: they must not wait for this one.
+            // Succeed only after the other partitions have finished, which proves that they do not wait for this one.
             failuresLeft -= failuresLeft > 1 || othersDone > 0 ? 1 : 0;
             if (failuresLeft >= 0 && !(failuresLeft === 0 && othersDone > 0)) throw new Error('not yet');
           }
@@ -325,7 +328,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       for (const key of range(0, 20)) expect(numbers.get(`good-${key}`)).toEqual(range(0, 10));
     });
 
-    test.concurrent('does not begin again from the middle: a handler that did part of a batch goes on from there', async () => {
+    test.concurrent('continues after the records that the handler has finished, not from the start of the batch', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const seen: number[] = [];
@@ -343,7 +346,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(seen).toEqual(range(0, 30));
     });
 
-    test.concurrent('holds no more than one batch per place in hand, and keeps its membership through slow ones', async () => {
+    test.concurrent('holds at most `concurrency` batches, and keeps its membership while they are slow', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -364,7 +367,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
           calls += 1;
           inHand += 1;
           maxInHand = Math.max(maxInHand, inHand);
-          // Longer than a silent member is tolerated.
+          // Longer than the timeout of a silent member.
           if (calls <= 2) await new Promise((resolve) => setTimeout(resolve, memberTimeoutMs * 1.5));
           expect(context.signal.aborted).toBe(false);
           inHand -= 1;
@@ -374,7 +377,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       const effects = await fixture.effects(topic, group, 2000);
       expect(effects).toHaveLength(2000);
       expect(maxInHand).toBe(2);
-      // Once for each partition: a member that had been thrown out would have had to ask again.
+      // Once per partition: a member that had been removed from the group would ask again after rejoining.
       expect(asked).toBe(4);
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 50));
     });
@@ -390,7 +393,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await fixture.effects(topic, two, 50)).toHaveLength(50);
     });
 
-    test.concurrent('wakes up for what another process appends', async () => {
+    test.concurrent('wakes up when another process appends', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -401,7 +404,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
   });
 
   describe('stop and close', () => {
-    test.concurrent('stop waits for the batch in hand, tells the handler, and leaves nothing running', async () => {
+    test.concurrent('stop waits for the in-flight batch, signals its handler, and leaves nothing running', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -435,7 +438,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       await next.stop();
     });
 
-    test.concurrent('close sends what is still waiting and takes nothing more', async () => {
+    test.concurrent('close sends waiting records and rejects new ones', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const log = fixture.open({ lingerMs: 500 });

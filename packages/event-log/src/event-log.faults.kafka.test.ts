@@ -21,12 +21,12 @@ afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop
 
 interface Faulty {
   fixture: ContractFixture;
-  /** Between the log and its server. */
+  /** Proxy between the log and its server. */
   proxy: FaultProxy;
   log: EventLog;
 }
 
-/** What the port promises while the server behind it is dead, silent or cut off, on both adapters. */
+/** The promises of `EventLog` while its server is down, unresponsive or disconnected, for both adapters. */
 describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server misbehaves', (adapter) => {
   const testFaulty = (name: string, run: (faulty: Faulty) => Promise<void>) =>
     test.concurrent(name, async () => {
@@ -41,7 +41,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
       }
     });
 
-  /** `append` promises to be over within 3 s, one way or the other; a machine that does much else may be late itself. */
+  /** `append` promises to settle within 3 s. The limit here is longer because the test machine may be slow. */
   async function unavailableInTime(appending: Promise<void>): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resolve) => {
@@ -65,7 +65,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
   }
 
   testFaulty(
-    'a dead server is unavailable within 3 s, and the log recovers by itself',
+    'a dead server is unavailable within 3 s, and the log recovers automatically',
     async ({ fixture, proxy, log }) => {
       const topic = await fixture.createTopic(2);
       await eventually(() => log.append(numbered(topic, 'before', 0, 1)));
@@ -76,14 +76,14 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
       );
       expect(log.isHealthy()).toBe(false);
       await proxy.pass();
-      // Without traffic of its own: readiness must come back, or nobody would send any.
+      // No append is sent here: the log must become ready first, or it would not receive any traffic.
       await eventually(() => log.isHealthy(), { what: 'health without traffic' });
       await appendsAgain(log, topic);
     },
   );
 
   testFaulty(
-    'a silent server is unavailable within 3 s, and the log recovers by itself',
+    'an unresponsive server is unavailable within 3 s, and the log recovers automatically',
     async ({ fixture, proxy, log }) => {
       const topic = await fixture.createTopic(2);
       await eventually(() => log.append(numbered(topic, 'before', 0, 1)));
@@ -97,20 +97,23 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     },
   );
 
-  testFaulty('a server that is dead or silent from the start is unavailable within 3 s', async ({ fixture, proxy }) => {
-    const topic = await fixture.createTopic(1);
-    proxy.blackHole();
-    const silent = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port });
-    await unavailableInTime(silent.log.append(numbered(topic, 'k', 0, 1)));
-    await proxy.refuse();
-    await unavailableInTime(silent.log.append(numbered(topic, 'k', 0, 1)));
-    await proxy.pass();
-    await eventually(() => silent.log.append(numbered(topic, 'k', 0, 1)), { what: 'an acknowledged append' });
-    await silent.close();
-  });
+  testFaulty(
+    'a server that is dead or unresponsive from the start is unavailable within 3 s',
+    async ({ fixture, proxy }) => {
+      const topic = await fixture.createTopic(1);
+      proxy.blackHole();
+      const silent = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port });
+      await unavailableInTime(silent.log.append(numbered(topic, 'k', 0, 1)));
+      await proxy.refuse();
+      await unavailableInTime(silent.log.append(numbered(topic, 'k', 0, 1)));
+      await proxy.pass();
+      await eventually(() => silent.log.append(numbered(topic, 'k', 0, 1)), { what: 'an acknowledged append' });
+      await silent.close();
+    },
+  );
 
   testFaulty(
-    'the byte budget holds while nothing can be sent, and is free again afterwards',
+    'the byte budget is enforced while nothing can be sent, and is released afterwards',
     async ({ fixture, proxy }) => {
       const topic = await fixture.createTopic(1);
       const small = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port, maxInFlightBytes: 50_000 });
@@ -129,7 +132,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
   );
 
   testFaulty(
-    'connections that break under load lose nothing that was acknowledged, and keep the order of each key',
+    'connections that break under load lose no acknowledged record, and keep the order of each key',
     async ({ fixture, proxy, log }) => {
       const topic = await fixture.createTopic(4);
       const keys = range(0, 20).map((number) => `k${number}`);
@@ -158,7 +161,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
       const records = await readAll(fixture.log, topic, count);
       const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
       for (const key of keys) {
-        // A request that was repeated may be there twice; the first time counts.
+        // A retried request may have been written twice. The first occurrence determines the order.
         const first = [...new Set(numbers.get(key))];
         expect(first).toEqual([...first].sort((a, b) => a - b));
         expect(first).toEqual(expect.arrayContaining(acknowledged.get(key) ?? []));
@@ -168,7 +171,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
   );
 
   testFaulty(
-    'a consumer goes on by itself after cut, dead and silent connections, each record once',
+    'a consumer continues automatically after cut, dead and silent connections, and processes each record once',
     async ({ fixture, proxy, log }) => {
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -220,7 +223,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     },
   );
 
-  testFaulty('close ends in bounded time although the server is silent', async ({ fixture, proxy, log }) => {
+  testFaulty('close ends within a bounded time while the server is unresponsive', async ({ fixture, proxy, log }) => {
     const topic = await fixture.createTopic(1);
     await eventually(() => log.append(numbered(topic, 'k', 0, 1)));
     proxy.blackHole();

@@ -21,11 +21,11 @@ afterAll(async () => {
   await programs.remove();
 });
 
-/** What the port promises about members of a group that come, go and die, on both adapters. */
-describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', (adapter) => {
+/** The promises of `EventLog` when members of a consumer group join, leave and die, for both adapters. */
+describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (adapter) => {
   const keys = range(0, 24).map((number) => `token:person-${number}`);
 
-  /** Appends the next number of each of 24 keys, a little at a time, while the test continues. @returns how many numbers. */
+  /** Appends the next number to each of 24 keys at intervals while the test continues. @returns how many numbers. */
   async function appendSlowly(topic: string, isEnough: (count: number) => boolean): Promise<number> {
     let count = 0;
     for (; !isEnough(count); count += 1) {
@@ -41,7 +41,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     for (const key of keys) expect(numbers.get(key)).toEqual(range(0, count));
   }
 
-  test.concurrent('shares the partitions when a second member comes, and gives them back when it leaves', async () => {
+  test.concurrent('rebalances the partitions when a second member joins and when it leaves', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();
@@ -64,12 +64,12 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     const effects = await fixture.effects(topic, group, keys.length * count);
     expectEachOnceInOrder(effects, count);
     await third.stop();
-    // Alone again: the first has all partitions.
+    // The first member is alone again and has all partitions.
     await fixture.log.append(keys.flatMap((key) => numbered(topic, key, count, 1)));
     await fixture.effects(topic, group, keys.length * (count + 1));
   });
 
-  test.concurrent('tells handlers at work when their partitions go to a new member, which need not wait for them', async () => {
+  test.concurrent('signals running handlers when their partitions move to a new member, which does not wait for them', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();
@@ -94,7 +94,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     expectEachOnceInOrder(await fixture.effects(topic, group, keys.length), 1);
   });
 
-  test.concurrent('spreads partitions evenly, and leaves members without when there are more than partitions', async () => {
+  test.concurrent('spreads partitions evenly, and assigns none to members in excess of the partitions', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();
@@ -109,7 +109,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
         },
       });
     }
-    // Members settle, then every partition has one owner and no member has two.
+    // After rebalancing, each partition has one owner, and no member has two.
     let number = 0;
     await eventually(
       async () => {
@@ -127,7 +127,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     expectEachOnceInOrder(await fixture.effects(topic, group, keys.length * number), number);
   });
 
-  test.concurrent('loses and doubles nothing when members are killed without warning', async () => {
+  test.concurrent('loses and duplicates no effect when members are killed', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();

@@ -1,11 +1,11 @@
 /**
- * The ordered log: one port, two adapters (`kafka/`, `postgres/`). A topic has partitions; records of one key stay in
- * one partition, in the order they were appended.
+ * The interface of the event log, which has two adapters: Kafka (`kafka/`) and PostgreSQL (`postgres/`). A topic has
+ * partitions. Records with the same key are in the same partition, in the order they were appended.
  */
 
 export interface AppendRecord {
   topic: string;
-  /** Records of one key keep their order. `null` spreads over the partitions. */
+  /** Records with the same key keep their order. Records with the key `null` are spread over the partitions. */
   key: string | null;
   value: Buffer;
   headers?: Record<string, string>;
@@ -16,79 +16,81 @@ export interface LogRecord {
   key: string | null;
   value: Buffer;
   headers: Record<string, string>;
-  /** When the log took it, milliseconds since the epoch. */
+  /** When the record was appended, in milliseconds since the epoch. */
   appendedAtMs: number;
 }
 
-/** What a group has stored about a partition of one log. */
+/** The position a group has stored for a partition of a log. */
 export interface StoredOffset {
-  /** Records below have taken effect. */
+  /** Records below this offset have taken effect. */
   nextOffset: bigint;
-  /** The mark of the record before (`recordMark`), which must still be there; null when it is not known. */
+  /** Mark (`recordMark`) of the record before, which the log must still contain; null when unknown. */
   recordBefore: string | null;
 }
 
-/** Consecutive records of one partition, oldest first, never empty. */
+/** Consecutive records of one partition, oldest first; never empty. */
 export interface LogBatch {
   topic: string;
   partition: number;
   /**
-   * Identity of the log the records are of, e.g. cluster and topic of Kafka. A topic that was deleted and created again, or one
-   * of the same name on other servers, is another log: offsets stored for the one mean nothing in the other.
+   * ID of the log that contains the records; for Kafka, of the cluster and the topic. A topic that was deleted and
+   * created again, or a topic of the same name on other servers, is a different log. Offsets stored for one log are
+   * meaningless in another.
    */
   log: string;
   /**
-   * The stored offset this batch continues from: the former `nextOffset`, or the answer of `startOffset` (null =
-   * nothing was stored). The handler compares it: when another offset is stored now, the batch is stale. It is lower
-   * than the first record's offset when retention has removed records in between.
+   * The stored offset this batch continues from: the previous `nextOffset` or the result of `startOffset`; null if
+   * nothing was stored. The handler compares it with the offset stored now; if they differ, the batch is stale. It is
+   * lower than the first record's offset when retention has deleted records in between.
    */
   continuesFrom: bigint | null;
   records: LogRecord[];
 }
 
 export interface BatchContext {
-  /** Aborted when the member is stopping or has lost the partition: begin nothing new. */
+  /** Aborted when the member is stopping or has lost the partition. The handler should then start nothing new. */
   signal: AbortSignal;
-  /** Keeps the membership alive during long work. Cheap to call often. Never throws. */
+  /** Keeps the group membership alive during long work. Cheap to call often. Never throws. */
   heartbeat(): Promise<void>;
 }
 
 /**
- * What the handler did with the batch.
+ * Result of a handler:
  * - `done`: records below `nextOffset` have taken effect, and the handler's own transaction stored that offset.
- * - `stale`: the stored offset disagrees with this batch (another member moved it, or the log was rewound); nothing
- *   was done. Consumption continues from `nextOffset`, or from the start of the partition when null.
+ * - `stale`: the stored offset differs from the batch's, because another member advanced it or it was moved. Nothing
+ *   was done. Consuming continues from `nextOffset`, or from the start of the partition when it is null.
  */
 export type BatchResult = { outcome: 'done'; nextOffset: bigint } | { outcome: 'stale'; nextOffset: bigint | null };
 
 export interface ConsumeOptions {
   topic: string;
   group: string;
-  /** At most this many records in one batch. */
+  /** Maximum number of records in a batch. */
   maxBatchRecords: number;
-  /** A batch is cut once its values reach this many bytes (it holds at least one record). */
+  /** A batch ends once its values reach this many bytes. It contains at least one record. */
   maxBatchBytes: number;
-  /** How many partitions of this member are worked on at once; one partition is always sequential. */
+  /** Maximum number of partitions processed at the same time. Each partition is always processed sequentially. */
   partitionConcurrency: number;
   /**
-   * Where to begin a partition that was just assigned, or whose log is another one now: what is stored for this log, or null
-   * for its start. When the log has not got that far, or has another record before it, the log was truncated: the partition
-   * waits until something else is stored, with an error logged and `millrace_log_truncated_partitions`.
+   * Returns the position where a partition starts after an assignment or when its log is a different one; null for the
+   * start of the log. If the log ends before that position or has a different record before it, the log was truncated.
+   * The partition then waits until another position is stored, logs an error, and sets
+   * `millrace_log_truncated_partitions`.
    */
   startOffset(partition: number, log: string): Promise<StoredOffset | null>;
   /**
-   * Handles one batch. When it throws, nothing is skipped: the adapter waits (exponentially, at most 5 s, until the
-   * member stops) and delivers from the stored offset again.
+   * Processes one batch. When it throws, nothing is skipped: after a pause (exponential, 5 s at most), delivery
+   * continues from the stored offset, until the member stops.
    */
   handler(batch: LogBatch, context: BatchContext): Promise<BatchResult>;
-  /** Called once when consumption has ended for a reason other than `stop()`; the process should exit non-zero. */
+  /** Called once when consuming ends for a reason other than `stop()`. The process should then exit with an error. */
   onFatal(error: Error): void;
 }
 
 export interface LogConsumer {
-  /** Resolves once the member has joined its group and its first assignment is known, or when it is stopped before. */
+  /** Resolves when the member has joined its group and has its first assignment, or when it is stopped before that. */
   ready: Promise<void>;
-  /** Waits for the batches under way, gives up the partitions, leaves the group. */
+  /** Waits for in-flight batches, releases the partitions, and leaves the group. */
   stop(): Promise<void>;
 }
 
@@ -96,25 +98,29 @@ export interface PartitionEnd {
   partition: number;
   /** See `LogBatch.log`. */
   log: string;
-  /** Offset the next appended record gets. */
+  /** Offset of the next record to be appended. */
   endOffset: bigint;
 }
 
 export interface EventLog {
-  /** Creates missing topics; leaves existing ones as they are. */
+  /** Creates missing topics, and leaves existing ones unchanged. */
   ensureTopics(topics: { topic: string; partitions: number }[]): Promise<void>;
   /**
-   * Resolves when every record is durable. Rejects with AppError:
-   * - `unavailable`: not acknowledged within the time limit (3 s at most), or the byte budget for records in flight is
-   *   used up. The records may or may not be in the log: a client's repetition is recognised by the event uuid.
-   * - `too_large`: one record is larger than the log takes; nothing of the call is appended.
+   * Resolves when all records are durable. Rejects with an AppError:
+   * - `unavailable`: not acknowledged within the time limit (3 s at most), or the byte budget for in-flight records is
+   *   used up. The records may or may not be in the log. If the client retries, duplicates are recognized by the event
+   *   uuid.
+   * - `too_large`: a record is larger than the log allows. No record of the call is appended.
    */
   append(records: AppendRecord[]): Promise<void>;
   consume(options: ConsumeOptions): Promise<LogConsumer>;
-  /** By partition. For lag metrics, tests and tools. Rejects with `unavailable`, also when there is no such topic. */
+  /**
+   * Returns the end of each partition, for lag metrics, tests and tools. Rejects with `unavailable`, also when the
+   * topic does not exist.
+   */
   endOffsets(topic: string): Promise<PartitionEnd[]>;
-  /** False while the last attempts to reach the log failed; for readiness. */
+  /** False while the latest attempts to reach the log failed. For readiness checks. */
   isHealthy(): boolean;
-  /** Sends what is still in hand, then closes. Consumers must be stopped before. */
+  /** Sends waiting records, then closes. Consumers must be stopped first. */
   close(): Promise<void>;
 }

@@ -20,12 +20,12 @@ const record = (offset: bigint): LogRecord => ({
   ...{ offset, key: 'k', value: Buffer.from('v'), headers: {}, appendedAtMs: 1_800_000_000_000 },
 });
 
-test('nothing stored reads as null and locks as 0', async () => {
+test('a missing offset reads as null and locks as 0', async () => {
   expect(await readOffset(database.sql, key('fresh'))).toBeNull();
   expect(await database.transaction((tx) => lockOffset(tx, key('fresh')))).toBe(0n);
 });
 
-test('an advanced offset is read back with the record before it, only for its own partition, group and log', async () => {
+test('reads back an advanced offset and the mark of the record before it, for its own partition, group and log only', async () => {
   const last = record(9_007_199_254_740_992n);
   await database.transaction(async (tx) => {
     await lockOffset(tx, key('moved'));
@@ -40,7 +40,7 @@ test('an advanced offset is read back with the record before it, only for its ow
   }
 });
 
-test('an offset that was set by hand says nothing of the record before it', async () => {
+test('an offset that was set manually has no mark of the record before it', async () => {
   await database.transaction(async (tx) => {
     await lockOffset(tx, key('set'));
     await advanceOffset(tx, key('set'), record(6n));
@@ -49,7 +49,7 @@ test('an offset that was set by hand says nothing of the record before it', asyn
   expect(await readOffset(database.sql, key('set'))).toEqual({ nextOffset: 3n, recordBefore: null });
 });
 
-test('the second of two members waits and then sees what the first stored', async () => {
+test('the second of two members waits, and then sees the offset that the first stored', async () => {
   const seen: bigint[] = [];
   const member = async () =>
     database.transaction(async (tx) => {
@@ -60,7 +60,7 @@ test('the second of two members waits and then sees what the first stored', asyn
     });
   await Promise.all([member(), member(), member()]);
   expect(seen).toEqual([0n, 10n, 20n]);
-  // The same once the row is there.
+  // Repeat with an existing row.
   await Promise.all([member(), member(), member()]);
   expect(seen).toEqual([0n, 10n, 20n, 30n, 40n, 50n]);
 });
@@ -70,6 +70,6 @@ test.each<[string, Partial<LogRecord>]>([
   ['key', { key: 'other' }],
   ['value', { value: Buffer.from('w') }],
   ['time', { appendedAtMs: 1_800_000_000_001 }],
-])('a record with another %s has another mark', (_, change) => {
+])('a record with another %s has a different mark', (_, change) => {
   expect(recordMark({ ...record(7n), ...change })).not.toBe(recordMark(record(7n)));
 });

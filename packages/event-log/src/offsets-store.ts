@@ -2,7 +2,7 @@ import type { Sql } from '@millrace/db/sql';
 import { crc32c } from '@node-rs/crc32';
 import type { LogRecord, StoredOffset } from './log.ts';
 
-/** Names one row of `consumer_position`: where one consumer group stands in one partition of one log. */
+/** Key of a row of `consumer_position`, which stores the offset of a consumer group in one partition of one log. */
 export interface OffsetKey {
   topic: string;
   partition: number;
@@ -12,8 +12,8 @@ export interface OffsetKey {
 }
 
 /**
- * Where a group continues in the log that a partition is read from; null for its start: the group has not read this log.
- * Reading too much is harmless, because events that took effect are known by their uuids. Takes no lock.
+ * Reads where a group continues in a partition; null when the group has not read this log and starts at its beginning.
+ * Reading too many records is harmless, because events that took effect are recognized by their uuids. Takes no lock.
  */
 export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset | null> {
   const [row] = await sql.query<{ next_offset: string; record_before: string | null }>(
@@ -24,15 +24,15 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset
   if (row === undefined) return null;
   const nextOffset = BigInt(row.next_offset);
   const mark = row.record_before;
-  // Somebody has set the offset by hand: the mark belongs to another record.
+  // An operator has set the offset, so the mark belongs to another record.
   const isOfRecordBefore = mark !== null && markedOffset(mark) === nextOffset - 1n;
   return { nextOffset, recordBefore: isOfRecordBefore ? mark : null };
 }
 
 /**
- * Locks the offset row until the transaction ends and returns it; inserts it (0) when there is none. It is the first
- * lock of every batch: when two members believe that they own a partition, the second one waits here and then finds
- * that the offset has moved. A new row means the same as no row, so it does no harm when the batch is not committed.
+ * Locks the offset row until the transaction ends and returns the offset. Inserts a row with 0 if it is missing, which
+ * means the same as no row. This is the first lock of every batch: when two members believe that they own a partition,
+ * the second waits here and then finds that the offset has changed.
  */
 export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   const values = valuesOf(key);
@@ -46,7 +46,10 @@ export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   return asOffset(await tx.query<OffsetRow>(selectLocked, values)) ?? 0n;
 }
 
-/** The last write of a batch, behind the last record that took effect; the row must be locked by this transaction. */
+/**
+ * Stores the offset after the last record that took effect. This is the last write of a batch; the transaction must
+ * hold the row lock.
+ */
 export async function advanceOffset(tx: Sql, key: OffsetKey, last: LogRecord): Promise<void> {
   await tx.query(
     `UPDATE consumer_position SET next_offset = $5, record_before = $6, updated_at = CURRENT_TIMESTAMP
@@ -70,18 +73,18 @@ function asOffset([row]: OffsetRow[]): bigint | null {
   return row === undefined ? null : BigInt(row.next_offset);
 }
 
-/** A group that reads a topic. */
+/** A consumer group and a topic that it reads. */
 export interface TopicGroup {
   topic: string;
   group: string;
 }
 
-/** What a group has not read of a topic in the log in PostgreSQL. */
+/** Number of records that a group has not read in a topic of the PostgreSQL log. */
 interface UnreadRecords extends TopicGroup {
   records: number;
 }
 
-/** Only groups that have something left to read. What retention has removed cannot be read. */
+/** Counts unread records. Omits groups that have read everything, and records that retention has deleted. */
 export async function readUnread(sql: Sql, readers: readonly TopicGroup[]): Promise<UnreadRecords[]> {
   const rows = await sql.query<{ topic: string; group: string; records: string }>(
     `SELECT reader.topic, reader."group", sum(p.next_offset - greatest(passed.next_offset, oldest."offset")) AS records
@@ -99,7 +102,7 @@ export async function readUnread(sql: Sql, readers: readonly TopicGroup[]): Prom
   return rows.map((row) => ({ ...row, records: Number(row.records) }));
 }
 
-/** A log of Kafka in which a group has read a topic. */
+/** A Kafka log in which a group has read a topic. */
 interface ReadLog extends TopicGroup {
   log: string;
   readAt: Date;
@@ -119,14 +122,14 @@ export async function readKafkaLogs(sql: Sql, readers: readonly TopicGroup[], da
 type Marked = Pick<LogRecord, 'offset' | 'key' | 'value' | 'appendedAtMs'>;
 
 /**
- * What is stored about the last record that took effect: its offset, when it was appended, and a checksum. When the log
- * has another record at that offset, it is another log, or has lost its end and grown again.
+ * Returns the mark stored for the last record that took effect: its offset, append time and checksum. If the log has
+ * another record at that offset, it is a different log, or it has lost its end and grown again.
  */
 export function recordMark({ offset, key, value, appendedAtMs }: Marked): string {
   return `${offset}/${Math.round(appendedAtMs)}/${crc32c(value, crc32c(key ?? '')).toString(16)}`;
 }
 
-/** The offset a mark is of. */
+/** Returns the offset in a mark. */
 export function markedOffset(mark: string): bigint {
   return BigInt(mark.slice(0, mark.indexOf('/')));
 }

@@ -4,14 +4,14 @@ const probeIntervalMs = 1000;
 
 export interface Reachability {
   isHealthy(): boolean;
-  /** Something reached the log. */
+  /** Reports a successful operation. */
   succeeded(): void;
-  /** Something could not reach it: from now on it is probed until it answers, so that health recovers without traffic. */
+  /** Reports a failure. Starts to probe the log until it responds, so that health recovers without traffic. */
   failed(error: unknown): void;
   stop(): void;
 }
 
-/** Whether the log answers. Logs the change, not each failure. */
+/** Tracks whether the log responds. Logs each change, not each failure. */
 export function createReachability(
   logger: Logger,
   isHealthyAtFirst: boolean,

@@ -1,37 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import type { EventLog, LogConsumer, LogRecord, PartitionEnd } from './log.ts';
 
-/** A partition of which the end was not seen. */
+/** A partition that was not read to its end. */
 export interface UnreadPartition {
   partition: number;
-  /** The offset that would have been read next. */
+  /** Offset of the next unread record. */
   position: bigint;
-  /** The offset after the last record when reading began. */
+  /** End offset at the start of reading. */
   end: bigint;
 }
 
 const maxBatchRecords = 500;
 const maxBatchBytes = 4 * 1024 * 1024;
-/** Partitions whose last records retention has removed have an end that is never reached. */
+/**
+ * Gives up after this time without a record, because the end cannot be reached if retention has deleted the last
+ * records.
+ */
 const silenceMs = 3000;
 
 /**
- * Reads a topic for a person: as a group of its own that stores no offsets and leaves none behind.
+ * Reads a topic for an operator's tool, without storing offsets and without a permanent consumer group.
  *
- * @returns partitions that were given up before their end, because for three seconds nothing came: either retention has
- *   removed the rest of their records, or the log did not hand them over. With `until: 'stopped'` there are none.
- * @throws AppError `unavailable` when the log does not answer or has no such topic; what `onRecord` throws.
+ * @returns partitions not read to their end, because no record arrived for three seconds: retention has deleted the
+ * remaining records, or the log did not deliver them. Always empty with `until: 'stopped'`.
+ * @throws AppError `unavailable` when the log does not respond or the topic does not exist; errors of `onRecord`.
  */
 export async function readTopic(
   log: Pick<EventLog, 'consume' | 'endOffsets'>,
   options: {
     topic: string;
-    /** The oldest record the log has, what is appended from now on, or from these ends on. */
+    /** `start`: the oldest record. `now`: only new records. A list of partition ends: from there on. */
     from: 'start' | 'now' | readonly PartitionEnd[];
-    /** `end`: what is there when reading begins. `stopped`: until the signal aborts. */
+    /** `end`: the end at the start of reading. `stopped`: until the signal aborts. */
     until: 'end' | 'stopped';
     signal: AbortSignal;
-    /** In the order of each partition, whose next record waits for it. What it throws ends reading. */
+    /** Called in the order of each partition, one record at a time per partition. An error ends reading. */
     onRecord(record: LogRecord, partition: number): void | Promise<void>;
   },
 ): Promise<UnreadPartition[]> {

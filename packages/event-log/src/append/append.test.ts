@@ -7,8 +7,8 @@ import { partitionForKey } from './partition-queue.ts';
 import { type AppendTransport, defaultAppendSettings, type PartitionBatch } from './transport.ts';
 
 /**
- * The pipeline over a server that fails as told. The transport is the outside edge: its real forms are tested on real
- * servers, but those cannot be made to fail at a chosen record.
+ * A transport that fails in the given order. It replaces a real server because a real one cannot be made to fail at a
+ * chosen record; the real transports are tested on real servers elsewhere.
  */
 function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-the-answer')[]) {
   const written = new Map<string, string[]>();
@@ -61,7 +61,7 @@ function createPipeline(transport: AppendTransport, change: Partial<typeof defau
 
 const failure = fc.constantFrom('ok', 'refuse-one', 'throw', 'lose-the-answer');
 
-test('whatever fails, each key keeps its order, no call is lost, and no partition has two requests under way', async () => {
+test('whatever fails, each key keeps its order, no call is lost, and no partition has two in-flight requests', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(failure, { maxLength: 5 }),
@@ -69,7 +69,7 @@ test('whatever fails, each key keeps its order, no call is lost, and no partitio
         fc.record({
           key: fc.integer({ min: 0, max: 5 }),
           count: fc.integer({ min: 1, max: 4 }),
-          // Calls come while requests are under way, too.
+          // Some calls arrive while requests are in flight.
           pauseMs: fc.constantFrom(0, 0, 0, 2),
         }),
         {
@@ -101,7 +101,7 @@ test('whatever fails, each key keeps its order, no call is lost, and no partitio
   );
 });
 
-test('many calls share a request', async () => {
+test('many calls share one request', async () => {
   const { transport } = createFailingServer([]);
   const pipeline = createPipeline(transport);
   await Promise.all(
@@ -113,7 +113,7 @@ test('many calls share a request', async () => {
   expect(figures.millrace_log_append_seconds_count).toBe(500);
 });
 
-test('a server that never answers costs a call its time limit and no memory afterwards', async () => {
+test('a call to a server that never responds fails at its time limit and frees its memory', async () => {
   const pipeline = createPipeline(
     { leadersOf: async () => [0], send: () => new Promise((_, reject) => setTimeout(reject, 150, new Error('late'))) },
     { appendTimeoutMs: 100, maxInFlightBytes: 200 },
@@ -132,7 +132,7 @@ test('a server that never answers costs a call its time limit and no memory afte
   });
 });
 
-test('a topic whose layout cannot be read does not hold up the others', async () => {
+test('a topic whose partition leaders cannot be looked up does not delay other topics', async () => {
   const { transport, written } = createFailingServer([]);
   const pipeline = createPipeline(
     { ...transport, leadersOf: async (topic) => (topic === 'bad' ? Promise.reject(new Error('no such topic')) : [0]) },
@@ -145,7 +145,7 @@ test('a topic whose layout cannot be read does not hold up the others', async ()
   expect(isAppError(error, 'unavailable') && error.cause).toMatchObject({ message: 'no such topic' });
 });
 
-test('a partition that has got another leader does not wait for the former one', async () => {
+test('a partition with a new leader does not wait for its former leader', async () => {
   const written: number[] = [];
   let leaders = [1, 1];
   let requests = 0;
@@ -157,7 +157,7 @@ test('a partition that has got another leader does not wait for the former one',
         leaders = [1, 2];
         return batches.map(() => ({ reason: 'not_now', error: new Error('told to') }));
       }
-      // The former leader has become slow.
+      // The former leader is slow now.
       if (batches.some(({ partition }) => partition === 0)) await new Promise((resolve) => setTimeout(resolve, 300));
       written.push(...batches.map(({ partition }) => partition));
       return batches.map(() => null);
@@ -174,7 +174,7 @@ test('a partition that has got another leader does not wait for the former one',
   await first;
 });
 
-test('one call larger than the whole budget is taken when it is alone', async () => {
+test('a call larger than the whole byte budget is accepted when no other call is pending', async () => {
   const { transport, written } = createFailingServer([]);
   const pipeline = createPipeline(transport, { maxInFlightBytes: 100 });
   await pipeline.append([{ topic: 't', key: 'k', value: Buffer.alloc(500) }]);

@@ -6,9 +6,9 @@ import { Sender } from './sender.ts';
 import { type AppendSettings, type AppendTransport, type OutgoingRecord, recordSize } from './transport.ts';
 
 /**
- * The way of a record from `append` to the log, the same for both adapters. A call is taken as a whole or refused at
- * once; its records go through the sender, which batches and repeats; it is settled when all have been acknowledged, when
- * one is refused for good, or after the time limit.
+ * Appends records to the log, in the same way for both adapters. A call is either accepted completely or rejected
+ * immediately. The sender batches and retries its records. The call settles when all its records are acknowledged, when
+ * one is permanently rejected, or at the time limit.
  */
 export function createAppender(options: {
   settings: AppendSettings;
@@ -33,7 +33,7 @@ export function createAppender(options: {
       if (size > settings.maxRecordBytes) throw refused('too_large', tooLargeError(settings));
       bytes += size;
     }
-    // A call larger than the whole budget is taken when it is alone: it could never be sent otherwise.
+    // A call larger than the whole budget could otherwise never be sent, so accept it when nothing else is pending.
     if (budget.usedBytes > 0 && budget.usedBytes + bytes > settings.maxInFlightBytes) {
       throw refused('budget', budgetError());
     }
@@ -89,7 +89,7 @@ export function createAppender(options: {
     sender.forgetSettled();
   }
 
-  /** Sends what is still waiting and refuses new records. What is not acknowledged within `timeoutMs` is rejected. */
+  /** Sends the waiting records and rejects new ones. Records not acknowledged within `timeoutMs` are rejected. */
   async function close(timeoutMs: number): Promise<void> {
     isClosed = true;
     sender.close();
@@ -117,7 +117,7 @@ function expiredError({ lastError }: AppendCall): AppError {
 function toOutgoing(record: AppendRecord): OutgoingRecord {
   const { topic, key, value, headers } = record;
   const keyBytes = key === null ? null : Buffer.from(key, 'utf8');
-  // Field by field: this runs once per record, and spreading costs ten times as much.
+  // Lists the fields because this runs once per record, and a spread costs ten times as much.
   return headers === undefined ? { topic, key, value, keyBytes } : { topic, key, value, headers, keyBytes };
 }
 

@@ -6,12 +6,12 @@ import { type ContractFixture, createContractFixture, numbered, range } from '..
 import { testLogger } from '../testing/test-logger.ts';
 import { withAppendBreaker } from './breaker.ts';
 
-describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %s', (adapter) => {
+describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker with a log on %s', (adapter) => {
   let fixture: ContractFixture;
   let proxy: FaultProxy;
   let log: EventLog;
   let closeLog: () => Promise<void>;
-  /** Appends that came through to the log. */
+  /** Number of appends that reached the log. */
   let reached: number;
   let breaker: EventLog;
   let metrics: ReturnType<typeof createMetrics>;
@@ -60,7 +60,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
     (await metrics.registry.getSingleMetric('millrace_log_breaker_open')?.get())?.values[0]?.value;
 
   test.each(['refuse', 'blackHole'] as const)(
-    'after %s: one append at a time is tried, all others fail at once, and it closes by itself',
+    'after %s, the breaker tries one append at a time, fails all others immediately, and closes automatically',
     async (fault) => {
       expect(await isOpen()).toBe(0);
       await proxy[fault]();
@@ -73,7 +73,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
         { what: 'the open breaker' },
       );
 
-      // Neither the log nor memory sees more than the one that is tried.
+      // Only the probe may reach the log or take up memory.
       const before = reached;
       expect(new Set(await attempts(500))).toEqual(new Set(['unavailable']));
       expect(reached - before).toBeLessThanOrEqual(1);
@@ -85,7 +85,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
     },
   );
 
-  test('what is wrong with records says nothing about the log', async () => {
+  test('errors caused by the records do not open the breaker', async () => {
     const tooLarge = { topic, key: 'k', value: Buffer.alloc(11_000_000) };
     for (let i = 0; i < 10; i++) {
       await expect(breaker.append([tooLarge])).rejects.toMatchObject({ kind: 'too_large' });
@@ -95,7 +95,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
     await eventually(() => breaker.append(numbered(topic, 'after', 0, 1)));
   });
 
-  test('one failure among acknowledgements does not open it', async () => {
+  test('one failure among successful appends does not open the breaker', async () => {
     await proxy.blackHole();
     const failing = attempts(1);
     expect(await failing).toEqual(['unavailable']);

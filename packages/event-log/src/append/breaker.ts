@@ -4,26 +4,26 @@ import type { AppendRecord, EventLog } from '../log.ts';
 export interface AppendBreakerOptions {
   logger: Logger;
   metrics?: Metrics;
-  /** How long nothing must have been acknowledged, while appends failed, before it opens. */
+  /** The breaker opens after this time with failed appends and without an acknowledgement. */
   openAfterMs?: number;
-  /** How many appends must have failed in that time: one unlucky append is no outage. */
+  /** Failures required within that time, so that one unlucky append does not count as an outage. */
   openAfterFailures?: number;
-  /** From a failed probe to the next one. */
+  /** Pause between a failed probe and the next one. */
   probeIntervalMs?: number;
 }
 
-/** The `Retry-After` of a refusal: in that time the log has been probed again. */
+/** `Retry-After` of a rejected append. By then, the breaker has probed the log again. */
 const retryAfterSeconds = 2;
 
 /**
- * The same log, with appends that fail at once while it is out. When nothing has been acknowledged for a while, waiting
- * for the full time limit is useless, and each waiting request holds its records in memory. One append at a time goes
- * through to find out whether the log is back; the first acknowledgement lets all appends through again. When the log
- * itself finds that its server answers, the next append is tried at once.
+ * Wraps a log in a circuit breaker: while the log is out, appends fail immediately. Otherwise each request would wait
+ * for the full time limit and hold its records in memory. An open breaker lets one append at a time through as a probe.
+ * The first acknowledgement closes it. When the log reports that its server responds again, the next append becomes a
+ * probe immediately.
  *
- * Readiness is not decided here. A gateway whose log is out stays reachable: its 503 with `Retry-After` (and with the
- * headers that let a page read it) tells clients more than no gateway at all, and all gateways of an installation lose
- * the log together.
+ * The breaker does not affect readiness. A gateway whose log is out stays reachable, because its 503 with `Retry-After`
+ * and CORS headers tells clients more than a refused connection, and all gateways of an installation lose the log at
+ * the same time.
  */
 export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions): EventLog {
   const { logger, metrics, probeIntervalMs = 500 } = options;
@@ -61,11 +61,11 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
     logger.warn('event log unavailable: rejecting records immediately until it acknowledges one');
   }
 
-  /** Without `await`, which would cost each append one more promise. */
+  /** Uses `then` because `await` would cost another promise per append. */
   function attempt(records: AppendRecord[]): Promise<void> {
     const startedAt = performance.now();
     return log.append(records).then(acknowledged, (error: unknown) => {
-      // Only this kind says something about the log; the others are about the records.
+      // The other kinds of errors are caused by the records.
       if (isAppError(error, 'unavailable')) failed(startedAt);
       throw error;
     });
@@ -97,7 +97,7 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
   };
 }
 
-/** Failures since the last acknowledgement. */
+/** Decides when failures since the last acknowledgement amount to an outage. */
 function createFailureRun({ openAfterMs = 2000, openAfterFailures = 3 }: AppendBreakerOptions) {
   let failures = 0;
   let failingSince = 0;

@@ -1,6 +1,5 @@
 import type { Metrics } from '@millrace/runtime';
 
-/** Why an append was rejected. */
 export type AppendFailure = 'too_large' | 'budget' | 'expired' | 'closed';
 
 export interface AppendMetrics {
@@ -11,9 +10,9 @@ export interface AppendMetrics {
 }
 
 /**
- * Metrics of appending. Without `metrics` they are dropped.
+ * Creates the metrics of appending; they do nothing when `metrics` is undefined.
  *
- * @param inFlightBytes is read when the metrics are asked for, not at every record.
+ * @param inFlightBytes called at each scrape, so that appending does not have to update a gauge.
  */
 export function createAppendMetrics(metrics: Metrics | undefined, inFlightBytes: () => number): AppendMetrics {
   if (metrics === undefined) {

@@ -10,7 +10,7 @@ const partitionMetadata = Array.from({ length: 12 }, (_, partitionId) => ({
   isr: [],
 }));
 
-test('a key has the partition that other Kafka clients give it', () => {
+test('a key gets the same partition as with other Kafka clients', () => {
   const theirs = Partitioners.DefaultPartitioner();
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 1, maxLength: 9 })), (text) => {
@@ -22,7 +22,7 @@ test('a key has the partition that other Kafka clients give it', () => {
   );
 });
 
-// Values of org.apache.kafka.common.utils.Utils.murmur2, from Kafka's own UtilsTest.
+// Expected values from the UtilsTest of org.apache.kafka.common.utils.Utils.murmur2.
 test.each([
   ['21', -973932308],
   ['foobar', -790332482],
@@ -30,6 +30,6 @@ test.each([
   ['a-little-bit-longer-string', -1486304829],
   ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
   ['abc', 479470107],
-])('the hash of %j is that of the Java client', (text, hash) => {
+])('the hash of %j equals that of the Java client', (text, hash) => {
   expect(murmur2(Buffer.from(text))).toBe(hash);
 });

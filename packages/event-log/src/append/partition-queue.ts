@@ -1,12 +1,12 @@
 import type { AppError } from '@millrace/runtime';
 import type { OutgoingRecord } from './transport.ts';
 
-/** One call of `append`: settled once, when all of its records are in the log or the first thing goes wrong. */
+/** One call of `append`. It settles once: when all of its records are in the log, or at the first permanent failure. */
 export interface AppendCall {
   readonly isSettled: boolean;
-  /** Why the last attempt failed; becomes the cause when the call expires. */
+  /** Error of the last attempt; becomes the cause when the call expires. */
   lastError: Error | null;
-  /** One of its records is in the log. */
+  /** Counts one of the call's records as written. */
   acknowledge(): void;
   fail(error: AppError): void;
 }
@@ -17,17 +17,20 @@ export interface QueuedRecord {
   call: AppendCall;
 }
 
-/** Records for one partition, oldest first. The first `inFlight` of them are in a request right now. */
+/**
+ * Queue of records for one partition, oldest first. The first `inFlight` records are part of a request that is being
+ * sent.
+ */
 export interface PartitionQueue {
   readonly topic: string;
   readonly partition: number;
   entries: QueuedRecord[];
   inFlight: number;
-  /** Of the records that are not in flight. */
+  /** Size of the records that are not in flight. */
   waitingBytes: number;
-  /** `performance.now()` when the oldest of them began to wait. */
+  /** `performance.now()` when the oldest record that is not in flight began to wait. */
   waitingSince: number;
-  /** Shrinks when the server refuses a batch as too large. */
+  /** Decreases when the server rejects a batch as too large. */
   maxBatchBytes: number;
 }
 
@@ -42,7 +45,7 @@ export function enqueue(queue: PartitionQueue, entry: QueuedRecord): void {
   queue.entries.push(entry);
 }
 
-/** Marks the oldest records as in flight, up to `maxBytes` (at least one), and returns them. */
+/** Marks the oldest records, at least one and at most `maxBytes`, as in flight, and returns them. */
 export function takeOldest(queue: PartitionQueue, maxBytes: number): QueuedRecord[] {
   let bytes = 0;
   let count = 0;
@@ -57,22 +60,22 @@ export function takeOldest(queue: PartitionQueue, maxBytes: number): QueuedRecor
   return queue.entries.slice(0, count);
 }
 
-/** Takes the records in flight off the queue: they are in the log, or given up. */
+/** Removes the records in flight after they were written or given up. */
 export function removeInFlight(queue: PartitionQueue): void {
   queue.entries.splice(0, queue.inFlight);
   queue.inFlight = 0;
 }
 
-/** What was in flight waits again, ahead of the others. */
+/** Makes the records in flight wait again, ahead of all others. */
 export function putBack(queue: PartitionQueue): void {
   queue.waitingBytes += sumBytes(queue.entries.slice(0, queue.inFlight));
   queue.inFlight = 0;
 }
 
 /**
- * Takes waiting records off the queue whose call has been settled already. Calls expire oldest first, so they lead.
+ * Removes waiting records whose call has already settled. Calls expire oldest first, so these records are at the front.
  *
- * @returns their bytes.
+ * @returns the size of the removed records in bytes.
  */
 export function removeSettled(queue: PartitionQueue): number {
   let end = queue.inFlight;
@@ -89,14 +92,14 @@ export function sumBytes(entries: readonly QueuedRecord[]): number {
 }
 
 /**
- * The partition of a key: murmur2 over its UTF-8 bytes, as the Java client's default partitioner computes it, so that
- * every producer of a topic (ours, other languages', both adapters) puts one key into one partition.
+ * Returns the partition of a key: murmur2 of its UTF-8 bytes, as in the Java client's default partitioner. All
+ * producers of a topic, in any language and with both adapters, thus agree on the partition.
  */
 export function partitionForKey(key: Buffer, partitions: number): number {
   return (murmur2(key) & 0x7fffffff) % partitions;
 }
 
-/** MurmurHash2, 32 bit, with the seed Kafka uses. `Math.imul` instead of 64-bit arithmetic: it runs once per record. */
+/** 32-bit MurmurHash2 with Kafka's seed. Uses `Math.imul` and not 64-bit arithmetic because it runs once per record. */
 export function murmur2(bytes: Buffer): number {
   const m = 0x5bd1e995;
   const length = bytes.length;

@@ -19,49 +19,50 @@ interface SenderOptions {
   transport: AppendTransport;
   logger: Logger;
   metrics: AppendMetrics;
-  /** Bytes accepted and not yet settled; what leaves a queue is taken off. */
+  /** Bytes that were accepted and are not settled. The sender subtracts records that it removes from a queue. */
   budget: { usedBytes: number };
 }
 
-/** What is known of one topic. */
 interface Topic {
   readonly name: string;
-  /** By partition. */
+  /** Leader of each partition, indexed by partition. */
   leaders: number[];
-  /** By partition; empty until the number of partitions is known. */
+  /** Indexed by partition; empty until the number of partitions is known. */
   queues: PartitionQueue[];
-  /** Records that came before it was, in order. */
+  /** Records that arrived before the number of partitions was known, in order. */
   unrouted: QueuedRecord[];
   isLoading: boolean;
   loadedAt: number;
-  /** Counts the records without a key, which are spread over the partitions. */
+  /** Round-robin counter for records without a key. */
   nextSpread: number;
 }
 
-/** What is sent of one queue in one request. */
+/** The records of one queue that one request carries. */
 interface TakenBatch {
   queue: PartitionQueue;
   entries: QueuedRecord[];
 }
 
 const layoutRetryMs = 200;
-/** How long a layout is trusted before it is looked up again in the background. */
+/** Age in milliseconds at which partition leaders are looked up again in the background. */
 const layoutMaxAgeMs = 60_000;
 const firstRetryDelayMs = 25;
 const maxRetryDelayMs = 400;
 
 /**
- * Puts records into a queue for each partition, and sends what the queues hold. Who leads a partition is looked up when
- * it is sent: partitions of one leader share a request, and at most one request is under way to a leader, and with a
- * partition. So the records of a partition keep their order through retries, a slow leader holds up no other, and new
- * records gather meanwhile: batches grow under load.
+ * Queues records by partition and sends them to the partition leaders. Leaders are looked up at sending. Partitions
+ * with the same leader share a request, and each leader and each partition has at most one request in flight. Records
+ * of a partition therefore keep their order through retries, a slow leader does not delay others, and batches grow
+ * under load.
  */
 export class Sender {
   private readonly options: SenderOptions;
   private readonly topics = new Map<string, Topic>();
-  /** Queues that are not empty. One goes to the end when it is sent, so that full requests leave none out for ever. */
+  /**
+   * Queues that are not empty. A queue moves to the end after sending, so that none is starved when requests are full.
+   */
   private readonly filled = new Set<PartitionQueue>();
-  /** Leaders that a request is under way to, or that have a pause after one that failed. */
+  /** Leaders with a request in flight, or in the pause after a failed request. */
   private readonly busy = new Set<number>();
   private readonly failures = new Map<number, number>();
   private bytesSinceLook = 0;
@@ -82,7 +83,7 @@ export class Sender {
   private topicOf(name: string): Topic {
     let topic = this.topics.get(name);
     if (topic === undefined) {
-      // A random start, so that many processes that start together do not all begin at partition 0.
+      // Starts at random, so that processes started at the same time do not all begin with partition 0.
       const nextSpread = Math.floor(Math.random() * 1024);
       const loadedAt = Number.NEGATIVE_INFINITY;
       topic = { name, leaders: [], queues: [], unrouted: [], isLoading: false, loadedAt, nextSpread };
@@ -124,13 +125,15 @@ export class Sender {
     }
   }
 
-  /** To be called after each `add`. Looks for what is due when the linger is over, or as soon as enough has come. */
+  /**
+   * Must be called after each `add`. Sends when the linger time is over, or as soon as enough bytes have been added.
+   */
   sendSoon(): void {
     if (this.isClosing || this.bytesSinceLook >= this.options.settings.maxBatchBytes) this.sendDue();
     else if (this.filled.size > 0) this.timer ??= setTimeout(() => this.sendDue(), this.options.settings.lingerMs);
   }
 
-  /** Sends to each leader that is free and has enough records, or one that waited for as long as the linger. */
+  /** Sends to each idle leader that has enough records, or a record that has waited for the linger time. */
   private sendDue(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -170,14 +173,14 @@ export class Sender {
       : since + this.options.settings.lingerMs - performance.now();
   }
 
-  /** One request, and the pause after one that failed. Then whatever is due by then is sent, by whoever leads it now. */
+  /** Sends one request, and pauses after a failure. Then sends the records due by then, to their current leaders. */
   private async send(leader: number, queues: readonly PartitionQueue[]): Promise<void> {
     const batches = this.take(queues);
     if (batches.length === 0) return;
     this.busy.add(leader);
     const refusals = await this.request(batches);
     for (const [index, batch] of batches.entries()) this.settle(batch, refusals[index] ?? null);
-    // A record that is too large says nothing about its leader: the other records need not wait.
+    // A record that is too large does not indicate a problem with its leader, so the other records need no pause.
     const error = refusals.find((refusal) => refusal?.reason === 'not_now')?.error;
     if (error === undefined) {
       this.failures.delete(leader);
@@ -191,7 +194,7 @@ export class Sender {
     this.sendDue();
   }
 
-  /** The oldest records of each queue, as far as one request takes them. */
+  /** Takes the oldest records of each queue, up to the size limit of a request. */
   private take(queues: readonly PartitionQueue[]): TakenBatch[] {
     const taken: TakenBatch[] = [];
     let requestBytes = 0;
@@ -208,7 +211,7 @@ export class Sender {
     return taken;
   }
 
-  /** @returns what became of each batch; null: it is in the log. */
+  /** @returns for each batch null if it is in the log, or why it was rejected. */
   private async request(taken: readonly TakenBatch[]): Promise<(BatchRefusal | null)[]> {
     this.options.metrics.sending(
       taken.reduce((sum, { entries }) => sum + entries.length, 0),
@@ -236,7 +239,7 @@ export class Sender {
     } else {
       if (refusal.reason === 'too_large') this.shrink(queue, entries, refusal.error);
       for (const { call } of entries) call.lastError = refusal.error;
-      // Perhaps another leads it now: looked up at the next record.
+      // The partition may have a new leader: look it up again with the next record.
       this.topicOf(queue.topic).loadedAt = Number.NEGATIVE_INFINITY;
       putBack(queue);
       this.options.budget.usedBytes -= removeSettled(queue);
@@ -245,8 +248,8 @@ export class Sender {
   }
 
   /**
-   * The server's limit is smaller than ours: batches are smaller from now on, and a record that alone is too large is
-   * refused.
+   * Handles a server limit that is smaller than ours: halves the batch size, or rejects the record if it is too large
+   * alone.
    */
   private shrink(queue: PartitionQueue, entries: readonly QueuedRecord[], cause: Error): void {
     const [only] = entries;
@@ -260,13 +263,13 @@ export class Sender {
     );
   }
 
-  /** No more lingering. */
+  /** Sends waiting records immediately and stops lingering. */
   close(): void {
     this.isClosing = true;
     this.sendDue();
   }
 
-  /** Drops waiting records of calls that were settled in another way. */
+  /** Drops waiting records whose call has settled otherwise, for example at its time limit. */
   forgetSettled(): void {
     const { budget } = this.options;
     for (const queue of this.filled) {

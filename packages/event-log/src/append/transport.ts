@@ -1,60 +1,73 @@
 import type { AppendRecord } from '../log.ts';
 
-/** A record on its way: the key's bytes are computed once, they serve partitioning and encoding. */
+/** A record to be sent. Its key is encoded once, for both partitioning and the wire format. */
 export interface OutgoingRecord extends AppendRecord {
   keyBytes: Buffer | null;
 }
 
-/** Records for one partition, in the order they must have in the log. */
+/** Records for one partition, in log order. */
 export interface PartitionBatch {
   topic: string;
   partition: number;
   records: OutgoingRecord[];
 }
 
-/** The log did not take a batch. `too_large` is final, everything else is tried again until the records expire. */
+/**
+ * Why a batch was not written. `too_large` is permanent; after `not_now`, the batch is retried until its records
+ * expire.
+ */
 export interface BatchRefusal {
   reason: 'too_large' | 'not_now';
   error: Error;
 }
 
-/** How an adapter writes. The pipeline owns order, batching, retries, time limits and the byte budget. */
+/**
+ * How an adapter writes batches. The sender is responsible for order, batching, retries, time limits and the byte
+ * budget.
+ */
 export interface AppendTransport {
   /**
-   * The leader of each partition of a topic, indexed by partition (Kafka: its node id). Partitions of one leader travel in
-   * one request, and a slow leader does not hold up another. Throws when the topic cannot be looked up now.
+   * Returns the leader of each partition of a topic, indexed by partition; for Kafka, this is the node ID. Partitions
+   * with the same leader share a request, and a slow leader does not delay others. Throws when the leaders cannot be
+   * looked up.
    */
   leadersOf(topic: string): Promise<number[]>;
   /**
-   * Writes all batches durably; one answer per batch, in their order: null when it is in the log. Throws when nothing
-   * is known about any of them. Must settle within the time limit it was built with.
+   * Writes all batches durably. Returns one result per batch in the same order, null for success. Throws when the
+   * outcome of all batches is unknown. Must settle within the time limit it was created with.
    */
   send(batches: PartitionBatch[]): Promise<(BatchRefusal | null)[]>;
 }
 
-/** Settings that both adapters share. Bytes are those of keys, values and headers with a little for framing. */
+/** Settings shared by both adapters. Sizes include keys, values, headers and a small framing overhead. */
 export interface AppendSettings {
-  /** How long a record may wait for company before it is sent. */
+  /** How long a record may wait for further records before it is sent. */
   lingerMs: number;
-  /** Bytes of one partition in one request at most; also sends before the linger is over. */
+  /**
+   * Maximum size of one partition's records in a request. When reached, the batch is sent before the linger time is
+   * over.
+   */
   maxBatchBytes: number;
-  /** Bytes of one request at most. */
+  /** Maximum size of a request. */
   maxRequestBytes: number;
-  /** Bytes accepted and not yet settled, over all calls. Beyond it `append` rejects at once. */
+  /** Maximum size of all records that were accepted and are not settled. Beyond this, `append` rejects immediately. */
   maxInFlightBytes: number;
-  /** After this a call is rejected, whatever has become of its records. More than 2500 breaks the port's promise of 3 s. */
+  /**
+   * A call is rejected after this time, whatever the state of its records. `EventLog` promises 3 s, which allows at
+   * most 2500.
+   */
   appendTimeoutMs: number;
-  /** Bytes of one record at most. A topic of Kafka may take less, which its broker reports. */
+  /** Maximum size of a record. A Kafka topic may have a lower limit, which its broker reports. */
   maxRecordBytes: number;
 }
 
-/** Bytes that Kafka's record batch adds around a single record. */
+/** Bytes that a Kafka record batch adds to a single record. */
 const batchHeadBytes = 61;
 
-/** `max.message.bytes` of new Kafka topics: an AI event of 8 MiB fits in, also with its person or as a dead letter. */
+/** `max.message.bytes` of new Kafka topics. Fits an AI event of 8 MiB including its person, and as a dead letter. */
 export const maxMessageBytes = 10 * 1024 * 1024;
 
-/** The largest record that fits into a topic with a broker's default `message.max.bytes` (1,048,588). */
+/** The largest record that fits into a topic with the broker's default `message.max.bytes` of 1,048,588. */
 export const defaultBrokerRecordBytes = 1_048_588 - batchHeadBytes;
 
 export const defaultAppendSettings: AppendSettings = {
@@ -66,7 +79,7 @@ export const defaultAppendSettings: AppendSettings = {
   maxRecordBytes: maxMessageBytes - batchHeadBytes,
 };
 
-/** The settings among an adapter's options, completed by the defaults. */
+/** Picks the append settings from an adapter's options and adds defaults. */
 export function toAppendSettings(options: Partial<AppendSettings>): AppendSettings {
   const settings = { ...defaultAppendSettings };
   for (const name of Object.keys(defaultAppendSettings) as (keyof AppendSettings)[]) {
@@ -75,12 +88,14 @@ export function toAppendSettings(options: Partial<AppendSettings>): AppendSettin
   return settings;
 }
 
-/** How long one attempt may take: less than a call, so that its records get a second attempt on a new connection. */
+/**
+ * Time limit of one attempt: shorter than that of a call, which leaves time for a second attempt on a new connection.
+ */
 export function sendTimeoutOf({ appendTimeoutMs }: AppendSettings): number {
   return Math.max(200, appendTimeoutMs - 400);
 }
 
-/** The length of the variable-length integer that Kafka writes for a non-negative number. */
+/** The length of Kafka's variable-length encoding of a non-negative integer, in bytes. */
 export function varintSize(value: number): number {
   if (value < 64) return 1;
   if (value < 8192) return 2;
@@ -90,12 +105,13 @@ export function varintSize(value: number): number {
 }
 
 /**
- * Bytes a record takes in the log at most: its encoded form in a Kafka record batch (magic 2) with the largest offset
- * and timestamp deltas our batches can have. The embedded log uses the same measure, so that both refuse alike.
+ * Returns the maximum size of a record in the log, in bytes: its encoded size in a Kafka record batch (magic 2) with
+ * the largest offset and timestamp deltas of our batches. The PostgreSQL log uses the same measure, so that both
+ * adapters have the same limit.
  */
 export function recordSize(record: OutgoingRecord): number {
   const keyLength = record.keyBytes?.length ?? 0;
-  // Attributes 1, timestamp delta 1 (all records of a batch carry one time), offset delta 3.
+  // 1 byte of attributes, 1 of timestamp delta (all records of a batch have the same timestamp), and 3 of offset delta.
   let body = 5 + varintSize(keyLength) + keyLength + varintSize(record.value.length) + record.value.length;
   if (record.headers === undefined) {
     body += 1;

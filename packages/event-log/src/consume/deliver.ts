@@ -2,10 +2,13 @@ import type { Logger } from '@millrace/runtime';
 import type { BatchContext, BatchResult, ConsumeOptions, LogBatch, LogRecord } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';
 
-/** What became of a batch: the handler's own answer, or that it threw (`failed`), or was told to stop and threw. */
+/**
+ * Outcome of a batch: the handler's result, `failed` when it threw, or `interrupted` when it threw after an abort
+ * signal.
+ */
 export type Delivery = BatchResult | { outcome: 'failed' } | { outcome: 'interrupted' };
 
-/** Hands one batch to the handler. Never throws. */
+/** Passes one batch to the handler. Never throws. */
 export async function deliver(
   {
     consume,
@@ -48,8 +51,8 @@ export async function deliver(
 }
 
 /**
- * A handler that reports `done` without having moved the offset would be given the same records for ever, at full
- * speed.
+ * Without this check, a handler that reports `done` without advancing the offset would receive the same records in a
+ * tight loop.
  */
 function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
   const first = records[0];
@@ -61,8 +64,8 @@ function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
 }
 
 /**
- * The records of the next batch: from index `start`, at most `maxRecords`, cut once their values reach `maxBytes`;
- * at least one.
+ * Returns the records of the next batch, starting at index `start`: at most `maxRecords`, and no further records once
+ * their values reach `maxBytes`. Returns at least one record.
  */
 export function cutBatch(records: LogRecord[], start: number, maxRecords: number, maxBytes: number): LogRecord[] {
   let bytes = 0;

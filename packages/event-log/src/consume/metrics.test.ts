@@ -15,7 +15,7 @@ beforeEach(() => {
   consumeMetrics = createConsumeMetrics(metrics);
 });
 
-/** A batch of which the log took the first record so long ago, and the others now. */
+/** A batch whose first record was appended `waitedMs` ago, and the others now. */
 function batchOf(records: number, waitedMs: number): LogBatch {
   const appendedAtMs = Date.now() - waitedMs;
   const record = (at: number) => ({
@@ -43,7 +43,7 @@ async function told(name: string): Promise<number> {
   return found?.values.reduce((sum, { value }) => sum + value, 0) ?? Number.NaN;
 }
 
-test('while a batch fails again and again, what waits gets older, also when nobody delivers', async () => {
+test('while a batch keeps failing, the reported lag grows, even without further deliveries', async () => {
   await deliverTo(batchOf(2, 90_000), async () => {
     throw new Error('the database is away');
   });
@@ -52,7 +52,7 @@ test('while a batch fails again and again, what waits gets older, also when nobo
   await eventually(async () => (await told('millrace_log_lag_seconds')) > first, { what: 'a longer wait' });
 });
 
-test('what has taken effect waits no longer, and a partition that is another’s is not told of', async () => {
+test('the lag is 0 after the batch has taken effect, and disappears when the partition moves to another member', async () => {
   await deliverTo(batchOf(2, 90_000), done(2n));
   consumeMetrics.lag('t', 'g', 3, 0);
   expect(await told('millrace_log_lag_seconds')).toBe(0);
@@ -63,7 +63,7 @@ test('what has taken effect waits no longer, and a partition that is another’s
 test.each([
   ['within a minute are not', 1000, 0],
   ['of which one waited longer are', 70_000, 5],
-])('records of a batch that takes effect %s late', async (_, waitedMs, expected) => {
+])('counts late records of a batch that takes effect %s late', async (_, waitedMs, expected) => {
   await deliverTo(batchOf(5, waitedMs), done(5n));
   expect(await told('millrace_log_consumed_records_total')).toBe(5);
   expect(await told('millrace_log_late_records_total')).toBe(expected);

@@ -1,26 +1,26 @@
 import type { Metrics } from '@millrace/runtime';
 
-/** Labels are the topics, groups and partitions this process consumes: bounded by configuration. */
+/** Metrics of consuming. Configuration bounds the label values: the topics, groups and partitions of this process. */
 export interface ConsumeMetrics {
-  /** The first of a batch that is begun: nothing older waits in its partition. */
+  /** A batch started. Its first record is the oldest unprocessed one of the partition. */
   began(topic: string, group: string, partition: number, appendedAtMs: number): void;
-  /** @param appendedAtMs of the first record. */
+  /** @param appendedAtMs time of the first record. */
   handled(topic: string, group: string, batch: { records: number; seconds: number; appendedAtMs: number }): void;
   stale(topic: string, group: string): void;
   failed(topic: string, group: string): void;
   lag(topic: string, group: string, partition: number, records: number): void;
-  /** The partition is no longer this member's: another member reports its lag. */
+  /** The partition was assigned to another member, which reports its lag from now on. */
   forgetLag(topic: string, group: string, partition: number): void;
-  /** Whether the partition waits because its log was truncated. */
+  /** Reports whether the partition is paused because its log was truncated. */
   truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
-  /** Retention was faster than the group. */
+  /** Retention deleted records that the group had not read. */
   deletedUnread(topic: string, group: string, records: number): void;
 }
 
-/** What is acknowledged is to be visible within this time (docs/operations/alerts.md#objectives). */
+/** Objective for the time from acknowledgement to visibility (docs/operations/alerts.md#objectives). */
 const lateAfterMs = 60_000;
 
-/** Metrics of consuming. Without `metrics` they are dropped. */
+/** Creates the metrics of consuming; they do nothing when `metrics` is undefined. */
 export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
   if (metrics === undefined) {
     const ignore = () => {};
@@ -99,11 +99,14 @@ interface Waiting {
   topic: string;
   group: string;
   partition: number;
-  /** When the log took the oldest record that has not taken effect; null: none waits. */
+  /** When the oldest unprocessed record was appended; null if none is waiting. */
   sinceMs: number | null;
 }
 
-/** How long the oldest record of each partition waits: computed when it is asked for, so it grows while all stands still. */
+/**
+ * Gauge of the age of each partition's oldest record. It is computed at each scrape, so it grows even when consuming
+ * has stopped.
+ */
 function createWaitGauge(metrics: Metrics) {
   const seconds = metrics.gauge(
     'millrace_log_lag_seconds',

@@ -2,13 +2,14 @@ import type { Logger } from '@millrace/runtime';
 import type { StoredOffset } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';
 
-/** How often the stored offset of a truncated partition is asked for again. */
+/** How often the stored offset of a truncated partition is checked again. */
 export const truncatedPauseMs = 1000;
 const repeatEveryMs = 60_000;
 
 /**
- * Reports records that are missing from the log, with errors and metrics: records that had already been processed (the partition
- * pauses, and the error is repeated every minute), and records that retention deleted before they were read.
+ * Reports records missing from the log, with errors and metrics. If the missing records had already been processed, the
+ * partition pauses, and the error is repeated every minute. Records may also be missing because retention deleted them
+ * before they were read.
  */
 export function createTruncation({
   consume,
@@ -21,11 +22,11 @@ export function createTruncation({
 }) {
   const { topic, group } = consume;
   const reportedAt = new Map<number, number>();
-  /** By partition, up to where it was told that records are lost. */
+  /** Offset below which lost records have already been reported, by partition. */
   const lostBelow = new Map<number, bigint>();
 
   return {
-    /** @param found what the log has instead. */
+    /** @param found details of what the log contains now, for the log line. */
     found(partition: number, stored: StoredOffset, found: Record<string, unknown>): void {
       metrics.truncated(topic, group, partition, true);
       const last = reportedAt.get(partition);
@@ -36,7 +37,10 @@ export function createTruncation({
         { topic, group, partition, storedOffset: String(stored.nextOffset), ...found },
       );
     },
-    /** @param stored where the group continues; 0 also stands for the start, wherever that is. @param low the oldest there is. */
+    /**
+     * @param stored where the group continues; 0 also means the start of the log. @param low the oldest offset in the
+     * log.
+     */
     deletedUnread(partition: number, stored: bigint, low: bigint): void {
       const from = stored > (lostBelow.get(partition) ?? 0n) ? stored : (lostBelow.get(partition) ?? 0n);
       if (stored === 0n || low <= from) return;

@@ -10,7 +10,7 @@ import { drainGroup } from './store.ts';
 export interface DrainFallbackOptions {
   kafka: Pick<EventLog, 'append' | 'isHealthy'>;
   database: SqlDatabase;
-  /** The fallback's topic. */
+  /** Name of the fallback topic in PostgreSQL. */
   topic: string;
   partitions: number;
   logger: Logger;
@@ -24,12 +24,12 @@ const partitionConcurrency = 4;
 const waitForKafkaMs = 250;
 
 /**
- * Copies what was appended to the fallback to Kafka, in the order of each partition. Several processes share the
- * partitions. `createFallbackLog` says why. Starts in the background, as soon as PostgreSQL answers.
+ * Copies records from the fallback log to Kafka, partition by partition and in order. Several processes share the
+ * partitions. `createFallbackLog` explains why. Starts in the background as soon as PostgreSQL responds.
  */
 export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
   const { kafka, database, topic, logger } = options;
-  // The metrics of the log belong to Kafka: a process has each of them once.
+  // Without metrics: a process registers the log metrics once, and here they belong to Kafka.
   const postgres = createPostgresLog({ database, logger });
   const copied = options.metrics?.counter(
     'millrace_log_fallback_copied_total',
@@ -39,7 +39,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
   const stopping = new AbortController();
 
   async function copy(batch: LogBatch, { signal }: BatchContext): Promise<BatchResult> {
-    // The log's own pauses between attempts grow to seconds; the copying should start sooner when Kafka is back.
+    // Polls because the log's own retry delays grow to seconds, and copying should start soon after Kafka returns.
     while (!kafka.isHealthy() && !signal.aborted) await sleep(waitForKafkaMs, signal);
     signal.throwIfAborted();
     await append(batch);
@@ -48,7 +48,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     const key = { topic, partition: batch.partition, group: drainGroup, log: batch.log };
     return database.transaction(async (tx): Promise<BatchResult> => {
       const stored = await lockOffset(tx, key);
-      // Another process copies this partition now, and has copied this batch or will: the events are the same.
+      // Another process is copying this partition, and has copied or will copy the same events.
       if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
       await advanceOffset(tx, key, last);
       copied?.inc({}, batch.records.length);
@@ -61,7 +61,8 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
       await kafka.append(batch.records.map(toRecord));
     } catch (error) {
       if (isAppError(error, 'too_large')) {
-        // It was acknowledged, so it is never skipped: all gateways stay with the fallback until somebody acts.
+        // The record was acknowledged, so it must not be skipped. All gateways keep using the fallback until an
+        // operator acts.
         logger.error(
           'could not copy a record from the fallback log: it is larger than Kafka accepts. Raise message.max.bytes',
           {

@@ -10,8 +10,8 @@ import { createFallbackLog } from './log.ts';
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/** Two gateways and two consumers around a broker that is killed under load, on real servers. */
-describeWithJava('the log that stands in for Kafka', () => {
+/** Two gateways and two consumers with a broker that is killed under load, on real servers. */
+describeWithJava('the fallback log', () => {
   const topics = ['lane-a', 'lane-b'];
   const fallback = 'test.fallback';
   let testDatabase: TestDatabase;
@@ -56,12 +56,13 @@ describeWithJava('the log that stands in for Kafka', () => {
     await testDatabase?.drop();
   });
 
-  test('the broker dies under load: records are taken soon, and every key keeps its order over the change and back', async () => {
+  test('when the broker dies under load, appends soon succeed again, and each key keeps its order in both directions', async () => {
     const keys = range(0, 24).map((number) => `k${number}`);
     const acknowledged = new Map<string, number[]>(keys.map((key) => [key, []]));
     let isOver = false;
     let total = 0;
-    // Each key's records go through both gateways in turn, the next one when the one before is acknowledged.
+    // The records of each key alternate between both gateways. The next one is sent after the previous one is
+    // acknowledged.
     const load = keys.map(async (key, place) => {
       const topic = topics[place % topics.length] ?? '';
       for (let number = 0; !isOver; number += 1) {
@@ -94,7 +95,7 @@ describeWithJava('the log that stands in for Kafka', () => {
       await cluster.kill(0);
       await eventually(async () => (await isOpen()) === 'open', { what: 'an open fallback' });
       await more(2000, 'records in the fallback');
-      // One that copies is stopped and begins again just when there is something to do.
+      // Restart one of the copying processes just when copying begins.
       await Promise.all([cluster.start(0), drains[0]?.stop()]);
       drains = [startDrain(), ...drains.slice(1)];
       await eventually(async () => (await isOpen()) === 'closed', { what: 'a closed fallback' });
@@ -111,7 +112,7 @@ describeWithJava('the log that stands in for Kafka', () => {
       const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
       for (const [key, sent] of acknowledged) {
         if (topics[keys.indexOf(key) % topics.length] !== topic) continue;
-        // A record may be there twice; the first time counts.
+        // A record may have been written twice. The first occurrence determines the order.
         const first = [...new Set(numbers.get(key))];
         expect(first).toEqual([...first].sort((a, b) => a - b));
         expect(first).toEqual(expect.arrayContaining(sent));
@@ -120,7 +121,7 @@ describeWithJava('the log that stands in for Kafka', () => {
   }, 240_000);
 });
 
-test('an append to the fallback leaves nothing behind that waits, and large events are refused until Kafka is back', async () => {
+test('an append to the fallback leaves no timers behind, and large events are rejected until Kafka is back', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: testLogger(), poolSize: 4, queryTimeoutMs: 3000 });
   const gateway = createFallbackLog({
@@ -135,7 +136,7 @@ test('an append to the fallback leaves nothing behind that waits, and large even
     for (const number of range(1, 200)) await append(number);
     expect(timers()).toBeLessThan(before + 50);
 
-    // It must fit into any topic of Kafka later, or nothing after it is copied.
+    // The record must later fit into any Kafka topic, because a record that does not fit would block the copying.
     const large = { topic: 'lane', key: 'k', value: Buffer.alloc(2_000_000) };
     await expect(gateway.append([large])).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 30 });
     await append(201);

@@ -16,52 +16,53 @@ import { assertOpen } from './store.ts';
 import { createFallbackSwitch, type FallbackSwitch } from './switch.ts';
 
 interface FallbackLogOptions {
-  /** Where records belong. It is closed with this log. */
+  /** The primary log. Closing this log closes it too. */
   kafka: EventLog;
-  /** Database of the appending process; with a `queryTimeoutMs`. */
+  /** Database of the appending process; it must have a `queryTimeoutMs`. */
   database: SqlDatabase;
-  /** The fallback's topic: the same for all gateways and consumers of an installation. */
+  /** Name of the fallback topic: the same for all gateways and consumers of an installation. */
   topic: string;
   partitions: number;
-  /** How long Kafka must be out before the fallback is opened. */
+  /** The fallback opens after Kafka has been out for this long. */
   openAfterMs: number;
   logger: Logger;
   metrics?: Metrics;
 }
 
-/** Header with the topic of a record: the fallback has one topic for all of them. */
+/** Header with a record's Kafka topic, because the fallback stores all records in one topic. */
 export const topicHeader = 'millrace-topic';
 
-/** How long an append waits while the log changes, before it is refused: waiting and appending must fit into 3 s. */
+/** How long an append waits during a phase change before it is rejected. Waiting and appending must fit into 3 s. */
 const holdMs = 400;
 const firstViewMs = 1000;
 const longestAppendMs = 2900;
 
 /**
- * A log that appends to PostgreSQL while Kafka is out, and keeps the order of each key over the change and back.
+ * Creates a log that appends to PostgreSQL while Kafka is out, and keeps the order of each key in both directions.
  *
- * **Order.** All gateways of an installation append to one log at a time. One row in PostgreSQL says which; each of
- * them looks at twice a second. A gateway that has been without Kafka for `openAfterMs` announces the fallback; it is
- * open once every living gateway has confirmed that nothing of its own is on its way to Kafka any more. So whatever Kafka
- * has acknowledged was appended before the first record of the fallback. Consumers copy the fallback to Kafka, partition
- * by partition and in order, from the moment Kafka takes anything (`drainFallback`). When little is left, new appends are
- * held for a moment until the rest is copied; only then the fallback log is closed and gateways append to Kafka again. So
- * whatever Kafka gets afterwards lies behind the copies. Every append to the fallback checks in its own transaction that
- * the fallback is open, under a lock that closing waits for: a gateway with a stale state cannot append.
- * The consumers' rules know nothing of all this: for them there is one log, Kafka, in which each key has its order.
+ * **Order.** All gateways of an installation append to one log at a time. A row in PostgreSQL says which one; each
+ * gateway reads it twice a second. A gateway that has been without Kafka for `openAfterMs` announces the fallback. The
+ * fallback opens once every live gateway has confirmed that it has no append to Kafka in flight. So everything that
+ * Kafka has acknowledged was appended before the first record of the fallback. Consumers copy the fallback to Kafka,
+ * partition by partition and in order, as soon as Kafka accepts records (`drainFallback`). When little is left to copy,
+ * new appends wait until the rest is copied. Only then does the fallback close and gateways append to Kafka again, so
+ * later records follow the copies. Every append to the fallback checks in its own transaction that the fallback is
+ * open, under a lock that closing waits for. A gateway with a stale phase therefore cannot append. The consumers' rules
+ * do not depend on the fallback: they read one log, Kafka, in which each key has its order.
  *
- * **Once.** A copy may be made twice (a consumer dies between Kafka's acknowledgement and storing how far it is). The
- * event's identity makes it one event, and the first copy is in its place in the order.
+ * **Duplicates.** A record may be copied twice, for example when a consumer dies after Kafka's acknowledgement and
+ * before it stores its offset. The consumer drops the duplicate by the event's identity, and the first copy is in the
+ * right place.
  *
- * **Why not process from PostgreSQL directly.** Kafka may hold acknowledged events that no consumer has read. Nobody can
- * know while it is out, and everything later of their keys has to wait for them.
+ * **Why not process events from PostgreSQL directly.** Kafka may hold acknowledged events that no consumer has read.
+ * This cannot be determined while Kafka is out, and all later events of the same keys have to wait for them.
  *
- * **Limits.** Events taken during an outage are durable at once, but become visible only when Kafka is back. Until the
- * fallback is open (`openAfterMs`, and up to 3 s for requests under way) clients get 503. One gateway that alone cannot
- * reach Kafka takes all of them to PostgreSQL for as long as that lasts. A gateway that can reach Kafka but not
- * PostgreSQL for more than 3 s, or is frozen for as long, while another opens the fallback, is not waited for: until it
- * sees the change, events of a key that go through it and through another gateway at the same time may change places.
- * With PostgreSQL away as well there is no fallback. All gateways must run with the fallback, or none.
+ * **Limits.** Events accepted during an outage are durable immediately, but become visible only when Kafka is back.
+ * Until the fallback is open (after `openAfterMs`, plus up to 3 s for in-flight requests), clients get 503. A single
+ * gateway that cannot reach Kafka moves all gateways to PostgreSQL while its outage lasts. If a gateway can reach Kafka
+ * but not PostgreSQL for more than 3 s, or is frozen for that long, the others do not wait for it when they open the
+ * fallback. Until it sees the change, events of a key that go through it and another gateway at the same time may be
+ * reordered. When PostgreSQL is down too, there is no fallback. Either all gateways or none must use the fallback.
  */
 export function createFallbackLog(options: FallbackLogOptions): EventLog {
   const { kafka, topic, logger, database } = options;
@@ -128,8 +129,8 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
       taken?.inc({}, records.length);
       return;
     }
-    // It is not known whether they are in the fallback. If they are, they have been copied, and the second copy has no
-    // effect.
+    // It is unknown whether the records are in the fallback. If they are, they have been copied, and the second copy
+    // has no effect.
     appending.catch(() => {});
     return appendToKafka(records);
   }
@@ -147,7 +148,10 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
   };
 }
 
-/** False as soon as the fallback log is closed; else what becomes of `appending`. Of neither is anything left waiting. */
+/**
+ * Returns false as soon as the fallback closes, and otherwise the outcome of `appending`. Leaves no timer or listener
+ * behind.
+ */
 async function settlesBeforeClosed(appending: Promise<void>, which: FallbackSwitch): Promise<boolean> {
   const over = new AbortController();
   async function closed(): Promise<boolean> {
@@ -165,7 +169,7 @@ function toFallback(record: AppendRecord, topic: string): AppendRecord {
   return { ...record, topic, headers: { ...record.headers, [topicHeader]: record.topic } };
 }
 
-/** The time limit of the port includes what is waited for before. */
+/** Applies the time limit of `append`, which includes waiting for a phase change. */
 async function inTime(appending: Promise<void>): Promise<void> {
   try {
     await withDeadline(appending, longestAppendMs, 'appending');
@@ -176,8 +180,8 @@ async function inTime(appending: Promise<void>): Promise<void> {
 }
 
 /**
- * What is in the fallback must fit into Kafka later, or nothing after it is copied, and Kafka cannot be asked now. Every
- * topic takes this much with the headers that are added here.
+ * Size limit of a record in the fallback. It must later fit into Kafka, or it would block the copying, and Kafka's
+ * limits cannot be read now. Every topic with default limits accepts this size, including the header added here.
  */
 const mostFallbackBytes = defaultBrokerRecordBytes - 4096;
 
@@ -197,12 +201,12 @@ function changingError(): AppError {
   });
 }
 
-/** A failure without another one within this time says nothing about the present. */
+/** A failure is forgotten after this time without another one. */
 const failureCountsMs = 5000;
 
 /**
- * How long Kafka has been out, judged by the results of appends: a broker that answers but accepts no records (too few
- * replicas) is out as well. Without traffic its health decides.
+ * Measures how long Kafka has been out by the results of appends: a broker that responds but accepts no records (too
+ * few replicas) is out as well. Without traffic, its health check decides.
  */
 function createKafkaOutage(isHealthy: () => boolean) {
   let failingSince: number | null = null;
@@ -219,7 +223,7 @@ function createKafkaOutage(isHealthy: () => boolean) {
     over(): void {
       failingSince = null;
     },
-    /** 0 when it is not out. */
+    /** Duration of the outage in milliseconds; 0 when Kafka is available. */
     durationMs(): number {
       const now = performance.now();
       if (!isHealthy()) failingSince ??= now;
@@ -229,7 +233,7 @@ function createKafkaOutage(isHealthy: () => boolean) {
   };
 }
 
-/** Settings of the log that stands in for Kafka: the same for all gateways and consumers. */
+/** Settings of the fallback log: they must be the same for all gateways and consumers. */
 export const fallbackConfigFields = {
   eventLogFallback: Type.Union([Type.Literal('none'), Type.Literal('postgres')], {
     default: 'none',
@@ -243,7 +247,7 @@ export const fallbackConfigFields = {
   ),
 } as const;
 
-/** @throws ConfigError when there is no Kafka to stand in for. */
+/** @throws ConfigError when a fallback is configured without Kafka. */
 export function usesFallback(config: {
   eventLog: 'kafka' | 'postgres';
   eventLogFallback: 'none' | 'postgres';
@@ -253,7 +257,7 @@ export function usesFallback(config: {
   throw new ConfigError(['EVENT_LOG_FALLBACK can be used only with EVENT_LOG=kafka']);
 }
 
-/** One topic of the PostgreSQL log holds what waits for all topics of Kafka. */
+/** Name of the PostgreSQL topic that stores the records of all Kafka topics. */
 export function fallbackTopic(topicPrefix: string): string {
   return `${topicPrefix}events.fallback`;
 }

@@ -1,23 +1,20 @@
 import type { Transaction } from '@millrace/db/sql';
 import { AppendRefused } from '../postgres/store.ts';
 
-/** How far the copying is, is kept in `consumer_position` under this group. */
+/** Consumer group under which `consumer_position` stores how much of the fallback has been copied. */
 export const drainGroup = 'millrace.fallback';
 
 interface Appender {
-  /** The fallback's topic. */
+  /** Name of the fallback topic. */
   topic: string;
   appenderId: string;
   reachesKafka: boolean;
   settledEpoch: bigint;
-  /** Silent for this long it no longer counts. */
+  /** An appender without a heartbeat for this long is considered dead. */
   leaseMs: number;
 }
 
-/**
- * Reports that this process is alive, and its state. Writes its own row only, so that no two processes can wait for
- * each other in a circle.
- */
+/** Stores the heartbeat and state of this process. Writes only its own row, so that processes cannot deadlock. */
 export async function reportAppender(tx: Transaction, appender: Appender): Promise<void> {
   await tx.query('INSERT INTO event_log_fallback (topic) VALUES ($1) ON CONFLICT DO NOTHING', [appender.topic]);
   await tx.query(
@@ -29,7 +26,9 @@ export async function reportAppender(tx: Transaction, appender: Appender): Promi
   );
 }
 
-/** This appender has nothing under way and appends no more. Also removes rows of those that ended without saying so. */
+/**
+ * Removes this appender, which has no append in flight and starts no more. Also removes rows of processes that died.
+ */
 export async function removeAppender(tx: Transaction, topic: string, appenderId: string): Promise<void> {
   await tx.query(
     `DELETE FROM event_log_appender WHERE topic = $1 AND appender_id IN (
@@ -75,12 +74,12 @@ export async function readFallback(tx: Transaction, topic: string): Promise<Fall
   };
 }
 
-/** Waits for the appends that are under way (see `assertOpen`) and keeps new ones waiting until the commit. */
+/** Waits for appends in flight (see `assertOpen`), and blocks new ones until the commit. */
 export async function lockFallback(tx: Transaction, topic: string): Promise<void> {
   await tx.query('SELECT 1 FROM event_log_fallback WHERE topic = $1 FOR UPDATE', [topic]);
 }
 
-/** Does nothing when somebody else has changed the phase meanwhile. */
+/** Does nothing if another process has changed the phase meanwhile. */
 export async function changePhase(
   tx: Transaction,
   topic: string,
@@ -95,10 +94,10 @@ export async function changePhase(
 }
 
 /**
- * The first statement of every append to the fallback, in its transaction. Its lock makes sure that the fallback is
- * only closed when the append is committed and visible, or is not made at all.
+ * Must be the first statement in the transaction of every append to the fallback. Its lock guarantees that the fallback
+ * closes only after the append is committed and visible, or rolled back.
  *
- * @throws AppendRefused when the fallback log is closed already
+ * @throws AppendRefused when the fallback is closed
  */
 export async function assertOpen(tx: Transaction, topic: string): Promise<void> {
   const [row] = await tx.query<{ phase: FallbackPhase }>(
@@ -109,38 +108,43 @@ export async function assertOpen(tx: Transaction, topic: string): Promise<void> 
 }
 
 /**
- * - `closed`: everybody appends to Kafka.
- * - `opening`: nobody begins anything new; what is on its way to Kafka ends.
- * - `open`: everybody appends to PostgreSQL; consumers copy from there to Kafka as soon as it takes anything.
- * - `closing`: nearly everything is copied; nobody begins anything new until the rest is.
+ * Phases of the fallback, shared by all processes:
+ *
+ * - `closed`: all gateways append to Kafka.
+ * - `opening`: no gateway starts an append; appends in flight to Kafka finish.
+ * - `open`: all gateways append to PostgreSQL; consumers copy to Kafka as soon as it accepts records.
+ * - `closing`: nearly everything is copied; appends wait until the rest is.
  */
 export type FallbackPhase = 'closed' | 'opening' | 'open' | 'closing';
 
-/** What the database knows about the fallback. */
+/** State of the fallback, as read from the database. */
 export interface FallbackView {
   phase: FallbackPhase;
   epoch: bigint;
   /** How long the phase has lasted, by the database's clock. */
   ageMs: number;
-  /** No living appender has records from before this epoch on their way to Kafka. */
+  /** True if no live appender has records from before this epoch in flight to Kafka. */
   isSettled: boolean;
-  /** Every living appender reaches Kafka. */
+  /** True if every live appender can reach Kafka. */
   allReachKafka: boolean;
-  /** Records that have not been copied to Kafka. */
+  /** Number of records that have not been copied to Kafka. */
   backlog: number;
 }
 
 /**
- * Short, so that Kafka's return is not missed for long; long, so that a Kafka that comes and goes does not change the
- * phase all the time.
+ * Short, so that gateways soon return to Kafka; long enough that an unstable Kafka does not change the phase
+ * constantly.
  */
 const shortestOpenMs = 1000;
-/** So many records are copied within a fraction of a second, in which all appends wait. */
+/** This many records can be copied in a fraction of a second, during which all appends wait. */
 const closingBacklog = 1000;
-/** When copying takes longer than this, Kafka is gone again. */
+/** If copying the rest takes longer than this, Kafka is considered out again. */
 const longestClosingMs = 2000;
 
-/** The phase that follows, or the same. @param wantsOpen the asking process has been without Kafka for long enough. */
+/**
+ * Returns the next phase, or the current one. @param wantsOpen whether this process has been without Kafka for long
+ * enough.
+ */
 export function nextPhase(view: FallbackView, wantsOpen: boolean): FallbackPhase {
   switch (view.phase) {
     case 'closed':

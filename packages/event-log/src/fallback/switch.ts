@@ -1,3 +1,15 @@
+/**
+ * The phase of the Kafka fallback as one process follows it. The database stores the phase; `nextPhase` in store.ts
+ * decides on changes:
+ *
+ * | Phase | Appends go to | Next phase | When |
+ * |---|---|---|---|
+ * | `closed` | Kafka | `opening` | a process has been without Kafka for `openAfterMs` |
+ * | `opening` | (wait) | `open` | no live process has an append to Kafka in flight |
+ * | `open` | PostgreSQL | `closing` | all live processes reach Kafka, and little is left to copy |
+ * | `closing` | (wait) | `closed` | everything is copied to Kafka |
+ * | `closing` | (wait) | `open` | copying takes too long |
+ */
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type Logger, sleep, withDeadline } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
@@ -16,28 +28,25 @@ export interface FallbackSwitchDeps {
   topic: string;
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
-  /** Done once before the first heartbeat; repeated until it works. */
+  /** Runs before the first heartbeat, and is retried until it succeeds. */
   prepare(): Promise<void>;
   reachesKafka(): boolean;
-  /** How long this process has been unable to append to Kafka; 0 when it is able. */
+  /** How long this process has been unable to append to Kafka; 0 when it is able to. */
   kafkaOutageMs(): number;
-  /** Nothing that was appended to Kafka is undecided. */
+  /** True if no append to Kafka is in flight. */
   isSettled(): boolean;
   openAfterMs: number;
   changed(phase: FallbackPhase): void;
 }
 
 const heartbeatIntervalMs = 400;
-/** While all wait for the phase to change. */
+/** Interval during `opening` and `closing`, while all appends wait. */
 const changingIntervalMs = 50;
-/** An appender that is silent for this long is not waited for. */
+/** The other processes do not wait for an appender whose last heartbeat is older than this. */
 const leaseMs = 3000;
 const heartbeatTimeoutMs = 2000;
 
-/**
- * Follows the phase for this process, reports this process's state to the others, and changes the phase when it is
- * time.
- */
+/** Sends heartbeats with the state of this process, follows the phase, and changes it when its conditions are met. */
 export function createFallbackSwitch(deps: FallbackSwitchDeps) {
   const { topic, database, logger } = deps;
   const appenderId = uuidv7();
@@ -56,7 +65,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         const standing = { appenderId, settledEpoch };
         follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'determining which log to append to'));
       } catch (error) {
-        // A process that cannot ask continues as before: with PostgreSQL away there is no fallback anyway.
+        // Without PostgreSQL, there is no fallback to switch to, so the process keeps its phase.
         logger.debug('could not determine which log to append to', { error });
       }
       await sleep(
@@ -77,14 +86,14 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }
-    // Nothing new is appended to Kafka in this phase, so what is settled now stays settled.
+    // No append to Kafka starts in this phase, so a settled state stays settled.
     if (phase !== 'closed' && deps.isSettled()) settledEpoch = seen.epoch;
   }
 
   const running = run();
   return {
     phase: () => phase,
-    /** Resolves when the phase changes, after `timeoutMs`, or when whoever waits no longer needs to know. */
+    /** Resolves when the phase changes, after `timeoutMs`, or when `over` aborts. */
     nextChange(timeoutMs: number, over?: AbortSignal): Promise<void> {
       return new Promise((resolve) => {
         const done = () => {
@@ -98,9 +107,9 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         over?.addEventListener('abort', done);
       });
     },
-    /** Asks at once. */
+    /** Sends the next heartbeat immediately. */
     checkNow: () => checkNow.abort(),
-    /** Only once nothing is appended any more. */
+    /** Call this only after the last append has settled. */
     async stop(): Promise<void> {
       stopping.abort();
       checkNow.abort();
@@ -114,7 +123,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
 
 export type FallbackSwitch = ReturnType<typeof createFallbackSwitch>;
 
-/** Tells the others how this process stands, and changes the phase when its turn has come. @returns what holds now. */
+/** Reports the state of this process, and changes the phase when its conditions are met. @returns the current state. */
 function heartbeat(
   deps: FallbackSwitchDeps,
   { appenderId, settledEpoch }: { appenderId: string; settledEpoch: bigint },
@@ -126,7 +135,7 @@ function heartbeat(
     let view = await readFallback(tx, topic);
     let to = nextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
     if (to === 'closed' && view.phase === 'closing') {
-      // An append may have been committed since. Only with this lock the backlog is complete.
+      // Another append may have been committed since. The backlog is reliable only under this lock.
       await lockFallback(tx, topic);
       view = await readFallback(tx, topic);
       to = nextPhase(view, false);

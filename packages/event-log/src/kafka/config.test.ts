@@ -30,11 +30,11 @@ function problemsOf(env: Record<string, string>): string[] {
   throw new Error('The settings should have been refused.');
 }
 
-test('without settings it is one broker in the clear', () => {
+test('uses one local broker without TLS by default', () => {
   expect(connect({})).toEqual({ brokers: ['127.0.0.1:9092'] });
 });
 
-test('TLS with the authorities of the system, with one of its own, and with a certificate of the client', () => {
+test('supports TLS with system CAs, with a private CA, and with a client certificate', () => {
   expect(connect({ KAFKA_BROKERS: 'a:1, b:2', KAFKA_SSL: 'true' })).toEqual({
     brokers: ['a:1', 'b:2'],
     ssl: { rejectUnauthorized: true },
@@ -52,7 +52,7 @@ test('TLS with the authorities of the system, with one of its own, and with a ce
   });
 });
 
-test.each(['plain', 'scram-sha-256', 'scram-sha-512'])('SASL %s', (mechanism) => {
+test.each(['plain', 'scram-sha-256', 'scram-sha-512'])('supports SASL %s', (mechanism) => {
   const env = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' };
   expect(connect(env)).toEqual({
     brokers: ['127.0.0.1:9092'],
@@ -129,7 +129,7 @@ const wrong: [string, Record<string, string>, string[]][] = [
   ],
 ];
 
-test.each(wrong)('refused: %s', (_, env, problems) => {
+test.each(wrong)('rejects %s', (_, env, problems) => {
   expect(problemsOf(env)).toEqual(problems);
   expect(problemsOf(env).join()).not.toContain('secret');
 });

@@ -13,8 +13,8 @@ import { type Static, Type } from 'typebox';
 import type { AppendSettings } from '../append/transport.ts';
 
 /**
- * How a service is told of its Kafka: one set of settings for every service that uses it. Spread into a service's
- * config schema; each is read from the environment variable of its name (`kafkaSslCaFile` ← `KAFKA_SSL_CA_FILE`).
+ * Kafka connection settings, shared by every service that uses Kafka. Spread them into a service's config schema. Each
+ * is read from the environment variable of the same name, for example `kafkaSslCaFile` from `KAFKA_SSL_CA_FILE`.
  */
 export const kafkaConfigFields = {
   kafkaBrokers: Type.String({
@@ -57,8 +57,8 @@ type ConnectionConfig = {
 export type KafkaConnection = Pick<KafkaLogOptions, 'brokers' | 'ssl' | 'sasl'>;
 
 /**
- * The connection that the settings describe, files read.
- * @throws ConfigError with everything that does not fit together, never a value: it may be a secret.
+ * Builds the connection from the settings and reads the files they name.
+ * @throws ConfigError listing all problems, without values, because they may be secret.
  */
 export function kafkaConnection(config: ConnectionConfig): KafkaConnection {
   const problems: string[] = [];
@@ -75,7 +75,7 @@ function readBrokers(text: string, problems: string[]): string[] {
     const port = Number(/^[^\s/:]+:(\d{1,5})$/.exec(broker)?.[1]);
     return port >= 1 && port <= 65_535;
   };
-  // The driver takes the first colon for the one before the port.
+  // kafkajs treats the first colon as the one before the port.
   if (brokers.some((broker) => broker.startsWith('['))) {
     problems.push('KAFKA_BROKERS contains an IPv6 address. Use a host name that resolves to it instead');
   } else if (!brokers.every(isAddress)) {
@@ -112,7 +112,7 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
   if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required for SASL');
   if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required for SASL');
   if (mechanism === undefined || username === undefined || password === undefined) return undefined;
-  // Read by kafkajs for each connection that it makes.
+  // Getters, because kafkajs reads them for each new connection.
   const credentials = {
     mechanism,
     get username() {
@@ -126,23 +126,23 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
 }
 
 export interface KafkaLogOptions extends Partial<AppendSettings> {
-  /** `host:port` of brokers to begin with. */
+  /** Initial brokers as `host:port`. */
   brokers: string[];
   clientId: string;
   logger: Logger;
   metrics?: Metrics;
   ssl?: KafkaConfig['ssl'];
   sasl?: KafkaConfig['sasl'];
-  /** Copies of each partition of topics that `ensureTopics` creates; -1 = the broker's default. */
+  /** Replicas per partition of topics that `ensureTopics` creates; -1 uses the broker's default. */
   replicationFactor?: number;
-  /** Further settings of topics that `ensureTopics` creates, e.g. `{ 'retention.ms': '604800000' }`. */
+  /** Additional settings of topics that `ensureTopics` creates, for example `{ 'retention.ms': '604800000' }`. */
   topicConfig?: Record<string, string>;
-  /** A member that is silent for this long has lost its partitions. */
+  /** A member loses its partitions after this time without a heartbeat. */
   sessionTimeoutMs?: number;
-  /** How often a member reports that it is alive, and how soon it learns of a rebalance. */
+  /** Interval of heartbeats; also how soon a member learns of a rebalance. */
   heartbeatIntervalMs?: number;
   /** How long a fetch waits for the first record. */
   fetchWaitMs?: number;
-  /** How connections are made, e.g. through a proxy; the addresses asked for are the brokers' advertised ones. */
+  /** Creates connections, for example through a proxy. It is called with the brokers' advertised addresses. */
   socketFactory?: ISocketFactory;
 }

@@ -12,17 +12,17 @@ import { createStartPositions } from './positions.ts';
 import { createPartitionReader } from './reader.ts';
 import type { TopicReader } from './topics.ts';
 
-/** `stop` waits this long for the batches under way; the handlers were told to begin nothing new. */
+/** `stop` waits this long for in-flight batches, whose handlers have been signaled to start nothing new. */
 const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
 const rejoinPauseMs = 500;
 /**
- * How often the identity of the topic is asked for. A topic that was deleted and created again at once shows in nothing
- * else.
+ * How often the topic's ID is checked. Otherwise, a topic that was deleted and immediately created again would go
+ * unnoticed.
  */
 const identityCheckMs = 1000;
 
-/** Joins the group. One kafkajs consumer, whose assignment, positions and failures are kept here. */
+/** Joins a consumer group, using a kafkajs consumer whose assignment, positions and failures are managed here. */
 export function consumeFromKafka(
   deps: {
     options: KafkaLogOptions;
@@ -59,7 +59,7 @@ export function consumeFromKafka(
       return;
     }
     if (isBrokerAway(payload.error)) {
-      // kafkajs gives up for good when it cannot find the coordinator, although brokers come back.
+      // kafkajs gives up permanently when it cannot find the coordinator, even though brokers usually come back.
       logger.warn('consumer lost the connection to its brokers; restarting', { topic, group, error: payload.error });
       started = sleep(rejoinPauseMs, stopping.signal).then(start);
       return;
@@ -75,7 +75,7 @@ export function consumeFromKafka(
     announceJoined();
     const held = assignment.all();
     interruptAll();
-    // Otherwise kafkajs would fetch the same records again and again while the last batches end.
+    // Otherwise kafkajs would fetch the same records repeatedly while the last batches finish.
     positions.pauseAll();
     await leaveInOrder(held, { consumer, commits, topic, group, logger });
     sockets.retire('the consumer has stopped');
@@ -110,7 +110,7 @@ interface Leaving {
   logger: Logger;
 }
 
-/** Finishes the batches under way, commits how far they got, and leaves the group. */
+/** Finishes the in-flight batches, commits their offsets, and leaves the group. */
 async function leaveInOrder(
   held: AssignedPartition[],
   { consumer, commits, topic, group, logger }: Leaving,

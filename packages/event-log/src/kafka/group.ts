@@ -12,19 +12,19 @@ import type { TopicReader } from './topics.ts';
 
 const defaults = { sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
 const requestTimeoutMs = 5000;
-/** Limit of the pauses between attempts to reach brokers: so much time may be lost after the brokers are back. */
+/** Maximum pause between attempts to reach brokers, and so the maximum extra outage after brokers are back. */
 const longestPauseMs = 1000;
 
 /**
- * An answer is decoded in one go, which blocks the process: megabytes of small records took longer than the session on
- * a busy machine right after start. A larger record comes alone.
+ * kafkajs decodes a response in one go, which blocks the process. On a busy machine right after start, decoding
+ * megabytes of small records took longer than the session timeout. A larger record is fetched alone.
  */
 const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } as const;
 
-/** Between kafkajs's own repetitions. After the last of them the consumer is started again. */
+/** Between kafkajs's own retries. After the last one, the consumer is restarted. */
 const pauses = { retries: 5, initialRetryTime: 100, maxRetryTime: longestPauseMs, factor: 0.2, multiplier: 2 } as const;
 
-/** The kafkajs consumer of a group. */
+/** Creates the kafkajs consumer of a group. */
 export function createGroupClient(
   options: KafkaLogOptions,
   groupId: string,
@@ -34,7 +34,7 @@ export function createGroupClient(
   const kafka = new Kafka({
     ...clientConfig(options, options.brokers),
     requestTimeout: requestTimeoutMs,
-    // For finding brokers and coordinators; by itself kafkajs lets up to 7 s pass between two looks.
+    // For finding brokers and coordinators. The default of kafkajs allows up to 7 s between attempts.
     retry: pauses,
     socketFactory,
   });
@@ -43,7 +43,7 @@ export function createGroupClient(
     partitionAssigners: [keptMembership(stopping)],
     retry: {
       ...pauses,
-      // A member that crashed while it was being stopped must not be started again.
+      // A member that crashed while stopping must not be restarted.
       restartOnFailure: async () => !stopping.aborted,
     },
     sessionTimeout: options.sessionTimeoutMs ?? defaults.sessionTimeoutMs,
@@ -63,7 +63,7 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
-/** Connects, subscribes and runs; tried again until it works or the signal aborts. */
+/** Connects, subscribes and runs the consumer. Retries until it succeeds or the signal aborts. */
 export async function runUntilStopped(
   consumer: Consumer,
   eachBatch: EachBatchHandler,
@@ -77,7 +77,7 @@ export async function runUntilStopped(
       return await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
-        // Fetched records are put into a buffer at once (kafka/partitions.ts), one partition after the other.
+        // One is enough: fetched records only go into a buffer (kafka/partitions.ts), which takes no time.
         partitionsConsumedConcurrently: 1,
         eachBatch,
       });
@@ -98,13 +98,13 @@ interface AssignmentDeps {
   stopping: AbortSignal;
 }
 
-/** The partitions this member holds in the current generation of its group. */
+/** Keeps track of the partitions this member holds in the current generation of its group. */
 export function createAssignment({ consume, logger, metrics, topics, waiting, positions, stopping }: AssignmentDeps) {
   const { topic, group } = consume;
   const partitions = new Map<number, AssignedPartition>();
 
   /**
-   * Whatever was assigned before: all positions are looked up again, because other members may have moved the stored
+   * Looks up all positions again, even of partitions it held before: other members may have advanced the stored
    * offsets.
    */
   function beginGeneration(assigned: number[]): void {
@@ -122,7 +122,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     logger.info('joined consumer group', { topic, group, partitions: assigned });
   }
 
-  /** @returns what this member held. */
+  /** @returns the partitions this member held. */
   function endGeneration(): Map<number, AssignedPartition> {
     interruptAll();
     const held = new Map(partitions);
@@ -130,7 +130,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     return held;
   }
 
-  /** The group is rebalancing: finish the batches under way, begin nothing new. */
+  /** Signals a rebalance to the handlers: finish in-flight batches and start no new ones. */
   function interruptAll(): void {
     for (const partition of partitions.values()) {
       partition.abort.abort();
@@ -138,7 +138,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     }
   }
 
-  /** A broker that comes back may have lost records, or be another one: the stored offsets are looked up again. */
+  /** Looks up the stored offsets again, because a returning broker may have lost records or been replaced. */
   function beginAllAnew(): void {
     for (const partition of partitions.values()) void positions.resumeFromStored(partition, 0);
   }

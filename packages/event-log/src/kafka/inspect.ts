@@ -10,10 +10,10 @@ export type { LogDirectory };
 export interface InspectedPartition {
   partition: number;
   hasLeader: boolean;
-  /** Brokers that should have a copy, and those that have all of it. */
+  /** Number of brokers that should have a replica, and of brokers whose replica is complete. */
   replicas: number;
   inSync: number;
-  /** The offsets it has: from `low` on, `high` is the next to be written. */
+  /** First offset in the partition, and the offset of the next record to be written. */
   low: bigint;
   high: bigint;
 }
@@ -23,30 +23,39 @@ export interface InspectedTopic {
   /** See `LogBatch.log`. */
   log: string;
   partitions: InspectedPartition[];
-  /** By Kafka's names, e.g. `retention.ms`; null when this client may not read them. */
+  /** Settings by their Kafka names, e.g. `retention.ms`; null when this client is not allowed to read them. */
   settings: ReadonlyMap<string, string> | null;
 }
 
 /** kafkajs's `ConfigResourceTypes.TOPIC`, which a module of Node cannot import by name. */
 const topicResource = 2;
 
-/** Looks at Kafka and changes nothing. */
+/** Reads the state of a Kafka cluster without changing it. */
 export interface KafkaInspection {
-  /** As the brokers tell clients where they are. */
+  /** Addresses that the brokers advertise to clients. */
   brokers(): Promise<{ host: string; port: number }[]>;
-  /** Where they keep their records; null when they are older than Kafka 3.3, or may not tell this client. */
+  /**
+   * Log directories of the brokers; null when a broker is older than Kafka 3.3 or this client is not allowed to read
+   * them.
+   */
   logDirectories(): Promise<LogDirectory[] | null>;
-  /** Those of the names that there are. */
+  /** Returns those of the given topics that exist. */
   existing(names: readonly string[]): Promise<string[]>;
   topic(name: string): Promise<InspectedTopic>;
-  /** By partition, the offset of the first record appended at that time or later; its end when there is none. */
+  /**
+   * Returns the offset of the first record appended at that time or later, by partition; the end offset if there is no
+   * such record.
+   */
   firstAppendedAt(topic: string, ms: number): Promise<ReadonlyMap<number, bigint>>;
-  /** How many members each of the groups has now. */
+  /** Number of current members of each group. */
   memberCounts(groups: readonly string[]): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }
 
-/** @param timeoutMs how long each question may take. Every question is rejected when the brokers do not answer. */
+/**
+ * Connects to Kafka for inspection. Each request rejects when the brokers do not respond. @param timeoutMs time limit
+ * of a request.
+ */
 export function inspectKafka(options: KafkaLogOptions, timeoutMs: number): KafkaInspection {
   correctKafkajs();
   const sessions = createKafkaSessions(options, timeoutMs);
@@ -92,7 +101,7 @@ export function inspectKafka(options: KafkaLogOptions, timeoutMs: number): Kafka
 
 type Ask = <T>(question: (admin: Admin) => Promise<T>, what: string) => Promise<T>;
 
-/** Not everybody who may write to a topic may read its settings. */
+/** Returns null on an error: a client that may write to a topic is not always allowed to read its settings. */
 async function readSettings(ask: Ask, name: string): Promise<InspectedTopic['settings']> {
   const resources = [{ type: topicResource, name }];
   const question = (admin: Admin) => admin.describeConfigs({ resources, includeSynonyms: false });

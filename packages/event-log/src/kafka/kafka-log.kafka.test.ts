@@ -8,7 +8,10 @@ import { storedOffset } from '../testing/effects.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './log.ts';
 
-/** What only the Kafka adapter has to cope with. What it shares with the other one: event-log.contract.kafka.test.ts. */
+/**
+ * Behavior that only the Kafka adapter has. For the behavior common to both adapters, see
+ * event-log.contract.kafka.test.ts.
+ */
 let fixture: ContractFixture;
 let admin: Admin;
 const opened: EventLog[] = [];
@@ -36,9 +39,9 @@ function open(change: Partial<Parameters<typeof createKafkaLog>[0]>): EventLog {
   return log;
 }
 
-/** What retention does, at once. */
+/** Deletes records like retention does, but immediately. */
 async function removeBelow(topic: string, offset: number): Promise<void> {
-  // kafkajs deletes only where it has looked before.
+  // kafkajs deletes records only from partitions that it has read metadata of.
   await admin.fetchTopicOffsets(topic);
   await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] });
 }
@@ -51,7 +54,7 @@ async function storeOffset(topic: string, group: string, nextOffset: number): Pr
   );
 }
 
-test('goes on behind the gap when retention has removed what was stored as next, and says aloud what is lost', async () => {
+test('continues after the gap when retention has deleted the next records, and logs what is lost', async () => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 30));
@@ -72,7 +75,7 @@ test('goes on behind the gap when retention has removed what was stored as next,
   expect(await metrics.registry.metrics()).toMatch(/millrace_log_deleted_unread_records_total\{.*\} 5\n/);
 });
 
-test.each([null, 0])('who begins at the start (%s) has lost nothing to retention', async (offset) => {
+test.each([null, 0])('a group that starts at the beginning (%s) loses no records to retention', async (offset) => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 30));
@@ -85,7 +88,7 @@ test.each([null, 0])('who begins at the start (%s) has lost nothing to retention
   expect(await metrics.registry.metrics()).not.toMatch(/millrace_log_deleted_unread_records_total\{/);
 });
 
-test('tells the handler the stored offset a batch goes on from, not the one behind the gap', async () => {
+test('passes the stored offset that a batch continues from to the handler, not the offset after the gap', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 30));
   await removeBelow(topic, 10);
@@ -105,7 +108,7 @@ test('tells the handler the stored offset a batch goes on from, not the one behi
   }
 });
 
-test('waits when the stored offset is beyond the end, and begins once the log has grown so far', async () => {
+test('waits when the stored offset is beyond the end, and starts once the log has grown that far', async () => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 3));
@@ -116,7 +119,7 @@ test('waits when the stored offset is beyond the end, and begins once the log ha
   expect(effects.map(({ value }) => Number(value))).toEqual([5, 6]);
 });
 
-test('tells Kafka how far the group is, for lag tools', async () => {
+test('commits offsets to Kafka for lag tools', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const committed = async () => {
@@ -132,7 +135,7 @@ test('tells Kafka how far the group is, for lag tools', async () => {
   expect(await committed()).toBe(120);
 });
 
-test('ignores what was committed to Kafka: only the stored offset counts', async () => {
+test('ignores offsets committed to Kafka and uses the stored offset', async () => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 10));
@@ -141,7 +144,7 @@ test('ignores what was committed to Kafka: only the stored offset counts', async
   expect(await fixture.effects(topic, group, 10)).toHaveLength(10);
 });
 
-test('learns from the broker when a topic takes less than others', async () => {
+test('adapts when the broker reports a lower size limit for a topic', async () => {
   const topic = `contract-${randomUUID()}`;
   const log = open({ topicConfig: { 'max.message.bytes': '50000' } });
   await log.ensureTopics([{ topic, partitions: 1 }]);
@@ -155,7 +158,7 @@ test('learns from the broker when a topic takes less than others', async () => {
   expect(await log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 41n }]);
 });
 
-test('takes a large AI event in a new topic, and creates topics with defaults when the broker refuses their settings', async () => {
+test('accepts a large AI event in a new topic, and creates topics with defaults when the broker rejects their settings', async () => {
   const [usual, refused] = [`contract-${randomUUID()}`, `contract-${randomUUID()}`];
   const large = (topic: string) => ({ topic, key: 'k', value: Buffer.alloc(8_400_000, 7) });
   await fixture.log.ensureTopics([{ topic: usual, partitions: 1 }]);
@@ -171,9 +174,9 @@ test('takes a large AI event in a new topic, and creates topics with defaults wh
   expect(await log.endOffsets(refused)).toMatchObject([{ partition: 0, endOffset: 2n }]);
 });
 
-test('says that consumption has ended when Kafka refuses the member for good', async () => {
+test('reports that consuming has ended when Kafka permanently rejects the member', async () => {
   const topic = await fixture.createTopic(1);
-  // Below what a broker allows.
+  // Lower than brokers allow.
   const log = open({ sessionTimeoutMs: 1000, heartbeatIntervalMs: 300 });
   const fatal = new Promise<Error>((resolve) => {
     void log.consume({
@@ -190,7 +193,7 @@ test('says that consumption has ended when Kafka refuses the member for good', a
   expect((await fatal).cause).toBeInstanceOf(Error);
 });
 
-test('finds a topic that is created after the consumer', async () => {
+test('consumes a topic that is created after the consumer', async () => {
   const topic = `contract-${randomUUID()}`;
   const group = randomUUID();
   const consuming = fixture.consume(topic, group);
@@ -201,7 +204,7 @@ test('finds a topic that is created after the consumer', async () => {
   expect(await fixture.effects(topic, group, 3)).toHaveLength(3);
 });
 
-test('writes every record as it is, though requests of all sizes share memory', async () => {
+test('writes every record correctly when requests of all sizes reuse memory', async () => {
   const [small, other] = [await fixture.createTopic(2), await fixture.createTopic(1)];
   const sizes = [10, 300_000, 70, 900, 120_000, 40, 650_000, 5000, 0, 30_000];
   const record = (topic: string, index: number) => {

@@ -15,11 +15,11 @@ import { createKafkaLog } from './log.ts';
 import { clientConfig } from './session.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
 
-/** kafkajs's enums, which a module of Node cannot import by name. */
+/** Values of kafkajs enums, which cannot be imported by name from its CommonJS module. */
 const describeCluster = { resourceType: 4, resourcePatternType: 3, operation: 8 };
 const denied = 2;
 
-/** A broker that lets nobody in who is not who they say, and speaks only TLS. */
+/** A broker that accepts only authenticated clients over TLS. */
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
 describeWithJava('a broker with SASL over TLS', () => {
@@ -30,7 +30,7 @@ describeWithJava('a broker with SASL over TLS', () => {
   beforeAll(async () => {
     const store = join(directory, 'keystore.p12');
     const common = ['-keystore', store, '-storepass', 'changeit', '-alias', 'broker'];
-    // Beside Java, wherever that is.
+    // keytool is in the same folder as java.
     const keytool = ((await findJava()) ?? 'java').replace(/java$/, 'keytool');
     const made = await runProgram(keytool, [
       ...['-genkeypair', '-keyalg', 'EC', '-validity', '2', '-dname', 'CN=127.0.0.1', '-storetype', 'PKCS12'],
@@ -95,7 +95,7 @@ describeWithJava('a broker with SASL over TLS', () => {
   test.each([
     ['a wrong password', 'wrong', caFile],
     ['an authority it does not know', 'right', undefined],
-  ])('%s: unavailable, not silent', async (_, password, ca) => {
+  ])('%s makes the log unavailable within the time limit', async (_, password, ca) => {
     const log = open('scram-sha-512', password, ca);
     try {
       await expect(log.append([{ topic: 'secure-plain', key: 'k', value: Buffer.from('x') }])).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  test('who may not describe the cluster is told of no disks, and of all else', async () => {
+  test('a user without permission to describe the cluster gets everything except the log directories', async () => {
     const asked = (user: string) => inspectKafka(optionsOf('plain', 'right', caFile, user), 10_000);
     const [owner, guest] = [asked('millrace'), asked('guest')];
     try {
@@ -121,7 +121,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  test('a password and an authority that are exchanged are used by the next connection, of the same log', async () => {
+  test('a changed password and a changed CA are used by the next connection of the same log', async () => {
     const secret = mountSecret({ password: 'right', 'ca.crt': readFileSync(caFile, 'utf8') });
     const log = createKafkaLog({
       ...kafkaConnection(
@@ -154,7 +154,7 @@ describeWithJava('a broker with SASL over TLS', () => {
       await log.ensureTopics([{ topic, partitions: 1 }]);
       await goesOn();
       await setPassword('millrace', 'new');
-      // What is open stays as it is.
+      // Open connections are not affected.
       await goesOn();
       secret.exchange({ password: 'new', 'ca.crt': readFileSync(testCertificates.otherAuthorityFile, 'utf8') });
       await cluster.kill(0);
@@ -174,7 +174,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  /** By Kafka's own tool, as an operator does. */
+  /** Uses Kafka's own tool, as an operator would. */
   async function setPassword(user: string, password: string): Promise<void> {
     const config = join(directory, 'client.properties');
     const login = `org.apache.kafka.common.security.plain.PlainLoginModule required username="millrace" password="right";`;

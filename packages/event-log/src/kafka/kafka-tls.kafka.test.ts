@@ -3,7 +3,10 @@ import { testLogger } from '../testing/test-logger.ts';
 import { kafkaConnection } from './config.ts';
 import { createKafkaLog } from './log.ts';
 
-/** A broker behind TLS: only the first connection leads there, which is enough to see whether anything is said on it. */
+/**
+ * Opens a log whose first broker is behind a TLS proxy. Other connections bypass the proxy. The first one is enough to
+ * observe whether the client sends anything.
+ */
 async function open(certificate: TestCertificate | null, caFile: string | undefined) {
   const [broker = ''] = testServers().kafkaBrokers;
   const [host = '', port] = broker.split(':');
@@ -23,10 +26,10 @@ async function open(certificate: TestCertificate | null, caFile: string | undefi
 const append = (log: Awaited<ReturnType<typeof open>>['log']) =>
   log.append([{ topic: 'tls', key: 'k', value: Buffer.from('x') }]);
 const { authorityFile, otherAuthorityFile } = testCertificates;
-/** How a client that speaks TLS begins: with the type of its first message (22). */
+/** First byte of a TLS client: the content type of a handshake record (22). */
 const handshake = String.fromCharCode(22);
 
-test('a broker with the right certificate is spoken to', async () => {
+test('sends requests to a broker with the right certificate', async () => {
   const { proxy, log } = await open(testCertificates.ofThisHost(), authorityFile);
   const appending = append(log).catch(() => {});
   await eventually(() => proxy.inSecret() > 0, { what: 'the first request' });
@@ -40,14 +43,11 @@ test.each([
   ['of another authority', testCertificates.ofThisHost(), otherAuthorityFile],
   ['of an unknown authority', testCertificates.ofThisHost(), undefined],
   ['that is none', null, authorityFile],
-])(
-  'a broker with a certificate %s gets no request, neither in secret nor in the clear',
-  async (_what, certificate, ca) => {
-    const { proxy, log } = await open(certificate, ca);
-    await expect(append(log)).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(proxy.inSecret()).toBe(0);
-    expect(['', handshake]).toContain(proxy.inTheClear().slice(0, 1));
-    await log.close();
-    await proxy.stop();
-  },
-);
+])('sends no request, encrypted or not, to a broker with a certificate %s', async (_what, certificate, ca) => {
+  const { proxy, log } = await open(certificate, ca);
+  await expect(append(log)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(proxy.inSecret()).toBe(0);
+  expect(['', handshake]).toContain(proxy.inTheClear().slice(0, 1));
+  await log.close();
+  await proxy.stop();
+});

@@ -22,12 +22,12 @@ import { toBundle } from './kafkajs-internals/produce.ts';
 import { clientConfig, createKafkaSessions, type KafkaSessions } from './session.ts';
 import { createTopicReader } from './topics.ts';
 
-/** Closing is not bound to the 3 s of `append`. */
+/** Time limit for closing, which is independent of the 3 s of `append`. */
 const closeTimeoutMs = 5000;
 
 /**
- * The log on Kafka (kafkajs). Connects by itself, in the background, and again whenever the connection is lost; nothing
- * here needs a broker at creation. `isHealthy` is false until the first answer.
+ * Creates the event log on Kafka (with kafkajs). It connects in the background and reconnects when the connection is
+ * lost, so no broker has to be available at creation. `isHealthy` is false until the first response.
  */
 export function createKafkaLog(options: KafkaLogOptions): EventLog {
   correctKafkajs();
@@ -80,7 +80,7 @@ const recordListTooLarge = 18;
 
 /**
  * Writes to Kafka with acks=all: a batch is acknowledged once every in-sync replica has it.
- * @param sendTimeoutMs after this an attempt counts as failed and its connections are given up.
+ * @param sendTimeoutMs time after which an attempt has failed and its connections are closed.
  */
 function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): AppendTransport {
   return {
@@ -104,7 +104,7 @@ function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): A
         'sending records',
       );
       const refusals = batches.map((batch) => refusalOf(batch, answers));
-      // A leader may have moved: a new session looks up where it is.
+      // The leader may have moved. A new session looks it up.
       if (refusals.some((refusal) => refusal?.reason === 'not_now')) sessions.renew('a partition rejected records');
       return refusals;
     },
@@ -137,8 +137,8 @@ const attempts = 3;
 type Topic = { topic: string; partitions: number };
 
 /**
- * Creates missing topics. Another process doing the same at the same time is fine. Uses a connection of its own:
- * creating topics may take a broker longer than the limits of `append` allow.
+ * Creates missing topics. Other processes may do so at the same time. Uses a separate connection, because creating
+ * topics may take longer than the time limit of `append`.
  * @throws AppError `unavailable`
  */
 async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Promise<void> {
@@ -155,7 +155,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
     const missing: Topic[] = [];
     let settings: TopicSettings = { 'max.message.bytes': String(maxMessageBytes), ...options.topicConfig };
     for (const topic of topics) if (!(await exists(admin, topic.topic))) missing.push(topic);
-    // kafkajs reads the metadata of all topics first, and fails when any of them is just being made or deleted.
+    // kafkajs first reads the metadata of all topics, and fails when any of them is being created or deleted.
     for (let failures = 1; missing.length > 0; failures += 1) {
       try {
         await create(admin, missing, { settings, replicationFactor: options.replicationFactor ?? -1 });
@@ -184,7 +184,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
   }
 }
 
-/** Asked first because an installation may give this process no right to create topics. */
+/** Checks first, because this process may not have permission to create topics. */
 async function exists(admin: Admin, topic: string): Promise<boolean> {
   try {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -196,13 +196,13 @@ async function exists(admin: Admin, topic: string): Promise<boolean> {
 
 type TopicSettings = Record<string, string>;
 
-/** Some hosted brokers allow smaller records only. Large AI events are then refused when they arrive. */
+/** Some hosted brokers only allow smaller records. Large AI events are then rejected on arrival. */
 function refusesSettings(error: unknown): boolean {
   const { errors = [] } = error as { errors?: { type?: unknown }[] };
   return errors.some(({ type }) => type === 'INVALID_CONFIG' || type === 'POLICY_VIOLATION');
 }
 
-/** Topics that exist by now are left as they are. */
+/** Does not change topics that exist by now. */
 async function create(
   admin: Admin,
   topics: Topic[],

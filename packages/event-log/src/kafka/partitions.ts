@@ -2,40 +2,43 @@ import { type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import type { LogRecord } from '../log.ts';
 
-/** A partition this member holds in the current generation of its group. */
+/** State of a partition that this member holds in the current generation of its group. */
 export interface AssignedPartition {
   readonly partition: number;
-  /** Aborts when the member stops, or the group rebalances and the partition may go to another member. */
+  /** Aborts when the member stops, or when a rebalance may assign the partition to another member. */
   readonly abort: AbortController;
-  /** Identity of the log it is read from (`LogBatch.log`); empty until it has been looked up. */
+  /** ID of the log that the partition belongs to (`LogBatch.log`); empty until it has been looked up. */
   log: string;
-  /** Counts how often the start was looked up: only the last answer is used. */
+  /** Counts the lookups of the start position, so that only the latest result is used. */
   beginnings: number;
-  /** Mark of the record that must be fetched first, before anything is handed over; null once it was seen. */
+  /** Mark of the record that must be fetched first, before any is delivered; null once it was fetched. */
   recordBefore: string | null;
-  /** Mark of a record that is not in the log any more: another one has its offset. */
+  /** Mark of a record that the log no longer contains: a different record has its offset. */
   missingRecord: string | null;
-  /** Epoch of the leader that wrote what was fetched last. A new leader may have lost records of a former one. */
+  /** Leader epoch of the latest fetched records. A new leader may lack records of a former one. */
   leaderEpoch: number | null;
-  /** Fetched and not yet handled, in their order. */
+  /** Records that were fetched and not handled yet, in order. */
   waiting: LogRecord[];
-  /** About how much memory they hold. */
+  /** Approximate memory size of the waiting records. */
   waitingBytes: number;
-  /** Offset of the next record to fetch; null until it has been looked up. kafkajs's own position is never trusted. */
+  /**
+   * Offset of the next record to fetch; null until it has been looked up. Replaces kafkajs's own position, which is not
+   * reliable.
+   */
   fetchPosition: bigint | null;
-  /** Not fetched from, because enough of its records wait. */
+  /** True while fetching is paused because enough records wait. */
   isHeldBack: boolean;
-  /** End of the partition when it was last fetched from. */
+  /** End of the partition at the last fetch. */
   highWatermark: bigint;
   /** See `LogBatch.continuesFrom`. */
   continuesFrom: bigint | null;
-  /** Batches in a row without progress: handler failures and stale answers. */
+  /** Consecutive batches without progress: handler failures and stale results. */
   failures: number;
-  /** First record after a hole that was seen once. The hole is real when it is still there after an explicit seek. */
+  /** First record after a gap that was seen once. The gap is real if it is still there after an explicit seek. */
   suspectedGap: bigint | null;
-  /** The batch the handler works on; resolves with it, never rejects. */
+  /** The delivery of the in-flight batch; resolves when it ends, and never rejects. */
   delivery: Promise<void> | null;
-  /** Tells the coordinator that this member is alive. */
+  /** Sends a heartbeat to the coordinator. */
   heartbeat(): Promise<void>;
 }
 
@@ -61,22 +64,22 @@ export function createAssignedPartition(partition: number): AssignedPartition {
   };
 }
 
-/** About what a record holds beside its value: key, headers, offsets. */
+/** Approximate memory of a record in addition to its value: key, headers, offsets. */
 const recordOverheadBytes = 256;
 const mebibyte = 1024 * 1024;
 /**
- * A partition with more than this waiting is not fetched from, so that a slow partition leaves room for the others.
- * Twice as much would cost the consumer a tenth of its CPU time, in garbage collection of records that have become old
- * before they are handled.
+ * Fetching from a partition pauses above this size of waiting records, so that a slow partition leaves memory for the
+ * others. Twice as much would cost the consumer a tenth of its CPU time, for garbage collection of records that have
+ * aged before they are handled.
  */
 const partitionLimitBytes = mebibyte / 2;
-/** With more than this waiting in all partitions nothing is fetched. */
+/** Above this size of waiting records in all partitions, nothing is fetched. */
 const limitBytes = 4 * mebibyte;
 const keepAliveMs = 500;
 
 /**
- * Records that were fetched ahead, so that a handler that is free finds its next batch and never waits for a fetch.
- * kafkajs alone fetches only when everything it fetched has been handled.
+ * Buffers records that were fetched ahead, so that an idle handler finds its next batch without waiting for a fetch.
+ * kafkajs itself fetches only after everything fetched before has been handled.
  */
 export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'>, topic: string) {
   let bytes = 0;
@@ -94,7 +97,7 @@ export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'
     }
   }
 
-  /** Takes away the records below the offset. */
+  /** Removes the records below the offset. */
   function removeBelow(partition: AssignedPartition, offset: bigint): void {
     const kept = partition.waiting.findIndex((record) => record.offset >= offset);
     const removed = kept === -1 ? partition.waiting : partition.waiting.slice(0, kept);
@@ -106,7 +109,7 @@ export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'
     }
   }
 
-  /** Forgets the waiting records. The caller then has the partition fetched again, from another position. */
+  /** Drops the waiting records. The caller must then restart fetching from another position. */
   function clear(partition: AssignedPartition): void {
     partition.waiting = [];
     partition.isHeldBack = false;
@@ -124,7 +127,7 @@ export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'
     add,
     removeBelow,
     clear,
-    /** Resolves when there is room for more. Keeps telling the coordinator meanwhile that this member is alive. */
+    /** Resolves when there is room for more records. Sends heartbeats meanwhile. */
     async room(heartbeat: () => Promise<void>): Promise<void> {
       while (bytes >= limitBytes) {
         const made = new AbortController();
@@ -138,7 +141,7 @@ export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'
 
 export type WaitingRecords = ReturnType<typeof createWaitingRecords>;
 
-/** While one large record is worked on, the next is fetched. */
+/** Allows one waiting record of any size, so that the next record is fetched while a large one is being handled. */
 function isFull({ waiting, waitingBytes }: AssignedPartition): boolean {
   return waitingBytes >= partitionLimitBytes && waiting.length > 1;
 }
@@ -151,8 +154,8 @@ const intervalMs = 1000;
 const lastCommitTimeoutMs = 2000;
 
 /**
- * Commits the group's offsets to Kafka, at most every second. Nothing of ours reads them: they are for tools that show
- * lag, and a commit that fails is replaced by the next one.
+ * Commits the group's offsets to Kafka, at most once a second. They are only for lag monitoring tools; Millrace does
+ * not read them. A failed commit is superseded by the next one.
  */
 export function createKafkaCommits(consumer: Pick<Consumer, 'commitOffsets'>, topic: string, logger: Logger) {
   const reached = new Map<number, bigint>();
@@ -184,10 +187,7 @@ export function createKafkaCommits(consumer: Pick<Consumer, 'commitOffsets'>, to
 
 export type KafkaCommits = ReturnType<typeof createKafkaCommits>;
 
-/**
- * kafkajs throws when the consumer is between a crash and its restart. What was asked of it then does not matter any
- * more.
- */
+/** Ignores errors of kafkajs between a crash and a restart of the consumer, when the call no longer matters. */
 export function whileRunning(ask: () => void): void {
   try {
     ask();

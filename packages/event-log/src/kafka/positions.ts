@@ -15,26 +15,27 @@ interface StartPositionsDeps {
   topics: TopicReader;
 }
 
-/** Asking costs little, and the partition stands still until there is an answer. */
+/** Short, because a lookup costs little and the partition is stopped until one succeeds. */
 const longestPauseMs = 1000;
 /**
- * A leader that has just taken over may not know all that is committed. Only what is still missing after this time was
- * lost.
+ * A new leader may not know all committed records immediately. Records that are still missing after this time are lost.
  */
 const newLeaderTimeoutMs = 2000;
 
-/** Where reading a partition begins. The partition is paused until that is known; the others go on meanwhile. */
+/** Determines where reading a partition starts. Only this partition is paused meanwhile. */
 export function createStartPositions(deps: StartPositionsDeps) {
   const { consume, consumer, waiting, truncation, logger } = deps;
   const { topic, group } = consume;
   const topicState = createSharedTopicState(deps.topics, topic);
 
-  /** Stops delivery, waits, asks for the stored offset and continues from there. */
+  /** Stops delivery, waits for `delayMs`, reads the stored offset and continues from there. */
   function resumeFromStored(partition: AssignedPartition, delayMs: number): Promise<void> {
     return resume(partition, delayMs, (log) => consume.startOffset(partition.partition, log));
   }
 
-  /** The same for a partition that was just assigned, once the batch of it that this member still works on is over. */
+  /**
+   * Starts a newly assigned partition like `resumeFromStored`, after this member's in-flight batch of it has finished.
+   */
   function beginFromStored(partition: AssignedPartition, inHand: Promise<void> | null): Promise<void> {
     return resume(partition, 0, async (log) => {
       await inHand;
@@ -42,7 +43,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     });
   }
 
-  /** The same with an offset that the handler has just read. */
+  /** Continues like `resumeFromStored`, but from an offset that the handler has just read. */
   function resumeFrom(partition: AssignedPartition, stored: bigint | null, delayMs: number): Promise<void> {
     const start = stored === null ? null : { nextOffset: stored, recordBefore: null };
     return resume(partition, delayMs, async () => start);
@@ -54,7 +55,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     readStored: (log: string) => Promise<StoredOffset | null>,
   ): Promise<void> {
     const { signal } = partition.abort;
-    // The partition may have been assigned to another member meanwhile, which then decides about pausing it.
+    // The partition may belong to another member by now, which then decides about pausing it.
     if (signal.aborted) return;
     partition.beginnings += 1;
     const beginning = partition.beginnings;
@@ -62,7 +63,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     waiting.clear(partition);
     whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     await sleep(delayMs, signal);
-    // The batch under way moves the stored offset.
+    // The in-flight batch will advance the stored offset.
     await partition.delivery;
     let beyondSince: number | null = null;
     for (let failures = 1; !isOver(); failures += 1) {
@@ -89,7 +90,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     resumeFromStored,
     resumeFrom,
     beginFromStored,
-    /** Tells kafkajs again where to fetch from. */
+    /** Makes kafkajs seek to the current fetch position again. */
     seekAgain(partition: AssignedPartition): void {
       if (partition.fetchPosition === null) return;
       const offset = String(partition.fetchPosition);
@@ -101,7 +102,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
 
 export type StartPositions = ReturnType<typeof createStartPositions>;
 
-/** @returns null when the topic was created again in between. */
+/** @returns null when the topic was created again meanwhile. */
 async function findStart(
   topicState: SharedTopicState,
   partition: number,
@@ -109,26 +110,26 @@ async function findStart(
 ): Promise<FoundStart | null> {
   const { log } = await topicState.read();
   const stored = await readStored(log);
-  // The end is asked for after the offset was read: another member may have moved it.
+  // Read the end after the offset, because another member may have advanced the offset.
   const state = await topicState.read();
   return state.log === log ? { stored, state, bounds: boundsOf(state, partition) } : null;
 }
 
-/** What was found out about where to begin. */
+/** The stored offset of a partition, and the state of its log. */
 interface FoundStart {
   stored: StoredOffset | null;
   state: TopicState;
   bounds: { low: bigint; high: bigint };
 }
 
-/** True when the log ends before the stored offset, or was seen to have another record before it. */
+/** True if the log ends before the stored offset, or contains a different record before it. */
 function isMissing(partition: AssignedPartition, stored: StoredOffset | null, bounds: { high: bigint }): boolean {
   if (stored === null) return false;
   if (stored.nextOffset > bounds.high) return true;
   return stored.recordBefore !== null && stored.recordBefore === partition.missingRecord;
 }
 
-/** Has a partition fetched from where its stored offset says. */
+/** Starts fetching a partition at its stored offset. */
 function beginPartition(
   deps: {
     consume: Pick<ConsumeOptions, 'topic' | 'group'>;
@@ -145,7 +146,7 @@ function beginPartition(
   } = deps;
   const start = stored === null || stored.nextOffset < low ? low : stored.nextOffset;
   if (stored !== null) truncation.deletedUnread(partition.partition, stored.nextOffset, low);
-  // Retention may have removed it; then only the identity tells that this is the log.
+  // Retention may have deleted the record. Then only the log's ID shows that it is the same log.
   const isThere = stored !== null && stored.recordBefore !== null && start > low && start === stored.nextOffset;
   if (!isThere) truncation.over(partition.partition);
   partition.log = log;
@@ -159,7 +160,7 @@ function beginPartition(
   consumer.resume([{ topic, partitions: [partition.partition] }]);
 }
 
-/** The state of one topic. All partitions of an assignment ask at once: one answer serves them. */
+/** Shares one request for a topic's state among all partitions of an assignment, which ask at the same time. */
 function createSharedTopicState(topics: TopicReader, topic: string) {
   let shared: Promise<TopicState> | undefined;
   return {

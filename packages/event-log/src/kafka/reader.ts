@@ -18,7 +18,7 @@ interface PartitionReaderDeps extends FetchCheckDeps, PartitionDeliveryDeps {
 
 const membershipLost = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID']);
 
-/** Takes what kafkajs fetched: checks it, puts it aside, and has it handed over. */
+/** Validates records that kafkajs fetched, buffers them, and delivers them to the handler. */
 export function createPartitionReader(deps: PartitionReaderDeps) {
   const { waiting } = deps;
   const { expectedRecords, afterRecordBefore } = createFetchCheck(deps);
@@ -27,7 +27,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
   /** Resolves when kafkajs may fetch more. */
   async function read(partition: AssignedPartition, payload: EachBatchPayload): Promise<void> {
     const fetched = expectedRecords(partition, payload);
-    // A short pause: kafkajs would come back at once with the same records.
+    // Without the pause, kafkajs would immediately return with the same records.
     if (fetched === null) return sleep(20);
     const records = afterRecordBefore(partition, fetched);
     if (records === null) return;
@@ -59,13 +59,13 @@ interface PartitionDeliveryDeps {
   commits: KafkaCommits;
 }
 
-/** Hands over what waits, `partitionConcurrency` partitions at once, one batch after the other. */
+/** Delivers waiting records batch by batch, from up to `partitionConcurrency` partitions at the same time. */
 function createPartitionDelivery(deps: PartitionDeliveryDeps) {
   const { consume, metrics, positions, waiting, commits } = deps;
   const { topic, group } = consume;
   const whenFree = limitConcurrency(consume.partitionConcurrency);
 
-  /** After each batch the partition goes to the end of the line. */
+  /** After each batch, the partition is queued again behind the others. */
   function deliverWaiting(partition: AssignedPartition): void {
     if (partition.delivery !== null || partition.waiting.length === 0) return;
     partition.delivery = whenFree(() => deliverNext(partition)).then(() => {
@@ -95,7 +95,7 @@ function createPartitionDelivery(deps: PartitionDeliveryDeps) {
         return;
       case 'stale':
         partition.failures += 1;
-        // The first time at once. A handler that reports it again and again must not be called at full speed.
+        // No delay the first time. A handler that keeps reporting `stale` must not be called in a tight loop.
         void positions.resumeFrom(
           partition,
           delivery.nextOffset,
@@ -129,14 +129,14 @@ interface FetchCheckDeps {
   truncation: Truncation;
 }
 
-/** Pause before a partition is started again because the fetched records still do not fit. */
+/** Pause before a partition restarts when the fetched records repeatedly do not match its position. */
 const beginAgainMs = 250;
 
-/** Whether what kafkajs fetched is what comes next; else it has the partition begun again. */
+/** Checks whether the fetched records continue a partition, and otherwise restarts the partition. */
 function createFetchCheck({ consume, logger, positions, truncation }: FetchCheckDeps) {
   const { topic, group } = consume;
 
-  /** The fetched records that come next; null when there is nothing to take of them now. */
+  /** Returns the fetched records that continue the partition; null when none can be used now. */
   function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
     const { fetchPosition } = partition;
     if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;
@@ -144,7 +144,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= fetchPosition);
     const first = records[0];
     if (first === undefined && batch.messages.length > 0) {
-      // kafkajs starts at the oldest record by itself when the log ends before the offset it was asked for.
+      // kafkajs starts again from the oldest record when the log ends before the requested offset.
       void positions.resumeFromStored(partition, beginAgainMs);
       return null;
     }
@@ -156,7 +156,10 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     return records;
   }
 
-  /** A new leader may have lost records of the former one: reading starts again from what is known to be there. */
+  /**
+   * Returns whether the partition has a new leader, which may lack records of the former one. If so, restarts the
+   * partition.
+   */
   function hasNewLeader(partition: AssignedPartition, epoch: number | null): boolean {
     if (epoch === null || partition.leaderEpoch === null || epoch <= partition.leaderEpoch) return false;
     void positions.resumeFromStored(partition, 0);
@@ -164,16 +167,16 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   }
 
   /**
-   * After a start the record before the first one is fetched too: it must be the one that took effect last.
+   * After a start, the record before the first one is fetched too. It must be the last record that took effect.
    *
-   * @returns the others; null when it is another one.
+   * @returns the other records; null when that record is a different one.
    */
   function afterRecordBefore(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
     const { recordBefore, continuesFrom, fetchPosition } = partition;
     if (recordBefore === null) return records;
     partition.recordBefore = null;
     const [first, ...rest] = records;
-    // Compaction may have removed it; the offsets were without a hole before.
+    // Compaction may have deleted it, because the offsets up to here had no gap.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
     const found = recordMark(first);
@@ -188,7 +191,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     return null;
   }
 
-  /** A hole before the first record counts when it is still there after seeking to where it begins. */
+  /** Accepts a gap before the first record only if it is still there after a seek to the start of the gap. */
   function isContiguous(partition: AssignedPartition, position: bigint, first: bigint): boolean {
     if (first === position) return true;
     if (partition.suspectedGap !== first) {
@@ -206,7 +209,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   return { expectedRecords, afterRecordBefore };
 }
 
-/** A fetched message as the port describes it. A tombstone (null value) becomes an empty value. */
+/** Converts a fetched message. The value of a tombstone (null) becomes empty. */
 function toLogRecord(message: KafkaMessage): LogRecord {
   return {
     offset: BigInt(message.offset),
@@ -219,10 +222,13 @@ function toLogRecord(message: KafkaMessage): LogRecord {
 
 const noHeaders: Record<string, string> = Object.freeze({});
 
-/** Kafka allows a header several times and any bytes; the port knows one text per name: the last one counts. */
+/**
+ * Converts headers. In Kafka, a name may occur several times, with any bytes; `LogRecord` has one string per name, the
+ * last.
+ */
 function toHeaders(headers: IHeaders | undefined): Record<string, string> {
   const entries = Object.entries(headers ?? {});
-  // Nearly all records have none, and they wait long enough to be copied by the garbage collector.
+  // Nearly all records have no headers, and records wait long enough for the garbage collector to copy such objects.
   if (entries.length === 0) return noHeaders;
   const result: Record<string, string> = {};
   for (const [name, value] of entries) {

@@ -5,11 +5,11 @@ import type { KafkaLogOptions } from './config.ts';
 import { createTrackedSockets, kafkaLogCreator } from './kafkajs-internals/connection.ts';
 import { chosenPartition } from './kafkajs-internals/produce.ts';
 
-/** kafkajs's own limits; its defaults need more than 25 s to notice a broker that does not answer. */
+/** With the defaults of kafkajs, it takes more than 25 s to detect a broker that does not respond. */
 const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
 
 export interface KafkaSession {
-  /** What the others were made by. */
+  /** The client that created the producer and the admin client. */
   kafka: Kafka;
   producer: Producer;
   admin: Admin;
@@ -21,15 +21,15 @@ interface OpenSession extends KafkaSession {
 }
 
 /**
- * One producer and one admin client. When anything about their connections looks wrong both are thrown away and made
- * again at the next use: of all ways out of kafkajs's broken states this is the only one that always works.
+ * Manages one producer and one admin client. When their connections seem broken, both are discarded and created again
+ * at the next use, which is the only reliable way out of kafkajs's broken states.
  */
 export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: number) {
   let current: Promise<OpenSession> | undefined;
   let opened = 0;
   let reachability: Reachability | undefined;
 
-  /** Runs `work` on the current session, at most `timeoutMs` including the time to connect. */
+  /** Runs `work` on the current session, for at most `timeoutMs` including the time to connect. */
   async function use<T>(work: (session: KafkaSession) => Promise<T>, timeoutMs: number, what: string): Promise<T> {
     current ??= open(options, rotate(options.brokers, opened++), requestTimeoutMs);
     const mine = current;
@@ -60,11 +60,11 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
 
   return {
     use,
-    /** Who is told about success and failure. */
+    /** Sets where successes and failures are reported. */
     reportTo(target: Reachability): void {
       reachability = target;
     },
-    /** The next use makes a new session. */
+    /** Discards the session, so that the next use creates a new one. */
     renew(reason: string): void {
       if (current !== undefined) drop(current, reason);
     },
@@ -117,7 +117,7 @@ async function open(options: KafkaLogOptions, brokers: string[], requestTimeoutM
   return { kafka, producer, admin, close, retire };
 }
 
-/** What every kafkajs client of this package shares. */
+/** Settings shared by all kafkajs clients of this package. */
 export function clientConfig(options: KafkaLogOptions, brokers: string[]): KafkaConfig {
   return {
     brokers,
@@ -129,13 +129,16 @@ export function clientConfig(options: KafkaLogOptions, brokers: string[]): Kafka
   };
 }
 
-/** Each session begins with another broker: kafkajs alone would try the same dead one first every time. */
+/**
+ * Each session starts with a different broker, because kafkajs would always try the first one first, even if it is
+ * dead.
+ */
 function rotate(brokers: string[], by: number): string[] {
   const start = by % brokers.length;
   return [...brokers.slice(start), ...brokers.slice(0, start)];
 }
 
-/** True unless the broker itself has answered with an error: then the connection is well. */
+/** False if the broker itself has responded with an error, which proves that the connection works. */
 function isConnectionFailure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'KafkaJSProtocolError' || cause.name === 'KafkaJSAggregateError') return false;

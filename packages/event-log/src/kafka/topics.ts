@@ -4,36 +4,36 @@ import { isWithoutLeader } from './kafkajs-internals/errors.ts';
 import { topicIdentityOf } from './kafkajs-internals/metadata.ts';
 import type { KafkaSessions } from './session.ts';
 
-/** The offsets a partition has: from `low` on, `high` is the next to be written. */
+/** Offsets of a partition: `low` is the oldest, and `high` is the next to be written. */
 export interface PartitionBounds {
   partition: number;
   low: bigint;
   high: bigint;
 }
 
-/** What a topic is, and where its partitions stand. */
+/** ID of a topic's log, and the bounds and leaders of its partitions. */
 export interface TopicState {
-  /** Identity of the log: see `LogBatch.log`. */
+  /** ID of the log: see `LogBatch.log`. */
   log: string;
   bounds: PartitionBounds[];
-  /** How often each partition has got a leader; empty from brokers before Kafka 2.8. */
+  /** Leader epoch of each partition, which increases with each election; empty with brokers older than Kafka 2.8. */
   leaderEpochs: ReadonlyMap<number, number>;
 }
 
 export interface TopicReader {
   stateOf(topic: string): Promise<TopicState>;
-  /** The identity alone. */
+  /** Reads only the ID of the log. */
   logOf(topic: string): Promise<string>;
 }
 
-/** Looking things up is not bound to the 3 s of `append`. */
+/** Lookups are not subject to the 3 s of `append`. */
 const lookUpTimeoutMs = 5000;
-/** How long the brokers may take to agree on a new topic. A topic that does not exist is waited for as long. */
+/** How long brokers may take to propagate a new topic. A lookup of a missing topic takes as long. */
 const newTopicTimeoutMs = 2000;
 
-/** Asks brokers about topics. */
+/** Reads the state of topics from the brokers. */
 export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicReader {
-  /** A new topic has no leaders yet, or the broker that was asked does not know it yet: it is asked again. */
+  /** Retries while a topic is so new that it has no leaders or that the broker does not know it yet. */
   async function ask<T>(question: (admin: Admin) => Promise<T>, what: string): Promise<T> {
     const giveUpAt = performance.now() + newTopicTimeoutMs;
     for (let failures = 1; ; failures += 1) {
@@ -61,7 +61,8 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
   return {
     stateOf: (topic) =>
       ask(async (admin) => {
-        // In this order: the metadata of a topic that kafkajs does not know yet replaces what it knows of all others.
+        // The order matters: loading the metadata of a topic that kafkajs does not know yet discards that of all
+        // others.
         const offsets = await admin.fetchTopicOffsets(topic);
         const identity = await identify(admin, topic);
         const bounds = offsets.map(({ partition, low, high }) => ({ partition, low: BigInt(low), high: BigInt(high) }));

@@ -11,7 +11,7 @@ import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-c
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/** Logs that come back with less than they had: the records a group has read are others now, or gone. */
+/** Logs that lost their end: the records that a group has read are gone or replaced. */
 describeWithJava('a log that lost its end', () => {
   let testDatabase: TestDatabase;
   let database: Database;
@@ -98,13 +98,13 @@ describeWithJava('a log that lost its end', () => {
     });
   }
 
-  /** How many records there are: an append that was not answered in time is sent again, so some may be there twice. */
+  /** The number of records in the topic. An append that timed out is retried, so some records may be duplicates. */
   async function endOf({ log: from, topic }: Fixture): Promise<number> {
     const [partition] = await eventually(() => from.endOffsets(topic), { what: 'the end of the topic' });
     return Number(partition?.endOffset);
   }
 
-  /** What `millrace offsets accept` does. */
+  /** Sets the offset like `millrace offsets accept`. */
   async function goOnFrom({ group }: Fixture, offset: number): Promise<void> {
     await database.sql.query('UPDATE consumer_position SET next_offset = $2, record_before = NULL WHERE "group" = $1', [
       group,
@@ -118,7 +118,7 @@ describeWithJava('a log that lost its end', () => {
     });
   }
 
-  test('a broker restored from an older copy stops the partition until somebody decides', async () => {
+  test('after a restore from an older copy, the partition pauses until an operator decides', async () => {
     const own = await startKafkaCluster({ nodes: 1 });
     cluster = own;
     const fixture = await openFixture(own.brokers, {});
@@ -141,7 +141,7 @@ describeWithJava('a log that lost its end', () => {
     expect(fixture.errors).toEqual([expect.stringContaining('partition paused: the log no longer contains')]);
     expect(await fixture.stored()).toMatchObject([{ next_offset: String(end) }]);
 
-    // It grows beyond where the group was: others stand now where those stood that took effect.
+    // The log grows beyond the group's offset, so it has other records at the offsets that took effect.
     for (let from = 100; (await endOf(fixture)) <= end; from += 25) await eventuallyAppend(fixture, from, 25);
     const grown = await endOf(fixture);
     await new Promise((resolve) => setTimeout(resolve, 2500));
@@ -156,7 +156,7 @@ describeWithJava('a log that lost its end', () => {
     await eventually(async () => !(await fixture.isTruncated()), { what: 'no report' });
   }, 240_000);
 
-  test('a leader that was behind is elected: what it did not have is missed, also when the log has grown again', async () => {
+  test('detects records that an elected out-of-date leader lacks, even after the log has grown again', async () => {
     const own = await startKafkaCluster({ nodes: 3, settings: { 'min.insync.replicas': '1' } });
     cluster = own;
     const fixture = await openFixture(own.brokers, {
@@ -182,7 +182,7 @@ describeWithJava('a log that lost its end', () => {
     await eventuallyAppend(fixture, 100, 40);
     await eventually(fixture.isTruncated, { what: 'the partition to be reported' });
     expect(fixture.errors).toEqual([expect.stringContaining('partition paused: the log no longer contains')]);
-    // An append that was not answered in time is sent again, so some may be there twice.
+    // An append that timed out is retried, so some records may be duplicates.
     expect([...new Set(await fixture.values())]).toEqual(range(0, 30));
     const seen = (await fixture.values()).length;
     await goOnFrom(fixture, 0);

@@ -19,11 +19,11 @@ interface PostgresConsumerDeps {
   database: SqlDatabase;
   logger: Logger;
   metrics: ConsumeMetrics;
-  /** How often other processes' appends and members are looked for. */
+  /** How often to look for new records and members of other processes. */
   pollIntervalMs: number;
-  /** A member that is silent for this long has lost its partitions. */
+  /** A member loses its partitions after this time without a heartbeat. */
   leaseMs: number;
-  /** Calls `wake` when this process has appended to the topic; returns what ends that. */
+  /** Calls `wake` after each append of this process to the topic; returns a function that unsubscribes. */
   onAppended(topic: string, wake: () => void): () => void;
 }
 
@@ -31,7 +31,9 @@ const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 3000;
 const errorPauseMs = 250;
 
-/** Joins the group: heartbeats for membership and leases, looks for new records, and reads the partitions it holds. */
+/**
+ * Joins a group: sends heartbeats to keep its membership and leases, polls for new records, and reads its partitions.
+ */
 export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: ConsumeOptions): LogConsumer {
   const { database, logger, leaseMs } = deps;
   const { topic, group } = consume;
@@ -57,7 +59,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
 
   function follow({ share, held: leased }: MembershipState): void {
     for (const partition of held.numbers()) if (!leased.includes(partition)) void held.end(partition);
-    // The highest numbers are given back first, so that the members do not pass partitions around.
+    // All members release their highest partitions first, which avoids passing partitions back and forth.
     const surplus = leased.slice(share);
     for (const partition of surplus) void held.giveUp(partition);
     if (!stopping.signal.aborted) for (const partition of leased.slice(0, share)) held.begin(partition);
@@ -66,8 +68,8 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   }
 
   /**
-   * Other members have taken our partitions by now. They would find our writes stale, so there is no use in making
-   * them.
+   * Stops reading when the leases have expired. Other members own the partitions by now, so our writes would be
+   * rejected as stale.
    */
   function dropWhenExpired(): void {
     if (held.size() === 0 || !membership.isExpired()) return;
@@ -119,7 +121,7 @@ interface Looking {
   signal: AbortSignal;
 }
 
-/** Looks again and again, and at once when woken. */
+/** Calls `look` at intervals, and immediately when woken. */
 function keepLooking(look: () => Promise<void>, { intervalMs, failed, signal }: Looking) {
   let wakeUp = new AbortController();
   async function run(): Promise<void> {
@@ -139,12 +141,12 @@ function keepLooking(look: () => Promise<void>, { intervalMs, failed, signal }: 
 
 interface HeldPartitionsDeps extends Omit<LeasedPartitionDeps, 'partition' | 'endOffset' | 'log' | 'whenFree'> {
   member: Member;
-  /** As last seen. */
+  /** End offset at the last poll. */
   endOffset(partition: number): bigint;
   logOf(partition: number): string | undefined;
 }
 
-/** The partitions this member reads, and those it is about to give up. */
+/** The partitions this member reads, and those it is about to release. */
 function createHeldPartitions(deps: HeldPartitionsDeps) {
   const { database, logger, member, consume } = deps;
   const { topic, group } = consume;
@@ -166,7 +168,10 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
     );
   }
 
-  /** Stops reading; resolves when the batch under way is over. Until then the partition is not begun again. */
+  /**
+   * Stops reading a partition. Resolves when the in-flight batch has finished; until then, the partition does not start
+   * again.
+   */
   function end(partition: number): Promise<void> {
     const reader = held.get(partition);
     if (reader === undefined) return ending.get(partition) ?? Promise.resolve();
@@ -182,7 +187,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
       await releaseLeases(database.sql, member, [partition]);
       logger.debug('partition released', { topic, group, partition });
     } catch (error) {
-      // The next heartbeat finds the lease still there and does this again.
+      // The next heartbeat still finds the lease and repeats this.
       logger.debug('could not release the lease of a partition', { topic, group, partition, error });
     }
   }
@@ -196,12 +201,12 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
     wakeAll(): void {
       for (const partition of held.values()) partition.wake();
     },
-    /** Resolves when the batches under way are over. */
+    /** Resolves when all in-flight batches have finished. */
     endAll: () => Promise.all([...held.keys(), ...ending.keys()].map(end)),
   };
 }
 
-/** What a member knows of its group, and when it last said that it lives. */
+/** Stores the group state that a member has last read, and the time of its last heartbeat. */
 function createMembership({ database, member, leaseMs }: { database: SqlDatabase; member: Member; leaseMs: number }) {
   let seen: GroupState = { ends: new Map(), logs: new Map(), members: '' };
   let lastHeartbeatAt = Number.NEGATIVE_INFINITY;
@@ -213,14 +218,14 @@ function createMembership({ database, member, leaseMs }: { database: SqlDatabase
   return {
     endOffset: (partition: number) => seen.ends.get(partition) ?? 0n,
     logOf: (partition: number) => seen.logs.get(partition),
-    /** @returns whether the members are others than before. */
+    /** @returns whether members have joined or left. */
     async look(): Promise<boolean> {
       const { members } = seen;
       seen = await bounded(readGroupState(database.sql, member));
       return members !== seen.members;
     },
     isHeartbeatDue: () => performance.now() - lastHeartbeatAt > leaseMs / 3,
-    /** Whether others may have taken this member's partitions. */
+    /** True if other members may have taken over this member's partitions. */
     isExpired: () => performance.now() - lastHeartbeatAt >= leaseMs,
     async heartbeat(): Promise<MembershipState> {
       const beganAt = performance.now();

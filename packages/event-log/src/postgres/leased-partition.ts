@@ -14,23 +14,23 @@ export interface LeasedPartitionDeps {
   metrics: ConsumeMetrics;
   consume: ConsumeOptions;
   partition: number;
-  /** End of the partition as last seen. */
+  /** End of the partition at the last poll. */
   endOffset(): bigint;
-  /** Identity of its log as last seen. */
+  /** ID of its log at the last poll. */
   log(): string | undefined;
   truncation: Truncation;
-  /** Runs work when fewer than the member's `partitionConcurrency` partitions are at work. */
+  /** Runs `work` when fewer than `partitionConcurrency` partitions of the member are busy. */
   whenFree<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface LeasedPartition {
-  /** The end may have moved. */
+  /** Signals that the end may have moved. */
   wake(): void;
-  /** Begins nothing new and resolves when the batch under way is over. */
+  /** Starts no new batch, and resolves when the in-flight batch has finished. */
   stop(): Promise<void>;
 }
 
-/** Reads one partition, batch after batch, as long as this member holds its lease. */
+/** Reads one partition batch by batch while this member holds its lease. */
 export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition {
   const { database, logger, consume, partition } = deps;
   const { topic, group } = consume;
@@ -43,7 +43,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
-        // Its tables were emptied, and it was created again.
+        // The log's ID changes when its tables were emptied and the topic was created again.
         if (at?.log !== deps.log()) at = null;
         at ??= await findLeasedStart(deps);
         const from = at;
@@ -58,10 +58,10 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
     }
   }
 
-  /** @returns how long to wait before the next, in milliseconds. */
+  /** Delivers one batch. @returns how long to wait before the next one, in milliseconds. */
   const step = async (from: LeasedStart) => accept(from.log, await handOver(deps, from, signal));
 
-  /** Asks for the stored offset again: it is what the next batch must go on from. */
+  /** Makes the next step read the stored offset again, because the next batch must continue from it. */
   function beginAgain(): number {
     at = null;
     failures += 1;
@@ -78,9 +78,9 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
       case 'stale': {
         failures += 1;
         const bounds = await readBounds(database.sql, topic, partition);
-        // Of the log that was read: should it be another one by now, the next round sees it.
+        // Keep the ID of the log that was read. If it has changed, the next iteration detects that.
         at = { ...startWithin(deps, delivery.nextOffset, bounds), log };
-        // The first time at once. A handler that reports it again and again must not be called at full speed.
+        // No delay the first time. A handler that keeps reporting `stale` must not be called in a tight loop.
         return failures > 1 ? backoffMs(failures - 1) : 0;
       }
       case 'failed':
@@ -103,10 +103,10 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
   };
 }
 
-/** Leases are renewed by the member's own heartbeat, whatever the handler does. */
+/** Does nothing: the member's own heartbeat renews the leases during long work. */
 async function heartbeat(): Promise<void> {}
 
-/** Reads and hands over one batch. */
+/** Reads one batch and passes it to the handler. */
 async function handOver(
   deps: LeasedPartitionDeps,
   { log, position, continuesFrom }: LeasedStart,
@@ -118,7 +118,7 @@ async function handOver(
   const where = { topic, partition, fromOffset: position };
   const records = await readRecords(database.sql, where, { maxRecords, maxBytes });
   if (signal.aborted) return { outcome: 'interrupted' };
-  // The end said that there are some.
+  // This contradicts the end offset, so treat it as a failure.
   if (records.length === 0) return { outcome: 'failed' };
   return deliver(deps, { topic, partition, log, continuesFrom, records }, { signal, heartbeat });
 }
@@ -127,7 +127,7 @@ function createBell(stopping: AbortSignal) {
   let wakeUp: (() => void) | null = null;
   return {
     rung(): Promise<void> {
-      // Stopping could not wake this loop while the start was being looked up.
+      // The signal may have aborted during the lookup of the start, when there was nothing to wake.
       if (stopping.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         wakeUp = resolve;
@@ -147,22 +147,22 @@ interface LeasedStartDeps {
   truncation: Truncation;
 }
 
-/** Where reading a partition begins. */
+/** Position where reading a partition starts. */
 interface LeasedStart {
-  /** Identity of the log. */
+  /** ID of the log. */
   log: string;
   /** See `LogBatch.continuesFrom`. */
   continuesFrom: bigint | null;
   position: bigint;
 }
 
-/** @returns null when the log was truncated: skipping or repeating is for a person to decide. */
+/** @returns null when the log was truncated. An operator must decide whether to skip or repeat records. */
 async function findLeasedStart(deps: LeasedStartDeps): Promise<LeasedStart | null> {
   const { database, consume, partition } = deps;
   const { topic } = consume;
   const { log } = await readBounds(database.sql, topic, partition);
   const stored = await consume.startOffset(partition, log);
-  // The end is asked for after the offset was read: another member may have moved it.
+  // Read the end after the offset, because another member may have advanced the offset.
   const bounds = await readBounds(database.sql, topic, partition);
   if (bounds.log !== log) return null;
   if (stored !== null && (await isMissing(deps, stored, bounds))) return null;
@@ -180,7 +180,7 @@ async function isMissing(
     truncation.found(partition, stored, { log, endOffset: String(end) });
     return true;
   }
-  // Retention may have removed it; then only the identity tells that this is the log.
+  // Retention may have deleted the record. Then only the log's ID shows that it is the same log.
   if (recordBefore === null || markedOffset(recordBefore) < beginning) return false;
   const where = { topic, partition, fromOffset: markedOffset(recordBefore) };
   const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });
@@ -189,7 +189,7 @@ async function isMissing(
   return true;
 }
 
-/** The stored offset, or the oldest record where retention was faster. */
+/** Starts at the stored offset, or at the oldest record if retention has deleted records after that offset. */
 function startWithin(
   { truncation, partition }: LeasedStartDeps,
   stored: bigint | null,

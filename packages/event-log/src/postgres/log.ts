@@ -9,26 +9,29 @@ import { consumeFromPostgres } from './consumer.ts';
 import { AppendRefused, appendBatches, createTopic, readEnds, readPassedOffsets, trimPartition } from './store.ts';
 
 export interface PostgresLogOptions extends Partial<AppendSettings> {
-  /** With a `queryTimeoutMs`, or a connection whose answer never comes is lost to the pool. */
+  /** Must have a `queryTimeoutMs`: otherwise a connection without a response would be lost to the pool. */
   database: SqlDatabase;
   logger: Logger;
   metrics?: Metrics;
-  /** How often appends of other processes, and changes in a group, are looked for; 100 unless told. */
+  /** How often to look for appends of other processes and for changes in a group. Default: 100. */
   pollIntervalMs?: number;
-  /** A consumer that is silent for this long has lost its partitions; 4000 unless told. */
+  /** A consumer loses its partitions after this time without a heartbeat. Default: 4000. */
   leaseMs?: number;
-  /** Records that every known group has passed are kept this long; 24 unless told. */
+  /** How long to keep records that all known groups have read. Default: 24. */
   retentionHours?: number;
   trimIntervalMs?: number;
-  /** Groups that were switched off: records are not kept for them. */
+  /** Groups that no longer read; records are not kept for them. */
   retiredGroups?: readonly string[];
-  /** Done first in the transaction of every append; nothing is appended when it throws `AppendRefused`. */
+  /** Runs first in the transaction of every append. If it throws `AppendRefused`, nothing is appended. */
   guard?: (tx: Transaction) => Promise<void>;
 }
 
 const lookUpTimeoutMs = 5000;
 
-/** The embedded log, in tables of the same database: no broker to install, fit for one machine or a small install. */
+/**
+ * Creates the log in PostgreSQL. It uses tables of the same database and needs no broker, and suits a single machine or
+ * a small installation.
+ */
 export function createPostgresLog(options: PostgresLogOptions): EventLog {
   const { database, logger } = options;
   const settings = toAppendSettings(options);
@@ -94,14 +97,14 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
   };
 }
 
-/** Writes all batches of a request in one transaction: many calls of `append` share one commit. */
+/** Writes all batches of a request in one transaction, so that many calls of `append` share one commit. */
 function createPostgresTransport(deps: {
   database: SqlDatabase;
   reachability: Reachability;
   sendTimeoutMs: number;
-  /** Told the topics that have new records. */
+  /** Called with the topics that have new records. */
   announce(topics: Iterable<string>): void;
-  /** Done first in every transaction. */
+  /** Runs first in every transaction. */
   guard: ((tx: Transaction) => Promise<void>) | undefined;
 }): AppendTransport {
   const { database, sendTimeoutMs } = deps;
@@ -121,7 +124,7 @@ function createPostgresTransport(deps: {
     async leadersOf(topic) {
       const ends = await bounded(readEnds(database.sql, topic), 'reading the partitions of a topic');
       if (ends.length === 0) throw new Error(`the topic ${topic} does not exist`);
-      // One database, one leader: one transaction at a time per process, growing under load.
+      // All partitions have the same leader, so a process has one transaction at a time, whose batches grow under load.
       return ends.map(() => 0);
     },
 
@@ -139,27 +142,27 @@ function createPostgresTransport(deps: {
   };
 }
 
-/** Rows deleted in one transaction: short enough not to be felt by a writer. */
+/** Rows deleted per transaction: few enough that writers notice no delay. */
 const stepRecords = 2000;
 const pauseMs = 50;
 
 interface Trimmer {
-  /** Deletes everything that may go by now. */
+  /** Deletes everything that is due. */
   trim(): Promise<void>;
   stop(): void;
 }
 
 interface TrimSettings {
-  /** Records every group has passed are kept for so long. */
+  /** How long to keep records that all groups have read. */
   retentionHours: number;
-  /** Records of topics that no group reads: dead letters, or a topic whose reader has yet to come. Default 30 days. */
+  /** How long to keep records of topics that no group reads, such as dead letters. Default: 30 days. */
   unreadRetentionHours?: number;
   intervalMs: number;
-  /** Groups that read no more: nothing is kept for them. */
+  /** Groups that no longer read; records are not kept for them. */
   retiredGroups?: readonly string[];
 }
 
-/** Deletes, in the background and in small steps, records that all groups have passed and that are old enough. */
+/** Deletes old records that all groups have read, in the background and in small steps. */
 export function createTrimmer(
   database: SqlDatabase,
   logger: Logger,

@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db/sql';
 
-/** Who a member of a consumer group is. */
+/** Key of a member of a consumer group. */
 export interface Member {
   topic: string;
   group: string;
@@ -8,16 +8,16 @@ export interface Member {
 }
 
 export interface MembershipState {
-  /** How many partitions are this member's fair share. */
+  /** Number of partitions this member should have. */
   share: number;
-  /** Partitions it holds a lease on, renewed just now. */
+  /** Partitions it holds a lease on, which was just renewed. */
   held: number[];
 }
 
 /**
- * One heartbeat of a member: reports that it is alive, renews its leases, and takes free partitions up to its fair
- * share. Members of one group do this one after the other (advisory lock), so none decides on old data. All times are
- * the database's, because the clocks of the members may differ.
+ * Processes one heartbeat of a member: stores that it is alive, renews its leases, and takes free partitions up to its
+ * share. An advisory lock makes the members of a group run this one at a time, so that none decides based on outdated
+ * data. All times are the database's, because the members' clocks may differ.
  */
 export async function heartbeat(tx: Transaction, member: Member, leaseMs: number): Promise<MembershipState> {
   const { topic, group, memberId } = member;
@@ -48,7 +48,10 @@ export async function heartbeat(tx: Transaction, member: Member, leaseMs: number
   return { share, held: [...held, ...taken].sort((a, b) => a - b) };
 }
 
-/** Partitions divided by members; the rest goes, one each, to the first members in the order of their ids. */
+/**
+ * Divides the partitions by the members. The remainder goes to the first members in the order of their IDs, one
+ * partition each.
+ */
 async function readShare(tx: Transaction, { topic, group, memberId }: Member): Promise<number> {
   const [row] = await tx.query<{ share: number }>(
     `SELECT (partitions / members + CASE WHEN rank < partitions % members THEN 1 ELSE 0 END)::int AS share
@@ -76,7 +79,7 @@ async function takeFree(tx: Transaction, member: Member, count: number, leaseMs:
   return rows.map(({ partition }) => partition);
 }
 
-/** Gives partitions back at once, for another member to take. */
+/** Releases partitions immediately, so that another member can take them. */
 export async function releaseLeases(sql: Sql, { topic, group, memberId }: Member, partitions: number[]): Promise<void> {
   await sql.query(
     `DELETE FROM event_log_lease
@@ -85,7 +88,7 @@ export async function releaseLeases(sql: Sql, { topic, group, memberId }: Member
   );
 }
 
-/** Leaves the group with everything it held. */
+/** Leaves the group and releases all leases. */
 export async function leaveGroup(sql: Sql, { topic, group, memberId }: Member): Promise<void> {
   await sql.query(
     `WITH member AS (DELETE FROM event_log_member WHERE topic = $1 AND "group" = $2 AND member_id = $3)
@@ -94,12 +97,12 @@ export async function leaveGroup(sql: Sql, { topic, group, memberId }: Member): 
   );
 }
 
-/** What a member reads between its heartbeats: the ends of the partitions, and who else is in the group. */
+/** The state that a member polls between heartbeats: the ends of the partitions and the members of the group. */
 export interface GroupState {
   ends: Map<number, bigint>;
-  /** Identity of each partition's log: see `LogBatch.log`. */
+  /** ID of each partition's log: see `LogBatch.log`. */
   logs: Map<number, string>;
-  /** Changes when a member comes or goes. */
+  /** Changes when a member joins or leaves. */
   members: string;
 }
 

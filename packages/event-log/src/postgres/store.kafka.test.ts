@@ -16,7 +16,7 @@ function batch(topic: string, partition: number, writer: number): PartitionBatch
   return { topic, partition, records };
 }
 
-test('writers that want the same partitions in different orders wait for each other, none fails', async () => {
+test('concurrent writers that list the same partitions in different orders all succeed', async () => {
   const topic = await fixture.createTopic(4);
   await Promise.all(
     range(0, 40).map((writer) => {
@@ -29,13 +29,13 @@ test('writers that want the same partitions in different orders wait for each ot
   for (const partition of range(0, 4)) {
     const own = records.filter((record) => record.partition === partition);
     expect(own.map(({ offset }) => Number(offset))).toEqual(range(0, 120));
-    // What one transaction wrote stays together.
+    // Records of one transaction are consecutive.
     const writers = own.map(({ value }) => value.toString().split(':')[0]);
     expect(writers.filter((writer, index) => writer !== writers[index - 1])).toHaveLength(40);
   }
 });
 
-test('a partition that does not exist fails the whole transaction', async () => {
+test('an append to a missing partition fails the whole transaction', async () => {
   const topic = await fixture.createTopic(1);
   const batches = [batch(topic, 0, 1), batch(topic, 7, 1)];
   await expect(fixture.database.transaction((tx) => appendBatches(tx, batches, 1000))).rejects.toThrow('partition 7');

@@ -2,9 +2,9 @@ import type { Sql, Transaction } from '@millrace/db/sql';
 import type { PartitionBatch } from '../append/transport.ts';
 import type { LogRecord, PartitionEnd } from '../log.ts';
 
-/** Creates the partitions of a topic that has none; an existing topic keeps the number it has. */
+/** Creates the partitions of a new topic. An existing topic keeps its number of partitions. */
 export async function createTopic(tx: Transaction, topic: string, partitions: number): Promise<void> {
-  // Two creators at the same moment must not both find nothing, and then mix their numbers.
+  // Without the lock, two concurrent creators could both see no topic and mix their partitions.
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace event log topic ' || $1, 0))`, [topic]);
   await tx.query(
     `INSERT INTO event_log_partition (topic, partition)
@@ -14,7 +14,7 @@ export async function createTopic(tx: Transaction, topic: string, partitions: nu
   );
 }
 
-/** The next offset of each partition, by partition; empty when the topic does not exist. */
+/** Returns the end of each partition, sorted by partition; empty when the topic does not exist. */
 export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]> {
   const rows = await sql.query<{ partition: number; log: string; next_offset: string }>(
     `SELECT partition, 'postgres/' || log_id AS log, next_offset
@@ -25,11 +25,11 @@ export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]>
 }
 
 export interface LogBounds {
-  /** Identity of the log: see `LogBatch.log`. */
+  /** ID of the log: see `LogBatch.log`. */
   log: string;
-  /** Offset of the oldest record there is; `end` when there is none. */
+  /** Offset of the oldest record; `end` if the partition is empty. */
   beginning: bigint;
-  /** Offset the next record gets. */
+  /** Offset of the next record to be appended. */
   end: bigint;
 }
 
@@ -47,13 +47,13 @@ export async function readBounds(sql: Sql, topic: string, partition: number): Pr
 }
 
 /**
- * Appends all batches. The partitions' rows are locked by (topic, partition) in that order, everywhere, so that two
- * writers cannot wait for each other in a circle. The lock is held until the commit: offsets become visible in the
- * order they were given out, and a reader never sees a hole that is filled later.
+ * Appends all batches. Every writer locks the partition rows in the order of (topic, partition), which prevents
+ * deadlocks. The lock is held until the commit. Offsets therefore become visible in the order in which they were
+ * assigned, and a reader never sees a gap that is filled later.
  * @throws Error when a partition does not exist
  */
 export async function appendBatches(tx: Transaction, batches: PartitionBatch[], timeoutMs: number): Promise<void> {
-  // An attempt that was given up must not go on waiting for locks, holding its connection.
+  // An attempt that has timed out must not keep waiting for locks and occupy its connection.
   await tx.query(`SELECT set_config('statement_timeout', $1, true)`, [String(timeoutMs)]);
   const locked = await tx.query<{ topic: string; partition: number; next_offset: string }>(
     `SELECT p.topic, p.partition, p.next_offset
@@ -83,8 +83,8 @@ export async function appendBatches(tx: Transaction, batches: PartitionBatch[], 
 }
 
 /**
- * The parameters of the insert: one array per column. All values travel as one block of bytes that the statement cuts
- * up: an array of `bytea` would have to be written out in hexadecimal.
+ * Builds the parameters of the insert: one array per column. All values are sent as one block of bytes that the
+ * statement splits, because an array of `bytea` would have to be encoded as hexadecimal.
  */
 function toColumns(batches: PartitionBatch[], nextOffsets: Map<string, bigint>): unknown[] {
   const ends: bigint[] = [];
@@ -125,7 +125,7 @@ function toColumns(batches: PartitionBatch[], nextOffsets: Map<string, bigint>):
   ];
 }
 
-/** Numbers need no quoting; the driver's own way treats each element as a text to escape. */
+/** Formats an array of numbers. It needs no escaping, which the driver would do for each element. */
 function toArrayLiteral(numbers: (number | bigint)[]): string {
   return `{${numbers.join(',')}}`;
 }
@@ -136,7 +136,10 @@ function toHeaderText(headers: Record<string, string> | undefined): string {
   return JSON.stringify(Object.fromEntries(escaped));
 }
 
-/** Records from `fromOffset` on, oldest first: at most `maxRecords`, cut once their values reach `maxBytes`. */
+/**
+ * Reads records from `fromOffset` on, oldest first: at most `maxRecords`, and no further records once their values
+ * reach `maxBytes`.
+ */
 export async function readRecords(
   sql: Sql,
   where: { topic: string; partition: number; fromOffset: bigint },
@@ -182,17 +185,17 @@ function toLogRecord(row: RecordRow): LogRecord {
 interface PassedOffset {
   topic: string;
   partition: number;
-  /** Every group known for the topic has stored an offset at least this high; the end when no group is known. */
+  /** Every known group has stored at least this offset; the end of the partition if no group is known. */
   offset: bigint;
-  /** True when a group is known. */
+  /** True if a group of the topic is known. */
   isRead: boolean;
 }
 
 /**
- * A group is known once it has stored one offset of the topic in this log. Where it has stored none yet it has passed
- * nothing.
+ * Reads how far all known groups have read each partition. A group is known once it has stored an offset for any
+ * partition of the topic in this log; partitions where it has stored none count as unread.
  *
- * @param retiredGroups read no more: nothing is kept for them.
+ * @param retiredGroups groups that no longer read and are ignored.
  */
 export async function readPassedOffsets(sql: Sql, retiredGroups: readonly string[]): Promise<PassedOffset[]> {
   const rows = await sql.query<{ topic: string; partition: number; passed: string; is_read: boolean }>(
@@ -215,8 +218,8 @@ export async function readPassedOffsets(sql: Sql, retiredGroups: readonly string
 }
 
 /**
- * Deletes up to `limit` of the oldest records below the offset that are older than `retentionHours`; returns how many.
- * Only one process does so at a time; the others find nothing to do.
+ * Deletes up to `limit` of the oldest records that are below the offset and older than `retentionHours`; returns how
+ * many. Only one process can do so at a time; in others, it deletes nothing.
  */
 export async function trimPartition(
   tx: Transaction,
@@ -244,14 +247,14 @@ export async function trimPartition(
   return row?.count ?? 0;
 }
 
-/** The guard of a log has refused an append (`PostgresLogOptions.guard`). Says nothing about the database's health. */
+/** Thrown by `PostgresLogOptions.guard` to reject an append. Does not indicate a problem with the database. */
 export class AppendRefused extends Error {
   override readonly name = 'AppendRefused';
 }
 
 /**
- * PostgreSQL's text and jsonb hold neither NUL nor half a surrogate pair, but a distinct id, and so a key, may contain
- * both. NUL is escaped and comes back; a lone surrogate becomes U+FFFD, as it does in UTF-8 everywhere else.
+ * Escapes text for PostgreSQL, whose text and jsonb cannot store NUL or lone surrogates. A distinct ID, and therefore a
+ * key, may contain both. NUL is restored by `fromPostgresText`; a lone surrogate becomes U+FFFD, as in UTF-8.
  */
 export function toPostgresText(text: string): string {
   const wellFormed = text.toWellFormed();
@@ -259,7 +262,7 @@ export function toPostgresText(text: string): string {
   return wellFormed.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
 }
 
-/** Undoes `toPostgresText`. */
+/** Reverses `toPostgresText`. */
 export function fromPostgresText(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(/\\([\\0])/g, (_, escaped: string) => (escaped === '0' ? '\0' : '\\'));

@@ -36,7 +36,7 @@ async function offsetsLeft(topic: string): Promise<number[]> {
   return rows.map(({ offset }) => Number(offset));
 }
 
-test('deletes what every known group has passed, and only that', async () => {
+test('deletes the records that all known groups have read, and no others', async () => {
   const topic = await fixture.createTopic(1);
   const unread = await fixture.createTopic(1);
   await fixture.log.append([...numbered(topic, 'k', 0, 20), ...numbered(unread, 'k', 0, 5)]);
@@ -47,7 +47,7 @@ test('deletes what every known group has passed, and only that', async () => {
   expect(await offsetsLeft(unread)).toEqual(range(0, 5));
 });
 
-test('keeps nothing for a group that was switched off', async () => {
+test('keeps no records for a retired group', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 20));
   await storeOffset(topic, 0, 'storing', 12);
@@ -58,7 +58,7 @@ test('keeps nothing for a group that was switched off', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(12, 8));
 });
 
-test('an offset of another log passes nothing here', async () => {
+test('ignores offsets of other logs', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await storeOffset(topic, 0, 'group', 4);
@@ -70,7 +70,7 @@ test('an offset of another log passes nothing here', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(4, 6));
 });
 
-test('deletes what no group reads once it is old enough for that', async () => {
+test('deletes records that no group reads after their longer retention', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await fixture.database.sql.query(
@@ -83,7 +83,7 @@ test('deletes what no group reads once it is old enough for that', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(4, 6));
 });
 
-test('deletes more than one step at a time', async () => {
+test('deletes more records than fit into one step', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 4500));
   await storeOffset(topic, 0, 'group', 4400);
@@ -91,7 +91,7 @@ test('deletes more than one step at a time', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(4400, 100));
 });
 
-test('keeps records that are younger than the retention', async () => {
+test('keeps records that are younger than the retention time', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await fixture.database.sql.query(
@@ -103,7 +103,7 @@ test('keeps records that are younger than the retention', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(4, 6));
 });
 
-test('deletes nothing of a partition in which a known group has stored no offset yet', async () => {
+test('deletes nothing from a partition for which a known group has not stored an offset', async () => {
   const topic = await fixture.createTopic(2);
   await fixture.log.append(range(0, 20).map((n) => ({ topic, key: null, value: Buffer.from(String(n)) })));
   await storeOffset(topic, 0, 'one', 10);
@@ -114,7 +114,7 @@ test('deletes nothing of a partition in which a known group has stored no offset
   expect((await readAll(fixture.log, topic, 10)).every(({ partition }) => partition === 1)).toBe(true);
 });
 
-test('a reader goes on behind what was trimmed, also when nothing is left, and appends keep counting', async () => {
+test('a reader continues after trimmed records, even if none are left, and offsets keep increasing', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await storeOffset(topic, 0, 'group', 10);

@@ -8,22 +8,22 @@ import { createPostgresLog } from '../postgres/log.ts';
 import { testLogger } from './test-logger.ts';
 
 export interface LogSettings extends Partial<AppendSettings> {
-  /** Reach the servers through this port instead of their own. */
+  /** Connects to the servers through this port. */
   proxyPort?: number;
 }
 
 export interface OpenLog {
   log: EventLog;
-  /** Closes the log and what it stands on. */
+  /** Closes the log and its database or connections. */
   close(): Promise<void>;
 }
 
-/** How long a member may be silent, in the tests: the shortest that a broker's defaults allow. */
+/** Session timeout of members in tests: the shortest that a broker allows by default. */
 export const memberTimeoutMs = 6000;
 
 export type AdapterName = 'kafka' | 'postgres';
 
-/** Both adapters, as the contract suite needs them. @param databaseUrl of the test file's own database. */
+/** Opens a log with either adapter for the contract suite. @param databaseUrl the test file's own database. */
 export function openLog(name: AdapterName, databaseUrl: string, settings: LogSettings = {}): OpenLog {
   const { proxyPort, ...appendSettings } = settings;
   return name === 'kafka'
@@ -31,7 +31,7 @@ export function openLog(name: AdapterName, databaseUrl: string, settings: LogSet
     : openPostgresLog(databaseUrl, appendSettings, proxyPort);
 }
 
-/** Address of the server an adapter talks to, for a proxy in between. */
+/** Returns the server address of an adapter, to put a proxy in front of it. */
 export function serverAddress(name: AdapterName): { targetHost: string; targetPort: number } {
   const [broker = ''] = testServers().kafkaBrokers;
   const url = new URL(name === 'kafka' ? `tcp://${broker}` : testServers().databaseUrl);
@@ -47,7 +47,8 @@ function openKafkaLog(settings: Partial<AppendSettings>, proxyPort: number | und
     sessionTimeoutMs: memberTimeoutMs,
     heartbeatIntervalMs: 300,
     fetchWaitMs: 100,
-    // Brokers tell clients their own address; only here can they be led elsewhere.
+    // Brokers advertise their own addresses to clients, so only the socket factory can redirect connections to the
+    // proxy.
     ...(proxyPort === undefined
       ? {}
       : {

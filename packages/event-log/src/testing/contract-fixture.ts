@@ -11,17 +11,23 @@ export interface ContractFixture {
   database: Database;
   databaseUrl: string;
   log: EventLog;
-  /** Another log object on the same servers, closed at the end. As `log`, it gives an append time. */
+  /**
+   * Opens another log on the same servers, which is closed at the end. Its time limits are as generous as those of
+   * `log`.
+   */
   open(settings?: LogSettings): EventLog;
   createTopic(partitions?: number): Promise<string>;
-  /** A consumer that stores effects exactly; stopped at the end. `change` replaces parts of its options. */
+  /**
+   * Starts a consumer that stores each effect exactly once; it is stopped at the end. `change` overrides some of its
+   * options.
+   */
   consume(topic: string, group: string, change?: Partial<ConsumeOptions>, on?: EventLog): Promise<LogConsumer>;
-  /** Waits for so many effects, then looks once more: none may follow. */
+  /** Waits for this many effects, and then checks that no more follow. */
   effects(topic: string, group: string, count: number): Promise<Effect[]>;
   stop(): Promise<void>;
 }
 
-/** One database and one log for a test file. */
+/** Creates a database and a log for a test file. */
 export async function createContractFixture(adapter: AdapterName): Promise<ContractFixture> {
   const testDatabase: TestDatabase = await createTestDatabase();
   const database = createDatabase({
@@ -88,18 +94,18 @@ export async function createContractFixture(adapter: AdapterName): Promise<Contr
   };
 }
 
-/** One for each adapter, for the tests of both to run beside each other: most of their time is waiting. */
+/** Creates a fixture for each adapter, so that their tests run concurrently: they spend most of their time waiting. */
 export async function createContractFixtures(): Promise<Record<AdapterName, ContractFixture>> {
   const [kafka, postgres] = await Promise.all([createContractFixture('kafka'), createContractFixture('postgres')]);
   return { kafka, postgres };
 }
 
-/** Numbered records of one key: the number is the value. */
+/** Creates records with consecutive numbers as values. */
 export function numbered(topic: string, key: string, from: number, count: number): AppendRecord[] {
   return Array.from({ length: count }, (_, index) => ({ topic, key, value: Buffer.from(String(from + index)) }));
 }
 
-/** The numbers of each key, in the order they took effect. */
+/** Groups the numbers by key, in the order in which they took effect. */
 export function numbersByKey(effects: { key: string | null; value: string }[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>();
   for (const { key, value } of effects) {
@@ -114,14 +120,14 @@ export function range(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
 
-/** Reads `count` records of a topic from the start, without a database. */
+/** Reads `count` records of a topic from its start, without a database. */
 export async function readAll(
   log: EventLog,
   topic: string,
   count: number,
 ): Promise<(LogRecord & { partition: number })[]> {
   const records: (LogRecord & { partition: number })[] = [];
-  /** A member that lost its group is given its partitions again, from where it says. */
+  /** Next offset per partition, for when the member loses its partitions and gets them again. */
   const ends = new Map<number, bigint>();
   const consumer = await log.consume({
     topic,

@@ -10,7 +10,7 @@ export interface Effect {
   handledBy: string;
 }
 
-/** The table that shows, in order, what handlers have done. Nothing in it prevents doubles: they must show. */
+/** Creates the table of the effects of handlers, in order. It has no unique key, so that duplicates become visible. */
 export async function createEffectTable(database: Database): Promise<void> {
   await database.sql.query(
     `CREATE TABLE IF NOT EXISTS effect (
@@ -21,8 +21,8 @@ export async function createEffectTable(database: Database): Promise<void> {
 }
 
 /**
- * A handler that works as the event consumer does: effects and the next offset in one transaction, the stored offset
- * locked at its start, a batch that does not go on from it refused as stale.
+ * Creates a handler that works like the event consumer. It locks the stored offset, rejects a batch that does not
+ * continue from it as stale, and writes the effects and the next offset in one transaction.
  */
 export function createExactHandler(database: Database, topic: string, group: string, handledBy: string) {
   async function handler(batch: LogBatch): Promise<BatchResult> {
@@ -58,7 +58,7 @@ export function createExactHandler(database: Database, topic: string, group: str
   } satisfies Pick<ConsumeOptions, 'startOffset' | 'handler'>;
 }
 
-/** The offset in the one log this group has read. */
+/** Reads the stored offset of a group that has read only one log. */
 export async function storedOffset(
   database: Database,
   topic: string,
@@ -72,7 +72,7 @@ export async function storedOffset(
   return row === undefined ? null : BigInt(row.next_offset);
 }
 
-/** All effects of a group on a topic, in the order they were committed for each partition. */
+/** Reads all effects of a group on a topic, in commit order per partition. */
 export async function readEffects(database: Database, topic: string, group: string): Promise<Effect[]> {
   const rows = await database.sql.query<{
     partition: number;

@@ -3,18 +3,18 @@ import { type AdapterName, openLog } from './adapters.ts';
 import { createExactHandler } from './effects.ts';
 import { testLogger } from './test-logger.ts';
 
-/** What `startMember` passes as the only argument, as JSON. */
+/** Arguments of this program, which `startMember` passes as JSON. */
 export interface MemberArguments {
   adapter: AdapterName;
   databaseUrl: string;
   topic: string;
   group: string;
   name: string;
-  /** Time each batch takes besides its transaction, so that a kill hits the middle of work. */
+  /** Additional duration of each batch, so that a kill interrupts work. */
   batchMs: number;
 }
 
-/** A consumer in a process of its own, to be killed. Tells its parent `ready` once it has joined. */
+/** Runs a consumer in a separate process that a test can kill. Sends `ready` to its parent once it has joined. */
 async function main(): Promise<void> {
   const args: MemberArguments = JSON.parse(process.argv[2] ?? '{}');
   const database = createDatabase({ url: args.databaseUrl, logger: testLogger() });

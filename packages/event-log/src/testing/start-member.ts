@@ -5,13 +5,13 @@ import type { MemberArguments } from './member-process.ts';
 export const memberProgram = 'packages/event-log/src/testing/member-process.ts';
 
 export interface MemberProcess {
-  /** Resolves once the member has joined its group; rejects when it ends before. */
+  /** Resolves once the member has joined its group; rejects when it exits before. */
   ready: Promise<void>;
-  /** SIGKILL: it neither deregisters nor cleans up. */
+  /** Sends SIGKILL, so that the member neither deregisters nor cleans up. */
   kill(): Promise<void>;
 }
 
-/** Starts a consumer as a child process. @param program `memberProgram`, compiled. */
+/** Starts a consumer as a child process. @param program path of the compiled member-process.ts. */
 export function startMember(program: string, args: MemberArguments): MemberProcess {
   const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(args)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -1,6 +1,6 @@
 import { createLogger, type Logger } from '@millrace/runtime';
 
-/** Says nothing: the faults these tests make would fill the screen with what is expected. */
+/** Creates a silent logger, because these tests cause many expected errors. */
 export function testLogger(): Logger {
   const logger = createLogger('test', 'debug');
   logger.silent = true;

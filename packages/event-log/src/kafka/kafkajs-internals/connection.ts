@@ -6,24 +6,23 @@ import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 /**
- * Sockets of one kafkajs client that can be torn down from outside.
+ * Sockets of one kafkajs client that can be closed from outside.
  *
- * Reason: kafkajs 2.2.4 keeps using a connection whose requests time out, so behind a broker that is gone without a word
- * (pulled cable, frozen machine) it would wait for TCP to give up, a quarter of an hour.
- * Relies on: the setting `socketFactory`, which is public; on `network.request_timeout` naming the broker by the host and port
- * a socket was asked for; and on kafkajs reconnecting after a socket's error.
- * Witness: tracked-sockets.kafka.test.ts, and with whole logs event-log.faults.kafka.test.ts.
- * May go: when the client gives up a connection that does not answer.
+ * Reason: kafkajs 2.2.4 keeps using a connection whose requests time out. When a broker disappears without closing it
+ * (pulled cable, frozen machine), kafkajs would wait about 15 minutes for TCP to give up. Relies on: the public setting
+ * `socketFactory`; on `network.request_timeout` naming the broker by the host and port that the socket was requested
+ * for; and on kafkajs reconnecting after a socket error. Witness: tracked-sockets.kafka.test.ts, and with complete logs
+ * event-log.faults.kafka.test.ts. May go: when the client gives up a connection that does not respond.
  */
 interface TrackedSockets {
   socketFactory: ISocketFactory;
-  /** Breaks all connections, or those to one `host:port`. kafkajs sees a connection error and reconnects. */
+  /** Closes all connections, or those to one `host:port`. kafkajs sees a connection error and reconnects. */
   destroy(reason: string, broker?: string): void;
-  /** Breaks all connections and lets no new one come up: what kafkajs still retries by itself fails. */
+  /** Closes all connections and prevents new ones, so that retries of kafkajs fail. */
   retire(reason: string): void;
 }
 
-/** @param lost told whenever a connection is over that was up, unless all are given up. */
+/** @param lost called whenever an established connection is lost, except after `retire`. */
 export function createTrackedSockets(
   connect: ISocketFactory = connectSocket,
   lost: () => void = () => {},
@@ -62,12 +61,12 @@ export function createTrackedSockets(
 
 function failedSocket(reason: string): net.Socket {
   const socket = new net.Socket();
-  // Later, when kafkajs has put its listeners on.
+  // Deferred until kafkajs has attached its listeners.
   setImmediate(() => socket.destroy(new Error(reason)));
   return socket;
 }
 
-/** @types kafkajs says `ssl` is always there; it is null or a boolean as well. */
+/** @types declares `ssl` as always present, but it may also be null or a boolean. */
 function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.Socket {
   const options = ssl as tls.ConnectionOptions | boolean | null | undefined;
   if (!options) return net.connect({ host, port, keepAlive: true, noDelay: true }, onConnect);
@@ -79,20 +78,20 @@ function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.
 }
 
 /**
- * Reason: when a connection is cut in the middle of an answer, kafkajs 2.2.4 keeps what had arrived of it and takes the first
- * bytes of the next connection for the rest. From there on it reads sizes where there are none: requests go unanswered, or a
- * `RangeError` is thrown in the listener of a socket, where nobody can catch it and the process ends.
- * Relies on: `connect` of a connection, which is called for each new socket, and its `chunks`, `bytesBuffered` and
- * `bytesNeeded`, which say what has arrived and how much is waited for.
- * Witness: fresh-connection.kafka.test.ts. If kafkajs changes, `beginConnectionsAfresh` throws at start.
- * May go: when kafkajs forgets it by itself (https://github.com/tulios/kafkajs/issues/715).
+ * Reason: when a connection is cut in the middle of a response, kafkajs 2.2.4 keeps the received bytes and treats the
+ * first bytes of the next connection as the rest. From then on it reads sizes at wrong positions. Requests get no
+ * response, or a `RangeError` is thrown in a socket listener, where it cannot be caught and ends the process. Relies
+ * on: `connect` of a connection, which is called for each new socket, and its fields `chunks`, `bytesBuffered` and
+ * `bytesNeeded`, which describe the received and the expected bytes. Witness: fresh-connection.kafka.test.ts. If
+ * kafkajs changes, `beginConnectionsAfresh` throws at start. May go: when kafkajs discards these bytes
+ * (https://github.com/tulios/kafkajs/issues/715).
  */
 
-/** Bytes that say how long an answer is. */
+/** Size of a response's length field in bytes. */
 const sizeBytes = 4;
 let isCorrected = false;
 
-/** @throws Error when kafkajs is not the one this was written for. */
+/** @throws Error when the kafkajs version is not the supported one. */
 export function beginConnectionsAfresh(): void {
   if (isCorrected) return;
   const { prototype } = Connection;
@@ -108,18 +107,18 @@ export function beginConnectionsAfresh(): void {
 }
 
 /**
- * Reason: once a connection has had its first response, kafkajs 2.2.4 keeps a timer going on it that finds nothing to do and
- * sets itself again, with a negative delay, that is every millisecond: a process with a few idle connections spends
- * several percent of a core on it (and newer Nodes warn about the delay). The timer is only needed while requests wait
- * to be sent, or for the end of a throttling; this says so to the class, once per process.
- * Relies on: the request queue's `pending` and `scheduleCheckPendingRequests`.
- * Witness: request-queue-timer.test.ts. If kafkajs changes, `stopIdleRequestQueueTimer` throws at start.
- * May go: when kafkajs fixes it (https://github.com/tulios/kafkajs/issues/1751).
+ * Reason: after the first response on a connection, kafkajs 2.2.4 keeps a timer running on it that has nothing to do.
+ * It sets the timer with a negative delay, that is every millisecond. A process with a few idle connections spends
+ * several percent of a core on it, and newer Node versions warn about the delay. The timer is only needed while
+ * requests wait to be sent, or for the end of throttling. This patches the class accordingly, once per process. Relies
+ * on: the request queue's `pending` and `scheduleCheckPendingRequests`. Witness: request-queue-timer.test.ts. If
+ * kafkajs changes, `stopIdleRequestQueueTimer` throws at start. May go: when kafkajs fixes it
+ * (https://github.com/tulios/kafkajs/issues/1751).
  */
 
 let isTimerCorrected = false;
 
-/** @throws Error when kafkajs is not the one this was written for. */
+/** @throws Error when the kafkajs version is not the supported one. */
 export function stopIdleRequestQueueTimer(): void {
   if (isTimerCorrected) return;
   const { prototype } = RequestQueue;
@@ -134,12 +133,11 @@ export function stopIdleRequestQueueTimer(): void {
 }
 
 /**
- * Reason: kafkajs reports every retry, rebalance and first coordinator look-up as an error. What matters to an operator is said
- * by this package itself (unreachable, recovered, crashed for good), so nothing of kafkajs's own goes above `debug`,
- * except the one thing we would otherwise not notice: that a listener of ours failed.
- * Relies on: the text with which kafkajs tells of that, and the fields of its log entries that may hold records.
- * Witness: kafka-logging.test.ts.
- * May go: when the client throws errors of listeners where they are seen.
+ * Reason: kafkajs logs every retry, rebalance and first coordinator lookup as an error. This package itself logs what
+ * matters to an operator (unreachable, recovered, crashed permanently). Messages of kafkajs are therefore logged at
+ * `debug`, with one exception: a failure of one of our listeners, which would otherwise go unnoticed. Relies on: the
+ * text of the message about a failed listener, and the names of log fields that may contain records. Witness:
+ * kafka-logging.test.ts. May go: when the client throws the errors of listeners where callers can see them.
  */
 export function kafkaLogCreator(logger: Logger): logCreator {
   return () =>

@@ -3,11 +3,11 @@ import { useTopicIds } from './metadata.ts';
 import { useOwnProduceEncoding } from './produce.ts';
 
 /**
- * Replaces parts of kafkajs by ours, once per process. This folder holds everything that reaches inside kafkajs 2.2.4,
- * and what only those parts need. Why it is kafkajs, and what would change that: docs/decisions/028-kafka-client.md.
- * With another client the folder goes.
+ * Patches kafkajs, once per process. This folder holds everything that reaches inside kafkajs 2.2.4, and the code that
+ * only these patches need. Why we use kafkajs, and what would change that: docs/decisions/028-kafka-client.md. With
+ * another client, this folder can be deleted.
  *
- * @throws Error when kafkajs is not the one the parts were written for.
+ * @throws Error when the kafkajs version is not the supported one.
  */
 export function correctKafkajs(): void {
   useOwnProduceEncoding();

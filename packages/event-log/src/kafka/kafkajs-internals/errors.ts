@@ -1,8 +1,7 @@
 /**
- * Reason: kafkajs calls some errors final that only say that no broker answered, and stops its consumer for good.
- * Relies on: the names of kafkajs's errors, their `cause`, and the text of one plain `Error`.
- * Witness: is-broker-away.test.ts.
- * May go: when the client continues by itself until brokers are back.
+ * Reason: kafkajs treats some errors as final that only mean that no broker responded, and stops its consumer
+ * permanently. Relies on: the names of kafkajs errors, their `cause`, and the text of one plain `Error`. Witness:
+ * is-broker-away.test.ts. May go: when the client retries until brokers are back.
  */
 
 const names = new Set([
@@ -14,10 +13,13 @@ const names = new Set([
   'KafkaJSRequestTimeoutError',
   'KafkaJSLockTimeout',
 ]);
-/** A plain `Error` of kafkajs, for a connection that was lost between two of its steps. */
+/** Message of the plain `Error` that kafkajs throws when a connection was lost between two of its steps. */
 const lostBetween = 'Broker not connected';
 
-/** Whether an error says, itself or through its causes, that no broker answered; kafkajs calls some of these final. */
+/**
+ * Returns whether an error or one of its causes means that no broker responded. kafkajs treats some of these errors as
+ * final.
+ */
 export function isBrokerAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { name, message, cause } = error as { name?: unknown; message?: unknown; cause?: unknown };
@@ -25,24 +27,22 @@ export function isBrokerAway(error: unknown): boolean {
 }
 
 /**
- * Reason: a topic that was just made is not known to every broker yet. kafkajs ends with some of these errors for good, and
- * one of them it does not know as one.
- * Relies on: the field `type` of its protocol errors, the name `KafkaJSMetadataNotLoaded`, and `fetchTopicOffsets` reading
- * `partitions` of nothing.
- * Witness: is-without-leader.test.ts.
- * May go: when kafkajs asks again by itself about a topic that has no leader yet.
+ * Reason: a new topic is not known to every broker immediately. kafkajs fails permanently with some of the resulting
+ * errors, and does not recognize one of them. Relies on: the field `type` of its protocol errors, the name
+ * `KafkaJSMetadataNotLoaded`, and `fetchTopicOffsets` reading `partitions` of undefined. Witness:
+ * is-without-leader.test.ts. May go: when kafkajs retries requests about a topic that has no leader yet.
  */
 
-/** What brokers answer about partitions they do not know (yet), or that have no leader (yet). */
+/** Error types of brokers for partitions they do not know yet, or that have no leader yet. */
 const withoutLeader = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
 
-/** Whether an error says, itself or through its causes, that asking about the topic may succeed a little later. */
+/** Returns whether an error or one of its causes means that the request about the topic may succeed a little later. */
 export function isWithoutLeader(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (withoutLeader.has(String((cause as { type?: unknown }).type))) return true;
-    // Says that the layout it has is out of date; it reads it again the next time.
+    // kafkajs's metadata is out of date. It is read again at the next request.
     if (cause.name === 'KafkaJSMetadataNotLoaded') return true;
-    // It was asked about another topic meanwhile, has forgotten this one, and reads a field of nothing.
+    // kafkajs loaded the metadata of another topic meanwhile, which replaced that of this topic.
     if (cause instanceof TypeError && cause.message.includes("'partitions'")) return true;
   }
   return false;

@@ -5,15 +5,15 @@ test.each([
   [127, [0x7f]],
   [128, [0x80, 1]],
   [300, [0xac, 2]],
-])('a varint of %d', (value, bytes) => {
+])('encodes %d as a varint', (value, bytes) => {
   expect([...unsignedVarint(value)]).toEqual(bytes);
 });
 
-test.each(['', 'a', 'ä'.repeat(100), 'x'.repeat(20_000)])('texts, also long ones', (text) => {
+test.each(['', 'a', 'ä'.repeat(100), 'x'.repeat(20_000)])('reads back strings of any length', (text) => {
   expect(createFlexibleReader(compactText(text)).text()).toBe(text);
 });
 
-test('no text is null, elements end with tags, and tags are skipped', () => {
+test('reads a missing string as null, and skips tags after array elements', () => {
   expect(createFlexibleReader(Buffer.of(0)).text()).toBeNull();
   const tags = Buffer.of(2, 7, 1, 99, 200, 1, 2, 5, 5);
   const two = Buffer.concat([Buffer.of(3), Buffer.of(0, 1), tags, Buffer.of(0, 2), Buffer.of(0)]);
@@ -24,6 +24,6 @@ test('no text is null, elements end with tags, and tags are skipped', () => {
 test.each([
   ['bytes', (reader: ReturnType<typeof createFlexibleReader>) => reader.bytes(4)],
   ['a number', (reader: ReturnType<typeof createFlexibleReader>) => reader.int32()],
-])('an answer that ends too early is an error: %s', (_, read) => {
+])('throws when a response ends too early: %s', (_, read) => {
   expect(() => read(createFlexibleReader(Buffer.of(1, 2)))).toThrow();
 });

@@ -4,7 +4,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
 import { beginConnectionsAfresh } from './connection.ts';
 
-/** A way to the broker on which answers can be cut off in their middle, as when its machine dies. */
+/** A proxy to the broker that can cut off a response in the middle, as when the broker's machine dies. */
 async function startCuttingProxy() {
   const { targetHost: host, targetPort } = serverAddress('kafka');
   let passes = Number.POSITIVE_INFINITY;
@@ -17,7 +17,7 @@ async function startCuttingProxy() {
       passes -= part.length;
       client.write(part);
       if (part.length === chunk.length) return;
-      // The rest, and whatever else comes on this connection, is lost.
+      // Drops the rest of this response and everything else on the connection.
       cuts += 1;
       passes = Number.POSITIVE_INFINITY;
       server.removeAllListeners('data').destroy();
@@ -42,7 +42,7 @@ async function startCuttingProxy() {
   };
 }
 
-test('what had arrived of an answer when its connection was cut is no part of the next one', async () => {
+test('a partial response from a cut connection does not affect the next connection', async () => {
   beginConnectionsAfresh();
   const proxy = await startCuttingProxy();
   const kafka = new Kafka({
@@ -55,10 +55,10 @@ test('what had arrived of an answer when its connection was cut is no part of th
   try {
     await admin.connect();
     const known = await admin.describeCluster();
-    // Within the size, behind it, and within the content.
+    // Cut positions: within the length field, after it, and within the content.
     for (const [index, bytes] of [2, 4, 6, 30].entries()) {
       proxy.cutAfter(bytes);
-      // It asks twice unless it did within this millisecond, and kafkajs keeps why the second request fails to itself.
+      // `describeCluster` usually sends two requests, and kafkajs hides the error of the second one.
       await expect(admin.describeCluster()).rejects.toThrow();
       expect(proxy.cuts()).toBe(index + 1);
       expect(await admin.describeCluster()).toEqual(known);

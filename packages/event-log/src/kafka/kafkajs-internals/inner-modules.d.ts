@@ -1,6 +1,6 @@
 /**
- * The files inside kafkajs 2.2.4 that this folder corrects (produce.ts, metadata.ts, connection.ts). Imported by name, not
- * through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
+ * Types of the files inside kafkajs 2.2.4 that this folder patches (produce.ts, metadata.ts, connection.ts). They are
+ * imported by name and not with `require`, so that a bundler includes the same copy that kafkajs itself uses.
  */
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {
   import type { Message } from 'kafkajs';
@@ -18,7 +18,7 @@ declare module 'kafkajs/src/protocol/requests/produce/index.js' {
       response: { decode(raw: unknown): Promise<unknown>; parse(data: unknown): Promise<unknown> };
     };
   };
-  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  // biome-ignore lint/style/noDefaultExport: TypeScript sees the exports of a CommonJS module as its default export
   export default produce;
   export type { ProduceRequest };
 }
@@ -36,7 +36,7 @@ declare module 'kafkajs/src/protocol/requests/metadata/index.js' {
       response: { decode(raw: Buffer): Promise<unknown>; parse(data: unknown): Promise<unknown> };
     };
   };
-  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  // biome-ignore lint/style/noDefaultExport: TypeScript sees the exports of a CommonJS module as its default export
   export default metadata;
   export type { MetadataRequest };
 }
@@ -46,7 +46,7 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
     pending: unknown[];
     scheduleCheckPendingRequests(): void;
   }
-  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  // biome-ignore lint/style/noDefaultExport: TypeScript sees the exports of a CommonJS module as its default export
   export default RequestQueue;
 }
 
@@ -56,7 +56,7 @@ declare module 'kafkajs/src/network/connection.js' {
     connect(): Promise<boolean>;
     processData(rawData: Buffer): void;
   }
-  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  // biome-ignore lint/style/noDefaultExport: TypeScript sees the exports of a CommonJS module as its default export
   export default Connection;
 }
 
@@ -67,6 +67,6 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     writeEncoder(value: object): Encoder;
     writeBuffer(value: Buffer): Encoder;
   }
-  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  // biome-ignore lint/style/noDefaultExport: TypeScript sees the exports of a CommonJS module as its default export
   export default Encoder;
 }

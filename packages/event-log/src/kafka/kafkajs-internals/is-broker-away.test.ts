@@ -19,11 +19,11 @@ test.each([
     'no answer, called final',
     () => new errors.KafkaJSNonRetriableError('x', { cause: new errors.KafkaJSRequestTimeoutError('t') }),
   ],
-])('%s: brokers are away', (_, error) => {
+])('treats %s as brokers being away', (_, error) => {
   expect(isBrokerAway(error())).toBe(true);
 });
 
-test('a broker object that is not connected yet: brokers are away', async () => {
+test('treats a broker object that is not connected as brokers being away', async () => {
   const broker = new Broker({ connectionPool: {}, logger, nodeId: 1 });
   const error = await broker.metadata([]).catch((reason: unknown) => reason);
   expect(isBrokerAway(new errors.KafkaJSNonRetriableError('x', { cause: error }))).toBe(true);
@@ -36,6 +36,6 @@ test.each([
   ],
   ['a mistake of ours', () => new TypeError('undefined is not a function')],
   ['nothing', () => undefined],
-])('%s: brokers answer', (_, error) => {
+])('does not treat %s as brokers being away', (_, error) => {
   expect(isBrokerAway(error())).toBe(false);
 });

@@ -7,7 +7,7 @@ const Cluster = kafkajs('kafkajs/src/cluster/index.js');
 const { createErrorFromCode } = kafkajs('kafkajs/src/protocol/error.js');
 
 const logger = { namespace: () => logger, debug() {}, error() {}, warn() {}, info() {} };
-/** A cluster that has forgotten the topic. */
+/** A cluster object that has lost the metadata of the topic. */
 const forgetful = {
   async addTargetTopic() {},
   async refreshMetadataIfNecessary() {},
@@ -16,19 +16,19 @@ const forgetful = {
 };
 
 /** Error codes: https://kafka.apache.org/protocol#protocol_error_codes */
-test.each([3, 5, 6])('a broker that answers with error %d does not know the leader yet', (code) => {
+test.each([3, 5, 6])('treats error %d of a broker as a leader that is not known yet', (code) => {
   expect(isWithoutLeader(createErrorFromCode(code))).toBe(true);
   expect(isWithoutLeader(new Error('asking', { cause: createErrorFromCode(code) }))).toBe(true);
 });
 
-test('a client that has forgotten the topic asks again', async () => {
+test("retries when the client has lost the topic's metadata", async () => {
   const admin = createAdmin({ logger, cluster: forgetful, retry: { retries: 0 } });
   const error = await admin.fetchTopicOffsets('topic').catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(TypeError);
   expect(isWithoutLeader(error)).toBe(true);
 });
 
-test('a client that has not read the layout asks again', async () => {
+test('retries when the client has not loaded metadata yet', async () => {
   const cluster = new Cluster({ logger, brokers: ['nowhere:1'] });
   const error = await cluster.findControllerBroker().catch((reason: unknown) => reason);
   expect(isWithoutLeader(error)).toBe(true);
@@ -38,6 +38,6 @@ test.each([
   ['a topic that is not allowed', () => createErrorFromCode(29)],
   ['a mistake of ours', () => new TypeError('undefined is not a function')],
   ['nothing', () => undefined],
-])('%s is not asked about again', (_, error) => {
+])('does not retry after %s', (_, error) => {
   expect(isWithoutLeader(error())).toBe(false);
 });

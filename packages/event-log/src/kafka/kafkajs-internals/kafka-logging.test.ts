@@ -21,7 +21,7 @@ function recordingLogger(said: Said[]): Logger {
   return logger;
 }
 
-test('a listener of ours that fails is an error; that no broker answers is only told at debug', async () => {
+test('logs a failed listener as an error, and unreachable brokers at debug only', async () => {
   const said: Said[] = [];
   const kafka = new Kafka({
     brokers: ['127.0.0.1:1'],

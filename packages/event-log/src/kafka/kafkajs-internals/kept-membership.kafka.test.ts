@@ -26,7 +26,7 @@ async function membersOf(group: string): Promise<string[]> {
   return (groups[0]?.members ?? []).map(({ memberId }) => memberId);
 }
 
-test.concurrent('a member that lost its brokers for longer than its client is patient comes back as itself', async () => {
+test.concurrent('a member that lost its brokers for longer than its client retries returns as the same member', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const proxy = await createFaultProxy(serverAddress('kafka'));
@@ -40,7 +40,7 @@ test.concurrent('a member that lost its brokers for longer than its client is pa
     brokers: testServers().kafkaBrokers,
     clientId: 'test',
     logger,
-    // As long as this the group would wait, all its partitions at rest, for the member that it believes to have lost.
+    // If it returned as a new member, all partitions would stop for this long while the group waits for the old one.
     sessionTimeoutMs: 40_000,
     heartbeatIntervalMs: 300,
     fetchWaitMs: 100,
@@ -61,7 +61,7 @@ test.concurrent('a member that lost its brokers for longer than its client is pa
     expect(await membersOf(group)).toEqual(before);
     expect(before).toHaveLength(1);
 
-    // Whoever leaves is gone at once, and comes back as somebody else.
+    // Leaving the group removes the member immediately.
     await consumer.stop();
     expect(await membersOf(group)).toEqual([]);
   } finally {
@@ -70,7 +70,7 @@ test.concurrent('a member that lost its brokers for longer than its client is pa
   }
 });
 
-test.concurrent('a member whose session has ended joins anew', async () => {
+test.concurrent('a member whose session has expired rejoins as a new member', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const proxy = await createFaultProxy(serverAddress('kafka'));
@@ -130,7 +130,7 @@ test.concurrent('a member whose connection breaks while it joins is still one me
   try {
     await fixture.log.append(numbered(topic, 'k', 0, 3));
     await eventually(() => isAtWork, { what: 'work' });
-    // The group waits for the first, which is at work.
+    // The group waits for the first member, whose handler is running.
     const joining = fixture.consume(topic, group, createExactHandler(fixture.database, topic, group, 'second'), log);
     await eventually(async () => (await membersOf(group)).length === 2, { what: 'a second member' });
     proxy.cut();

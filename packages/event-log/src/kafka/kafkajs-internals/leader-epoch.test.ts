@@ -3,7 +3,7 @@ import type { KafkaMessage } from 'kafkajs';
 import { newestLeaderEpoch } from './metadata.ts';
 import { encodeRecordBatch } from './testing/encode-record-batch.ts';
 
-/** How kafkajs reads what it fetched. */
+/** Decodes a fetched batch with kafkajs's own code. */
 const kafkajs = createRequire(import.meta.url);
 const Decoder = kafkajs('kafkajs/src/protocol/decoder.js');
 const decodeRecordBatch = kafkajs('kafkajs/src/protocol/recordBatch/v0/decoder.js');
@@ -19,13 +19,13 @@ async function fetched(epoch: number): Promise<KafkaMessage[]> {
   return new Batch('t', '0', { partition: 0, highWatermark: '1', abortedTransactions: [], messages }).messages;
 }
 
-test('messages tell the epoch of the leader that wrote them; the last one counts', async () => {
+test('returns the leader epoch of the last message', async () => {
   const messages = [...(await fetched(7)), ...(await fetched(9))];
   expect(messages).toHaveLength(2);
   expect(newestLeaderEpoch(messages)).toBe(9);
 });
 
-test('nothing is known of no messages, nor of those that carry no epoch', async () => {
+test('returns null without messages and for messages without an epoch', async () => {
   expect(newestLeaderEpoch([])).toBeNull();
   const [message] = await fetched(7);
   expect(newestLeaderEpoch([{ ...message, batchContext: undefined } as unknown as KafkaMessage])).toBeNull();

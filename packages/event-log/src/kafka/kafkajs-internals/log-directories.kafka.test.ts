@@ -2,7 +2,7 @@ import { testServers } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { readLogDirectories } from './log-directories.ts';
 
-test('a broker tells where its records are, and how much room is left there', async () => {
+test("reads a broker's log directories and their free space", async () => {
   const kafka = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING });
   const directories = await readLogDirectories(kafka);
   expect(directories).toEqual([
@@ -18,6 +18,6 @@ test('a broker tells where its records are, and how much room is left there', as
   expect(space?.totalBytes).toBeGreaterThan(space?.freeBytes ?? 0);
 });
 
-test('another kafkajs is noticed', async () => {
+test('rejects another version of kafkajs', async () => {
   await expect(readLogDirectories({} as Kafka)).rejects.toThrow('kafkajs changed');
 });

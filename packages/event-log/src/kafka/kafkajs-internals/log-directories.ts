@@ -3,28 +3,28 @@ import Encoder from 'kafkajs/src/protocol/encoder.js';
 import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './metadata.ts';
 
 /**
- * Reason: kafkajs 2.2.4 cannot ask brokers for their log directories, and how full their disks are is what stops most of them.
- * Relies on: a client's method that makes a cluster, known by what its symbol says; a cluster that connects and finds its
- * brokers; a broker that chooses among versions of a request and has the connections to send it by.
- * Witness: log-directories.kafka.test.ts. If kafkajs changes, `readLogDirectories` rejects, and nothing else is touched.
- * May go: when the client can ask it.
+ * Reason: kafkajs 2.2.4 cannot request log directories from brokers, and a full disk is the most common reason for a
+ * broker to stop. Relies on: a client method that creates a cluster, found by the description of its symbol; a cluster
+ * that connects and finds its brokers; a broker that selects a request version and sends the request. Witness:
+ * log-directories.kafka.test.ts. If kafkajs changes, `readLogDirectories` rejects, and nothing else is affected. May
+ * go: when the client supports this request.
  */
 export interface LogDirectory {
-  /** Id of its broker. */
+  /** ID of the broker. */
   broker: number;
   path: string;
-  /** The broker has given it up: what is in it can be neither read nor written. */
+  /** True if the broker has taken the directory offline: its records can be neither read nor written. */
   isOffline: boolean;
-  /** Space of its disk, including what others keep there; null when the broker cannot tell. */
+  /** Size of its disk and free space, including other users of the disk; null when the broker cannot determine it. */
   space: { totalBytes: number; freeBytes: number } | null;
 }
 
-/** Versions from 4 on (Kafka 3.3) tell the size of disks. https://cwiki.apache.org/confluence/x/ABZDD */
+/** Versions from 4 (Kafka 3.3) include disk sizes. https://cwiki.apache.org/confluence/x/ABZDD */
 const ownVersion = 4;
 const apiKey = 35;
 const notAllowed = 31;
 
-/** Each of all brokers is asked. @returns null when they are too old to tell, or do not tell this client. */
+/** Reads the log directories of all brokers. @returns null when a broker is too old or denies access. */
 export async function readLogDirectories(kafka: Kafka): Promise<LogDirectory[] | null> {
   const cluster = makeCluster(kafka);
   try {
@@ -39,7 +39,7 @@ export async function readLogDirectories(kafka: Kafka): Promise<LogDirectory[] |
   }
 }
 
-/** kafkajs's, as far as it is used here. */
+/** The part of kafkajs's cluster that is used here. */
 interface Cluster {
   connect(): Promise<void>;
   refreshMetadata(): Promise<void>;
@@ -76,13 +76,16 @@ async function askBroker({ versions, connectionPool }: Broker, broker: number): 
   return (answer as { directories: LogDirectory[] | null }).directories;
 }
 
-/** https://kafka.apache.org/protocol#The_Messages_DescribeLogDirs: the tags that end the head, of no topics, no tags. */
+/**
+ * Body of a request (https://kafka.apache.org/protocol#The_Messages_DescribeLogDirs): tags that end the header, null
+ * for all topics, no tags.
+ */
 const encodedRequest = Buffer.concat([Buffer.of(0), unsignedVarint(1), Buffer.of(0)]);
 
 function decodeResponse(raw: Buffer, broker: number): LogDirectory[] | null {
   const reader = createFlexibleReader(raw);
   reader.skipTags();
-  reader.int32(); // throttled for so long
+  reader.int32(); // throttle time
   const error = reader.int16();
   if (error === notAllowed) return null;
   if (error !== 0)
@@ -97,7 +100,7 @@ function readDirectory(reader: FlexibleReader, broker: number): LogDirectory {
     throw new Error('a broker described topics that were not requested');
   });
   const [totalBytes, freeBytes] = [reader.int64(), reader.int64()];
-  // -1 where Java cannot tell.
+  // -1 when Java cannot determine it.
   const isKnown = totalBytes >= 0 && freeBytes >= 0;
   return { broker, path, isOffline: error !== 0, space: isKnown ? { totalBytes, freeBytes } : null };
 }

@@ -1,39 +1,40 @@
 import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafkajs';
 
 /**
- * Reason: kafkajs 2.2.4 leaves its group with each of its crashes, or cannot leave it because the brokers are away, and joins
- * as a new member afterwards; and it crashes whenever brokers are away for a few seconds. Its old self is then still in the
- * group, which waits for it, with all partitions at rest or some in nobody's hands, until its session is over. So the id a
- * coordinator gave is kept here and told again, and who crashes does not leave. A coordinator that does not know the id (any
- * more) says so, and kafkajs rejoins.
- * Relies on: an assigner being made for one consumer and given its cluster, which gives coordinators; `joinGroup`,
- * `leaveGroup` and `lookupRequest` of those, the last of which is set again with each connecting.
- * Witness: kept-membership.kafka.test.ts. If kafkajs changes, joining a group throws.
- * May go: when the client keeps its membership by itself, or knows static members (`group.instance.id`, KIP-345).
+ * Reason: kafkajs 2.2.4 crashes whenever brokers are away for a few seconds. At each crash it leaves its group, or
+ * cannot leave because the brokers are away, and joins as a new member afterwards. Its old membership then remains in
+ * the group until its session expires. The group waits for it meanwhile, with all partitions stopped or some assigned
+ * to no live member. So this code remembers the member ID from the coordinator, sends it again, and does not leave the
+ * group at a crash. When a coordinator does not know the ID, it rejects the request, and kafkajs rejoins. Relies on: an
+ * assigner being created for one consumer and receiving its cluster, which provides coordinators; and on `joinGroup`,
+ * `leaveGroup` and `lookupRequest` of those. `lookupRequest` is replaced at each connect. Witness:
+ * kept-membership.kafka.test.ts. If kafkajs changes, joining a group throws. May go: when the client keeps its
+ * membership, or supports static members (`group.instance.id`, KIP-345).
  */
 
-/** What a coordinator's broker object can do beside what kafkajs declares. */
+/** Methods of a coordinator's broker object that kafkajs does not declare. */
 interface Coordinator {
   joinGroup(request: object): Promise<unknown>;
   leaveGroup(request: object): Promise<unknown>;
-  /** The version of a request that both sides know, as a function from its content to what is sent. */
+  /** Selects the newest version of a request that both sides support. Returns a function that builds the request. */
   lookupRequest(apiKey: number, definition: unknown): (content: { memberId?: string }) => unknown;
 }
 
-/** Of JoinGroup: https://kafka.apache.org/protocol#protocol_api_keys */
+/** API key of JoinGroup: https://kafka.apache.org/protocol#protocol_api_keys */
 const joinGroupKey = 11;
 
 /**
- * The usual assigner, in a factory for one consumer that has it stay the same member of its group.
+ * Creates an assigner factory for one consumer. It assigns partitions as usual, and makes the consumer keep its group
+ * membership.
  *
- * @param stopping aborted before the consumer is stopped for good.
- * @throws Error when kafkajs is not the one this was written for (2.2.4).
+ * @param stopping aborted before the consumer stops permanently.
+ * @throws Error when the kafkajs version is not 2.2.4.
  */
 export function keptMembership(stopping: AbortSignal): PartitionAssigner {
   const watched = new WeakSet<object>();
   let memberId = '';
 
-  /** Each connecting puts a new one in its place. */
+  /** Must run after each connect, which replaces `lookupRequest`. */
   function watchRequests(broker: Coordinator): void {
     const lookUp = broker.lookupRequest;
     if (watched.has(lookUp)) return;
@@ -41,7 +42,7 @@ export function keptMembership(stopping: AbortSignal): PartitionAssigner {
       const toRequest = lookUp(apiKey, definition);
       if (apiKey !== joinGroupKey) return toRequest;
       return (content) => {
-        // Before it is sent: a member that was not answered is one all the same.
+        // Remember it before sending: the coordinator counts the member even if its response is lost.
         memberId = content.memberId || memberId;
         return toRequest({ ...content, memberId });
       };

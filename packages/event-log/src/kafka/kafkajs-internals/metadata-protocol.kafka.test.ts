@@ -14,12 +14,12 @@ test.each([
   [9, 6],
   [10, 10],
   [13, 10],
-])('a broker that knows versions up to %d is asked in version %d', (maxVersion, asked) => {
+])('to a broker that supports versions up to %d, it sends version %d', (maxVersion, asked) => {
   const ask = lookup({ [metadataKey]: { minVersion: 0, maxVersion } })(metadataKey, requests.Metadata);
   expect(ask({ topics: ['topic'] }).request).toMatchObject({ apiKey: metadataKey, apiVersion: asked });
 });
 
-test('the metadata of a partition says which topic it is of, and how often it has got a leader', async () => {
+test('metadata of a partition includes its topic ID and leader epoch', async () => {
   const { kafkaBrokers: brokers } = testServers();
   const topic = `${uniqueTopicPrefix()}identity`;
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();

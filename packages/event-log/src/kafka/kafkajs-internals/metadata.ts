@@ -4,29 +4,28 @@ import type { MetadataRequest } from 'kafkajs/src/protocol/requests/metadata/ind
 import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 
 /**
- * Reason: kafkajs 2.2.4 asks for metadata in versions up to 6, and topics have had ids since version 10 (Kafka 2.8). A topic
- * that was deleted and created again is told by its id alone. So a version of our own is put beside kafkajs's; it is used
- * wherever the broker knows it, and older brokers are asked as before.
- * Relies on: kafkajs choosing the newest version in an exported list that the broker knows, looking its encoder up by it in
- * a plain exported object, and handing out the partitions of the answer as they were decoded.
- * Witness: metadata-protocol.kafka.test.ts. If kafkajs changes, `useTopicIds` throws at start.
- * May go: when the client tells the ids of topics and the epochs of leaders.
+ * Reason: kafkajs 2.2.4 requests metadata in versions up to 6, and topic IDs exist since version 10 (Kafka 2.8). A
+ * topic that was deleted and created again can only be recognized by its ID. So this adds version 10 to those of
+ * kafkajs. It is used with brokers that support it; older brokers get the same requests as before. Relies on: kafkajs
+ * choosing the newest version in an exported list that the broker supports, looking up its encoder in a plain exported
+ * object, and returning partitions as they were decoded. Witness: metadata-protocol.kafka.test.ts. If kafkajs changes,
+ * `useTopicIds` throws at start. May go: when the client provides topic IDs and leader epochs.
  */
 const ownVersion = 10;
 const newestOfKafkajs = 6;
 const metadataKey = 3;
 let isInstalled = false;
 
-/** What our version adds to what kafkajs tells of a partition. */
+/** Fields that version 10 adds to the metadata of a partition. */
 interface TopicIdentity {
   clusterId: string | null;
   /** 32 hexadecimal digits. */
   topicId: string;
-  /** Grows by one whenever the partition gets a leader. */
+  /** Increases by one with each election of a leader. */
   leaderEpoch: number;
 }
 
-/** Puts our version in place, once per process. @throws Error when kafkajs is not the one this was written for. */
+/** Installs version 10, once per process. @throws Error when the kafkajs version is not the supported one. */
 export function useTopicIds(): void {
   if (isInstalled) return;
   if (typeof metadata?.protocol !== 'function' || metadata.versions?.at(-1) !== String(newestOfKafkajs)) {
@@ -45,7 +44,7 @@ export function useTopicIds(): void {
       },
       response: {
         decode: async (raw) => decodeMetadata(raw),
-        // Errors of topics and partitions are thrown as kafkajs does.
+        // kafkajs throws the errors of topics and partitions.
         parse: original({ version: newestOfKafkajs })(asked).response.parse,
       },
     });
@@ -53,22 +52,25 @@ export function useTopicIds(): void {
   isInstalled = true;
 }
 
-/** The identity that came with the metadata of a partition; null from brokers before Kafka 2.8. */
+/** Returns the identity that came with a partition's metadata; null with brokers older than Kafka 2.8. */
 export function topicIdentityOf(partition: object | undefined): TopicIdentity | null {
   return partition !== undefined && 'topicId' in partition ? (partition as TopicIdentity) : null;
 }
 
-/** https://kafka.apache.org/protocol#The_Messages_Metadata, behind the tags that end the head of such a request. */
+/**
+ * Encodes the request after its header (https://kafka.apache.org/protocol#The_Messages_Metadata), starting with the
+ * header's tags.
+ */
 function encodeRequest({ topics, allowAutoTopicCreation = true }: MetadataRequest): Buffer {
   const noTags = Buffer.of(0);
   const named = topics.flatMap((topic) => [Buffer.alloc(16), compactText(topic), noTags]);
-  // No topics at all stands for all of them, as kafkajs means it.
+  // In kafkajs, an empty list means all topics.
   const count = unsignedVarint(topics.length === 0 ? 0 : topics.length + 1);
   const flags = Buffer.of(allowAutoTopicCreation ? 1 : 0, 0, 0);
   return Buffer.concat([noTags, count, ...named, flags, noTags]);
 }
 
-/** @returns what kafkajs makes of its own versions, with a `TopicIdentity` in each partition. */
+/** @returns the same shape as kafkajs's own versions, with a `TopicIdentity` in each partition. */
 function decodeMetadata(raw: Buffer) {
   const reader = createFlexibleReader(raw);
   reader.skipTags();
@@ -91,7 +93,7 @@ function readTopic(reader: FlexibleReader, clusterId: string | null) {
   const topicId = reader.bytes(16).toString('hex');
   const isInternal = reader.int8() !== 0;
   const partitionMetadata = reader.array(() => readPartition(reader, { clusterId, topicId }));
-  reader.int32(); // operations this client may use
+  reader.int32(); // operations this client is authorized for
   return { topicErrorCode, topic, isInternal, partitionMetadata };
 }
 
@@ -109,9 +111,9 @@ function readPartition(reader: FlexibleReader, ofTopic: Omit<TopicIdentity, 'lea
 }
 
 /**
- * Kafka's newer way to write requests and answers: lengths are varints, one more than they are, and everything may end
- * with tagged fields. https://cwiki.apache.org/confluence/display/KAFKA/KIP-482
- * Only kafka/kafkajs-internals/metadata.ts and log-directories.ts need it, and it goes with them.
+ * Reads Kafka's flexible message format: lengths are varints of the length plus one, and every structure may end with
+ * tagged fields. https://cwiki.apache.org/confluence/display/KAFKA/KIP-482 Only metadata.ts and log-directories.ts need
+ * it; it can be deleted together with them.
  */
 export interface FlexibleReader {
   int8(): number;
@@ -120,15 +122,15 @@ export interface FlexibleReader {
   /** Exact up to 2 ** 53. */
   int64(): number;
   bytes(length: number): Buffer;
-  /** Null where there is none. */
+  /** Reads a string; null if it is missing. */
   text(): string | null;
   int32s(): number[];
-  /** Elements with tagged fields behind each, which are skipped. */
+  /** Reads an array, and skips the tagged fields after each element. */
   array<T>(read: () => T): T[];
   skipTags(): void;
 }
 
-/** @throws RangeError when the answer is shorter than it says. */
+/** @throws RangeError when the buffer is shorter than its lengths require. */
 export function createFlexibleReader(buffer: Buffer): FlexibleReader {
   let at = 0;
 
@@ -207,15 +209,15 @@ export function compactText(text: string): Buffer {
 }
 
 /**
- * Reason: a new leader may have lost what the former one had; a higher epoch tells of it, and kafkajs checks nothing by it.
- * Relies on: `batchContext.partitionLeaderEpoch` of fetched messages, which kafkajs 2.2.4 leaves on them without declaring it.
- * Witness: leader-epoch.test.ts.
- * May go: when the client tells the epoch of records, or finds truncated logs by itself (KIP-320).
+ * Reason: a new leader may lack records that the former one had. A higher leader epoch reveals this, but kafkajs does
+ * not check it. Relies on: `batchContext.partitionLeaderEpoch` of fetched messages, which kafkajs 2.2.4 sets without
+ * declaring it. Witness: leader-epoch.test.ts. May go: when the client provides the epoch of records, or detects
+ * truncated logs (KIP-320).
  */
 
-/** The highest epoch of the leaders that wrote the messages; null where they carry none (the format before Kafka 0.11). */
+/** Returns the highest leader epoch of the messages; null if they have none (the format before Kafka 0.11). */
 export function newestLeaderEpoch(messages: readonly KafkaMessage[]): number | null {
-  // Epochs never fall within a log, so that of the last message is the highest.
+  // Epochs never decrease within a log, so the last message has the highest.
   const { batchContext } = (messages.at(-1) ?? {}) as { batchContext?: { partitionLeaderEpoch?: number } };
   return batchContext?.partitionLeaderEpoch ?? null;
 }

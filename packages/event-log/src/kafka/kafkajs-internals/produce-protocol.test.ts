@@ -3,7 +3,7 @@ import type { Message } from 'kafkajs';
 import type { OutgoingRecord } from '../../append/transport.ts';
 import { toBundle, useOwnProduceEncoding } from './produce.ts';
 
-/** The way a request takes through kafkajs: looked up by what the broker knows, encoded, framed. */
+/** Sends a request through kafkajs's own steps: select the version, encode, and frame. */
 const kafkajs = createRequire(import.meta.url);
 const { lookup, requests } = kafkajs('kafkajs/src/protocol/requests/index.js');
 const frameRequest = kafkajs('kafkajs/src/protocol/request.js');
@@ -24,7 +24,7 @@ async function frame(request: unknown): Promise<Buffer> {
   return (await frameRequest({ correlationId: 77, clientId: 'test', request })).buffer;
 }
 
-/** What a broker reads: https://kafka.apache.org/protocol#The_Messages_Produce */
+/** Decodes a request like a broker: https://kafka.apache.org/protocol#The_Messages_Produce */
 async function read(framed: Buffer) {
   const decoder = new Decoder(framed);
   const size = decoder.readInt32();
@@ -46,7 +46,7 @@ const record = (value: string): OutgoingRecord => ({
 
 beforeAll(() => useOwnProduceEncoding());
 
-test('kafkajs frames our encoding as a whole request', async () => {
+test('kafkajs frames our encoding as a complete request', async () => {
   const { request } = produce([toBundle(3, [record('one'), record('two')])]);
   const framed = await frame(request);
   expect(await read(framed)).toEqual({
@@ -60,7 +60,7 @@ test('kafkajs frames our encoding as a whole request', async () => {
   });
 });
 
-test('a request is written once, to memory that is used again after its answer', async () => {
+test('a request is written once, into memory that is reused after the response', async () => {
   const first = produce([toBundle(3, [record('first')])]);
   const memory = (await frame(first.request)).buffer;
   const meanwhile = await frame(produce([toBundle(3, [record('meanwhile')])]).request);
@@ -71,13 +71,13 @@ test('a request is written once, to memory that is used again after its answer',
   expect((await read(next)).values).toEqual(['next']);
 });
 
-test('an error of one partition is left to the caller', async () => {
+test('leaves the error of a single partition to the caller', async () => {
   const { response } = produce([toBundle(3, [record('one')])]);
   const answer = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };
   expect(await response.parse(answer)).toBe(answer);
 });
 
-test("messages that are not ours take kafkajs's own way", async () => {
+test('kafkajs itself encodes messages that are not ours', async () => {
   const { request, response } = produce([{ key: null, value: Buffer.from('plain') }]);
   expect((await read(await frame(request))).values).toEqual(['plain']);
   const answer = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };

@@ -6,23 +6,22 @@ import produce from 'kafkajs/src/protocol/requests/produce/index.js';
 import { type OutgoingRecord, varintSize } from '../../append/transport.ts';
 
 /**
- * Reason: kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, sums it with a CRC in
- * JavaScript, collects messages in time that grows with the square of their number, and answers an error of one
- * partition by failing, and sending again, all of them. Here it is one buffer per request, the CRC in native code, and errors
- * reported per partition. Everything around it (connections, metadata, leaders) stays kafkajs's.
- * Relies on: kafkajs looking its encoder up by version in a plain exported object each time, and passing on the messages of a
- * partition as they were given.
- * Witness: produce-protocol.test.ts, and against brokers the contract suite (event-log.contract.kafka.test.ts). If kafkajs changes,
- * `useOwnProduceEncoding` throws at start, and a bundle that reached the original encoder would be refused there as an
- * invalid value: neither can write wrong bytes.
- * May go: when a client takes the records of a partition as a whole, at this cost, and says how each partition fared.
+ * Reason: kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, and computes the CRC in
+ * JavaScript. The time to collect messages grows with the square of their number, and after an error of one partition
+ * all partitions fail and are sent again. Here a request takes one buffer, native code computes the CRC, and errors are
+ * reported per partition. kafkajs still handles the rest (connections, metadata, leaders). Relies on: kafkajs looking
+ * up its encoder by version in a plain exported object each time, and passing on the messages of a partition unchanged.
+ * Witness: produce-protocol.test.ts, and with real brokers event-log.contract.kafka.test.ts. If kafkajs changes,
+ * `useOwnProduceEncoding` throws at start. In a bundle with a second copy of kafkajs, the original encoder would reject
+ * our value as invalid. Neither can write wrong bytes. May go: when a client accepts the records of a partition as a
+ * unit, at this cost, and reports the outcome of each partition.
  */
 
-/** Record batches of magic 2 came with version 3 of the request. */
+/** Record batches with magic 2 were introduced with version 3 of the request. */
 const oldestVersion = 3;
 let isInstalled = false;
 
-/** Puts our encoder in place, once per process. @throws Error when kafkajs is not the one this was written for. */
+/** Installs our encoder, once per process. @throws Error when the kafkajs version is not the supported one. */
 export function useOwnProduceEncoding(): void {
   if (isInstalled) return;
   if (typeof produce?.protocol !== 'function' || !produce.versions?.includes('7')) {
@@ -46,7 +45,7 @@ export function useOwnProduceEncoding(): void {
         },
         response: {
           decode: response.decode,
-          // The caller looks at the error code of each partition itself.
+          // The caller checks the error code of each partition.
           async parse(data) {
             frame?.release();
             return data;
@@ -58,12 +57,12 @@ export function useOwnProduceEncoding(): void {
   isInstalled = true;
 }
 
-/** All records of one partition as what kafkajs takes for one message: it must only carry them to our encoder. */
+/** Wraps all records of one partition as a single kafkajs message, which kafkajs only passes on to our encoder. */
 export function toBundle(partition: number, records: OutgoingRecord[]): Message {
   return { partition, value: records as unknown as Buffer };
 }
 
-/** Partitions were chosen before: kafkajs only reads them. */
+/** Returns the partition that the caller has already chosen. */
 export const chosenPartition: (typeof Partitioners)['DefaultPartitioner'] =
   () =>
   ({ message }) =>
@@ -94,7 +93,7 @@ function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): Req
     for (const { batch } of partitions) size += 8 + batch.size;
   }
   return createRequestFrame(size, (buffer) => {
-    buffer.writeInt16BE(-1, 0); // no transactional id
+    buffer.writeInt16BE(-1, 0); // no transactional ID
     buffer.writeInt16BE(acks, 2);
     buffer.writeInt32BE(timeout, 4);
     let at = buffer.writeInt32BE(topics.length, 8);
@@ -113,21 +112,21 @@ function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): Req
 }
 
 /**
- * The format of Kafka, not of kafkajs; it is here because only kafka/kafkajs-internals/produce.ts needs it, and it goes with that.
- * Witness: record-batch.test.ts has kafkajs read what is written here.
+ * Encoding of Kafka's record batches. It is independent of kafkajs, but only needed while produce requests are encoded
+ * here. Witness: record-batch.test.ts decodes the result with kafkajs.
  */
 
 /** Bytes of a record batch before its first record. */
 const batchHeaderSize = 61;
-/** The checksum covers everything from the attributes on. */
+/** The checksum covers everything from the attributes field to the end. */
 const checksummedFrom = 21;
 
-/** Records of one partition, measured before they are written. */
+/** Records of one partition with their encoded sizes. */
 interface MeasuredBatch {
   records: OutgoingRecord[];
-  /** Bytes of each record after its length. */
+  /** Size of each record in bytes, without its length prefix. */
   bodies: number[];
-  /** Bytes of the whole batch. */
+  /** Size of the whole batch in bytes. */
   size: number;
 }
 
@@ -137,15 +136,15 @@ export function measureRecordBatch(records: OutgoingRecord[]): MeasuredBatch {
 }
 
 /**
- * Writes one Kafka record batch (magic 2, no compression, not idempotent). All records carry `timestampMs`.
+ * Writes one Kafka record batch (magic 2, not compressed, not idempotent). All records get the timestamp `timestampMs`.
  * Format: https://kafka.apache.org/documentation/#recordbatch
  *
- * @param buffer exactly the room of the batch.
+ * @param buffer has exactly the size of the batch.
  */
 export function writeRecordBatch(buffer: Buffer, { records, bodies, size }: MeasuredBatch, timestampMs: number): void {
-  buffer.writeBigInt64BE(0n, 0); // base offset: the broker assigns it
-  buffer.writeInt32BE(size - 12, 8); // length of what follows this field
-  buffer.writeInt32BE(-1, 12); // partition leader epoch: the broker's business
+  buffer.writeBigInt64BE(0n, 0); // base offset, assigned by the broker
+  buffer.writeInt32BE(size - 12, 8); // length of the rest
+  buffer.writeInt32BE(-1, 12); // partition leader epoch, set by the broker
   buffer.writeInt8(2, 16); // magic
   buffer.writeInt16BE(0, 21); // attributes: no compression, create time
   buffer.writeInt32BE(records.length - 1, 23); // last offset delta
@@ -210,7 +209,7 @@ function writeText(buffer: Buffer, start: number, text: string): number {
   return at + buffer.write(text, at, 'utf8');
 }
 
-/** Zigzag, seven bits a byte, low bits first. */
+/** Writes a zigzag varint: seven bits per byte, low bits first. */
 function writeVarint(buffer: Buffer, start: number, value: number): number {
   let rest = ((value << 1) ^ (value >> 31)) >>> 0;
   let at = start;
@@ -223,28 +222,26 @@ function writeVarint(buffer: Buffer, start: number, value: number): number {
 }
 
 /**
- * Reason: kafkajs 2.2.4 frames a request by copying its body twice, each time into fresh memory: once behind the head, once
- * behind the size of both. Of produce requests that is two bytes of garbage for every byte that is sent, and it, not what the
- * process keeps, decides how often all of the heap is collected. Here the body of a request is written once, to where it
- * is sent from: behind room for the size and the head, in memory that is used again after the answer.
- * Relies on: the encoder's `buf`, `offset` and `writeEncoder`, by which kafkajs puts the body behind the head and then both
- * behind their size.
- * Witness: produce-protocol.test.ts ("a request is written once").
- * May go: with kafka/kafkajs-internals/produce.ts.
+ * Reason: kafkajs 2.2.4 frames a request by copying its body twice into new memory, first to add the header and then to
+ * add the size. For produce requests, this means two bytes of garbage per byte sent, which is the main cause of full
+ * garbage collections. Here the body of a request is written once, into the buffer that is sent. The buffer has room
+ * for the size and the header, and is reused after the response. Relies on: the encoder's `buf`, `offset` and
+ * `writeEncoder`, which kafkajs uses to append the body to the header, and both to their size. Witness:
+ * produce-protocol.test.ts ("a request is written once"). May go: together with the produce encoding in this file.
  */
 interface RequestFrame {
-  /** All that kafkajs looks at before it passes a body on. */
+  /** The only field that kafkajs reads before it passes a body on. */
   readonly buf: Buffer;
-  /** The broker has answered: nobody reads the request any more. A request without an answer is left to the collector. */
+  /** Releases the memory after the broker's response. Without a response, the garbage collector frees it. */
   release(): void;
 }
 
-/** Bytes before a request that say how long it is. */
+/** Size of the length field at the start of a request in bytes. */
 const sizeBytes = 4;
 const nothing = Buffer.alloc(0);
 const memory = createRequestMemory();
 
-/** @param write writes the body into exactly `size` bytes; called once, when kafkajs has written the head. */
+/** @param write writes the body into exactly `size` bytes; called once, after kafkajs has written the header. */
 function createRequestFrame(size: number, write: (body: Buffer) => void): RequestFrame {
   return new Frame(size, write);
 }
@@ -260,7 +257,7 @@ class Frame implements RequestFrame {
     this.#write = write;
   }
 
-  /** @returns room for the size, the head and the body. */
+  /** @returns a buffer with room for the size, then the header and the body. */
   put(head: Buffer): Buffer {
     const bodyAt = sizeBytes + head.length;
     const size = bodyAt + this.#size;
@@ -277,10 +274,13 @@ class Frame implements RequestFrame {
   }
 }
 
-/** The whole request of an encoder whose head and body are in place. */
+/** The complete request, for encoders that already contain the header and the body. */
 const wholeOf = new WeakMap<object, Buffer>();
 
-/** Has kafkajs frame such bodies in their place. To be called once. @throws Error when kafkajs is not the one this was written for. */
+/**
+ * Makes kafkajs frame these bodies without copying. Call it once. @throws Error when the kafkajs version is not the
+ * supported one.
+ */
 function frameInPlace(): void {
   const { prototype } = Encoder;
   const writeEncoder = prototype?.writeEncoder;
@@ -307,20 +307,20 @@ function take(encoder: Encoder, written: Buffer): void {
   encoder.offset = written.length;
 }
 
-/** Memory that requests are written to, one after the other; only for kafka/kafkajs-internals/produce.ts, and goes with it. */
+/** Pool of buffers for requests; only for the encoding in this file. */
 interface RequestMemory {
-  /** Room for at least `size` bytes, with anything in it. */
+  /** Returns a buffer of at least `size` bytes with arbitrary content. */
   take(size: number): Buffer;
   release(room: Buffer): void;
 }
 
 const smallestBytes = 64 * 1024;
-/** Larger ones are rare, and would be kept for nothing. */
+/** Larger buffers are rarely needed, so they are not worth keeping. */
 const largestKeptBytes = 2 * 1024 * 1024;
-/** As many brokers are written to at once, mostly. */
+/** Enough for the usual number of brokers with concurrent requests. */
 const maxKept = 4;
 
-/** Keeps a few pieces, of sizes that fit requests of about the same size. */
+/** Creates a pool that keeps a few buffers, which suits requests of similar sizes. */
 export function createRequestMemory(): RequestMemory {
   const kept: Buffer[] = [];
   return {
@@ -337,7 +337,7 @@ export function createRequestMemory(): RequestMemory {
   };
 }
 
-/** To a power of two, so that pieces are found again for the next request. */
+/** Rounds up to a power of two, so that the next request can reuse the buffer. */
 function roundedUp(size: number): number {
   return Math.max(smallestBytes, 2 ** Math.ceil(Math.log2(size)));
 }

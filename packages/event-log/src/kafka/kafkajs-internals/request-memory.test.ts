@@ -1,6 +1,6 @@
 import { createRequestMemory } from './produce.ts';
 
-test('gives memory again that was given back, and none that was not', () => {
+test('reuses only buffers that were released', () => {
   const memory = createRequestMemory();
   const [first, second] = [memory.take(100_000), memory.take(100_000)];
   expect(first).not.toBe(second);
@@ -9,7 +9,7 @@ test('gives memory again that was given back, and none that was not', () => {
   expect(memory.take(90_000)).not.toBe(second);
 });
 
-test('gives room enough, whatever came back', () => {
+test('returns buffers that are large enough, whatever was released before', () => {
   const memory = createRequestMemory();
   memory.release(memory.take(1));
   for (const size of [0, 1, 65_536, 65_537, 1_000_000, 2_097_152, 2_097_153, 9_000_000]) {
@@ -19,7 +19,7 @@ test('gives room enough, whatever came back', () => {
   }
 });
 
-test('keeps a few pieces, the latest, and none of the largest', () => {
+test('keeps a few of the latest buffers, and none of the largest', () => {
   const memory = createRequestMemory();
   const rooms = Array.from({ length: 6 }, () => memory.take(70_000));
   for (const room of rooms) memory.release(room);

@@ -3,7 +3,7 @@ import { stopIdleRequestQueueTimer } from './connection.ts';
 
 const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js');
 
-test('a connection with nothing to send keeps no timer; one with waiting requests does', () => {
+test('a connection runs a timer only while requests wait to be sent', () => {
   stopIdleRequestQueueTimer();
   const queue = new RequestQueue({ requestTimeout: 1000, clientId: 'test', broker: 'b', logger: { debug() {} } });
   queue.checkPendingRequests();

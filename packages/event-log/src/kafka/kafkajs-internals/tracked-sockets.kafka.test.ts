@@ -4,7 +4,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
 import { createTrackedSockets } from './connection.ts';
 
-test('a silent broker is told by its address, its connections can be broken, and kafkajs goes on with new ones', async () => {
+test("reports a silent broker's address, can break its connections, and kafkajs continues with new ones", async () => {
   const proxy = await createFaultProxy(serverAddress('kafka'));
   let lost = 0;
   const sockets = createTrackedSockets(
@@ -24,7 +24,7 @@ test('a silent broker is told by its address, its connections can be broken, and
   try {
     await eventually(() => admin.connect());
     await eventually(() => admin.listTopics());
-    // A busy machine may have been too late for these already.
+    // On a slow machine, some requests may have timed out already.
     const lostAtFirst = lost;
     sockets.destroy('of another', 'elsewhere:1');
     expect(lost).toBe(lostAtFirst);

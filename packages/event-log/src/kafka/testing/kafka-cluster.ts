@@ -11,33 +11,33 @@ import { eventually } from '@millrace/testing';
 
 export interface KafkaClusterOptions {
   nodes: 1 | 3;
-  /** Further lines of server.properties. */
+  /** Additional settings for server.properties. */
   settings?: Record<string, string>;
-  /** Further arguments for formatting the data directory, e.g. users for SCRAM. */
+  /** Additional arguments for formatting the data directory, e.g. SCRAM users. */
   formatArguments?: string[];
-  /** Adds a listener of this security protocol; the plain one stays for the brokers among themselves. */
+  /** Adds a listener with this security protocol. Brokers use the plaintext one among themselves. */
   securedBy?: 'SASL_PLAINTEXT' | 'SASL_SSL' | 'SSL';
 }
 
-/** Brokers of a test's own, to be killed. */
+/** Kafka brokers that a single test starts and may kill. */
 export interface KafkaCluster {
   /** `host:port` of each broker's listener for clients. */
   brokers: string[];
-  /** SIGKILL, by its index in `brokers`. */
+  /** Kills the broker at this index of `brokers` with SIGKILL. */
   kill(node: number): Promise<void>;
-  /** The same broker again, on the same port and with the same data. */
+  /** Restarts a broker on the same port and with the same data. */
   start(node: number): Promise<void>;
-  /** Copies the files of a broker that was killed; returns what puts the copy back in their place. */
+  /** Copies the data of a killed broker. Returns a function that restores the copy. */
   copyFiles(node: number): () => void;
   stop(): Promise<void>;
 }
 
-/** False where there is no Java, or nothing to fetch Kafka with: then these tests cannot run. */
+/** False without Java or without a way to download Kafka. The tests that need a cluster are then skipped. */
 export async function hasJava(): Promise<boolean> {
   return (await findJava()) !== null && (hasKafkaJars() || (await hasProgram('mvn')));
 }
 
-/** Programs that run for a minute at most: compiling them thoroughly would be half of what they cost. */
+/** For programs that run a minute at most, thorough compilation would be half of the cost. */
 const shortLived = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 interface Node {
@@ -47,12 +47,12 @@ interface Node {
   child: ChildProcess | null;
 }
 
-/** Starts brokers from Apache Kafka's own jars, each its own controller, on loopback. */
+/** Starts brokers from Apache Kafka's own jars on localhost. Each broker is also a controller. */
 export async function startKafkaCluster(options: KafkaClusterOptions): Promise<KafkaCluster> {
   const java = (await findJava()) ?? 'java';
   const classPath = `${await kafkaJars()}/*`;
   const root = mkdtempSync(join(tmpdir(), 'millrace-kafka-'));
-  // Kafka's tool takes an id that begins with a dash for an option: the highest bit is left out.
+  // Clears the highest bit, because Kafka's tool would treat an ID that starts with a dash as an option.
   const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
   const ports = await freePorts(options.nodes);
   const voters = ports.map(({ controller }, index) => `${index + 1}@127.0.0.1:${controller}`).join(',');
@@ -165,7 +165,7 @@ function properties(
     'offsets.topic.num.partitions': '4',
     'group.initial.rebalance.delay.ms': '0',
     'auto.create.topics.enable': 'false',
-    // A broker that died is missed sooner than after the 9 s of the default.
+    // Detects a dead broker sooner than with the default of 9 s.
     'broker.session.timeout.ms': '4000',
     'broker.heartbeat.interval.ms': '500',
     ...settings,

@@ -1,7 +1,6 @@
 import type { OutgoingRecord } from '../../../append/transport.ts';
 import { measureRecordBatch, writeRecordBatch } from '../produce.ts';
 
-/** Encodes records as one batch, into a buffer of exactly the right size. */
 export function encodeRecordBatch(records: OutgoingRecord[], timestampMs: number): Buffer {
   const batch = measureRecordBatch(records);
   const buffer = Buffer.allocUnsafe(batch.size);
