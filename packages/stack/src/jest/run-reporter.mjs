@@ -18,9 +18,11 @@ export default class RunReporter {
     // A single file runs in this process and not in a worker.
     await stopWorkerFixtures();
     const counts = {
-      failures: results.testResults.flatMap((file) =>
-        failuresOf(relative(this.#rootDirectory, file.testFilePath), file),
-      ),
+      failedFiles: results.testResults.flatMap((file) => {
+        const path = relative(this.#rootDirectory, file.testFilePath);
+        const failures = failuresOf(path, file);
+        return failures.length === 0 ? [] : [{ path, failures, ...countsOf(file) }];
+      }),
       passed: results.numPassedTests,
       // A file that could not even be loaded has an unknown number of tests: it counts as one failure.
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
@@ -46,6 +48,12 @@ export default class RunReporter {
     console.log(`All ${times.length} files: ${Math.round(sum('total'))} s (${setup} % loading and setup)`);
   }
 }
+
+const countsOf = ({ testExecError, numPassingTests, numFailingTests, numPendingTests, numTodoTests }) => ({
+  passed: numPassingTests,
+  failed: numFailingTests + (testExecError ? 1 : 0),
+  skipped: numPendingTests + numTodoTests,
+});
 
 function failuresOf(path, { testExecError, testResults }) {
   const failed = testResults

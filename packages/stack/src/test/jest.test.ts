@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../run-program.ts';
-import { jestRuns, readCounts, sumOf } from './jest.ts';
+import { jestRuns, readCounts, sumOf, withRerun } from './jest.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -38,16 +38,32 @@ test.each([
   },
 );
 
-test('the closing line counts all runs, and one that broke off as a failure', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'millrace-counts-'));
-  const whole = join(directory, 'whole.json');
-  await writeFile(whole, JSON.stringify({ failures: [], passed: 5, failed: 0, skipped: 2 }));
-  expect(sumOf([readCounts(whole), readCounts(whole)])).toEqual({ failures: [], passed: 10, failed: 0, skipped: 4 });
-  expect(sumOf([readCounts(whole), readCounts(join(directory, 'none.json'))])).toEqual({
-    failures: ['jest exited early'],
-    passed: 5,
-    failed: 1,
-    skipped: 2,
+describe('the counts of a run', () => {
+  test('count a run that ended early as one failure', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'millrace-counts-'));
+    const whole = join(directory, 'whole.json');
+    await writeFile(whole, JSON.stringify({ failedFiles: [], passed: 5, failed: 0, skipped: 2 }));
+    expect(sumOf([readCounts(whole), readCounts(whole)])).toMatchObject({
+      failedFiles: [],
+      ...{ passed: 10, failed: 0, skipped: 4 },
+    });
+    expect(sumOf([readCounts(whole), readCounts(join(directory, 'none.json'))])).toMatchObject({
+      failedFiles: [{ failures: ['jest exited early'] }],
+      ...{ passed: 5, failed: 1, skipped: 2 },
+    });
+    await rm(directory, { recursive: true });
   });
-  await rm(directory, { recursive: true });
+
+  test('take the second result of files that ran again, and list what failed only once as unstable', () => {
+    const firstTime = { path: 'a.test.ts', failures: ['a.test.ts: adds'], passed: 3, failed: 1, skipped: 0 };
+    const bothTimes = { path: 'b.test.ts', failures: ['b.test.ts: divides'], passed: 0, failed: 2, skipped: 1 };
+    const first = { failedFiles: [firstTime, bothTimes], passed: 100, failed: 3, skipped: 1 };
+    const again = { failedFiles: [{ ...bothTimes, passed: 1, failed: 1 }], passed: 5, failed: 1, skipped: 1 };
+
+    expect(withRerun(first, again)).toEqual({
+      failedFiles: again.failedFiles,
+      unstable: ['a.test.ts: adds'],
+      ...{ passed: 102, failed: 1, skipped: 1 },
+    });
+  });
 });

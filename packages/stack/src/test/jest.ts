@@ -94,12 +94,22 @@ function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | 
   };
 }
 
-export interface TestCounts {
-  /** The file, the name and the beginning of the error of each failed test. */
-  failures: string[];
+interface Counts {
   passed: number;
   failed: number;
   skipped: number;
+}
+
+export interface FailedFile extends Counts {
+  path: string;
+  /** The file, the name and the beginning of the error of each failed test. */
+  failures: string[];
+}
+
+export interface TestCounts extends Counts {
+  failedFiles: FailedFile[];
+  /** Failures of files that passed when they ran again, see `withRerun`. */
+  unstable?: string[];
 }
 
 /** What the reporter of a run of jest has written; as one failure when jest did not come to its end. */
@@ -107,17 +117,38 @@ export function readCounts(countsFile: string): TestCounts {
   try {
     return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;
   } catch {
-    return { failures: ['jest exited early'], passed: 0, failed: 1, skipped: 0 };
+    const counts = { passed: 0, failed: 1, skipped: 0 };
+    return { failedFiles: [{ path: '', failures: ['jest exited early'], ...counts }], ...counts };
   }
 }
 
 export function sumOf(counts: readonly TestCounts[]): TestCounts {
-  const sum = (of: (one: TestCounts) => number) => counts.reduce((total, one) => total + of(one), 0);
   return {
-    failures: counts.flatMap(({ failures }) => failures),
+    failedFiles: counts.flatMap(({ failedFiles }) => failedFiles),
+    unstable: counts.flatMap(({ unstable = [] }) => unstable),
+    ...sumOfCounts(counts),
+  };
+}
+
+function sumOfCounts(counts: readonly Counts[]): Counts {
+  const sum = (of: (one: Counts) => number) => counts.reduce((total, one) => total + of(one), 0);
+  return {
     passed: sum(({ passed }) => passed),
     failed: sum(({ failed }) => failed),
     skipped: sum(({ skipped }) => skipped),
+  };
+}
+
+/** The counts of a run whose failed files ran again: for these files, the second result counts. */
+export function withRerun(first: TestCounts, again: TestCounts): TestCounts {
+  const before = sumOfCounts(first.failedFiles);
+  const stillFailed = new Set(again.failedFiles.map(({ path }) => path));
+  return {
+    failedFiles: again.failedFiles,
+    unstable: first.failedFiles.filter(({ path }) => !stillFailed.has(path)).flatMap(({ failures }) => failures),
+    passed: first.passed - before.passed + again.passed,
+    failed: first.failed - before.failed + again.failed,
+    skipped: first.skipped - before.skipped + again.skipped,
   };
 }
 
