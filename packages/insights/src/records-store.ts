@@ -12,7 +12,7 @@ export async function readSettings(sql: Sql, projectId: number): Promise<Project
     [projectId],
   );
   const cohorts = await sql.query<CohortRow>(
-    'SELECT id, is_static, filters FROM cohort WHERE project_id = $1 AND NOT deleted',
+    'SELECT id, name, is_static, filters FROM cohort WHERE project_id = $1 AND NOT deleted',
     [projectId],
   );
   return {
@@ -23,9 +23,9 @@ export async function readSettings(sql: Sql, projectId: number): Promise<Project
     personsMode: modeOf(row?.modifiers),
     comparesInWeeks: row?.human_friendly_comparison_periods ?? false,
     cohorts: new Map(
-      cohorts.map(({ id, is_static: isStatic, filters }): [number, Cohort] => [
+      cohorts.map(({ id, name, is_static: isStatic, filters }): [number, Cohort] => [
         id,
-        { isStatic, tree: treeOf(filters) },
+        { name, isStatic, tree: treeOf(filters) },
       ]),
     ),
   };
@@ -41,6 +41,7 @@ interface SettingsRow extends Record<string, unknown> {
 
 interface CohortRow extends Record<string, unknown> {
   id: number;
+  name: string | null;
   is_static: boolean;
   filters: unknown;
 }
@@ -69,6 +70,26 @@ export async function readBooleans(
     [projectId, names],
   );
   return new Set(rows.map(({ type, index, name }) => propertyKey(propertyTypes[type] ?? '', index, name)));
+}
+
+/** The types of these properties, by `event name`, `person name` and `group 0 name`. */
+export async function readPropertyTypes(
+  sql: Sql,
+  projectId: number,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (names.length === 0) return new Map();
+  const rows = await sql.query<{ type: number; index: number; name: string; property_type: string }>(
+    `SELECT type, group_type_index AS index, name, property_type FROM property_definition
+      WHERE project_id = $1 AND type IN (1, 2, 3) AND name = ANY ($2::text[]) AND property_type IS NOT NULL`,
+    [projectId, names],
+  );
+  return new Map(
+    rows.map(({ type, index, name, property_type: propertyType }) => [
+      `${propertyTypes[type]}${type === 3 ? ` ${index}` : ''} ${name}`,
+      propertyType,
+    ]),
+  );
 }
 
 export interface ShownPerson {

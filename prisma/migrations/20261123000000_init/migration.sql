@@ -1683,7 +1683,7 @@ CREATE TRIGGER "early_access_feature_changed" AFTER INSERT OR UPDATE OR DELETE O
 -- time zone of a session changes.
 CREATE SCHEMA "clickhouse";
 CREATE VIEW "clickhouse"."person" AS
-SELECT project_id, uuid, properties, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms FROM "person";
+SELECT project_id, uuid, properties, is_identified, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms FROM "person";
 -- Ids that were moved to another person than the one they made.
 CREATE VIEW "clickhouse"."person_override" AS
 SELECT project_id, distinct_id, person_uuid FROM "person_distinct_id" WHERE version > 0;

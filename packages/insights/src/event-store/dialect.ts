@@ -4,6 +4,7 @@ import { type Fragment, sql } from './sql.ts';
 
 /** The words in which engines differ; all other SQL is the same text. The event is `e` in every question. */
 export interface Dialect {
+  name: 'postgres' | 'clickhouse';
   /** Stored events, each once, as `e`. */
   events: Fragment;
   /** What finds the person of today of an event, behind `events`. */

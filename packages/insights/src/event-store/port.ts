@@ -1,5 +1,7 @@
 // What the product asks of stored events, and what both engines answer alike. Times are milliseconds since 1970.
 
+import type { Query as SqlTree } from '../sql/tree.ts';
+
 export interface EventStore {
   /** Numbers over time or in total, by the values of a breakdown. */
   series(question: SeriesQuestion, run: Budget): Promise<SeriesRow[]>;
@@ -31,8 +33,16 @@ export interface EventStore {
   values(question: ValuesQuestion, run: Budget): Promise<string[]>;
   /** Who got which variant of a flag, and what they did then, by day. */
   exposures(question: ExposuresQuestion, run: Budget): Promise<ExposureRow[]>;
+  /** The rows of an SQL query, in its order. */
+  sql(question: SqlQuestion, run: Budget): Promise<unknown[][]>;
   /** When the first of these events happened; null when there is none. */
   earliest(names: EventNames, run: Budget): Promise<number | null>;
+}
+
+/** A resolved SQL query. */
+export interface SqlQuestion {
+  projectId: number;
+  query: SqlTree;
 }
 
 /** What a question may cost. @throws OverBudget from every function of the store. */

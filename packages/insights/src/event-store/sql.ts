@@ -1,7 +1,7 @@
 // SQL as a tagged template: text with values between, which no engine has seen yet.
 
 /** How an engine is told the type of a value. Times are milliseconds since 1970. */
-export type ValueType = 'text' | 'texts' | 'int' | 'ints' | 'float' | 'floats' | 'time' | 'times' | 'uuid' | 'uuids';
+export type ValueType = 'text' | 'texts' | 'int' | 'ints' | 'long' | 'float' | 'floats' | 'time' | 'times' | 'date' | 'uuid' | 'uuids';
 
 export interface Value {
   type: ValueType;
@@ -38,21 +38,26 @@ export function sql(strings: TemplateStringsArray, ...slots: (Fragment | Value)[
 sql.join = (pieces: readonly Fragment[], separator: Separator): Fragment =>
   Fragment.of(['', ...pieces.slice(1).map(() => separator), ''].slice(0, pieces.length + 1), pieces);
 /** `b1`, `b2` …: names of columns whose number a question decides. */
-sql.numbered = (name: 'b' | 'f' | 'g' | 'r' | 't', position: number): Fragment =>
+sql.numbered = (name: 'b' | 'c' | 'f' | 'g' | 'r' | 's' | 't', position: number): Fragment =>
   Fragment.of([`${name}${Math.trunc(position)}`], []);
 sql.text = (value: string): Value => ({ type: 'text', value });
 sql.texts = (value: readonly string[]): Value => ({ type: 'texts', value });
 sql.int = (value: number): Value => ({ type: 'int', value });
+/** A whole number of up to 64 bits, in decimal digits. */
+sql.long = (value: string): Value => ({ type: 'long', value });
 sql.ints = (value: readonly number[]): Value => ({ type: 'ints', value });
 sql.float = (value: number): Value => ({ type: 'float', value });
 sql.floats = (value: readonly number[]): Value => ({ type: 'floats', value });
 sql.time = (value: number): Value => ({ type: 'time', value });
 sql.times = (value: readonly number[]): Value => ({ type: 'times', value });
+/** `YYYY-MM-DD`. */
+sql.date = (value: string): Value => ({ type: 'date', value });
 sql.uuid = (value: string): Value => ({ type: 'uuid', value });
 sql.uuids = (value: readonly string[]): Value => ({ type: 'uuids', value });
 
 /**
- * The text with a placeholder for each value.
+ * The text with a placeholder for each value. A value that is used several times has one placeholder, so that PostgreSQL recognizes equal
+ * expressions in SELECT and GROUP BY.
  * @param placeholder what the engine writes for the value at this position, from 1.
  */
 export function render(
@@ -60,9 +65,13 @@ export function render(
   placeholder: (value: Value, position: number) => string,
 ): { text: string; values: Value[] } {
   const values: Value[] = [];
+  const positions = new Map<Value, number>();
   const text = parts.map((part) => {
     if (typeof part === 'string') return part;
+    const known = positions.get(part);
+    if (known !== undefined) return placeholder(part, known);
     values.push(part);
+    positions.set(part, values.length);
     return placeholder(part, values.length);
   });
   return { text: text.join(''), values };

@@ -3,6 +3,7 @@
 import { fromEvents, personsText } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows, textOrNull } from './engine.ts';
+import { statementOf } from '../sql/print/query.ts';
 import { exposuresText } from './exposures.ts';
 import { funnelText, livesText } from './funnel.ts';
 import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';
@@ -109,6 +110,8 @@ export function createEventStore(engine: Engine): EventStore {
         const [bucket = 0, exposures = 0, persons = 0, conversions = 0, read = 0] = numbers.map(Number);
         return { variant: String(variant), bucket, exposures, persons, conversions, read };
       }),
+
+    sql: ({ projectId, query }, run) => rowsOf(statementOf(query, { dialect, projectId }), run, (row) => row),
 
     async earliest({ projectId, events }, run) {
       // One look into an index for each name.

@@ -15,6 +15,8 @@ const longestText = 1000;
 
 /** A cohort as filters name it. */
 export interface Cohort {
+  /** SQL looks cohorts up by it. */
+  name?: string | null;
   isStatic: boolean;
   /** The filters a dynamic one is made of: `{type, values}`. */
   tree: unknown;

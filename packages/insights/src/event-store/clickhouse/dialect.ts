@@ -17,6 +17,7 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
   });
 
 export const clickhouseDialect: Dialect = {
+  name: 'clickhouse',
   // Repetitions are hidden by the setting `final`.
   events: sql`events AS e`,
   personJoin: (projectId) => sql`LEFT JOIN (SELECT distinct_id, person_uuid FROM person_override

@@ -11,10 +11,12 @@ const types: Record<ValueType, string> = {
   texts: 'Array(String)',
   int: 'Int32',
   ints: 'Array(Int32)',
+  long: 'Int64',
   float: 'Float64',
   floats: 'Array(Float64)',
   time: 'Int64',
   times: 'Array(Int64)',
+  date: 'Date32',
   uuid: 'UUID',
   uuids: 'Array(UUID)',
 };

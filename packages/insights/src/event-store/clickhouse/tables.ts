@@ -82,7 +82,7 @@ export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE
 export async function createTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
   await client.command({ query: createEvents('events') });
   const tables = {
-    person: 'project_id Int32, uuid UUID, properties String, created_ms Int64',
+    person: 'project_id Int32, uuid UUID, properties String, is_identified Bool, created_ms Int64',
     person_override: 'project_id Int32, distinct_id String, person_uuid UUID',
     person_distinct_id: 'project_id Int32, distinct_id String, person_uuid UUID',
     group: 'project_id Int32, group_type_index Int32, group_key String, group_properties String, created_ms Int64',

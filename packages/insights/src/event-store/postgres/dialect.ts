@@ -17,6 +17,7 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
   });
 
 export const postgresDialect: Dialect = {
+  name: 'postgres',
   events: sql`event e`,
   personJoin: () => sql`LEFT JOIN person_distinct_id o
     ON o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,

@@ -9,10 +9,12 @@ const types: Record<ValueType, string> = {
   texts: 'text[]',
   int: 'int',
   ints: 'int[]',
+  long: 'int8',
   float: 'float8',
   floats: 'float8[]',
   time: 'timestamptz',
   times: 'timestamptz[]',
+  date: 'date',
   uuid: 'uuid',
   uuids: 'uuid[]',
 };

@@ -1,0 +1,205 @@
+// The syntax tree that the parser returns, reduced to the parts that Millrace supports.
+
+import { type Place, SqlProblem } from './problem.ts';
+
+interface Located {
+  place: Place;
+}
+
+export interface Constant extends Located {
+  node: 'Constant';
+  value: string | number | boolean | null | readonly (string | number | boolean | null)[];
+  /** A number as it is written in the query. JavaScript numbers lose digits beyond 53 bits. */
+  digits?: string;
+}
+export interface Field extends Located {
+  node: 'Field';
+  chain: (string | number)[];
+}
+export interface Call extends Located {
+  node: 'Call';
+  name: string;
+  args: Node[];
+  params?: Node[];
+  distinct?: boolean;
+}
+export interface Comparison extends Located {
+  node: 'CompareOperation';
+  op: string;
+  left: Node;
+  right: Node;
+}
+export interface OrderExpr extends Located {
+  node: 'OrderExpr';
+  expr: Node;
+  order: 'ASC' | 'DESC';
+}
+export interface WindowExpr extends Located {
+  node: 'WindowExpr';
+  partition_by?: Node[];
+  order_by?: OrderExpr[];
+  frame_method?: 'ROWS' | 'RANGE';
+  frame_start?: FrameExpr;
+  frame_end?: FrameExpr;
+}
+export interface FrameExpr extends Located {
+  frame_type?: 'CURRENT ROW' | 'PRECEDING' | 'FOLLOWING';
+  frame_value?: number;
+}
+export interface Alias extends Located {
+  node: 'Alias';
+  alias: string;
+  expr: Node;
+}
+export interface Lambda extends Located {
+  node: 'Lambda';
+  args: string[];
+  expr: Node;
+}
+export interface Placeholder extends Located {
+  node: 'Placeholder';
+  expr: Node;
+}
+export interface Tuple extends Located {
+  node: 'Tuple' | 'Array' | 'And' | 'Or';
+  exprs: Node[];
+}
+export interface WindowFunction extends Located {
+  node: 'WindowFunction';
+  name: string;
+  exprs?: Node[];
+  args?: Node[];
+  over_expr?: WindowExpr;
+  over_identifier?: string;
+}
+/** What replaced a placeholder: the filters of the query, or a bound of their dates that has no value. */
+export interface Injected extends Located {
+  node: 'Injected';
+  what: 'filters' | 'no bound';
+}
+
+export type Node =
+  | Constant
+  | Field
+  | Call
+  | Comparison
+  | Alias
+  | Lambda
+  | Placeholder
+  | Tuple
+  | WindowFunction
+  | OrderExpr
+  | Injected
+  | ({ node: 'Not'; expr: Node } & Located)
+  | ({ node: 'ArithmeticOperation'; op: '+' | '-' | '*' | '/' | '%'; left: Node; right: Node } & Located)
+  | ({ node: 'BetweenExpr'; expr: Node; low: Node; high: Node; negated: boolean } & Located)
+  | ({ node: 'ArrayAccess'; array: Node; property: Node } & Located)
+  | ({ node: 'TupleAccess'; tuple: Node; index: number } & Located)
+  | ({ node: 'TypeCast'; expr: Node; type_name: string } & Located)
+  | Select
+  | SelectSet;
+
+export interface Join extends Located {
+  node: 'JoinExpr';
+  table?: Node;
+  alias?: string;
+  table_args?: Node[];
+  table_final?: boolean;
+  column_aliases?: string[];
+  join_type?: string;
+  constraint?: { constraint_type: 'ON' | 'USING'; expr: Node } & Located;
+  next_join?: Join;
+}
+
+export interface Select extends Located {
+  node: 'SelectQuery';
+  select: Node[];
+  distinct?: boolean;
+  ctes?: ({ name: string; expr: Node; cte_type: 'column' | 'subquery' } & Located)[];
+  select_from?: Join;
+  array_join_op?: string;
+  array_join_list?: Node[];
+  prewhere?: Node;
+  where?: Node;
+  group_by?: Node[];
+  group_by_mode?: string;
+  having?: Node;
+  order_by?: OrderExpr[];
+  limit?: Node;
+  offset?: Node;
+  limit_by?: { n: Node; offset_value?: Node; exprs: Node[] } & Located;
+  limit_with_ties?: boolean;
+  window_exprs?: Record<string, WindowExpr>;
+}
+
+export interface SelectSet extends Located {
+  node: 'SelectSetQuery';
+  initial_select_query: Select | SelectSet;
+  subsequent_select_queries: { select_query: Select | SelectSet; set_operator: string }[];
+}
+
+const unsupported: Record<string, string> = {
+  HogQLXTag: 'HTML tags are not supported.',
+  HogQLXAttribute: 'HTML tags are not supported.',
+  Dict: 'Dictionaries are not supported.',
+  ColumnsExpr: 'COLUMNS, EXCLUDE and REPLACE are not supported. List the columns by name.',
+  PositionalRef: 'References by position are not supported here.',
+};
+
+const known = new Set([
+  ...['Constant', 'Field', 'Call', 'CompareOperation', 'Alias', 'Lambda', 'Placeholder', 'Tuple', 'Array', 'And', 'Or'],
+  ...['WindowFunction', 'OrderExpr', 'Not', 'ArithmeticOperation', 'BetweenExpr', 'ArrayAccess', 'TupleAccess'],
+  ...['TypeCast', 'SelectQuery', 'SelectSetQuery', 'SelectSetNode', 'JoinExpr', 'JoinConstraint', 'CTE', 'LimitByExpr'],
+  ...['WindowExpr', 'WindowFrameExpr', 'SampleExpr', 'RatioExpr'],
+]);
+
+/** Deeper trees would exhaust the stack of the resolver. */
+const maxDepth = 60;
+
+/**
+ * The parser's JSON as a tree. A node without a place of its own gets the place of its parent.
+ * @throws SqlProblem for a construct that Millrace does not support.
+ */
+export function readTree(json: unknown, text: string): Node {
+  const characters = Array.from(text);
+  return read(json, { start: 0, end: characters.length }, 0) as Node;
+
+  function read(value: unknown, parent: Place, depth: number): unknown {
+    if (Array.isArray(value)) return value.map((one) => read(one, parent, depth));
+    if (typeof value !== 'object' || value === null) return value;
+    const { start, end, ...fields } = value as Record<string, unknown>;
+    const [from, to] = [offsetOf(start), offsetOf(end)];
+    const place = from === null || to === null ? parent : { start: from, end: to };
+    const name = fields.node;
+    if (typeof name === 'string' && !known.has(name))
+      throw new SqlProblem(unsupported[name] ?? `${name} is not supported.`, place);
+    if (depth > maxDepth) throw new SqlProblem('The query is nested too deeply.', place);
+    const tree: Record<string, unknown> = { place };
+    for (const [key, child] of Object.entries(fields)) {
+      if (child !== null && child !== undefined) tree[key] = read(child, place, depth + 1);
+      else if (name === 'Constant' && key === 'value') tree.value = null;
+    }
+    if (name === 'Constant') {
+      tree.value ??= null;
+      if (typeof tree.value === 'number' && from !== null && to !== null)
+        tree.digits = characters.slice(from, to).join('');
+    }
+    return tree;
+  }
+}
+
+function offsetOf(position: unknown): number | null {
+  if (typeof position !== 'object' || position === null) return null;
+  const { offset } = position as { offset?: unknown };
+  return typeof offset === 'number' ? offset : null;
+}
+
+/** All nodes below a node, the node included. */
+export function* nodesOf(value: unknown): Generator<Record<string, unknown>> {
+  if (Array.isArray(value)) {
+    for (const one of value) yield* nodesOf(one);
+  } else if (typeof value === 'object' && value !== null) {
+    if ('node' in value) yield value as Record<string, unknown>;
+    for (const child of Object.values(value)) yield* nodesOf(child);
+  }
+}

@@ -1,0 +1,67 @@
+// Aggregates and window functions. `{f}` becomes the FILTER clause, which both engines know.
+
+import { define, type Row, t } from './define.ts';
+
+const rows: Row[] = [
+  ['count() count!', t`count(*){f}`, t`toInt64(count(){f})`],
+  ['count(anything) count!', t`count({1}){f}`, t`toInt64(count({1}){f})`],
+  // The resolver excludes rows with a null argument.
+  ['uniqExact(comparable...) count!', t`count(DISTINCT ({*:order})){f}`, t`toInt64(ifNull(uniqExact({*}){f}, 0))`],
+  ['sum(int) total', t`sum({1}){f}::int8`, t`toInt64(sum({1}){f})`],
+  ['sum(float) float', t`sum({1}){f}`],
+  ['avg(float) float?', t`avg({1}){f}`],
+  ['min(uuid) same', t`min({1:order}){f}::uuid`, t`toUUID(min({1:order}){f})`],
+  ['min(int) same', t`min({1}){f}`],
+  ['min(comparable) same', t`min({1:order}){f}`],
+  ['max(uuid) same', t`max({1:order}){f}::uuid`, t`toUUID(max({1:order}){f})`],
+  ['max(comparable) same', t`max({1:order}){f}`],
+  [
+    'argMax(anything, comparable) same?',
+    t`(array_agg({1} ORDER BY {2:order} DESC, {1:order} DESC){f})[1]`,
+    t`argMax({1}, ({2:order}, {1:order})){f}`,
+  ],
+  [
+    'argMin(anything, comparable) same?',
+    t`(array_agg({1} ORDER BY {2:order}, {1:order}){f})[1]`,
+    t`argMin({1}, ({2:order}, {1:order})){f}`,
+  ],
+  [
+    'quantile(float) float?',
+    t`percentile_cont({p}) WITHIN GROUP (ORDER BY {1}){f}`,
+    t`quantileExactInclusive({p})({1}){f}`,
+  ],
+  [
+    'quantiles(float) float[]',
+    t`coalesce(percentile_cont(ARRAY[{p}]) WITHIN GROUP (ORDER BY {1}){f}, '{}')`,
+    t`quantilesExactInclusive({p})({1}){f}`,
+  ],
+  [
+    'groupArray(anything) array',
+    t`coalesce((array_agg({1}){f})[1:10000], '{}')`,
+    t`groupArray(10000)({1}){f}`,
+  ],
+  [
+    'groupUniqArray(comparable) array',
+    t`coalesce((array_agg(DISTINCT {1:order}){f})[1:10000], '{}')`,
+    t`arraySlice(arraySort(groupUniqArray({1}){f}), 1, 10000)`,
+  ],
+  ['stddevPop(float) float?', t`stddev_pop({1}){f}`, t`stddevPopStable({1}){f}`],
+  ['stddevSamp(float) float?', t`stddev_samp({1}){f}`, t`stddevSampStable({1}){f}`],
+  ['varPop(float) float?', t`var_pop({1}){f}`, t`varPopStable({1}){f}`],
+  ['varSamp(float) float?', t`var_samp({1}){f}`, t`varSampStable({1}){f}`],
+];
+
+export const aggregateFunctions = define(rows, true);
+
+/** Functions that need OVER. `lag` and `lead` return null outside of the partition. */
+export const windowFunctions = define([
+  ['row_number() count!', t`row_number(){f}`, t`row_number(){f}`],
+  ['rank() count!', t`rank(){f}`],
+  ['dense_rank() count!', t`dense_rank(){f}`],
+  ['lag(anything) same?', t`lag({1}){f}`, t`lag(toNullable({1})){f}`],
+  ['lag(anything, int) same?', t`lag({1}, {2}::int){f}`, t`lag(toNullable({1}), {2}){f}`],
+  ['lead(anything) same?', t`lead({1}){f}`, t`lead(toNullable({1})){f}`],
+  ['lead(anything, int) same?', t`lead({1}, {2}::int){f}`, t`lead(toNullable({1}), {2}){f}`],
+  ['first_value(anything) same?', t`first_value({1}){f}`],
+  ['last_value(anything) same?', t`last_value({1}){f}`],
+]);

@@ -1,0 +1,69 @@
+// The form of the function table. A row holds the signature and the SQL of both engines, so the table is data that other code can read.
+
+import type { Fragment } from '../../event-store/sql.ts';
+import { Fragment as Sql } from '../../event-store/sql.ts';
+
+declare const isTemplate: unique symbol;
+/**
+ * SQL with slots: `{1}` is the first argument, `{1:order}` its form for comparisons, `{1:text}` its form as text, `{*}` all arguments,
+ * `{f}` the filter of an aggregate, `{z}` the time zone of the first time, `{p}` the parameters, `{r}` the path of a JSON
+ * function. Only `t` creates one, so a template is
+ * always a literal in the code.
+ */
+export type Template = string & { readonly [isTemplate]: true };
+
+export function t(strings: TemplateStringsArray): Template {
+  return (strings[0] ?? '') as Template;
+}
+
+/** Replaces the slots of a template. */
+export function fill(template: Template, slot: (name: string) => Fragment): Fragment {
+  const pieces = template.split(/\{([0-9*fzpr](?::\w+)?)\}/);
+  return Sql.of(
+    pieces.filter((_, at) => at % 2 === 0),
+    pieces.filter((_, at) => at % 2 === 1).map(slot),
+  );
+}
+
+export interface Argument {
+  /** A kind of values, or a word of `resolve/arguments.ts`. */
+  kind: string;
+  isOptional: boolean;
+  isRepeated: boolean;
+}
+
+export interface SqlFunction {
+  name: string;
+  args: readonly Argument[];
+  /** The type of the result, as a word that `resolve/arguments.ts` explains. */
+  result: string;
+  /** How null arguments affect the result: it is null too, it is never null, or it may always be null. */
+  nulls: 'pass' | 'never' | 'always';
+  isAggregate: boolean;
+  postgres: Template;
+  clickhouse: Template;
+}
+
+/** A row: `name(kinds) result`, the SQL of PostgreSQL, and that of ClickHouse where it differs. `result!` is never null, `result?` may be. */
+export type Row = readonly [signature: string, postgres: Template, clickhouse?: Template];
+
+export function define(rows: readonly Row[], isAggregate = false): SqlFunction[] {
+  return rows.map(([signature, postgres, clickhouse = postgres]) => {
+    const match = /^(\w+)\((.*)\) ([\w[\]]+)([!?]?)$/.exec(signature);
+    if (match === null) throw new Error(`The signature ${signature} is not valid.`);
+    const [, name = '', args = '', result = '', mark = ''] = match;
+    return {
+      name,
+      args: args === '' ? [] : args.split(', ').map(argument),
+      result,
+      nulls: mark === '!' ? 'never' : mark === '?' ? 'always' : 'pass',
+      isAggregate,
+      postgres,
+      clickhouse,
+    };
+  });
+}
+
+function argument(word: string): Argument {
+  return { kind: word.replace(/[?.]+$/, ''), isOptional: word.endsWith('?'), isRepeated: word.endsWith('...') };
+}

@@ -1,0 +1,132 @@
+// Functions of JSON and of lists. The first argument of a JSON function is `properties` or a text with JSON. `{r}` is its path.
+
+import { define, type Row, t } from './define.ts';
+
+const documents: Row[] = [
+  // A property as insights read it: numbers in their shortest form, lists and objects as compact JSON, JSON null as null.
+  [
+    'propertyText(document, path...) text?',
+    t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'number' THEN trim_scale(({1:json} #>> {r})::numeric)::text
+        WHEN 'string' THEN {1:json} #>> {r} WHEN 'boolean' THEN {1:json} #>> {r}
+        WHEN 'null' THEN NULL
+        ELSE regexp_replace(({1:json} #> {r})::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g') END`,
+    t`JSONExtract({1:json}{r}, 'Nullable(String)')`,
+  ],
+  [
+    'JSONExtractString(document, path...) text!',
+    t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'string' THEN {1:json} #>> {r} END, '')`,
+    t`JSONExtractString({1:json}{r})`,
+  ],
+  [
+    'JSONExtractFloat(document, path...) float!',
+    t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'number' THEN ({1:json} #>> {r})::float8 END, 0)`,
+    t`JSONExtractFloat({1:json}{r})`,
+  ],
+  [
+    'JSONExtractInt(document, path...) int!',
+    t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'number' THEN trunc(({1:json} #>> {r})::numeric)::int8 END, 0)`,
+    t`JSONExtractInt({1:json}{r})`,
+  ],
+  [
+    'JSONExtractBool(document, path...) bool!',
+    t`coalesce({1:json} #> {r} = 'true'::jsonb, false)`,
+    t`(JSONExtractBool({1:json}{r}) = 1)::Bool`,
+  ],
+  [
+    'JSONExtractRaw(document, path...) text!',
+    t`coalesce(regexp_replace(({1:json} #> {r})::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g'), '')`,
+    t`JSONExtractRaw({1:json}{r})`,
+  ],
+  ['JSONHas(document, path...) flag!', t`({1:json} #> {r} IS NOT NULL)`, t`JSONHas({1:json}{r})`],
+  [
+    'JSONLength(document, path...) count!',
+    t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'array' THEN jsonb_array_length({1:json} #> {r})::int8
+        WHEN 'object' THEN (SELECT count(*) FROM jsonb_object_keys({1:json} #> {r})) END, 0)`,
+    t`toInt64(JSONLength({1:json}{r}))`,
+  ],
+  [
+    'JSONExtractArrayRaw(document, path...) text[]',
+    t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'array' THEN ARRAY(
+        SELECT regexp_replace(item::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g')
+          FROM jsonb_array_elements({1:json} #> {r}) WITH ORDINALITY AS items (item, place) ORDER BY place) ELSE '{}' END`,
+    t`JSONExtractArrayRaw({1:json}{r})`,
+  ],
+  [
+    'JSONExtractTexts(document, path...) text[]',
+    t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'array' THEN ARRAY(
+        SELECT coalesce(item, '') FROM jsonb_array_elements_text({1:json} #> {r}) WITH ORDINALITY AS items (item, place)
+         ORDER BY place) ELSE '{}' END`,
+    t`JSONExtract({1:json}{r}, 'Array(String)')`,
+  ],
+  [
+    'JSONExtractKeys(document, path...) text[]',
+    t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(SELECT jsonb_object_keys({1:json} #> {r})) ELSE '{}' END`,
+    t`JSONExtractKeys({1:json}{r})`,
+  ],
+];
+
+const lists: Row[] = [
+  ['length(array) count', t`cardinality({1})::int8`, t`toInt64(length({1}))`],
+  ['empty(array) flag', t`(cardinality({1}) = 0)`, t`empty({1})`],
+  ['notEmpty(array) flag', t`(cardinality({1}) > 0)`, t`notEmpty({1})`],
+  // Positions begin at 1, and negative ones count from the end. Outside of the list is the empty value of the type.
+  [
+    'arrayElement(array, int, anything) element',
+    t`coalesce(CASE WHEN {2} < 0 THEN ({1})[cardinality({1}) + 1 + {2}] ELSE ({1})[{2}] END, {3})`,
+    t`arrayElement({1}, {2})`,
+  ],
+  ['has(array, element) flag!', t`coalesce({2} = ANY ({1}), false)`, t`has({1}, {2})`],
+  ['indexOf(array, element) count!', t`coalesce(array_position({1}, {2}), 0)::int8`, t`toInt64(indexOf({1}, {2}))`],
+  [
+    'arraySort(array) array',
+    t`ARRAY(SELECT item FROM unnest({1}) AS items (item) ORDER BY item{1:collate} NULLS LAST)`,
+    t`arraySort({1})`,
+  ],
+  [
+    'arrayReverse(array) array',
+    t`ARRAY(SELECT item FROM unnest({1}) WITH ORDINALITY AS items (item, place) ORDER BY place DESC)`,
+    t`arrayReverse({1})`,
+  ],
+  [
+    'arrayDistinct(array) array',
+    t`ARRAY(SELECT item FROM unnest({1}) WITH ORDINALITY AS items (item, place) WHERE item IS NOT NULL
+            GROUP BY item ORDER BY min(place))`,
+    t`arrayDistinct({1})`,
+  ],
+  ['arraySum(int[]) total!', t`(SELECT coalesce(sum(item), 0)::int8 FROM unnest({1}) AS items (item))`, t`toInt64(arraySum({1}))`],
+  ['arraySum(float[]) float!', t`(SELECT coalesce(sum(item), 0) FROM unnest({1}) AS items (item))`, t`arraySum({1})`],
+  ['arrayConcat(array, array) array', t`({1} || {2})`, t`arrayConcat({1}, {2})`],
+  ['arraySlice(array, int, int) array', t`({1})[{2}:{2} + {3} - 1]`, t`arraySlice({1}, {2}, {3})`],
+  ['arrayStringConcat(text[]) text', t`array_to_string({1}, '')`, t`arrayStringConcat({1}, '')`],
+  ['arrayStringConcat(text[], text) text', t`array_to_string({1}, {2})`, t`arrayStringConcat({1}, {2})`],
+  // The resolver checks that the bounds are constants.
+  ['range(int, int) numbers', t`ARRAY(SELECT generate_series({1}, {2} - 1))`, t`range({1}, {2})`],
+  // Lambdas: `{1}` is the body, in which `{0}` stands for the element.
+  [
+    'arrayMap(lambda, array) body[]',
+    t`ARRAY(SELECT {1} FROM unnest({2}) WITH ORDINALITY AS {0:row} ORDER BY {0:place})`,
+    t`arrayMap({0} -> {1}, {2})`,
+  ],
+  [
+    'arrayFilter(condition, array) list',
+    t`ARRAY(SELECT {0} FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place})`,
+    t`arrayFilter({0} -> {1}, {2})`,
+  ],
+  [
+    'arrayExists(condition, array) flag!',
+    t`EXISTS (SELECT FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE {1})`,
+    t`arrayExists({0} -> {1}, {2})`,
+  ],
+  [
+    'arrayAll(condition, array) flag!',
+    t`NOT EXISTS (SELECT FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE NOT ({1}))`,
+    t`arrayAll({0} -> {1}, {2})`,
+  ],
+  [
+    'arrayCount(condition, array) seconds!',
+    t`(SELECT count(*) FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE {1})`,
+    t`toInt64(arrayCount({0} -> {1}, {2}))`,
+  ],
+];
+
+export const documentFunctions = define([...documents, ...lists]);

@@ -1,0 +1,105 @@
+// The functions that SQL knows, by name.
+
+import { aggregateFunctions, windowFunctions } from './aggregates.ts';
+import type { SqlFunction } from './define.ts';
+import { documentFunctions } from './documents.ts';
+import { numberFunctions } from './numbers.ts';
+import { textFunctions } from './texts.ts';
+import { timeFunctions } from './times.ts';
+
+function byName(functions: readonly SqlFunction[]): ReadonlyMap<string, readonly SqlFunction[]> {
+  const found = new Map<string, SqlFunction[]>();
+  for (const one of functions) found.set(one.name, [...(found.get(one.name) ?? []), one]);
+  return found;
+}
+
+export const scalars = byName([...numberFunctions, ...textFunctions, ...timeFunctions, ...documentFunctions]);
+export const aggregates = byName(aggregateFunctions);
+export const windows = byName(windowFunctions);
+
+/** Names that the resolver handles itself, with the least and the largest number of arguments. */
+export const special: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ...entries(['now', 'today', 'yesterday'], [0, 0]),
+  ...entries(['if', 'dateDiff', 'date_diff', 'age', 'dateAdd', 'date_add', 'dateSub', 'date_sub'], [3, 3]),
+  ...entries(['multiIf', '_caseWithExpression'], [3, 199]),
+  ...entries(['coalesce', 'least', 'greatest', 'and', 'or'], [1, 100]),
+  ...entries(['ifNull', 'nullIf', 'dateTrunc', 'date_trunc', 'toTimeZone', 'toStartOfInterval'], [2, 2]),
+  ...entries(['isNull', 'isNotNull', 'not', 'toString', 'toFloat', 'toInt', 'toBool', 'toUUID', 'arrayJoin'], [1, 1]),
+  ...entries(['toStartOfWeek', 'range', 'toDateTime'], [1, 2]),
+  ...entries(['toStartOfFiveMinutes', 'toStartOfTenMinutes', 'toStartOfFifteenMinutes'], [1, 1]),
+  ...entries(['tuple', 'array'], [0, 100]),
+  ...entries(['transform'], [4, 4]),
+  ...entries(['JSONExtract'], [2, 12]),
+  ...entries(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals', 'notLike'], [2, 2]),
+]);
+
+/** Aggregates that are another aggregate under their own name. */
+export const otherNames: ReadonlyMap<string, string> = new Map([
+  ['uniq', 'uniqExact'],
+  ['any', 'min'],
+  ['median', 'quantile'],
+]);
+
+const unitFunctions = ['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quarter', 'Year'].flatMap((unit) => [
+  `toInterval${unit}`,
+  `add${unit}s`,
+  `subtract${unit}s`,
+]);
+
+const publicNames: readonly string[] = [
+  ...[...scalars.keys()].filter((name) => !name.includes('_') && !/^(to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtractTexts|arrayElement)$/.test(name)),
+  ...aggregates.keys(),
+  ...otherNames.keys(),
+  ...windows.keys(),
+  ...special.keys(),
+  ...unitFunctions,
+];
+
+const inAnyCase = new Map(
+  [
+    ...['count', 'min', 'max', 'sum', 'avg', 'coalesce', 'ifNull', 'nullIf', 'if', 'not', 'lower', 'upper', 'concat'],
+    ...['substring', 'replace', 'position', 'extract', 'trim', 'now', 'least', 'greatest'],
+  ].map((name) => [name.toLowerCase(), name]),
+);
+
+/** The name as the table has it: functions of the SQL standard are known in any case. */
+export const canonicalName = (name: string) => inAnyCase.get(name.toLowerCase()) ?? name;
+
+/** Functions of PostHog that are refused with a sentence of their own. */
+export const refusedFunctions: ReadonlyMap<string, string> = new Map([
+  ['matchesAction', 'matchesAction is not supported, because Millrace has no actions. Compare the event name and properties.'],
+  ['windowFunnel', 'windowFunnel is not supported. Use a funnel insight.'],
+  ...[
+    ...['sparkline', 'recordingButton', 'embedText', 'convertCurrency', 'lookupDomainType', 'uniqHLL12', 'uniqTheta'],
+    ...['quantileTDigest', 'groupArraySample', 'indexHint', 'generateUUIDv4', 'rand', 'cityHash64'],
+  ].map((name): [string, string] => [name, `The function '${name}' is not supported.`]),
+]);
+
+/** The known name that is closest to a name; null when none is similar. */
+export function closestName(name: string): string | null {
+  let best: { name: string; distance: number } | null = null;
+  for (const known of publicNames) {
+    const distance = distanceOf(name.toLowerCase(), known.toLowerCase());
+    if (distance <= Math.max(1, Math.floor(known.length / 4)) && (best === null || distance < best.distance))
+      best = { name: known, distance };
+  }
+  return best?.name ?? null;
+}
+
+/** Insertions, deletions and replacements between two words. */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+function entries(names: readonly string[], bounds: readonly [number, number]): [string, readonly [number, number]][] {
+  return names.map((name) => [name, bounds]);
+}

@@ -1,0 +1,50 @@
+// Functions of numbers and conditions. Integers are 64 bits wide in both engines.
+
+import { define, type Row, t } from './define.ts';
+
+const divide = t`(CASE WHEN {2} <> 0 THEN {1} / {2} WHEN {1} > 0 THEN 'Infinity'::float8 WHEN {1} < 0 THEN '-Infinity'::float8
+  WHEN {1} IS NULL OR {2} IS NULL THEN NULL ELSE 'NaN'::float8 END)`;
+
+const rows: Row[] = [
+  ['plus(int, int) int', t`({1} + {2})`],
+  ['plus(float, float) float', t`({1} + {2})`],
+  ['minus(int, int) int', t`({1} - {2})`],
+  ['minus(float, float) float', t`({1} - {2})`],
+  ['minus(date, date) int', t`({1} - {2})::int8`, t`toInt64({1} - {2})`],
+  ['multiply(int, int) int', t`({1} * {2})`],
+  ['multiply(float, float) float', t`({1} * {2})`],
+  ['divide(float, float) float', divide, t`({1} / {2})`],
+  ['intDiv(int, int) int', t`({1} / {2})`, t`intDiv({1}, {2})`],
+  ['modulo(int, int) int', t`({1} % {2})`],
+  ['modulo(float, float) float', t`({1}::numeric % {2}::numeric)::float8`, t`({1} % {2})`],
+  ['negate(int) int', t`(- {1})`],
+  ['negate(float) float', t`(- {1})`],
+  ['abs(int) int', t`abs({1})`, t`toInt64(abs({1}))`],
+  ['abs(float) float', t`abs({1})`],
+  ['sign(float) float', t`sign({1})`, t`toFloat64(sign({1}))`],
+  ['floor(float) float', t`floor({1})`],
+  ['ceil(float) float', t`ceil({1})`],
+  ['round(float) float', t`round({1})`],
+  [
+    'round(float, int) float',
+    t`(round({1} * power(10::float8, {2}::float8)) / power(10::float8, {2}::float8))`,
+    t`(round({1} * exp10({2})) / exp10({2}))`,
+  ],
+  ['sqrt(float) float', t`CASE WHEN {1} < 0 THEN 'NaN'::float8 ELSE sqrt({1}) END`, t`sqrt({1})`],
+  ['exp(float) float', t`exp({1})`],
+  [
+    'log(float) float',
+    t`CASE WHEN {1} > 0 THEN ln({1}) WHEN {1} = 0 THEN '-Infinity'::float8 WHEN {1} < 0 THEN 'NaN'::float8 END`,
+    t`log({1})`,
+  ],
+  ['pow(float, float) float', t`power({1}, {2})`, t`pow({1}, {2})`],
+  ['bitAnd(int, int) int', t`({1} & {2})`, t`bitAnd({1}, {2})`],
+  ['isNaN(float) flag', t`({1} = 'NaN'::float8)`, t`isNaN({1})`],
+  [
+    'isFinite(float) flag',
+    t`({1} NOT IN ('NaN'::float8, 'Infinity'::float8, '-Infinity'::float8))`,
+    t`isFinite({1})`,
+  ],
+];
+
+export const numberFunctions = define(rows);

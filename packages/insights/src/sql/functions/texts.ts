@@ -1,0 +1,100 @@
+// Functions of texts. They count characters, except `length`, which counts bytes.
+
+import { define, type Row, t } from './define.ts';
+
+const split = t`CASE WHEN coalesce({2}, '') = '' THEN ARRAY['']::text[] ELSE string_to_array({2}, {1}) END`;
+
+const rows: Row[] = [
+  ['lower(text) text', t`lower({1})`, t`lowerUTF8({1})`],
+  ['lowerUTF8(text) text', t`lower({1})`, t`lowerUTF8({1})`],
+  ['upper(text) text', t`upper({1})`, t`upperUTF8({1})`],
+  ['upperUTF8(text) text', t`upper({1})`, t`upperUTF8({1})`],
+  ['length(text) count', t`octet_length({1})::int8`, t`toInt64(length({1}))`],
+  ['lengthUTF8(text) count', t`char_length({1})::int8`, t`toInt64(lengthUTF8({1}))`],
+  ['trim(text) text', t`btrim({1}, ' ')`, t`trimBoth({1})`],
+  ['trimBoth(text) text', t`btrim({1}, ' ')`, t`trimBoth({1})`],
+  ['trimLeft(text) text', t`ltrim({1}, ' ')`, t`trimLeft({1})`],
+  ['trimRight(text) text', t`rtrim({1}, ' ')`, t`trimRight({1})`],
+  ['substring(text, int) text', t`substr({1}, {2}::int)`, t`substringUTF8({1}, {2})`],
+  ['substring(text, int, int) text', t`substr({1}, {2}::int, {3}::int)`, t`substringUTF8({1}, {2}, {3})`],
+  ['substringUTF8(text, int, int) text', t`substr({1}, {2}::int, {3}::int)`, t`substringUTF8({1}, {2}, {3})`],
+  ['left(text, int) text', t`left({1}, {2}::int)`, t`leftUTF8({1}, {2})`],
+  ['right(text, int) text', t`right({1}, {2}::int)`, t`rightUTF8({1}, {2})`],
+  ['reverse(text) text', t`reverse({1})`, t`reverseUTF8({1})`],
+  ['position(text, text) count', t`strpos({1}, {2})::int8`, t`toInt64(positionUTF8({1}, {2}))`],
+  ['startsWith(text, text) flag', t`starts_with({1}, {2})`, t`startsWith({1}, {2})`],
+  ['endsWith(text, text) flag', t`(right({1}, char_length({2})) = {2})`, t`endsWith({1}, {2})`],
+  ['empty(text) flag', t`({1} = '')`, t`empty({1})`],
+  ['notEmpty(text) flag', t`({1} <> '')`, t`notEmpty({1})`],
+  [
+    'replaceOne(text, text, text) text',
+    t`CASE WHEN strpos({1}, {2}) = 0 OR {2} = '' THEN {1}
+        ELSE overlay({1} PLACING {3} FROM strpos({1}, {2}) FOR char_length({2})) END`,
+    t`replaceOne({1}, {2}, {3})`,
+  ],
+  ['replaceAll(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
+  ['replace(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
+  ['concat(anything...) text!', t`concat({*:text})`, t`concat({*:text})`],
+  // An empty text is a list with one empty text, as in ClickHouse.
+  ['splitByChar(text, text) text[]', split, t`splitByChar({1}, ifNull({2}, ''))`],
+  ['splitByString(text, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
+  ['like(text, text) flag', t`({1} LIKE {2})`],
+  ['ilike(text, text) flag', t`(lower({1}) LIKE lower({2}))`, t`(lowerUTF8({1}) LIKE lowerUTF8({2}))`],
+  // The resolver adds the pattern in the form of ClickHouse as the last argument.
+  ['match(text, pattern) flag', t`({1} ~ {2})`, t`match({1}, {3})`],
+  [
+    'extract(text, pattern) text',
+    t`CASE WHEN {1} IS NOT NULL THEN coalesce((regexp_match({1}, {2}))[1], '') END`,
+    t`extract({1}, {3})`,
+  ],
+  [
+    'replaceRegexpOne(text, pattern, replacement) text',
+    t`regexp_replace({1}, {2}, {3})`,
+    t`replaceRegexpOne({1}, {4}, {5})`,
+  ],
+  [
+    'replaceRegexpAll(text, pattern, replacement) text',
+    t`regexp_replace({1}, {2}, {3}, 'g')`,
+    t`replaceRegexpAll({1}, {4}, {5})`,
+  ],
+  [
+    'domain(text) text',
+    t`coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?([^/?#:]*)'), '')`,
+    t`extract({1}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?([^/?#:]*)')`,
+  ],
+  [
+    'domainWithoutWWW(text) text',
+    t`coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?(?:www\\.)?([^/?#:]*)'), '')`,
+    t`extract({1}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?(?:www\\.)?([^/?#:]*)')`,
+  ],
+  [
+    'path(text) text',
+    t`coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//[^/?#]*([^?#]*)'), '')`,
+    t`extract({1}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//[^/?#]*([^?#]*)')`,
+  ],
+  [
+    'protocol(text) text',
+    t`coalesce(substring({1} FROM '^([a-zA-Z][a-zA-Z0-9+.-]*)://'), '')`,
+    t`extract({1}, '^([a-zA-Z][a-zA-Z0-9+.-]*)://')`,
+  ],
+  [
+    'queryString(text) text',
+    t`coalesce(substring({1} FROM '\\?([^#]*)'), '')`,
+    t`extract({1}, '\\?([^#]*)')`,
+  ],
+  [
+    'cutQueryStringAndFragment(text) text',
+    t`regexp_replace({1}, '[?#].*$', '')`,
+    t`replaceRegexpOne({1}, '(?s)[?#].*$', '')`,
+  ],
+  ['cutQueryString(text) text', t`regexp_replace({1}, '\\?[^#]*', '')`, t`replaceRegexpOne({1}, '\\?[^#]*', '')`],
+  [
+    'extractURLParameter(text, text) text',
+    t`coalesce((SELECT substr(pair, char_length({2}) + 2)
+        FROM regexp_split_to_table(substring({1} FROM '\\?([^#]*)'), '&') WITH ORDINALITY AS pairs (pair, place)
+       WHERE starts_with(pair, {2} || '=') ORDER BY place LIMIT 1), '')`,
+    t`extractURLParameter({1}, {2})`,
+  ],
+];
+
+export const textFunctions = define(rows);

@@ -1,0 +1,104 @@
+// Columns without an alias are named by their expression, printed as function calls. Clients look columns up by these names.
+
+import type { Node, OrderExpr, WindowExpr } from './ast.ts';
+
+const operators: Record<string, string> = {
+  ...{ '+': 'plus', '-': 'minus', '*': 'multiply', '/': 'divide', '%': 'modulo' },
+  ...{ '==': 'equals', '!=': 'notEquals', '<': 'less', '<=': 'lessOrEquals', '>': 'greater', '>=': 'greaterOrEquals' },
+  ...{ like: 'like', 'not like': 'notLike', ilike: 'ilike', 'not ilike': 'notILike', in: 'in', 'not in': 'notIn' },
+  ...{ '=~': 'match', '=~*': 'match', 'in cohort': 'inCohort', 'not in cohort': 'notInCohort' },
+};
+
+/** The name of a column in the result. */
+export function columnName(node: Node): string {
+  if (node.node === 'Alias') return node.alias;
+  const path = pathOf(node);
+  if (path === null) return printed(node);
+  const properties = path.lastIndexOf('properties');
+  const rest = properties >= 0 ? path.slice(properties + 1) : [];
+  return rest.length > 1 ? rest.join('__') : String(path.at(-1));
+}
+
+/** The chain of names of a field or of a property in brackets; null for other expressions. */
+export function pathOf(node: Node): string[] | null {
+  if (node.node === 'Field') return node.chain.map(String);
+  if (node.node !== 'ArrayAccess') return null;
+  const before = pathOf(node.array);
+  if (before === null || node.property.node !== 'Constant' || typeof node.property.value !== 'string') return null;
+  return [...before, node.property.value];
+}
+
+const identifier = (name: string) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : `\`${name.replaceAll('`', '\\`')}\``);
+const call = (name: string, args: readonly Node[]) => `${name}(${args.map(printed).join(', ')})`;
+
+/** An expression in the form of function calls. */
+export function printed(node: Node): string {
+  switch (node.node) {
+    case 'Constant':
+      return constant(node.value, node.digits);
+    case 'Field':
+      return node.chain.map((part) => (typeof part === 'number' ? String(part) : part === '*' ? '*' : identifier(part))).join('.');
+    case 'Call': {
+      const params = node.params === undefined ? '' : `(${node.params.map(printed).join(', ')})`;
+      const args = node.args.filter((arg) => !(arg.node === 'Field' && arg.chain[0] === '*')).map(printed).join(', ');
+      return `${node.name}${params}(${node.distinct ? 'DISTINCT ' : ''}${args})`;
+    }
+    case 'Alias':
+      return `${printed(node.expr)} AS ${identifier(node.alias)}`;
+    case 'ArithmeticOperation':
+      return call(operators[node.op] ?? node.op, [node.left, node.right]);
+    case 'CompareOperation': {
+      if (node.op === '!~' || node.op === '!~*') return `not(${call('match', [node.left, node.right])})`;
+      return call(operators[node.op] ?? node.op, [node.left, node.right]);
+    }
+    case 'And':
+    case 'Or':
+      return call(node.node.toLowerCase(), node.exprs);
+    case 'Not':
+      return call('not', [node.expr]);
+    case 'Tuple':
+      return call('tuple', node.exprs);
+    case 'Array':
+      return `[${node.exprs.map(printed).join(', ')}]`;
+    case 'Lambda':
+      return `${node.args.length === 1 ? node.args[0] : `(${node.args.join(', ')})`} -> ${printed(node.expr)}`;
+    case 'BetweenExpr':
+      return `${printed(node.expr)} ${node.negated ? 'NOT ' : ''}BETWEEN ${printed(node.low)} AND ${printed(node.high)}`;
+    case 'ArrayAccess': {
+      const path = pathOf(node);
+      return path === null ? `${printed(node.array)}[${printed(node.property)}]` : path.map(identifier).join('.');
+    }
+    case 'TupleAccess':
+      return `${printed(node.tuple)}.${node.index}`;
+    case 'TypeCast':
+      return `CAST(${printed(node.expr)} AS ${node.type_name})`;
+    case 'WindowFunction':
+      return `${call(node.name, [...(node.exprs ?? []), ...(node.args ?? [])])} OVER ${node.over_expr === undefined ? node.over_identifier : `(${windowText(node.over_expr)})`}`;
+    case 'OrderExpr':
+      return orderText(node);
+    case 'Placeholder':
+      return `{${printed(node.expr)}}`;
+    case 'Injected':
+      return 'true';
+    case 'SelectQuery':
+    case 'SelectSetQuery':
+      return '(subquery)';
+    default:
+      return node satisfies never;
+  }
+}
+
+function constant(value: unknown, digits: string | undefined): string {
+  if (value === null) return 'NULL';
+  if (Array.isArray(value)) return `tuple(${value.map((one) => constant(one, undefined)).join(', ')})`;
+  if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  return digits ?? String(value);
+}
+
+const orderText = ({ expr, order }: OrderExpr) => `${printed(expr)} ${order}`;
+
+function windowText({ partition_by, order_by }: WindowExpr): string {
+  const partition = partition_by === undefined ? [] : [`PARTITION BY ${partition_by.map(printed).join(', ')}`];
+  const order = order_by === undefined ? [] : [`ORDER BY ${order_by.map(orderText).join(', ')}`];
+  return [...partition, ...order].join(' ');
+}

@@ -1,0 +1,137 @@
+// Text to syntax tree. The published parser of the dialect runs in a worker thread with a time limit, because its time grows
+// exponentially with nesting. Trees are cached by text, since dashboards repeat the same queries.
+
+import { Worker } from 'node:worker_threads';
+import { AppError } from '@millrace/runtime';
+import { type Node, readTree, type Select, type SelectSet } from './ast.ts';
+import { SqlProblem } from './problem.ts';
+import { scan } from './scan.ts';
+
+const longestMs = 2_000;
+const maxWaiting = 8;
+const maxCached = 500;
+const maxCachedCharacters = 8_000_000;
+
+export interface SqlParser {
+  /** @throws SqlProblem, and AppError `limited` when too many texts wait for the parser. */
+  parse(text: string): Promise<Select | SelectSet>;
+  stop(): Promise<void>;
+}
+
+export function createParser(): SqlParser {
+  const cache = new Map<string, string>();
+  let cachedCharacters = 0;
+  let worker: Worker | null = null;
+  let running: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  return {
+    async parse(text) {
+      scan(text);
+      const json = cache.get(text) ?? (await enqueue(text));
+      return readResult(json, text);
+    },
+    async stop() {
+      await running.catch(() => {});
+      await worker?.terminate();
+      worker = null;
+    },
+  };
+
+  async function enqueue(text: string): Promise<string> {
+    if (waiting >= maxWaiting) {
+      throw new AppError('rate_limited', 'Too many SQL queries are being parsed. Try again in a few seconds.', {
+        code: 'too_many_queries',
+        retryAfterSeconds: 2,
+      });
+    }
+    waiting += 1;
+    const turn = running.then(() => parseInWorker(text));
+    running = turn.catch(() => {});
+    const json = await turn.finally(() => {
+      waiting -= 1;
+    });
+    remember(text, json);
+    return json;
+  }
+
+  function parseInWorker(text: string): Promise<string> {
+    worker ??= startWorker();
+    const current = worker;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => give(new SqlProblem('The query takes too long to parse. Use fewer nested calls.', null)),
+        longestMs,
+      );
+      const onMessage = ({ json }: { json: string }) => settle(() => resolve(json));
+      // A WebAssembly trap leaves the parser unusable.
+      const onError = () => give(new SqlProblem('The query is too complex to parse.', null));
+      current.on('message', onMessage);
+      current.on('error', onError);
+      current.ref();
+      current.postMessage({ text, isExpression: false });
+
+      function give(problem: SqlProblem): void {
+        worker = null;
+        void current.terminate();
+        settle(() => reject(problem));
+      }
+      function settle(finish: () => void): void {
+        clearTimeout(timer);
+        current.off('message', onMessage);
+        current.off('error', onError);
+        current.unref();
+        finish();
+      }
+    });
+  }
+
+  function remember(text: string, json: string): void {
+    cache.set(text, json);
+    cachedCharacters += text.length + json.length;
+    for (const [oldest, tree] of cache) {
+      if (cache.size <= maxCached && cachedCharacters <= maxCachedCharacters) break;
+      cache.delete(oldest);
+      cachedCharacters -= oldest.length + tree.length;
+    }
+  }
+}
+
+function startWorker(): Worker {
+  const worker = new Worker(new URL('./parse-worker.mjs', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: 128 },
+  });
+  worker.unref();
+  return worker;
+}
+
+interface ParserError {
+  error: true;
+  type: string;
+  message: string;
+  start?: { offset: number };
+}
+
+function readResult(json: string, text: string): Select | SelectSet {
+  const result = JSON.parse(json) as ParserError | Record<string, unknown>;
+  if ('error' in result) throw syntaxProblem(result as ParserError, text);
+  const tree: Node = readTree(result, text);
+  if (tree.node !== 'SelectQuery' && tree.node !== 'SelectSetQuery')
+    throw new SqlProblem('Expected a SELECT query.', tree.place);
+  return tree;
+}
+
+/** The parser reports that the error ends where the text ends. The word at the start is what the author has to look at. */
+function syntaxProblem({ message, start }: ParserError, text: string): SqlProblem {
+  const characters = Array.from(text);
+  const at = start?.offset ?? 0;
+  const code = 'hogql_syntax_error';
+  const isAtEnd = characters.slice(at).join('').trim() === '';
+  if (isAtEnd || message.includes("'<EOF>'"))
+    return new SqlProblem('Unexpected end of query', { start: at, end: characters.length }, code);
+  let end = at + 1;
+  while (end < characters.length && /[\p{L}\p{N}_$]/u.test(characters[end] ?? '')) end += 1;
+  const clause = /^Unsupported: \w+\.(\w+?)(?:Clause)?\(\)$/.exec(message)?.[1];
+  if (clause !== undefined) return new SqlProblem(`${clause.toUpperCase()} is not supported.`, null, code);
+  return new SqlProblem(message, { start: at, end }, code);
+}

@@ -1,0 +1,62 @@
+// Replaces placeholders in the syntax tree. Values become constants, never text of the query.
+
+import type { Node, Placeholder } from './ast.ts';
+import { pathOf, printed } from './names.ts';
+import { SqlProblem } from './problem.ts';
+
+type Scalar = string | number | boolean | null;
+export type PlaceholderValue = Scalar | readonly Scalar[];
+
+export interface Placeholders {
+  values: Readonly<Record<string, unknown>>;
+  /** By code name. */
+  variables: Readonly<Record<string, unknown>>;
+  /** ISO times; null: no bound. */
+  dateRange: { from: string | null; to: string | null };
+}
+
+/** The tree with values in place of placeholders. */
+export function substitute<T extends Node>(tree: T, placeholders: Placeholders): T {
+  return replace(tree) as T;
+
+  function replace(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(replace);
+    if (typeof value !== 'object' || value === null) return value;
+    if ('node' in value && value.node === 'Placeholder') return replacement(value as Placeholder, placeholders);
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, key === 'place' ? child : replace(child)]));
+  }
+}
+
+function replacement(node: Placeholder, { values, variables, dateRange }: Placeholders): Node {
+  const { place } = node;
+  const path = pathOf(node.expr);
+  if (path === null)
+    throw new SqlProblem('A placeholder must be a name, such as {name}. Expressions in placeholders are not supported.', place);
+  const [first = '', second, third] = path;
+  if (first === 'filters') {
+    if (second === undefined) return { node: 'Injected', what: 'filters', place };
+    if (second !== 'dateRange' || (third !== 'from' && third !== 'to'))
+      throw new SqlProblem(`Placeholder {${path.join('.')}} is not available in this context.`, place);
+    const bound = dateRange[third];
+    return bound === null ? { node: 'Injected', what: 'no bound', place } : { node: 'Constant', value: bound, place };
+  }
+  if (first === 'variables' && second !== undefined) {
+    if (!Object.hasOwn(variables, second)) throw new SqlProblem(`Variable ${second} is missing from query`, place);
+    return constantOf(variables[second], node);
+  }
+  if (path.length > 1 || !Object.hasOwn(values, first)) {
+    const names = Object.keys(values);
+    const hint = names.length === 0 ? '' : ` You can use the following: ${names.join(', ')}`;
+    throw new SqlProblem(`Placeholder {${path.join('.')}} is not available in this context.${hint}`, place);
+  }
+  return constantOf(values[first], node);
+}
+
+const isScalar = (value: unknown): value is Scalar =>
+  value === null || ['string', 'boolean'].includes(typeof value) || (typeof value === 'number' && Number.isFinite(value));
+
+function constantOf(value: unknown, { place, expr }: Placeholder): Node {
+  if (isScalar(value)) return { node: 'Constant', value, place };
+  if (Array.isArray(value) && value.every(isScalar)) return { node: 'Constant', value, place };
+  throw new SqlProblem(`The value of {${printed(expr)}} must be a text, a number, a Boolean value, null or a list of these.`, place);
+}

@@ -1,0 +1,155 @@
+// Conversions between types, and the forms of values that functions and comparisons need.
+
+import { type Fragment, sql } from '../../event-store/sql.ts';
+import type { Expression } from '../tree.ts';
+import type { SqlType } from '../types.ts';
+import type { Printing } from './context.ts';
+
+/** A conversion that the resolver has checked. */
+export function castText(value: Expression, type: SqlType, printing: Printing): Fragment {
+  const x = printing.expression(value);
+  const zone = printing.bind('text', type.zone ?? value.type.zone ?? 'UTC');
+  if (type.kind === 'text') return textForm(value, printing);
+  const pair = `${value.type.kind} ${type.kind}`;
+  return printing.isPostgres ? postgresCast(pair, x, zone) : clickhouseCast(pair, x, zone);
+}
+
+
+function postgresCast(pair: string, x: Fragment, zone: Fragment): Fragment {
+  switch (pair) {
+    case 'flag int':
+    case 'bool int':
+      return sql`(${x})::int::int8`;
+    case 'flag float':
+    case 'bool float':
+      return sql`(${x})::int::float8`;
+    case 'int float':
+      return sql`(${x})::float8`;
+    case 'float int':
+      return sql`CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < 9e18 THEN (${x})::int8 END`;
+    case 'time int':
+      return sql`floor(extract(epoch FROM ${x}))::int8`;
+    case 'text int':
+      return sql`CASE WHEN ${x} ~ '^[-+]?\\d{1,18}$' THEN (${x})::int8 END`;
+    case 'text float':
+      return sql`CASE WHEN ${x} ~ '^[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?$' THEN (${x})::float8 END`;
+    case 'int bool':
+    case 'float bool':
+      return sql`(${x} <> 0)`;
+    case 'text bool':
+      return sql`CASE ${x} WHEN 'true' THEN true WHEN 'false' THEN false END`;
+    case 'text uuid':
+      return sql`CASE WHEN ${x} ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN (${x})::uuid END`;
+    case 'date time':
+      return sql`((${x})::timestamp AT TIME ZONE ${zone})`;
+    case 'text time':
+      return sql`CASE WHEN ${x} ~ '^\\d{4}-\\d\\d-\\d\\d([T ][0-9:.,]{0,30})?$' AND pg_input_is_valid(${x}, 'timestamp')
+          THEN (${x})::timestamp AT TIME ZONE ${zone}
+        WHEN ${x} ~ '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$' AND pg_input_is_valid(${x}, 'timestamptz')
+          THEN (${x})::timestamptz END`;
+    default:
+      return x;
+  }
+}
+
+function clickhouseCast(pair: string, x: Fragment, zone: Fragment): Fragment {
+  switch (pair) {
+    case 'flag int':
+    case 'bool int':
+      return sql`toInt64(${x})`;
+    case 'flag float':
+    case 'bool float':
+    case 'int float':
+      return sql`toFloat64(${x})`;
+    case 'float int':
+      return sql`accurateCastOrNull(${x}, 'Int64')`;
+    case 'time int':
+      return sql`toInt64(toUnixTimestamp(${x}))`;
+    case 'text int':
+      return sql`if(match(${x}, '^[-+]?\\d{1,18}$'), toInt64OrNull(${x}), NULL)`;
+    case 'text float':
+      return sql`if(match(${x}, '^[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?$'), toFloat64OrNull(${x}), NULL)`;
+    case 'flag bool':
+      return sql`(${x})::${sql`Nullable(Bool)`}`;
+    case 'int bool':
+    case 'float bool':
+      return sql`(${x} <> 0)`;
+    case 'text bool':
+      return sql`CAST(multiIf(${x} = 'true', 1, ${x} = 'false', 0, NULL) AS Nullable(Bool))`;
+    case 'text uuid':
+      return sql`if(match(${x}, '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'), toUUIDOrNull(${x}), NULL)`;
+    case 'date time':
+      return sql`toTimeZone(toDateTime64(${x}, 3, ${zone}), 'UTC')`;
+    case 'text time':
+      return sql`multiIf(
+        match(${x}, '^\\d{4}-\\d\\d-\\d\\d([T ][0-9:.,]{0,30})?$'), toTimeZone(parseDateTime64BestEffortOrNull(${x}, 3, ${zone}), 'UTC'),
+        match(${x}, '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$'), parseDateTime64BestEffortOrNull(${x}, 3, 'UTC'),
+        NULL)`;
+    default:
+      return x;
+  }
+}
+
+/** JSON as its compact text: strings are skipped, and the blank after a separator is removed. */
+export const compactJson = (json: Fragment) =>
+  sql`regexp_replace((${json})::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g')`;
+
+/** A value as toString prints it. */
+export function textForm(value: Expression, printing: Printing): Fragment {
+  const x = printing.expression(value);
+  const zone = printing.bind('text', value.type.zone ?? 'UTC');
+  const { hasFraction, kind } = value.type;
+  if (kind === 'text') return x;
+  if (!printing.isPostgres) {
+    if (kind === 'time')
+      return hasFraction
+        ? sql`concat(toString(toTimeZone(${x}, ${zone})), '000')`
+        : sql`formatDateTime(toTimeZone(${x}, ${zone}), '%Y-%m-%d %H:%i:%S')`;
+    if (kind === 'bool') return sql`CASE WHEN ${x} THEN 'true' WHEN NOT (${x}) THEN 'false' END`;
+    if (kind === 'json') return x;
+    return kind === 'flag' ? sql`toString(toUInt8(${x}))` : sql`toString(${x})`;
+  }
+  switch (kind) {
+    case 'float':
+      return sql`CASE WHEN ${x} = 0 OR abs(${x}) >= 1e-6 AND abs(${x}) < 1e21 THEN trim_scale((${x})::text::numeric)::text
+        ELSE replace(lower(replace(replace((${x})::text, 'e+', 'e'), 'e-0', 'e-')), 'infinity', 'inf') END`;
+    case 'flag':
+      return sql`(${x})::int::text`;
+    case 'json':
+      return compactJson(x);
+    case 'time':
+      return hasFraction
+        ? sql`to_char(${x} AT TIME ZONE ${zone}, 'YYYY-MM-DD HH24:MI:SS.US')`
+        : sql`to_char(${x} AT TIME ZONE ${zone}, 'YYYY-MM-DD HH24:MI:SS')`;
+    default:
+      return sql`(${x})::text`;
+  }
+}
+
+/** A value in the form in which both engines order it alike: texts by their bytes, UUIDs by their text. */
+export function orderForm(value: Expression, printing: Printing): Fragment {
+  const x = printing.expression(value);
+  switch (value.type.kind) {
+    case 'text':
+      return printing.isPostgres ? sql`${x} COLLATE "C"` : x;
+    case 'uuid':
+      return printing.isPostgres ? sql`(${x})::text COLLATE "C"` : sql`toString(${x})`;
+    default:
+      return x;
+  }
+}
+
+/** The local time in the time zone of the value: without a zone in PostgreSQL, with one in ClickHouse. */
+export function localForm(value: Expression, printing: Printing): Fragment {
+  const x = printing.expression(value);
+  if (value.type.kind === 'date') return printing.isPostgres ? sql`(${x})::timestamp` : x;
+  const zone = printing.bind('text', value.type.zone ?? 'UTC');
+  return printing.isPostgres ? sql`(${x} AT TIME ZONE ${zone})` : sql`toTimeZone(${x}, ${zone})`;
+}
+
+/** A JSON document, from a column or from a text. A text that is not JSON is null. */
+export function documentForm(value: Expression, printing: Printing): Fragment {
+  const x = printing.expression(value);
+  if (!printing.isPostgres) return value.type.isNullable ? sql`ifNull(${x}, '')` : x;
+  return value.type.kind === 'json' ? x : sql`(CASE WHEN pg_input_is_valid(${x}, 'jsonb') THEN (${x})::jsonb END)`;
+}

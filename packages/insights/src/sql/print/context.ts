@@ -1,0 +1,80 @@
+// What printing needs: the dialect, the project, and one bound value for each constant.
+
+import type { Dialect } from '../../event-store/dialect.ts';
+import { type Fragment, sql, type Value } from '../../event-store/sql.ts';
+import type { ConstantExpression, Expression } from '../tree.ts';
+import type { SqlType } from '../types.ts';
+
+export interface Printing {
+  dialect: Dialect;
+  isPostgres: boolean;
+  /** Every base table is limited to this project. */
+  projectId: number;
+  bind(type: Value['type'], value: string | number): Fragment;
+  expression(expression: Expression): Fragment;
+}
+
+/** The same constant is the same bound value, so equal expressions have equal texts. */
+export function createBinder(): Printing['bind'] {
+  const values = new Map<string, Value>();
+  return (type, value) => {
+    const key = `${type} ${value}`;
+    const known = values.get(key) ?? { type, value };
+    values.set(key, known);
+    return sql`${known}`;
+  };
+}
+
+export function constantText({ type, value }: ConstantExpression, { bind, isPostgres }: Printing): Fragment {
+  if (value === null || value === 'no bound') return nullText(type, isPostgres);
+  switch (type.kind) {
+    case 'int':
+      return bind('long', String(value));
+    case 'float':
+      return bind('float', Number(value));
+    case 'flag':
+      return isPostgres ? truth(value) : sql`toUInt8(${truth(value)})`;
+    case 'bool':
+      return truth(value);
+    case 'date':
+      return bind('date', String(value));
+    case 'time':
+      return bind('time', Number(value));
+    case 'uuid':
+      return bind('uuid', String(value));
+    default:
+      return bind('text', String(value));
+  }
+}
+
+const truth = (value: unknown) => (value === true ? sql`true` : sql`false`);
+
+function nullText(type: SqlType, isPostgres: boolean): Fragment {
+  if (isPostgres) return sql`NULL::${postgresType(type)}`;
+  if (type.kind === 'nothing') return sql`NULL`;
+  return sql`CAST(NULL AS Nullable(${clickhouseType(type)}))`;
+}
+
+const postgresTypes = {
+  ...{ int: sql`int8`, float: sql`float8`, text: sql`text`, flag: sql`boolean`, bool: sql`boolean`, date: sql`date` },
+  ...{ time: sql`timestamptz`, uuid: sql`uuid`, json: sql`jsonb`, tuple: sql`jsonb`, interval: sql`int8`, nothing: sql`text` },
+};
+
+export function postgresType(type: SqlType): Fragment {
+  if (type.kind !== 'array') return postgresTypes[type.kind];
+  return sql`${postgresType(type.element ?? type)}[]`;
+}
+
+const clickhouseTypes = {
+  ...{ int: sql`Int64`, float: sql`Float64`, text: sql`String`, flag: sql`UInt8`, bool: sql`Bool`, date: sql`Date32` },
+  ...{ time: sql`DateTime64(3, 'UTC')`, uuid: sql`UUID`, json: sql`String`, tuple: sql`String`, interval: sql`Int64` },
+  nothing: sql`String`,
+};
+
+export function clickhouseType(type: SqlType): Fragment {
+  if (type.kind === 'array') return sql`Array(${typeOfElement(type.element ?? type)})`;
+  return clickhouseTypes[type.kind];
+}
+
+const typeOfElement = (type: SqlType) =>
+  type.isNullable && type.kind !== 'array' ? sql`Nullable(${clickhouseType(type)})` : clickhouseType(type);

@@ -1,0 +1,212 @@
+// Prints expressions. Values are always bound; the text consists of the templates of the function table and of numbered names.
+
+import { personsText } from '../../event-store/conditions.ts';
+import { Fragment, sql } from '../../event-store/sql.ts';
+import { fill } from '../functions/define.ts';
+import type { CallExpression, Expression, FrameBound, OrderBy, Query, WindowExpression } from '../tree.ts';
+import { columnTypes } from '../tree.ts';
+import { castText, documentForm, localForm, orderForm, textForm } from './casts.ts';
+import { clickhouseType, constantText, postgresType, type Printing } from './context.ts';
+
+const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
+
+export type PrintQuery = (query: Query, printing: Printing) => Fragment;
+
+export function expressionText(expression: Expression, printing: Printing, printQuery: PrintQuery): Fragment {
+  const print = printing.expression;
+  const { isPostgres } = printing;
+  switch (expression.is) {
+    case 'constant':
+      return constantText(expression, printing);
+    case 'column':
+      return sql`${sql.numbered('s', expression.relation)}.${sql.numbered('c', expression.column)}`;
+    case 'parameter':
+      return parameterText(expression.id, isPostgres);
+    case 'lambda':
+      return print(expression.body);
+    case 'call':
+      return callText(expression, sql``, printing);
+    case 'window':
+      return callText(expression.call, overText(expression, printing), printing);
+    case 'compare':
+      return compareText(expression, printing);
+    case 'all':
+    case 'any': {
+      const parts = expression.parts.map(print);
+      if (parts.length === 0) return expression.is === 'all' ? sql`true` : sql`false`;
+      return sql`(${sql.join(parts, expression.is === 'all' ? ' AND ' : ' OR ')})`;
+    }
+    case 'not':
+      return sql`(NOT ${print(expression.part)})`;
+    case 'null':
+      return sql`(${print(expression.part)} IS NULL)`;
+    case 'in list':
+      return inListText(expression, printing);
+    case 'in query': {
+      const rows = sql`(${print(expression.value)} IN (${printQuery(expression.query, printing)}))`;
+      return hasNull(expression.value) || columnTypes(expression.query).some(({ type }) => type.isNullable)
+        ? sql`coalesce(${rows}, false)`
+        : rows;
+    }
+    case 'cohort': {
+      const { dialect, projectId } = printing;
+      const persons = personsText(dialect, { projectId, where: expression.condition });
+      const isIn = sql`(${print(expression.value)} IN (SELECT unit FROM (${persons}) AS members))`;
+      return expression.value.type.isNullable ? sql`coalesce(${isIn}, false)` : isIn;
+    }
+    case 'choice': {
+      const cases = expression.cases.map(({ when, then }) => sql`WHEN ${print(when)} THEN ${print(then)}`);
+      return sql`CASE ${sql.join(cases, ' ')} ELSE ${print(expression.otherwise)} END`;
+    }
+    case 'array':
+      return isPostgres
+        ? sql`ARRAY[${list(expression.parts.map(print))}]::${postgresType(expression.type)}`
+        : sql`CAST([${list(expression.parts.map(print))}] AS ${clickhouseType(expression.type)})`;
+    case 'tuple':
+      return isPostgres
+        ? sql`ROW(${list(expression.parts.map(print))})`
+        : sql`tuple(${list(expression.parts.map(print))})`;
+    case 'cast':
+      return castText(expression.value, expression.type, printing);
+    case 'query': {
+      const [column] = columnTypes(expression.query);
+      return sql`(SELECT ${sql.numbered('c', column?.column ?? 0)} FROM (${printQuery(expression.query, printing)})
+        AS ${sql.numbered('s', expression.query.id)} LIMIT 1)`;
+    }
+    default:
+      return expression satisfies never;
+  }
+}
+
+const parameterText = (id: number, isPostgres: boolean) =>
+  isPostgres ? sql`${sql.numbered('s', id)}.${sql.numbered('c', id)}` : sql.numbered('c', id);
+
+function hasNull(expression: Expression): boolean {
+  return expression.is === 'tuple' ? expression.parts.some(hasNull) : expression.type.isNullable;
+}
+
+/** Comparisons are never null, except in ON. Columns that are never null stay bare, so that indexes can be used. */
+function compareText(
+  { comparator, left, right, isStandard }: Extract<Expression, { is: 'compare' }>,
+  printing: Printing,
+): Fragment {
+  const isOrder = comparator !== '=' && comparator !== '<>';
+  const [a, b] = [left, right].map((side) => (isOrder ? orderForm(side, printing) : printing.expression(side)));
+  const words = { '=': sql`=`, '<>': sql`<>`, '<': sql`<`, '<=': sql`<=`, '>': sql`>`, '>=': sql`>=` };
+  const bare = sql`(${a ?? sql``} ${words[comparator]} ${b ?? sql``})`;
+  const nulls = [left, right].filter(hasNull).length;
+  if (isStandard === true || nulls === 0) return bare;
+  if (isOrder) return sql`coalesce(${bare}, false)`;
+  if (nulls === 1) return comparator === '=' ? sql`coalesce(${bare}, false)` : sql`coalesce(${bare}, true)`;
+  if (printing.isPostgres)
+    return comparator === '='
+      ? sql`(${a ?? sql``} IS NOT DISTINCT FROM ${b ?? sql``})`
+      : sql`(${a ?? sql``} IS DISTINCT FROM ${b ?? sql``})`;
+  const bothNull = sql`(${a ?? sql``} IS NULL AND ${b ?? sql``} IS NULL)`;
+  return comparator === '=' ? sql`coalesce(${bare}, ${bothNull})` : sql`coalesce(${bare}, NOT ${bothNull})`;
+}
+
+function inListText({ value, list: items }: Extract<Expression, { is: 'in list' }>, printing: Printing): Fragment {
+  if (items.length === 0) return sql`false`;
+  const isIn = sql`(${printing.expression(value)} IN (${list(items.map(printing.expression))}))`;
+  return hasNull(value) ? sql`coalesce(${isIn}, false)` : isIn;
+}
+
+export function orderText({ by, isDescending }: OrderBy, printing: Printing): Fragment {
+  return isDescending
+    ? sql`${orderForm(by, printing)} DESC NULLS LAST`
+    : sql`${orderForm(by, printing)} ASC NULLS LAST`;
+}
+
+function overText({ partition, order, frame }: WindowExpression, printing: Printing): Fragment {
+  const bound = ({ at, rows }: FrameBound, isStart: boolean) => {
+    if (at === 'CURRENT ROW') return sql`CURRENT ROW`;
+    const count = rows === null ? sql`UNBOUNDED` : Fragment.of([String(Math.trunc(rows))], []);
+    return isStart || at === 'PRECEDING'
+      ? at === 'PRECEDING'
+        ? sql`${count} PRECEDING`
+        : sql`${count} FOLLOWING`
+      : sql`${count} FOLLOWING`;
+  };
+  const method = frame?.method === 'RANGE' ? sql`RANGE` : sql`ROWS`;
+  const clauses = [
+    ...(partition.length === 0 ? [] : [sql`PARTITION BY ${list(partition.map(printing.expression))}`]),
+    ...(order.length === 0 ? [] : [sql`ORDER BY ${list(order.map((one) => orderText(one, printing)))}`]),
+    ...(frame === null ? [] : [sql`${method} BETWEEN ${bound(frame.start, true)} AND ${bound(frame.end, false)}`]),
+  ];
+  return sql` OVER (${sql.join(clauses, ' ')})`;
+}
+
+/** Fills the template of a function. */
+function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragment, printing: Printing): Fragment {
+  const { isPostgres, bind } = printing;
+  const formed = (at: number, form: string | undefined): Fragment => {
+    const arg = args[at];
+    if (arg === undefined) throw new Error(`The function ${of.name} has no argument ${at + 1}.`);
+    switch (form) {
+      case 'order':
+        return orderForm(arg, printing);
+      case 'local':
+        return localForm(arg, printing);
+      case 'json':
+        return documentForm(arg, printing);
+      case 'collate':
+        return isPostgres && arg.type.element?.kind === 'text' ? sql` COLLATE "C"` : sql``;
+      case 'text': {
+        const text = textForm(arg, printing);
+        return arg.type.isNullable ? sql`coalesce(${text}, '')` : text;
+      }
+      default:
+        return listForm(arg, of.result, printing);
+    }
+  };
+  return fill(isPostgres ? of.postgres : of.clickhouse, (slot) => {
+    const [name = '', form] = slot.split(':');
+    switch (name) {
+      case '0':
+        return elementText(args[0], form, isPostgres);
+      case '*':
+        return list(args.map((_, at) => formed(at, form)));
+      case 'f':
+        return sql`${filter === undefined ? sql`` : sql` FILTER (WHERE ${printing.expression(filter)})`}${over}`;
+      case 'z':
+        return bind('text', args.find(({ type }) => type.zone !== undefined)?.type.zone ?? 'UTC');
+      case 'p':
+        return list(levels.map((level) => (isPostgres ? bind('float', level) : literal(level))));
+      case 'r':
+        return pathText(args.slice(1), printing);
+      default:
+        return formed(Number(name) - 1, form);
+    }
+  });
+}
+
+/** Parameters of aggregates in ClickHouse have to be literals. They are numbers from 0 to 1. */
+const literal = (level: number) => Fragment.of([String(Number(level))], []);
+
+/** ClickHouse has no nullable lists, so the functions that return lists take an empty text for null. */
+function listForm(arg: Expression, result: string, printing: Printing): Fragment {
+  const text = printing.expression(arg);
+  const isList = result === 'text[]' && arg.type.kind === 'text' && arg.type.isNullable;
+  return isList && !printing.isPostgres ? sql`ifNull(${text}, '')` : text;
+}
+
+/** The element of a list within a lambda: a row of `unnest` in PostgreSQL, a parameter in ClickHouse. */
+function elementText(lambda: Expression | undefined, form: string | undefined, isPostgres: boolean): Fragment {
+  if (lambda?.is !== 'lambda') throw new Error('The first argument must be a lambda.');
+  const id = lambda.parameter;
+  if (!isPostgres) return sql.numbered('c', id);
+  if (form === 'row') return sql`${sql.numbered('s', id)} (${sql.numbered('c', id)}, place)`;
+  return form === 'place' ? sql`${sql.numbered('s', id)}.place` : parameterText(id, isPostgres);
+}
+
+/** The path of a JSON function. Positions begin at 1 in ClickHouse and at 0 in PostgreSQL; negative ones count from the end in both. */
+function pathText(steps: readonly Expression[], { isPostgres, bind, expression }: Printing): Fragment {
+  if (!isPostgres) return steps.length === 0 ? sql`` : sql`, ${list(steps.map(expression))}`;
+  const texts = steps.map((step) => {
+    const value = step.is === 'constant' ? step.value : null;
+    const position = step.type.kind === 'int' ? Number(value) : null;
+    return bind('text', String(position === null ? value : position > 0 ? position - 1 : position));
+  });
+  return sql`ARRAY[${list(texts)}]::text[]`;
+}

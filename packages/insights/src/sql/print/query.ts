@@ -1,0 +1,190 @@
+// Prints queries for one engine.
+
+import type { Dialect } from '../../event-store/dialect.ts';
+import { type Fragment, sql } from '../../event-store/sql.ts';
+import {
+  columnTypes,
+  type ExpandRelation,
+  type Expression,
+  type JoinedRelation,
+  keyOf,
+  type OrderBy,
+  type Query,
+  type SelectQuery,
+} from '../tree.ts';
+import { nullable, type SqlType } from '../types.ts';
+import { compactJson } from './casts.ts';
+import { createBinder, type Printing } from './context.ts';
+import { expressionText, orderText } from './expression.ts';
+import { tableText } from './tables.ts';
+
+const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
+
+/** The statement for an engine. Its columns are in the form that `readValue` reads. */
+export function statementOf(query: Query, { dialect, projectId }: { dialect: Dialect; projectId: number }): Fragment {
+  const printing: Printing = {
+    dialect,
+    isPostgres: dialect.name === 'postgres',
+    projectId,
+    bind: createBinder(),
+    expression: (expression) => expressionText(expression, printing, queryText),
+  };
+  const columns = columnTypes(query).map(({ column, type }) => outputText(sql.numbered('c', column), type, printing));
+  return sql`SELECT ${list(columns)} FROM (${queryText(query, printing)}) AS ${sql.numbered('s', query.id)}`;
+}
+
+function queryText(query: Query, printing: Printing): Fragment {
+  if (query.is === 'select') return selectText(query, printing);
+  const first = partText(query.first, query.columns, printing);
+  const words = {
+    'UNION ALL': sql`UNION ALL`,
+    'UNION DISTINCT': sql`UNION DISTINCT`,
+    INTERSECT: sql`INTERSECT`,
+    EXCEPT: sql`EXCEPT`,
+  };
+  const others = query.others.map(
+    ({ operator, query: other }) => sql`${words[operator]} ${partText(other, query.columns, printing)}`,
+  );
+  const all = sql`${first} ${sql.join(others, ' ')}`;
+  if (query.limit === null) return all;
+  const columns = query.columns.map(({ column }) => sql.numbered('c', column));
+  return sql`SELECT ${list(columns)} FROM (${all}) AS ${sql.numbered('s', query.id)} LIMIT ${sql.int(query.limit)}`;
+}
+
+/** A part of a union, with the column names of the union. */
+function partText(query: Query, names: readonly { column: number }[], printing: Printing): Fragment {
+  const columns = columnTypes(query).map(
+    ({ column }, at) => sql`${sql.numbered('c', column)} AS ${sql.numbered('c', names[at]?.column ?? column)}`,
+  );
+  return sql`SELECT ${list(columns)} FROM (${queryText(query, printing)}) AS ${sql.numbered('s', query.id)}`;
+}
+
+function selectText(query: SelectQuery, printing: Printing): Fragment {
+  if (query.isDistinct) return distinctText(query, printing);
+  if (query.limitBy !== null && printing.isPostgres) return limitByText(query, query.limitBy, printing);
+  const by = query.limitBy;
+  const limitBy =
+    by === null
+      ? sql``
+      : sql` LIMIT ${sql.int(by.count)} OFFSET ${sql.int(by.offset)} BY ${list(by.by.map(printing.expression))}`;
+  return sql`${bodyText(query, [], printing)}${orderClause(query.order, printing)}${limitBy}${limitText(query)}`;
+}
+
+/** SELECT to HAVING. @param extra columns after those of the query */
+function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Printing): Fragment {
+  const selected = [
+    ...query.columns.map(({ column, value }) => sql`${valueText(value, printing)} AS ${sql.numbered('c', column)}`),
+    ...extra,
+  ];
+  const where = query.where === null ? sql`` : sql` WHERE ${printing.expression(query.where)}`;
+  const group = query.group.length === 0 ? sql`` : sql` GROUP BY ${list(query.group.map(printing.expression))}`;
+  const having = query.having === null ? sql`` : sql` HAVING ${printing.expression(query.having)}`;
+  return sql`SELECT ${list(selected)}${fromText(query, printing)}${where}${group}${having}`;
+}
+
+/** PostgreSQL has no type for the columns of a row, so a tuple is a column of JSON. */
+function valueText(value: Expression, printing: Printing): Fragment {
+  if (value.is !== 'tuple' || !printing.isPostgres) return printing.expression(value);
+  const parts = value.parts.map((part) => outputText(valueText(part, printing), part.type, printing));
+  return sql`jsonb_build_array(${list(parts)})`;
+}
+
+const orderClause = (order: readonly OrderBy[], printing: Printing) =>
+  order.length === 0 ? sql`` : sql` ORDER BY ${list(order.map((one) => orderText(one, printing)))}`;
+
+function limitText({ limit, offset }: Pick<SelectQuery, 'limit' | 'offset'>): Fragment {
+  const most = limit === null ? sql`` : sql` LIMIT ${sql.int(limit)}`;
+  return offset === 0 ? most : sql`${most} OFFSET ${sql.int(offset)}`;
+}
+
+function fromText(query: SelectQuery, printing: Printing): Fragment {
+  const joined = query.from.map((one) => joinText(one, printing));
+  const [expand] = query.expand;
+  if (joined.length === 0 && expand === undefined) return sql``;
+  const tables = joined.length === 0 ? [sql`(SELECT 1 AS one) AS first`] : joined;
+  return sql` FROM ${sql.join([...tables, ...(expand === undefined ? [] : [expandText(expand, printing)])], ' ')}`;
+}
+
+function joinText({ relation, join, on }: JoinedRelation, printing: Printing): Fragment {
+  const table =
+    relation.is === 'table'
+      ? tableText(relation, printing)
+      : sql`(${queryText(relation.query, printing)}) AS ${sql.numbered('s', relation.id)}`;
+  const words = {
+    INNER: sql`INNER JOIN`,
+    LEFT: sql`LEFT JOIN`,
+    RIGHT: sql`RIGHT JOIN`,
+    FULL: sql`FULL JOIN`,
+    CROSS: sql`CROSS JOIN`,
+  };
+  if (join === null) return table;
+  return on === null ? sql`${words[join]} ${table}` : sql`${words[join]} ${table} ON ${printing.expression(on)}`;
+}
+
+function expandText({ id, column, list: items, isOuter }: ExpandRelation, printing: Printing): Fragment {
+  const name = sql.numbered('c', column);
+  const values = printing.expression(items);
+  if (printing.isPostgres) {
+    const rows = sql`LATERAL unnest(${values}) AS ${sql.numbered('s', id)} (${name})`;
+    return isOuter ? sql`LEFT JOIN ${rows} ON true` : sql`CROSS JOIN ${rows}`;
+  }
+  return isOuter ? sql`LEFT ARRAY JOIN ${values} AS ${name}` : sql`ARRAY JOIN ${values} AS ${name}`;
+}
+
+/** DISTINCT in a subquery, because ORDER BY needs other forms of the columns. */
+function distinctText(query: SelectQuery, printing: Printing): Fragment {
+  const inner = sql`SELECT DISTINCT ${list(query.columns.map(({ column }) => sql.numbered('c', column)))}
+    FROM (${bodyText(query, [], printing)}) AS ${sql.numbered('s', query.id)}`;
+  const order = query.order.map(({ by, isDescending }): OrderBy => {
+    const found = query.columns.find(({ value }) => keyOf(value) === keyOf(by));
+    return { by: { is: 'column', relation: query.id, column: found?.column ?? 0, type: by.type }, isDescending };
+  });
+  const columns = query.columns.map(({ column }) => sql.numbered('c', column));
+  return sql`SELECT ${list(columns)} FROM (${inner}) AS ${sql.numbered('s', query.id)}${orderClause(order, printing)}${limitText(query)}`;
+}
+
+/** The first rows of each group, by their number within the group. */
+function limitByText(query: SelectQuery, limitBy: NonNullable<SelectQuery['limitBy']>, printing: Printing): Fragment {
+  const columns = query.columns.map(({ column }) => sql.numbered('c', column));
+  const orders = query.order.map((one, at) => sql`${printing.expression(one.by)} AS ${sql.numbered('f', at)}`);
+  const partition = list(limitBy.by.map(printing.expression));
+  const number = sql`row_number() OVER (PARTITION BY ${partition}${orderClause(query.order, printing)}) AS place`;
+  const body = bodyText(query, [...orders, number], printing);
+  const ordered = query.order.map(({ by, isDescending }, at) => {
+    const isText = by.type.kind === 'text' || by.type.kind === 'uuid';
+    const value = isText ? sql`${sql.numbered('f', at)}::text COLLATE "C"` : sql.numbered('f', at);
+    return isDescending ? sql`${value} DESC NULLS LAST` : sql`${value} ASC NULLS LAST`;
+  });
+  const order = ordered.length === 0 ? sql`` : sql` ORDER BY ${list(ordered)}`;
+  const { count, offset } = limitBy;
+  return sql`SELECT ${list(columns)} FROM (${body}) AS ${sql.numbered('s', query.id)}
+    WHERE place > ${sql.int(offset)} AND place <= ${sql.int(offset + count)}${order}${limitText(query)}`;
+}
+
+/** Columns of a result: times as milliseconds, dates and UUIDs as texts, lists as JSON. */
+function outputText(value: Fragment, type: SqlType, printing: Printing): Fragment {
+  const { dialect, isPostgres } = printing;
+  switch (type.kind) {
+    case 'time':
+      return dialect.millis(value);
+    case 'date':
+    case 'uuid':
+      return isPostgres ? sql`(${value})::text` : sql`toString(${value})`;
+    case 'json':
+      return isPostgres ? compactJson(value) : value;
+    case 'flag':
+      return isPostgres ? sql`(${value})::int` : sql`toUInt8(${value})`;
+    case 'tuple':
+      return isPostgres ? sql`(${value})::text` : sql`toJSONString(${value})`;
+    case 'array':
+      return arrayOutput(value, type.element ?? nullable(type), printing);
+    default:
+      return value;
+  }
+}
+
+function arrayOutput(value: Fragment, element: SqlType, printing: Printing): Fragment {
+  const item = outputText(sql`item`, element, printing);
+  if (!printing.isPostgres) return sql`toJSONString(arrayMap(item -> ${item}, ${value}))`;
+  return sql`to_json(ARRAY(SELECT ${item} FROM unnest(${value}) WITH ORDINALITY AS items (item, place) ORDER BY place))::text`;
+}

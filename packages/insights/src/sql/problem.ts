@@ -1,0 +1,22 @@
+// Errors that the author of a query can fix. Each one marks the place in the text.
+
+/** Offsets in characters (Unicode code points) from the beginning of the query. */
+export interface Place {
+  start: number;
+  end: number;
+}
+
+/** `hogql_syntax_error`: the text is not HogQL. `hogql_query_error`: the query cannot run. */
+export type ProblemCode = 'hogql_syntax_error' | 'hogql_query_error';
+
+export class SqlProblem extends Error {
+  readonly place: Place | null;
+  readonly code: ProblemCode;
+
+  constructor(message: string, place: Place | null, code: ProblemCode = 'hogql_query_error') {
+    super(message);
+    this.name = 'SqlProblem';
+    this.place = place;
+    this.code = code;
+  }
+}

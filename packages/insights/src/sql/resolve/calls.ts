@@ -1,0 +1,271 @@
+// Calls of functions in the function table: which overload fits, and the type of its result.
+
+import type { Call, Node } from '../ast.ts';
+import type { Argument, SqlFunction } from '../functions/define.ts';
+import { aggregates, canonicalName, closestName, otherNames, refusedFunctions, scalars, special, windows } from '../functions/index.ts';
+import { type Place, SqlProblem } from '../problem.ts';
+import type { CallExpression, Expression } from '../tree.ts';
+import { arrayOf, bool, commonType, date, describe, flag, float, int, nothing, nullable, type SqlType, text, time, uuid } from '../types.ts';
+import { formatConstants, patternConstants } from './patterns.ts';
+import { nestedAggregate, type Scope } from './scope.ts';
+import { condition, convert, isConstant, textOf } from './values.ts';
+
+export interface At {
+  scope: Scope;
+  place: Place;
+}
+
+/** A call of a function that is not an aggregate, by its name in the table. */
+export function generic(name: string, args: readonly Node[], at: At): Expression {
+  const options = scalars.get(name) ?? [];
+  const lambda = options.find((one) => one.args[0]?.kind === 'lambda' || one.args[0]?.kind === 'condition');
+  if (lambda !== undefined) return withLambda(lambda, args, at);
+  return apply(name, args.map((arg) => at.scope.run.expression(arg, at.scope)), at);
+}
+
+/** @throws SqlProblem when no overload takes these arguments. */
+export function apply(name: string, given: readonly Expression[], at: At): Expression {
+  const { scope, place } = at;
+  const options = scalars.get(name) ?? [];
+  checkCount(name, options, given.length, { place, word: 'Function' });
+  for (const option of options) {
+    const args = fit(option, given, at);
+    if (args === null) continue;
+    const [first] = option.args.filter(({ kind }) => kind === 'pattern' || kind === 'format');
+    const written = first === undefined ? args : translated(option, args, place);
+    return { is: 'call', name, of: option, args: written, type: resultOf(option, args, scope) };
+  }
+  throw wrongTypes(name, options, given, place);
+}
+
+/** Patterns and formats in the words of both engines: those of ClickHouse follow the arguments. */
+function translated(option: SqlFunction, args: readonly Expression[], place: Place): Expression[] {
+  const [subject = args[0] as Expression, second, ...others] = args;
+  const kinds = option.args.map(({ kind }) => kind);
+  if (kinds[1] === 'format') return [subject, ...formatConstants(textOf(second), place)];
+  const replacement = kinds[2] === 'replacement' ? textOf(others[0]) : undefined;
+  return [subject, ...patternConstants({ pattern: textOf(second), replacement, name: option.name }, place)];
+}
+
+interface Named {
+  place: Place;
+  word: 'Function' | 'Aggregation';
+}
+
+export function checkCount(name: string, options: readonly SqlFunction[], found: number, { place, word }: Named): void {
+  const counts = options.map(({ args }) => ({
+    least: args.filter(({ isOptional }) => !isOptional).length,
+    most: args.some(({ isRepeated }) => isRepeated) ? Number.POSITIVE_INFINITY : args.length,
+  }));
+  const least = Math.min(...counts.map((one) => one.least));
+  const most = Math.max(...counts.map((one) => one.most));
+  checkBounds(name, [least, most], found, { place, word });
+}
+
+export function checkBounds(name: string, [least, most]: readonly [number, number], found: number, { place, word }: Named): void {
+  if (found >= least && found <= most) return;
+  const expected = least === most ? `${least}` : found < least ? `at least ${least}` : `at most ${most}`;
+  throw new SqlProblem(
+    `${word} '${name}' expects ${expected} ${expected.endsWith(' 1') || expected === '1' ? 'argument' : 'arguments'}, found ${found}`,
+    place,
+  );
+}
+
+function wrongTypes(name: string, options: readonly SqlFunction[], given: readonly Expression[], place: Place): SqlProblem {
+  const wanted = options.map(({ args }) => args.map(({ kind }) => kind).join(', ')).join(' or ');
+  const found = given.map(({ type }) => describe(type)).join(', ');
+  return new SqlProblem(`The function '${name}' takes (${wanted}), found ${found}.`, place);
+}
+
+/** The arguments in the types of the signature; null when one does not fit. */
+function fit({ args }: SqlFunction, given: readonly Expression[], at: At): Expression[] | null {
+  const last = args.at(-1);
+  if (given.length > args.length && last?.isRepeated !== true) return null;
+  if (given.length < args.filter(({ isOptional, isRepeated }) => !isOptional && !isRepeated).length) return null;
+  const element = args[0]?.kind === 'array' ? given[0]?.type.element : undefined;
+  const fitted: Expression[] = [];
+  for (const [position, one] of given.entries()) {
+    const wanted = args[position] ?? last;
+    const place = at.scope.run.places.get(one)?.place ?? at.place;
+    const converted = wanted === undefined ? null : fitOne(one, wanted, { element, place });
+    if (converted === null) return null;
+    fitted.push(converted);
+  }
+  return fitted;
+}
+
+const kinds: Record<string, SqlType> = { text, float, int: int(), flag, bool, date, uuid, time: time('UTC') };
+
+function fitOne(one: Expression, { kind }: Argument, { element, place }: { element: SqlType | undefined; place: Place }): Expression | null {
+  const { type } = one;
+  switch (kind) {
+    case 'anything':
+    case 'comparable':
+      return type.kind === 'interval' || (kind === 'comparable' && (type.kind === 'tuple' || type.kind === 'array')) ? null : one;
+    case 'moment':
+      return type.kind === 'date' || type.kind === 'time' ? one : null;
+    case 'array':
+      return type.kind === 'array' ? one : null;
+    case 'element':
+      return element === undefined ? null : convert(one, element);
+    case 'int[]':
+    case 'float[]':
+    case 'text[]': {
+      const wanted = kinds[kind.slice(0, -2)] ?? text;
+      return type.kind === 'array' ? convert(one, arrayOf(wanted)) : null;
+    }
+    case 'document':
+      return type.kind === 'json' || type.kind === 'text' ? one : null;
+    case 'path':
+      return isConstant(one) && (type.kind === 'text' || (type.kind === 'int' && one.value !== '0')) ? one : null;
+    case 'pattern':
+    case 'format':
+    case 'replacement':
+      if (textOf(one) === null) throw new SqlProblem(`The ${kind} must be a constant text (functions such as match take no expression here).`, place);
+      return one;
+    case 'time':
+      return type.kind === 'time' || type.kind === 'date' ? convert(one, time('UTC')) : null;
+    default:
+      return convert(one, kinds[kind] ?? text);
+  }
+}
+
+/** The type of a result, by the word of the signature. */
+function resultOf({ result, nulls }: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
+  const [first] = args;
+  const isNullable = nulls === 'always' || (nulls === 'pass' && args.some(({ type }) => type.isNullable));
+  return nullable(bareResult(result, first?.type ?? nothing, { args, zone: zoneOf(args) ?? scope.run.settings.zone }), isNullable);
+}
+
+export const zoneOf = (args: readonly Expression[]) => args.find(({ type }) => type.kind === 'time')?.type.zone;
+
+function bareResult(word: string, first: SqlType, { args, zone }: { args: readonly Expression[]; zone: string }): SqlType {
+  switch (word) {
+    case 'int':
+      return int();
+    case 'total':
+      return int(first.integer?.startsWith('U') || first.kind === 'flag' ? 'UInt64' : 'Int64');
+    case 'count':
+      return int('UInt64');
+    case 'part':
+      return int('UInt8');
+    case 'seconds':
+      return int('UInt32');
+    case 'start':
+      return time(zone, false);
+    case 'time':
+      return time(zone, first.kind === 'time' ? first.hasFraction : false);
+    case 'same':
+      return nullable(first, false);
+    case 'array':
+      return first.kind === 'array' ? first : arrayOf(nullable(first, false));
+    case 'list':
+      return args[1]?.type ?? nothing;
+    case 'body[]':
+      return arrayOf(first);
+    case 'numbers':
+      return arrayOf(int('UInt64'));
+    case 'text[]':
+      return arrayOf(text);
+    case 'float[]':
+      return arrayOf(float);
+    default:
+      return kinds[word] ?? text;
+  }
+}
+
+function withLambda(of: SqlFunction, [first, ...rest]: readonly Node[], { scope, place }: At): Expression {
+  checkBounds(of.name, [2, 2], rest.length + 1, { place, word: 'Function' });
+  if (first?.node !== 'Lambda' || first.args.length !== 1)
+    throw new SqlProblem(`The function '${of.name}' expects a lambda with one parameter, such as x -> x > 1.`, place);
+  const list = scope.run.expression(rest[0] as Node, scope);
+  if (list.type.kind !== 'array') throw new SqlProblem(`The function '${of.name}' expects an array.`, place);
+  const id = scope.run.nextNumber();
+  const parameter: Expression = { is: 'parameter', id, type: list.type.element ?? nothing };
+  const inner: Scope = { ...scope, parameters: new Map([...scope.parameters, [first.args[0] ?? '', parameter]]) };
+  const found = scope.run.expression(first.expr, inner);
+  const body = of.args[0]?.kind === 'condition' ? condition(found, first.place) : found;
+  const lambda: Expression = { is: 'lambda', parameter: id, body, type: body.type };
+  const args = [lambda, list];
+  return { is: 'call', name: of.name, of, args, type: resultOf(of, args, scope) };
+}
+
+/** An aggregate, also with `If` behind its name. */
+export function resolveAggregate(node: Call, scope: Scope, isWindow = false): CallExpression | null {
+  const { place } = node;
+  const written = canonicalName(node.name);
+  const isIf = !aggregates.has(written) && !otherNames.has(written) && written.endsWith('If');
+  const base = isIf ? written.slice(0, -2) : written;
+  const name = otherNames.get(base) ?? base;
+  const options = aggregates.get(name);
+  if (options === undefined) return null;
+  if (scope.aggregate !== null && !isWindow) throw nestedAggregate(written, scope.aggregate, place);
+  if (scope.withoutAggregates !== null)
+    throw new SqlProblem(`Aggregation '${written}' is not allowed in ${scope.withoutAggregates}. Use HAVING.`, place);
+  const inner: Scope = isWindow ? scope : { ...scope, aggregate: written };
+  const nodes = node.args.filter((arg) => !(arg.node === 'Field' && arg.chain[0] === '*'));
+  const conditionNode = isIf ? nodes.pop() : undefined;
+  if (isIf && conditionNode === undefined)
+    throw new SqlProblem(`Aggregation '${written}' expects at least 1 argument, found 0`, place);
+  const given = nodes.map((arg) => scope.run.expression(arg, inner));
+  const filters = conditionNode === undefined ? [] : [condition(scope.run.expression(conditionNode, inner), conditionNode.place)];
+  checkCount(written, options, given.length, { place, word: 'Aggregation' });
+  const isDistinct = node.distinct === true && name === 'count' && given.length > 0;
+  if (node.distinct === true && !isDistinct)
+    throw new SqlProblem(`DISTINCT is only supported in count(), not in '${written}'.`, place);
+  const levels = levelsOf(node, written);
+  for (const of of isDistinct ? (aggregates.get('uniqExact') ?? []) : options) {
+    const args = fit(of, given, { scope, place });
+    if (args === null) continue;
+    const filter = filterOf(of, args, filters);
+    const type = aggregateType(of, args, { scope, isIf });
+    return { is: 'call', name: of.name, of, args, type, ...(levels && { levels }), ...(filter && { filter }) };
+  }
+  throw wrongTypes(written, options, given, place);
+}
+
+/** Rows in which an argument is null do not count. */
+function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: Expression[]): Expression | null {
+  const skipsNull = ['groupArray', 'groupUniqArray', 'argMax', 'argMin', 'quantile', 'quantiles', 'uniqExact'].includes(name);
+  const parts = [...filters];
+  for (const arg of skipsNull ? args : [])
+    if (arg.type.isNullable) parts.push({ is: 'not', part: { is: 'null', part: arg, type: flag }, type: flag });
+  const [only] = parts;
+  return parts.length > 1 ? { is: 'all', parts, type: flag } : (only ?? null);
+}
+
+/** Aggregates over no rows are null, except counts, lists and the sum of values that are never null. */
+function aggregateType(of: SqlFunction, args: readonly Expression[], { scope, isIf }: { scope: Scope; isIf: boolean }): SqlType {
+  const type = resultOf(of, args, scope);
+  const [first] = args;
+  if (of.result === 'count' || type.kind === 'array') return type;
+  if (of.name === 'sum') return nullable(type, first?.type.isNullable ?? false);
+  return nullable(type, isIf || type.isNullable || first?.type.isNullable === true || of.name !== 'sum');
+}
+
+function levelsOf({ params, place, args, name }: Call, written: string): number[] | null {
+  const base = written.replace(/If$/, '');
+  if (base === 'median') return [0.5];
+  if (base !== 'quantile' && base !== 'quantiles') {
+    if (params !== undefined) throw new SqlProblem(`The function '${name}' takes no parameters.`, place);
+    return null;
+  }
+  const levels = (params ?? []).map((one) => (one.node === 'Constant' ? one.value : null));
+  const isValid = levels.every((level) => typeof level === 'number' && level >= 0 && level <= 1);
+  if (!isValid || levels.length === 0 || (base === 'quantile' && levels.length > 1) || args.length === 0)
+    throw new SqlProblem(`The function '${base}' expects levels from 0 to 1, for example ${base}(0.5)(x).`, place);
+  return levels as number[];
+}
+
+/** @throws SqlProblem always: the function does not exist, or is not supported. */
+export function unknownFunction(name: string, place: Place): never {
+  const refused = refusedFunctions.get(name);
+  if (refused !== undefined) throw new SqlProblem(refused, place);
+  if (windows.has(name)) throw new SqlProblem(`The function '${name}' needs an OVER clause.`, place);
+  const close = closestName(name);
+  const hint = close === null ? '' : ` Perhaps you meant '${close}(...)'?`;
+  throw new SqlProblem(`Unsupported function call '${name}(...)'.${hint}`, place);
+}
+
+export const isKnown = (name: string) => scalars.has(name) || special.has(name);
+export const commonOf = (expressions: readonly Expression[]) => commonType(expressions.map(({ type }) => type));

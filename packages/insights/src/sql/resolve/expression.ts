@@ -1,0 +1,224 @@
+// Resolves expressions: each node of the syntax tree becomes a typed expression.
+
+import type { Call, Node, WindowExpr, WindowFunction } from '../ast.ts';
+import { aggregates, canonicalName, otherNames, special, windows } from '../functions/index.ts';
+import { pathOf, printed } from '../names.ts';
+import { type Place, SqlProblem } from '../problem.ts';
+import type { CallExpression, Expression, Frame, FrameBound, OrderBy, WindowExpression } from '../tree.ts';
+import { columnTypes, isAggregate, someOf } from '../tree.ts';
+import { describe, flag, nothing, nullable, type SqlType, tupleOf } from '../types.ts';
+import { filtersOf } from './filters.ts';
+import { apply, checkBounds, generic, isKnown, resolveAggregate, unknownFunction } from './calls.ts';
+import { resolveBetween, resolveComparison, not } from './comparisons.ts';
+import { arrayNode, conditionals, resolveCast } from './conditionals.ts';
+import { momentArithmetic, moments } from './moments.ts';
+import { isSame, located, propertyOfDocument, resolveName, type Scope } from './scope.ts';
+import { condition, constant } from './values.ts';
+
+export function resolveExpression(node: Node, scope: Scope): Expression {
+  switch (node.node) {
+    case 'Constant':
+      return constantOf(node, scope);
+    case 'Field':
+      return resolveName(node.chain.map(String), node.place, scope);
+    case 'Call':
+      return located(scope, resolveCall(node, scope), { place: node.place, name: printed(node) });
+    case 'CompareOperation':
+      return resolveComparison(node, scope);
+    case 'And':
+    case 'Or': {
+      const parts = node.exprs.map((part) => condition(resolveExpression(part, scope), part.place));
+      return { is: node.node === 'And' ? 'all' : 'any', parts, type: flag };
+    }
+    case 'Not':
+      return not(condition(resolveExpression(node.expr, scope), node.expr.place));
+    case 'ArithmeticOperation':
+      return arithmetic(node, scope);
+    case 'BetweenExpr':
+      return resolveBetween(node, scope);
+    case 'Alias':
+      return resolveExpression(node.expr, scope);
+    case 'Array':
+      return arrayNode(node.exprs.map((part) => resolveExpression(part, scope)), node.place);
+    case 'Tuple': {
+      const parts = node.exprs.map((part) => resolveExpression(part, scope));
+      return { is: 'tuple', parts, type: tupleOf(parts.map(({ type }) => type)) };
+    }
+    case 'ArrayAccess':
+      return access(node, scope);
+    case 'TupleAccess':
+      return element(node, scope);
+    case 'TypeCast':
+      return resolveCast(node, scope);
+    case 'WindowFunction':
+      return windowOf(node, scope);
+    case 'SelectQuery':
+    case 'SelectSetQuery':
+      return scalarQuery(node, scope);
+    case 'Injected':
+      if (node.what === 'filters') return filtersOf(node.place, scope);
+      return { is: 'constant', type: nothing, value: 'no bound' };
+    case 'Placeholder':
+      throw new SqlProblem(`Unresolved placeholder: ${printed(node)}`, node.place);
+    case 'Lambda':
+      throw new SqlProblem('A lambda can only be an argument of a function such as arrayMap.', node.place);
+    case 'OrderExpr':
+      throw new SqlProblem('ORDER is not supported here.', node.place);
+    default:
+      return node satisfies never;
+  }
+}
+
+function constantOf({ value, digits, place }: Extract<Node, { node: 'Constant' }>, scope: Scope): Expression {
+  if (!Array.isArray(value)) return constant(value as string | number | boolean | null, digits, place);
+  const parts = value.map((one) => resolveExpression({ node: 'Constant', value: one, place }, scope));
+  return arrayNode(parts, place);
+}
+
+const operators = { '+': 'plus', '-': 'minus', '*': 'multiply', '/': 'divide', '%': 'modulo' } as const;
+
+function arithmetic(node: Extract<Node, { node: 'ArithmeticOperation' }>, scope: Scope): Expression {
+  const { op, left, right, place } = node;
+  const sides = [resolveExpression(left, scope), resolveExpression(right, scope)] as const;
+  return momentArithmetic(op, sides, { scope, place }) ?? apply(operators[op], sides, { scope, place });
+}
+
+function resolveCall(node: Call, scope: Scope): Expression {
+  const name = canonicalName(node.name);
+  const { place } = node;
+  if (name === 'arrayJoin') return expand(node, scope);
+  const handler = conditionals.get(name) ?? moments.get(name);
+  if (handler !== undefined) {
+    const bounds = special.get(name);
+    if (bounds !== undefined) checkBounds(name, bounds, node.args.length, { place, word: 'Function' });
+    return handler({ ...node, name }, scope);
+  }
+  const aggregate = resolveAggregate(node, scope);
+  if (aggregate !== null) return aggregate;
+  if (!isKnown(name)) return unknownFunction(node.name, place);
+  return generic(name, node.args, { scope, place });
+}
+
+/** `arrayJoin` gives a row for each element. The list becomes a table that is joined to each row. */
+function expand(node: Call, scope: Scope): Expression {
+  const { place } = node;
+  checkBounds('arrayJoin', [1, 1], node.args.length, { place, word: 'Function' });
+  const list = resolveExpression(node.args[0] as Node, { ...scope, parameters: new Map() });
+  if (list.type.kind !== 'array') throw new SqlProblem(`arrayJoin expects an array, found ${describe(list.type)}.`, place);
+  if (someOf(list, (one) => isAggregate(one) || one.is === 'window'))
+    throw new SqlProblem('arrayJoin of an aggregate is not supported. Aggregate in a subquery first.', place);
+  return joinElements(list, { scope, place, isOuter: false });
+}
+
+export function joinElements(
+  list: Expression,
+  { scope, place, isOuter }: { scope: Scope; place: Place; isOuter: boolean },
+): Expression {
+  let relation = scope.expand.find((one) => isSame(one.list, list));
+  if (relation === undefined) {
+    if (scope.expand.length > 0) throw new SqlProblem('A query can contain only one arrayJoin or ARRAY JOIN.', place);
+    const { run } = scope;
+    relation = { is: 'expand', id: run.nextNumber(), column: run.nextNumber(), list, isOuter };
+    scope.expand.push(relation);
+  }
+  const type = list.type.element ?? nothing;
+  return { is: 'column', relation: relation.id, column: relation.column, type: nullable(type, type.isNullable || isOuter) };
+}
+
+/** `properties['x']`, an element of a list, or a property of a document. */
+function access(node: Extract<Node, { node: 'ArrayAccess' }>, scope: Scope): Expression {
+  const path = pathOf(node);
+  if (path !== null && scope.parameters.get(path[0] ?? '') === undefined) return resolveName(path, node.place, scope);
+  const list = resolveExpression(node.array, scope);
+  const place = resolveExpression(node.property, scope);
+  if (list.type.kind === 'json' && place.is === 'constant' && place.type.kind === 'text')
+    return propertyOfDocument(list, [String(place.value)]);
+  if (list.type.kind !== 'array' || place.type.kind !== 'int')
+    throw new SqlProblem(`Cannot read an element of ${describe(list.type)} with ${describe(place.type)} as its position.`, node.place);
+  const type = list.type.element ?? nothing;
+  const empty = emptyValue(type);
+  const call = apply('arrayElement', [list, place, empty], { scope, place: node.place });
+  return { ...call, type: nullable(type, empty.type.isNullable || place.type.isNullable) };
+}
+
+/** What ClickHouse returns for a position outside of a list. */
+function emptyValue(type: SqlType): Expression {
+  const values: Partial<Record<SqlType['kind'], string | number | boolean>> = { text: '', int: '0', float: 0, flag: false, bool: false };
+  const value = type.isNullable ? undefined : values[type.kind];
+  return value === undefined ? { is: 'constant', type: nullable(type), value: null } : { is: 'constant', type, value };
+}
+
+function element(node: Extract<Node, { node: 'TupleAccess' }>, scope: Scope): Expression {
+  const tuple = resolveExpression(node.tuple, scope);
+  const part = tuple.is === 'tuple' ? tuple.parts[node.index - 1] : undefined;
+  if (part === undefined) throw new SqlProblem('Elements can only be read from a tuple that is written in the query.', node.place);
+  return part;
+}
+
+function scalarQuery(node: Extract<Node, { node: 'SelectQuery' | 'SelectSetQuery' }>, scope: Scope): Expression {
+  const query = scope.run.query(node, scope);
+  const [first, ...others] = columnTypes(query);
+  if (first === undefined || others.length > 0)
+    throw new SqlProblem('A subquery that is used as a value must have exactly one column.', node.place);
+  return { is: 'query', query, type: nullable(first.type, true) };
+}
+
+function windowOf(node: WindowFunction, scope: Scope): WindowExpression {
+  const { place } = node;
+  const written = canonicalName(node.name);
+  const over = node.over_expr ?? scope.windows[node.over_identifier ?? ''];
+  if (over === undefined) throw new SqlProblem(`The window \`${node.over_identifier}\` does not exist.`, place);
+  const args = [...(node.exprs ?? []), ...(node.args ?? [])];
+  const isOwn = windows.has(written);
+  if (!isOwn && !aggregates.has(otherNames.get(written) ?? written.replace(/If$/, ''))) return unknownFunction(node.name, place);
+  const inner: Scope = { ...scope, aggregate: null };
+  const call = isOwn ? ownWindow(written, args, { scope: inner, place }) : aggregateOver(node, args, inner);
+  const order = (over.order_by ?? []).map((one): OrderBy => ({
+    by: resolveExpression(one.expr, inner),
+    isDescending: one.order === 'DESC',
+  }));
+  const partition = (over.partition_by ?? []).map((one) => resolveExpression(one, inner));
+  return { is: 'window', call, partition, order, frame: frameOf(over, place), type: call.type };
+}
+
+function aggregateOver(node: WindowFunction, args: Node[], scope: Scope): CallExpression {
+  const call: Call = { node: 'Call', name: node.name, args, place: node.place };
+  const found = resolveAggregate(call, { ...scope, withoutAggregates: null }, true);
+  if (found === null) return unknownFunction(node.name, node.place);
+  if (!overable.has(found.name)) throw new SqlProblem(`The function '${node.name}' is not supported with OVER.`, node.place);
+  return found;
+}
+
+/** Aggregates that both engines can compute over a window. */
+const overable = new Set([
+  ...['count', 'sum', 'avg', 'min', 'max', 'groupArray', 'stddevPop', 'stddevSamp', 'varPop', 'varSamp'],
+]);
+
+function ownWindow(name: string, nodes: readonly Node[], { scope, place }: { scope: Scope; place: Place }): CallExpression {
+  const options = windows.get(name) ?? [];
+  const args = nodes.map((arg) => resolveExpression(arg, scope));
+  const of = options.find((one) => one.args.length === args.length);
+  if (of === undefined) {
+    const counts = options.map((one) => one.args.length);
+    checkBounds(name, [Math.min(...counts), Math.max(...counts)], args.length, { place, word: 'Function' });
+    throw new SqlProblem(`The function '${name}' is not supported with these arguments.`, place);
+  }
+  const [first] = args;
+  const isRow = of.result === 'same' && first !== undefined;
+  const type = isRow ? nullable(first.type, true) : { kind: 'int' as const, integer: 'UInt64' as const, isNullable: false };
+  return { is: 'call', name, of, args, type };
+}
+
+function frameOf({ frame_method: method, frame_start: start, frame_end: end }: WindowExpr, place: Place): Frame | null {
+  if (method === undefined || start === undefined) return null;
+  const bound = (one: typeof start): FrameBound => ({
+    at: one.frame_type ?? 'CURRENT ROW',
+    rows: typeof one.frame_value === 'number' ? one.frame_value : null,
+  });
+  const current: FrameBound = { at: 'CURRENT ROW', rows: null };
+  const frame: Frame = { method, start: bound(start), end: end === undefined ? current : bound(end) };
+  if (method === 'RANGE' && [frame.start, frame.end].some(({ rows }) => rows !== null))
+    throw new SqlProblem('RANGE with an offset is not supported. Use ROWS.', place);
+  return frame;
+}
+

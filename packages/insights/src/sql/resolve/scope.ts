@@ -1,0 +1,282 @@
+// The names that an expression can use: columns of the tables in FROM, aliases of the SELECT list, WITH entries and parameters of lambdas.
+
+import type { Condition } from '../../event-store/port.ts';
+import { scalars } from '../functions/index.ts';
+import type { Node, Select, SelectSet, WindowExpr } from '../ast.ts';
+import { type Place, SqlProblem } from '../problem.ts';
+import { columnType, type Entry, type Fields, propertyType, tables } from '../schema.ts';
+import {
+  columnTypes,
+  type ExpandRelation,
+  type Expression,
+  keyOf,
+  partsOf,
+  type Query,
+  type QueryRelation,
+  type TableColumn,
+  type TableRelation,
+} from '../tree.ts';
+import { nullable, type SqlType } from '../types.ts';
+
+export interface SqlCohort {
+  id: number;
+  name: string | null;
+  /** @throws AppError `invalid` when members cannot be looked up. */
+  condition(): Condition;
+}
+
+/** What queries depend on besides their text. */
+export interface SqlSettings {
+  projectId: number;
+  zone: string;
+  /** Sunday is 0, Monday is 1. */
+  weekStart: number;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Definitions of properties: `event name`, `person name`, `group 0 name`. */
+  propertyTypes: ReadonlyMap<string, string>;
+  cohorts: readonly SqlCohort[];
+  /** `{filters}`. The bounds are instants in milliseconds. */
+  filters: { from: number | null; to: number | null; condition: Condition | null };
+  /** Whether `person.properties` are those stored with the event. */
+  personsAsStored: boolean;
+}
+
+/** State of one query, shared by all of its scopes. */
+export interface Resolution {
+  settings: SqlSettings;
+  /** Unique numbers for relations, columns and parameters. */
+  nextNumber(): number;
+  /** Where an expression is in the text, and how it is written there. */
+  places: WeakMap<Expression, { place: Place; name: string }>;
+  expression(node: Node, scope: Scope): Expression;
+  query(node: Select | SelectSet, scope: Scope | null): Query;
+  tables: number;
+}
+
+export interface Source {
+  alias: string | null;
+  relation: TableRelation | QueryRelation;
+  /** Columns of a subquery by name. */
+  names: ReadonlyMap<string, { column: number; type: SqlType }>;
+  /** Whether an outer join can leave the columns without a value. */
+  isOuter: boolean;
+}
+
+interface AliasEntry {
+  node: Node;
+  resolved: Expression | null;
+  isResolving: boolean;
+}
+
+export interface Scope {
+  run: Resolution;
+  sources: Source[];
+  aliases: Map<string, AliasEntry>;
+  ctes: ReadonlyMap<string, { node: Node; scope: Scope }>;
+  parameters: ReadonlyMap<string, Expression>;
+  expand: ExpandRelation[];
+  /** Elements of ARRAY JOIN by alias. */
+  elements: Map<string, Expression>;
+  windows: Readonly<Record<string, WindowExpr>>;
+  /** The clause that is being resolved, where it does not allow aggregates. */
+  withoutAggregates: string | null;
+  /** The aggregate whose arguments are being resolved. */
+  aggregate: string | null;
+  depth: number;
+}
+
+export function scopeWithin(run: Resolution, outer: Scope | null): Scope {
+  const depth = (outer?.depth ?? 0) + 1;
+  return {
+    ...{ run, sources: [], aliases: new Map(), ctes: outer?.ctes ?? new Map(), parameters: new Map(), expand: [] },
+    ...{ elements: new Map(), windows: {}, withoutAggregates: null, aggregate: null, depth },
+  };
+}
+
+/** Remembers the place of an expression for errors that are found later. */
+export function located<T extends Expression>(scope: Scope, expression: T, found: { place: Place; name: string }): T {
+  scope.run.places.set(expression, found);
+  return expression;
+}
+
+/** @param path names joined by dots, for errors */
+export function resolveName(chain: readonly string[], place: Place, scope: Scope): Expression {
+  const [first = '', ...rest] = chain;
+  const parameter = scope.parameters.get(first);
+  if (parameter !== undefined && rest.length === 0) return parameter;
+  const alias = rest.length === 0 ? aliased(first, place, scope) : null;
+  if (alias !== null) return alias;
+  const element = scope.elements.get(first);
+  if (element !== undefined && rest.length === 0) return located(scope, { ...element }, { place, name: first });
+  const found = columnOf(chain, scope, place) ?? constantOf(first, rest, scope);
+  if (found === null) throw new SqlProblem(`Unable to resolve field: ${chain.join('.')}`, place);
+  return located(scope, found, { place, name: chain.join('.') });
+}
+
+function aliased(name: string, place: Place, scope: Scope): Expression | null {
+  const entry = scope.aliases.get(name);
+  // Within its own expression the name means the column.
+  if (entry === undefined || entry.isResolving) return null;
+  if (entry.resolved === null) {
+    entry.isResolving = true;
+    const outside: Scope = { ...scope, withoutAggregates: null, aggregate: null, parameters: new Map() };
+    try {
+      entry.resolved = scope.run.expression(entry.node, outside);
+    } finally {
+      entry.isResolving = false;
+    }
+  }
+  const { resolved } = entry;
+  checkAggregates(resolved, place, scope);
+  return resolved;
+}
+
+/** An alias must not bring an aggregate to a place that allows none. */
+function checkAggregates(expression: Expression, place: Place, scope: Scope): void {
+  const found = aggregateIn(expression);
+  if (found === null) return;
+  if (scope.withoutAggregates !== null)
+    throw new SqlProblem(`Aggregation '${found}' is not allowed in ${scope.withoutAggregates}. Use HAVING.`, place);
+  if (scope.aggregate !== null) throw nestedAggregate(found, scope.aggregate, place);
+}
+
+export const nestedAggregate = (inner: string, outer: string, place: Place) =>
+  new SqlProblem(`Aggregation '${inner}' cannot be nested inside another aggregation '${outer}'.`, place);
+
+function aggregateIn(expression: Expression): string | null {
+  if (expression.is === 'call' && expression.of.isAggregate) return expression.name;
+  if (expression.is === 'window' || expression.is === 'constant' || expression.is === 'column') return null;
+  for (const part of partsOf(expression)) {
+    const found = aggregateIn(part);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function columnOf(chain: readonly string[], scope: Scope, place: Place): Expression | null {
+  const [first = '', ...rest] = chain;
+  const named = rest.length > 0 ? scope.sources.filter(({ alias }) => alias === first) : [];
+  for (const source of named) {
+    const found = columnIn(source, rest, scope, place);
+    if (found !== null) return found;
+  }
+  const found = scope.sources.flatMap((source) => columnIn(source, chain, scope, place) ?? []);
+  if (found.length > 1)
+    throw new SqlProblem(`Ambiguous query. Found multiple sources for field: ${chain.join('.')}`, place);
+  return found[0] ?? null;
+}
+
+/** A column of one table or subquery; null when it does not have it. */
+export function columnIn(
+  source: Source,
+  chain: readonly string[],
+  scope: Scope,
+  place: Place,
+): Expression | null {
+  const { relation, isOuter } = source;
+  const [first = '', ...path] = chain;
+  if (relation.is === 'table') {
+    const column = entryOf(tables[relation.table].fields, chain, { relation, scope, place });
+    return column === null ? null : readColumn(relation, column, { isOuter, run: scope.run });
+  }
+  const found = source.names.get(first);
+  if (found === undefined) return null;
+  const type = nullable(found.type, found.type.isNullable || isOuter);
+  const column: Expression = { is: 'column', type, relation: relation.id, column: found.column };
+  if (path.length === 0) return column;
+  if (type.kind !== 'json') return null;
+  return propertyOfDocument(column, path);
+}
+
+/** A property of a document that is not a column of a table. */
+export function propertyOfDocument(document: Expression, path: readonly string[]): Expression {
+  const [of] = scalars.get('propertyText') ?? [];
+  if (of === undefined) throw new Error('The function propertyText is missing.');
+  const steps = path.map((value): Expression => ({ is: 'constant', type: { kind: 'text', isNullable: false }, value }));
+  return {
+    is: 'call',
+    name: 'propertyText',
+    of,
+    type: { kind: 'text', isNullable: true },
+    args: [document, ...steps],
+  };
+}
+
+export function readColumn(
+  relation: TableRelation,
+  column: TableColumn,
+  { isOuter, run }: { isOuter: boolean; run: Resolution },
+): Expression {
+  const key = JSON.stringify(column);
+  let number = [...relation.columns].find(([, known]) => JSON.stringify(known) === key)?.[0];
+  if (number === undefined) {
+    number = run.nextNumber();
+    relation.columns.set(number, column);
+  }
+  const type = nullable(column.type, column.type.isNullable || isOuter);
+  return { is: 'column', type, relation: relation.id, column: number };
+}
+
+interface Walk {
+  relation: TableRelation;
+  scope: Scope;
+  place: Place;
+}
+
+function entryOf(fields: Fields, chain: readonly string[], walk: Walk): TableColumn | null {
+  const [first = '', ...rest] = chain;
+  const entry = fields.get(first);
+  if (entry === undefined) return null;
+  if (entry.is === 'object') return rest.length === 0 ? null : entryOf(entry.fields, rest, walk);
+  const { settings } = walk.scope.run;
+  if (entry.is === 'column') {
+    if (rest.length > 0) return null;
+    return { of: 'column', name: entry.name, type: columnType(entry, walk.relation.table, settings.zone) };
+  }
+  if (rest.length === 0) {
+    const isNullable = entry.of !== 'event' && walk.relation.table !== 'persons' && walk.relation.table !== 'groups';
+    return { of: 'column', name: entry.name, type: { kind: 'json', isNullable } };
+  }
+  return propertyColumn(entry, rest, walk);
+}
+
+function propertyColumn(
+  entry: Extract<Entry, { is: 'properties' }>,
+  [key = '', ...path]: readonly string[],
+  { scope, place }: Walk,
+): TableColumn {
+  const { settings } = scope.run;
+  if (key.startsWith('$virt_')) throw new SqlProblem(`The property \`${key}\` is not supported.`, place);
+  const isStored = entry.of === 'person' && settings.personsAsStored;
+  const of = isStored ? 'stored person' : entry.of;
+  const group = of === 'group' ? `group ${entry.index ?? 0}` : of === 'event' ? 'event' : 'person';
+  const type = propertyType(path.length === 0 ? settings.propertyTypes.get(`${group} ${key}`) : undefined, settings.zone);
+  const property = of === 'group' ? { of, key, index: entry.index ?? 0 } : { of, key };
+  return { of: 'property', property, path, type };
+}
+
+/** WITH 5 AS n. */
+function constantOf(name: string, rest: readonly string[], scope: Scope): Expression | null {
+  const cte = scope.ctes.get(name);
+  if (cte === undefined || rest.length > 0) return null;
+  if (cte.node.node === 'SelectQuery' || cte.node.node === 'SelectSetQuery') return null;
+  return scope.run.expression(cte.node, cte.scope);
+}
+
+/** The columns of `SELECT *`, with their names. */
+export function allColumns(source: Source, scope: Scope, place: Place): { name: string; value: Expression }[] {
+  const { relation } = source;
+  const names = relation.is === 'table' ? tables[relation.table].shown : [...source.names.keys()];
+  return names.flatMap((name) => {
+    const value = columnIn(source, [name], scope, place);
+    return value === null ? [] : [{ name, value: located(scope, value, { place, name }) }];
+  });
+}
+
+export function namesOf(query: Query, names: readonly string[]): Source['names'] {
+  const types = columnTypes(query);
+  return new Map(names.flatMap((name, at) => (types[at] === undefined ? [] : [[name, types[at]] as const])));
+}
+
+export const isSame = (a: Expression, b: Expression) => keyOf(a) === keyOf(b);

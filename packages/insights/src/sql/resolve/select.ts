@@ -1,0 +1,322 @@
+// Resolves SELECT statements: tables and joins, then the columns and clauses.
+
+import type { Join, Node, Select, SelectSet } from '../ast.ts';
+import { columnName, printed } from '../names.ts';
+import { SqlProblem } from '../problem.ts';
+import { missingTables, tables } from '../schema.ts';
+import {
+  columnTypes,
+  type Expression,
+  isAggregate,
+  type JoinedRelation,
+  type OrderBy,
+  type OutputColumn,
+  type Query,
+  type SelectQuery,
+  type SetQuery,
+  someOf,
+  type TableName,
+} from '../tree.ts';
+import { commonType, flag } from '../types.ts';
+import { joinElements, resolveExpression } from './expression.ts';
+import { checkGrouping } from './grouping.ts';
+import { allColumns, columnIn, namesOf, type Resolution, type Scope, type Source, type SqlSettings, scopeWithin } from './scope.ts';
+import { condition, convert } from './values.ts';
+
+const maxTables = 20;
+const maxDepth = 10;
+export const maxRows = 50_000;
+
+export interface ResolvedQuery {
+  query: Query;
+  /** The names of the result's columns. */
+  names: string[];
+}
+
+/** @throws SqlProblem with the place of the first thing that cannot run. */
+export function resolveQuery(node: Select | SelectSet, settings: SqlSettings): ResolvedQuery {
+  let number = 0;
+  const run: Resolution = {
+    settings,
+    nextNumber: () => number++,
+    places: new WeakMap(),
+    expression: resolveExpression,
+    query: (one, scope) => resolveAny(one, run, scope).query,
+    tables: 0,
+  };
+  return resolveAny(node, run, null);
+}
+
+function resolveAny(node: Select | SelectSet, run: Resolution, outer: Scope | null): ResolvedQuery {
+  if ((outer?.depth ?? 0) >= maxDepth)
+    throw new SqlProblem(`Subqueries can be nested at most ${maxDepth} levels deep.`, node.place);
+  return node.node === 'SelectQuery' ? resolveSelect(node, run, outer) : resolveSet(node, run, outer);
+}
+
+function resolveSet(node: SelectSet, run: Resolution, outer: Scope | null): ResolvedQuery {
+  const first = resolveAny(node.initial_select_query, run, outer);
+  const others = node.subsequent_select_queries.map(({ select_query: query, set_operator: operator }) => {
+    if (!isSetOperator(operator)) throw new SqlProblem(`${operator} is not supported.`, node.place);
+    return { operator, query: resolveAny(query, run, outer).query, place: query.place };
+  });
+  const types = [first.query, ...others.map(({ query }) => query)].map(columnTypes);
+  const width = types[0]?.length ?? 0;
+  for (const [at, { place }] of others.entries())
+    if (types[at + 1]?.length !== width)
+      throw new SqlProblem(`All parts of a UNION must have the same number of columns, found ${width} and ${types[at + 1]?.length}.`, place);
+  const columns = Array.from({ length: width }, (_, at) => {
+    const type = commonType(types.flatMap((one) => one[at]?.type ?? []));
+    if (type === null)
+      throw new SqlProblem(`Column ${at + 1} has different types in the parts of the UNION.`, node.place);
+    return { column: run.nextNumber(), type };
+  });
+  for (const { query } of [{ query: first.query }, ...others]) convertColumns(query, columns.map(({ type }) => type));
+  const query: SetQuery = { is: 'set', id: run.nextNumber(), first: first.query, others, columns, limit: null };
+  return { query, names: first.names };
+}
+
+const setOperators = ['UNION ALL', 'UNION DISTINCT', 'INTERSECT', 'EXCEPT'] as const;
+const isSetOperator = (one: string): one is (typeof setOperators)[number] => setOperators.some((known) => known === one);
+
+/** The parts of a union in the types of the union. */
+function convertColumns(query: Query, types: readonly Expression['type'][]): void {
+  if (query.is === 'set') {
+    for (const part of [query.first, ...query.others.map((other) => other.query)]) convertColumns(part, types);
+    return;
+  }
+  for (const [at, column] of query.columns.entries()) {
+    const type = types[at];
+    const converted = type === undefined ? null : convert(column.value, type);
+    if (converted !== null) column.value = converted;
+  }
+}
+
+function resolveSelect(node: Select, run: Resolution, outer: Scope | null): ResolvedQuery {
+  refuseUnsupported(node);
+  const scope = scopeWithin(run, outer);
+  scope.ctes = new Map(outer?.ctes);
+  for (const cte of node.ctes ?? []) {
+    const before = { ...scopeWithin(run, outer), ctes: new Map(scope.ctes) };
+    scope.ctes = new Map([...scope.ctes, [cte.name, { node: cte.expr, scope: before }]]);
+  }
+  scope.windows = node.window_exprs ?? {};
+  const from = resolveFrom(node, scope);
+  for (const one of node.select)
+    if (one.node === 'Alias') scope.aliases.set(one.alias, { node: one.expr, resolved: null, isResolving: false });
+  resolveArrayJoin(node, scope);
+  const columns: OutputColumn[] = [];
+  const names: string[] = [];
+  for (const one of node.select) {
+    for (const { name, value } of selected(one, scope)) {
+      if (value.type.kind === 'interval') throw new SqlProblem('An interval cannot be a column of the result.', one.place);
+      columns.push({ column: run.nextNumber(), value });
+      names.push(name);
+    }
+  }
+  const where = whereOf(node, scope);
+  const group = (node.group_by ?? []).map((one) => positional(one, columns, { ...scope, withoutAggregates: 'GROUP BY' }));
+  const having = node.having === undefined ? null : condition(resolveExpression(node.having, scope), node.having.place);
+  const order = (node.order_by ?? []).map((one): OrderBy => ({
+    by: positional(one.expr, columns, scope),
+    isDescending: one.order === 'DESC',
+  }));
+  const limitBy = limitByOf(node, columns, scope);
+  const all = [...columns.map(({ value }) => value), ...order.map(({ by }) => by), ...(having === null ? [] : [having])];
+  const query: SelectQuery = {
+    ...{ is: 'select', id: run.nextNumber(), from, expand: scope.expand, columns, isDistinct: node.distinct ?? false },
+    ...{ where, group, having, order, limitBy },
+    isAggregated: group.length > 0 || having !== null || all.some((one) => someOf(one, isAggregate)),
+    limit: numberOf(node.limit, 'LIMIT'),
+    offset: numberOf(node.offset, 'OFFSET') ?? 0,
+  };
+  checkGrouping(query, node, run);
+  return { query, names };
+}
+
+function refuseUnsupported(node: Select): void {
+  if (node.group_by_mode !== undefined && node.group_by_mode !== null)
+    throw new SqlProblem(`GROUP BY ${node.group_by_mode.toUpperCase()} is not supported.`, node.place);
+  if (node.limit_with_ties) throw new SqlProblem('LIMIT … WITH TIES is not supported.', node.place);
+  const known = new Set<string>([
+    ...['node', 'place', 'select', 'distinct', 'ctes', 'select_from', 'array_join_op', 'array_join_list', 'prewhere'],
+    ...['where', 'group_by', 'group_by_mode', 'having', 'order_by', 'limit', 'offset', 'limit_by', 'limit_with_ties'],
+    'window_exprs',
+  ]);
+  const [clause] = Object.keys(node).filter((key) => !known.has(key));
+  if (clause !== undefined)
+    throw new SqlProblem(`${clause.replaceAll('_', ' ').toUpperCase()} is not supported.`, node.place);
+}
+
+function selected(one: Node, scope: Scope): { name: string; value: Expression }[] {
+  if (one.node === 'Field' && one.chain.at(-1) === '*') {
+    const alias = one.chain.length > 1 ? String(one.chain[0]) : null;
+    const sources = scope.sources.filter((source) => alias === null || source.alias === alias);
+    if (sources.length === 0) throw new SqlProblem(`Unable to resolve field: ${one.chain.join('.')}`, one.place);
+    return sources.flatMap((source) => allColumns(source, scope, one.place));
+  }
+  const name = columnName(one);
+  const inner = one.node === 'Alias' ? one.expr : one;
+  const value = one.node === 'Alias' ? resolveName(one.alias, scope) : resolveExpression(inner, scope);
+  return [{ name, value }];
+}
+
+/** An aliased column is resolved once, so that other clauses use the same expression. */
+function resolveName(alias: string, scope: Scope): Expression {
+  const entry = scope.aliases.get(alias);
+  if (entry === undefined) throw new Error(`The alias ${alias} is missing.`);
+  if (entry.resolved === null) {
+    entry.isResolving = true;
+    entry.resolved = resolveExpression(entry.node, scope);
+    entry.isResolving = false;
+  }
+  return entry.resolved;
+}
+
+function whereOf(node: Select, scope: Scope): Expression | null {
+  const parts = [node.prewhere, node.where].flatMap((one) => {
+    if (one === undefined) return [];
+    return [condition(resolveExpression(one, { ...scope, withoutAggregates: 'WHERE' }), one.place)];
+  });
+  const [only] = parts;
+  return parts.length > 1 ? { is: 'all', parts, type: flag } : (only ?? null);
+}
+
+/** `GROUP BY 1` and `ORDER BY 2` mean columns of the SELECT list. */
+function positional(node: Node, columns: readonly OutputColumn[], scope: Scope): Expression {
+  if (node.node !== 'Constant' || typeof node.value !== 'number') return resolveExpression(node, scope);
+  const column = columns[node.value - 1];
+  if (column === undefined) throw new SqlProblem(`The SELECT list has no column ${node.value}.`, node.place);
+  const aggregate = scope.withoutAggregates !== null && someOf(column.value, isAggregate);
+  if (aggregate) throw new SqlProblem('GROUP BY must not contain an aggregate.', node.place);
+  return column.value;
+}
+
+function numberOf(node: Node | undefined, clause: string): number | null {
+  if (node === undefined) return null;
+  const value = node.node === 'Constant' ? node.value : null;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw new SqlProblem(`${clause} must be a whole number that is not negative.`, node.place);
+  return clause === 'LIMIT' ? Math.min(value, maxRows) : value;
+}
+
+function limitByOf(node: Select, columns: readonly OutputColumn[], scope: Scope): SelectQuery['limitBy'] {
+  if (node.limit_by === undefined) return null;
+  const { n, offset_value: offset, exprs } = node.limit_by;
+  return {
+    count: numberOf(n, 'LIMIT') ?? 0,
+    offset: numberOf(offset, 'OFFSET') ?? 0,
+    by: exprs.map((one) => positional(one, columns, scope)),
+  };
+}
+
+function resolveFrom(node: Select, scope: Scope): JoinedRelation[] {
+  const from: JoinedRelation[] = [];
+  for (let join = node.select_from; join !== undefined; join = join.next_join) {
+    const kind = joinKind(join);
+    const source = sourceOf(join, scope);
+    if (kind === 'LEFT' || kind === 'FULL') source.isOuter = true;
+    if (kind === 'RIGHT' || kind === 'FULL') for (const before of scope.sources) before.isOuter = true;
+    const earlier = [...scope.sources];
+    scope.sources.push(source);
+    if (kind === 'CROSS') checkCross(join, node.select_from);
+    const on = kind === null || kind === 'CROSS' ? null : onOf(join, { source, earlier }, scope);
+    from.push({ relation: source.relation, join: kind, on });
+  }
+  return from;
+}
+
+function joinKind({ join_type: type, place }: Join): JoinedRelation['join'] {
+  if (type === undefined) return null;
+  const kinds: Record<string, JoinedRelation['join']> = {
+    ...{ JOIN: 'INNER', 'INNER JOIN': 'INNER', 'LEFT JOIN': 'LEFT', 'LEFT OUTER JOIN': 'LEFT', 'RIGHT JOIN': 'RIGHT' },
+    ...{ 'RIGHT OUTER JOIN': 'RIGHT', 'FULL JOIN': 'FULL', 'FULL OUTER JOIN': 'FULL', 'CROSS JOIN': 'CROSS' },
+  };
+  const kind = kinds[type];
+  if (kind === undefined) throw new SqlProblem(`${type} is not supported.`, place);
+  return kind;
+}
+
+function sourceOf(join: Join, scope: Scope): Source {
+  const { table, alias, place } = join;
+  const { run } = scope;
+  if (join.table_final) throw new SqlProblem('The FINAL keyword is not supported in HogQL as it causes slow queries', place);
+  if (join.column_aliases !== undefined) throw new SqlProblem('Names of columns behind a table are not supported.', place);
+  if (table?.node === 'SelectQuery' || table?.node === 'SelectSetQuery') return subquery(table, alias ?? null, { run, outer: scope });
+  if (table?.node !== 'Field') throw new SqlProblem('Expected a table or a subquery.', place);
+  const name = table.chain.join('.');
+  const cte = scope.ctes.get(name);
+  if (cte !== undefined && (cte.node.node === 'SelectQuery' || cte.node.node === 'SelectSetQuery'))
+    return subquery(cte.node, alias ?? name, { run, outer: { ...cte.scope, depth: scope.depth } });
+  // A table function has no place of its own for its name.
+  const named = join.table_args === undefined ? table.place : place;
+  const missing = missingTables.get(name);
+  if (missing !== undefined) throw new SqlProblem(missing, named);
+  if (!isTable(name) || join.table_args !== undefined) throw new SqlProblem(`Unknown table \`${name}\`.`, named);
+  run.tables += 1;
+  if (run.tables > maxTables) throw new SqlProblem(`A query can read at most ${maxTables} tables.`, place);
+  const relation = { is: 'table', id: run.nextNumber(), table: name, columns: new Map() } as const;
+  return { alias: alias ?? name, relation, names: new Map(), isOuter: false };
+}
+
+const isTable = (name: string): name is TableName => Object.hasOwn(tables, name);
+
+function subquery(
+  node: Select | SelectSet,
+  alias: string | null,
+  { run, outer }: { run: Resolution; outer: Scope },
+): Source {
+  const { query, names } = resolveAny(node, run, outer);
+  return { alias, relation: { is: 'query', id: run.nextNumber(), query }, names: namesOf(query, names), isOuter: false };
+}
+
+/** Two large tables without a condition would have billions of rows. */
+function checkCross(join: Join, first: Join | undefined): void {
+  const others = [first, join].flatMap((one) => one?.table ?? []);
+  const isSmall = (node: Node) =>
+    node.node === 'SelectQuery' &&
+    (node.select_from === undefined || (node.limit?.node === 'Constant' && Number(node.limit.value) <= 10_000));
+  if (!others.some(isSmall))
+    throw new SqlProblem('A CROSS JOIN needs a subquery without tables or with a LIMIT of at most 10000 on one side.', join.place);
+}
+
+/** Equalities of the two sides, as both engines can join by them. */
+function onOf(
+  { constraint, place }: Join,
+  { source, earlier }: { source: Source; earlier: Source[] },
+  scope: Scope,
+): Expression {
+  if (constraint === undefined) throw new SqlProblem('A JOIN needs ON or USING.', place);
+  if (constraint.constraint_type === 'USING') return using(constraint.expr, { source, earlier }, scope);
+  const found = resolveExpression(constraint.expr, { ...scope, withoutAggregates: 'ON', aliases: new Map() });
+  const parts = found.is === 'all' ? found.parts : [found];
+  const equalities = parts.map((part): Expression => {
+    if (part.is !== 'compare' || part.comparator !== '=' || part.left.is === 'constant' || part.right.is === 'constant')
+      throw new SqlProblem('ON supports only equalities of columns, joined by AND. Move other conditions into WHERE or a subquery.', constraint.place);
+    return { ...part, isStandard: true };
+  });
+  return { is: 'all', parts: equalities, type: flag };
+}
+
+function using(node: Node, { source, earlier }: { source: Source; earlier: Source[] }, scope: Scope): Expression {
+  const names = node.node === 'Tuple' ? node.exprs : [node];
+  const parts = names.map((one): Expression => {
+    const chain = one.node === 'Field' ? one.chain.map(String) : [];
+    const right = columnIn(source, chain, scope, one.place);
+    const left = earlier.map((before) => columnIn(before, chain, scope, one.place)).find((found) => found !== null);
+    if (right === null || left === undefined || left === null) throw new SqlProblem(`Unable to resolve field: ${printed(one)}`, one.place);
+    return { is: 'compare', comparator: '=', left, right, isStandard: true, type: flag };
+  });
+  return { is: 'all', parts, type: flag };
+}
+
+function resolveArrayJoin(node: Select, scope: Scope): void {
+  if (node.array_join_op === undefined) return;
+  const isOuter = node.array_join_op.startsWith('LEFT');
+  for (const one of node.array_join_list ?? []) {
+    const list = resolveExpression(one.node === 'Alias' ? one.expr : one, { ...scope, withoutAggregates: 'ARRAY JOIN' });
+    if (list.type.kind !== 'array') throw new SqlProblem('ARRAY JOIN expects an array.', one.place);
+    const name = one.node === 'Alias' ? one.alias : columnName(one);
+    scope.elements.set(name, joinElements(list, { scope, place: one.place, isOuter }));
+  }
+}
+

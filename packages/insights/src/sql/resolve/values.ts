@@ -1,0 +1,193 @@
+// Constants, and conversions of expressions to the type that a place needs.
+
+import { timeZone } from '@millrace/schedule';
+import { type Place, SqlProblem } from '../problem.ts';
+import type { ConstantExpression, Expression } from '../tree.ts';
+import {
+  bool,
+  commonType,
+  date,
+  describe,
+  flag,
+  float,
+  int,
+  nothing,
+  nullable,
+  type SqlType,
+  text,
+  time,
+  uuid,
+} from '../types.ts';
+
+/** @param digits a number as it is written */
+export function constant(
+  value: string | number | boolean | null,
+  digits: string | undefined,
+  place: Place,
+): ConstantExpression {
+  if (value === null) return { is: 'constant', type: nothing, value };
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw new SqlProblem('A text must not contain null characters.', place);
+    return { is: 'constant', type: text, value };
+  }
+  if (typeof value === 'boolean') return { is: 'constant', type: bool, value };
+  const written = digits?.trim() ?? String(value);
+  const whole = /^[-+]?\s*\d+$/.test(written) ? BigInt(written.replace(/[+\s]/g, '')) : integerOf(value, written);
+  if (whole === null) return { is: 'constant', type: float, value };
+  if (whole >= 2n ** 63n || whole < -(2n ** 63n)) return { is: 'constant', type: float, value };
+  const width = whole < 0n ? 'Int64' : whole <= 255n ? 'UInt8' : whole < 2n ** 32n ? 'UInt32' : 'UInt64';
+  return { is: 'constant', type: int(width), value: String(whole) };
+}
+
+/** Numbers in another notation, such as hexadecimal, and values from outside of the text. */
+const integerOf = (value: number, written: string) =>
+  Number.isSafeInteger(value) && !/[.eE]/.test(written.replace(/^0x.*/i, '')) ? BigInt(value) : null;
+
+export const textConstant = (value: string): ConstantExpression => ({ is: 'constant', type: text, value });
+export const intConstant = (value: number): ConstantExpression => ({
+  is: 'constant',
+  type: value >= 0 && value <= 255 ? int('UInt8') : int(),
+  value: String(value),
+});
+export const timeConstant = (value: number, zone: string): ConstantExpression => ({ is: 'constant', type: time(zone), value });
+export const dateConstant = (value: string): ConstantExpression => ({ is: 'constant', type: date, value });
+
+export const isConstant = (one: Expression): one is ConstantExpression => one.is === 'constant';
+export const isNull = (one: Expression) => one.is === 'constant' && one.value === null;
+/** The value of a text constant; null for other expressions. */
+export const textOf = (one: Expression | undefined): string | null =>
+  one?.is === 'constant' && typeof one.value === 'string' && one.type.kind === 'text' ? one.value : null;
+
+const timeText =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(?:([Zz])|([+-]\d\d):?(\d\d)?)?$/;
+
+/**
+ * A time as an instant in milliseconds; null when the text is not a time. A local time that clocks skip is moved back by the gap, as
+ * ClickHouse does.
+ */
+export function readTime(value: string, zone: string): number | null {
+  const match = timeText.exec(value.trim());
+  if (match === null) return null;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', utc, hours, minutes = '0'] = match;
+  const wall = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
+  const isReal = new Date(wall).toISOString().startsWith(`${year}-${month}-${day}T${hour.padStart(2, '0')}`);
+  if (!isReal || Number(minute) > 59 || Number(second) > 59) return null;
+  const millis = Number(fraction.padEnd(3, '0').slice(0, 3));
+  if (utc !== undefined) return wall + millis;
+  if (hours !== undefined) {
+    const sign = hours.startsWith('-') ? -1 : 1;
+    return wall + millis - sign * (Math.abs(Number(hours)) * 60 + Number(minutes)) * 60_000;
+  }
+  const { toInstant, toWallTime } = timeZone(zone);
+  const instant = toInstant(wall);
+  return instant - (toWallTime(instant) - wall) + millis;
+}
+
+/** A date text; null when it is not one. */
+export function readDate(value: string): string | null {
+  return /^\d{4}-\d\d-\d\d$/.test(value) && readTime(value, 'UTC') !== null ? value : null;
+}
+
+const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const numberText = /^\s*[-+]?\d{1,30}(\.\d{1,30})?([eE][-+]?\d{1,2})?\s*$/;
+
+/** A text constant as a value of another type; null when it does not have one. */
+function readText(value: string, type: SqlType): ConstantExpression | null {
+  switch (type.kind) {
+    case 'text':
+    case 'json':
+      return textConstant(value);
+    case 'time': {
+      const instant = readTime(value, type.zone ?? 'UTC');
+      return instant === null ? null : { is: 'constant', type: nullable(type, false), value: instant };
+    }
+    case 'date': {
+      const day = readDate(value);
+      return day === null ? null : dateConstant(day);
+    }
+    case 'uuid':
+      return uuidText.test(value) ? { is: 'constant', type: uuid, value: value.toLowerCase() } : null;
+    case 'int':
+    case 'float':
+      return numberText.test(value) ? { is: 'constant', type: float, value: Number(value) } : null;
+    case 'bool':
+    case 'flag':
+      return value === 'true' || value === 'false' ? { is: 'constant', type: bool, value: value === 'true' } : null;
+    default:
+      return null;
+  }
+}
+
+/** The expression as a value of this kind; null when no value can be converted. Whether it can be null stays as it is. */
+export function convert(expression: Expression, type: SqlType): Expression | null {
+  const from = expression.type;
+  if (isNull(expression)) return { is: 'constant', type: nullable(type, true), value: null };
+  const written = textOf(expression);
+  if (written !== null && type.kind !== 'text') return readText(written, type);
+  if (from.kind === type.kind) {
+    if (from.kind === 'array') return convertArray(expression, type);
+    if (from.kind !== 'tuple' || expression.is !== 'tuple') return expression;
+    const parts = expression.parts.map((part, at) => convert(part, type.parts?.[at] ?? nothing));
+    return parts.some((part) => part === null) ? null : { ...expression, parts: parts as Expression[], type };
+  }
+  const pair = `${from.kind} ${type.kind}`;
+  if (isConstant(expression) && pair === 'int float')
+    return { is: 'constant', type: float, value: Number(expression.value) };
+  if (!implicit.has(pair)) return null;
+  return { is: 'cast', value: expression, type: nullable(type, from.isNullable) };
+}
+
+function convertArray(expression: Expression, type: SqlType): Expression | null {
+  const [from, to] = [expression.type.element ?? nothing, type.element ?? nothing];
+  if (expression.is === 'array') {
+    const parts = expression.parts.map((part) => convert(part, to));
+    return parts.some((part) => part === null) ? null : { ...expression, parts: parts as Expression[], type };
+  }
+  return from.kind === to.kind ? expression : null;
+}
+
+/** Conversions that every place makes without a function. */
+const implicit = new Set([
+  ...['flag int', 'flag float', 'int float', 'bool flag', 'flag bool', 'bool int', 'bool float'],
+  ...['date time', 'json text', 'uuid text'],
+]);
+
+/** All expressions as values of their common type. */
+export function unify(expressions: readonly Expression[], place: Place, what: string): { type: SqlType; parts: Expression[] } {
+  const type = commonOf(expressions);
+  const parts = type === null ? [] : expressions.map((one) => convert(one, type));
+  if (type === null || parts.some((part) => part === null)) {
+    const kinds = [...new Set(expressions.map((one) => describe(one.type)))];
+    throw new SqlProblem(`${what} must have the same type, found ${kinds.join(' and ')}.`, place);
+  }
+  return { type, parts: parts as Expression[] };
+}
+
+/** Text constants take the type of the others, such as a time. */
+function commonOf(expressions: readonly Expression[]): SqlType | null {
+  const all = commonType(expressions.map(({ type }) => type));
+  if (all !== null) return all;
+  const others = expressions.filter((one) => textOf(one) === null);
+  const type = commonType(others.map((one) => one.type));
+  return type !== null && (type.kind === 'time' || type.kind === 'date' || type.kind === 'uuid') ? type : null;
+}
+
+/** The expression as a condition that is never null. Null counts as false. */
+export function condition(expression: Expression, place: Place): Expression {
+  if (isNull(expression)) return { is: 'constant', type: flag, value: false };
+  const { kind } = expression.type;
+  if (kind === 'int' || kind === 'float') {
+    const zero: Expression = { is: 'constant', type: expression.type, value: kind === 'int' ? '0' : 0 };
+    return { is: 'compare', comparator: '<>', left: expression, right: nonNull(zero), type: flag };
+  }
+  // Properties without a definition are texts.
+  if (kind === 'text')
+    return { is: 'compare', comparator: '=', left: expression, right: textConstant('true'), type: flag };
+  if (kind !== 'flag' && kind !== 'bool')
+    throw new SqlProblem(`Expected a condition, found ${describe(expression.type)}.`, place);
+  if (!expression.type.isNullable) return expression;
+  const yes: Expression = { is: 'constant', type: bool, value: true };
+  return { is: 'compare', comparator: '=', left: expression, right: yes, type: flag };
+}
+
+const nonNull = (one: Expression): Expression => ({ ...one, type: nullable(one.type, false) });

@@ -1,0 +1,171 @@
+// A SQL query from its text to the result: parse, replace placeholders, resolve, print for the engine, run, shape.
+
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import type { Budget, EventStore } from '../event-store/port.ts';
+import { type Cohort, type FilterContext, readFilters } from '../plan/conditions.ts';
+import { both, planContext, type ProjectSettings } from '../plan/context.ts';
+import { readMoment } from '../plan/dates.ts';
+import { queryError } from '../query.ts';
+import { readPropertyTypes, readSettings } from '../records-store.ts';
+import { nodesOf, type Select, type SelectSet } from './ast.ts';
+import type { SqlParser } from './parse.ts';
+import { substitute } from './placeholders.ts';
+import { SqlProblem } from './problem.ts';
+import type { SqlCohort, SqlSettings } from './resolve/scope.ts';
+import { maxRows, type ResolvedQuery, resolveQuery } from './resolve/select.ts';
+import { columnTypes } from './tree.ts';
+import { typeName } from './types.ts';
+import { valueReader } from './values.ts';
+
+/** Rows of a query without LIMIT. */
+const usualRows = 100;
+
+export interface SqlDeps {
+  /** Settings, cohorts and property definitions. */
+  sql: Sql;
+  events: EventStore;
+  parser: SqlParser;
+}
+
+/** A query of the kind HogQLQuery. */
+export interface SqlRequest {
+  projectId: number;
+  text: string;
+  /** For `{name}`. */
+  values?: Readonly<Record<string, unknown>>;
+  /** For `{variables.name}`, by code name. */
+  variables?: Readonly<Record<string, unknown>>;
+  filters?: {
+    dateRange?: { date_from?: string | null; date_to?: string | null };
+    properties?: unknown;
+    filterTestAccounts?: boolean | null;
+  };
+  personsOnEventsMode?: string;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Rows of a query without LIMIT. */
+  rows?: number;
+}
+
+export interface SqlAnswer {
+  results: unknown[][];
+  columns: string[];
+  types: [string, string][];
+  timezone: string;
+  hasMore?: boolean;
+  limit?: number;
+  offset?: number;
+}
+
+/** @throws AppError `invalid` with a `hogql_…` code for errors in the query; OverBudget. */
+export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): Promise<SqlAnswer> {
+  try {
+    const { resolved, timezone } = await prepareSql(deps, request);
+    const { query, names } = resolved;
+    const rowLimit = Math.min(request.rows ?? usualRows, maxRows);
+    const isUnlimited = query.limit === null;
+    if (isUnlimited) query.limit = query.is === 'select' ? rowLimit + 1 : rowLimit;
+    const types = columnTypes(query).map(({ type }) => type);
+    const rows = await deps.events.sql({ projectId: request.projectId, query }, run).catch(explain);
+    const readers = types.map(valueReader);
+    const shown = isUnlimited ? rows.slice(0, rowLimit) : rows;
+    return {
+      results: shown.map((row) => readers.map((read, at) => read(row[at]))),
+      columns: names,
+      types: names.map((name, at) => [name, typeName(types[at] ?? { kind: 'nothing', isNullable: true })]),
+      timezone,
+      ...(isUnlimited && query.is === 'select' && { hasMore: rows.length > rowLimit, limit: rowLimit, offset: query.offset }),
+    };
+  } catch (error) {
+    throw error instanceof SqlProblem ? asAppError(error) : error;
+  }
+}
+
+/** Reads and resolves a query without running it. @throws SqlProblem. */
+export async function prepareSql(
+  { sql, parser }: Pick<SqlDeps, 'sql' | 'parser'>,
+  request: SqlRequest,
+): Promise<{ resolved: ResolvedQuery; timezone: string }> {
+  const tree = await parser.parse(request.text);
+  const { projectId, values = {}, variables = {}, filters = {} } = request;
+  const settings = await readSettings(sql, projectId);
+  const mode = request.personsOnEventsMode;
+  const context = planContext(mode === undefined ? {} : { modifiers: { personsOnEventsMode: mode } }, {
+    settings,
+    now: request.now,
+    earliest: null,
+    booleans: new Set(),
+  });
+  const from = boundOf(filters.dateRange?.date_from, 'date_from', context);
+  const to = boundOf(filters.dateRange?.date_to, 'date_to', context);
+  const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString());
+  const complete = substitute(tree, { values, variables, dateRange: { from: iso(from), to: iso(to) } });
+  const conditions = [
+    ...(filters.properties === undefined ? [] : [readFilters(filters.properties, 'filters.properties', context)]),
+    ...(filters.filterTestAccounts ? [readFilters(settings.testAccountFilters, 'test_account_filters', context)] : []),
+  ];
+  const sqlSettings: SqlSettings = {
+    projectId,
+    zone: settings.timezone,
+    weekStart: context.clock.weekStart,
+    now: request.now,
+    propertyTypes: await readPropertyTypes(sql, projectId, namesIn(complete)),
+    cohorts: cohortsOf(settings, context),
+    filters: { from, to, condition: conditions.length === 0 ? null : both(...conditions) },
+    personsAsStored: context.personsAsStored,
+  };
+  return { resolved: resolveQuery(complete, sqlSettings), timezone: settings.timezone };
+}
+
+function boundOf(text: string | null | undefined, name: string, { clock }: FilterContext): number | null {
+  if (text === null || text === undefined || text === 'all') return null;
+  const moment = readMoment(text, clock);
+  if (moment === null) throw queryError(`filters.dateRange.${name}`, `'${text}' is not a date.`);
+  return moment.instant;
+}
+
+function cohortsOf({ cohorts }: ProjectSettings, context: FilterContext): SqlCohort[] {
+  return [...cohorts].map(([id, { name = null }]: [number, Cohort]) => ({
+    id,
+    name,
+    condition: () =>
+      readFilters([{ type: 'cohort', key: 'id', value: id }], 'cohort', { ...context, isOfPersons: true }),
+  }));
+}
+
+/** Names that may be properties. */
+function namesIn(tree: Select | SelectSet): string[] {
+  const names = new Set<string>();
+  for (const node of nodesOf(tree)) {
+    if (node.node === 'Field' && Array.isArray(node.chain)) for (const name of node.chain) names.add(String(name));
+    if (node.node === 'Constant' && typeof node.value === 'string') names.add(node.value);
+  }
+  return [...names];
+}
+
+function asAppError(problem: SqlProblem): AppError {
+  return new AppError('invalid', problem.message, { code: problem.code, attr: 'query', cause: problem });
+}
+
+/** Codes of PostgreSQL and ClickHouse for errors in values. Texts of the engines are never passed on. */
+const engineProblems: Record<string, string> = {
+  '22012': 'Division by zero.',
+  '153': 'Division by zero.',
+  '22003': 'A number is out of range.',
+  '22008': 'A time is out of range.',
+  '22025': 'A pattern of LIKE must not end with a backslash.',
+  '25': 'A pattern of LIKE must not end with a backslash.',
+  '2201B': 'The regular expression is not valid.',
+  '427': 'The regular expression is not valid.',
+};
+
+function explain(error: unknown): never {
+  const codes = [error, error instanceof Error ? error.cause : null].map((one) =>
+    typeof one === 'object' && one !== null && 'code' in one ? String(one.code) : '',
+  );
+  const problem = codes.map((code) => engineProblems[code]).find((found) => found !== undefined);
+  if (problem === undefined) throw error;
+  throw new SqlProblem(problem, null);
+}
+

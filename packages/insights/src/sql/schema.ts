@@ -1,0 +1,153 @@
+// The tables and columns that SQL can read. Everything else is unknown.
+
+import type { Property } from '../event-store/port.ts';
+import type { TableName } from './tree.ts';
+import { bool, int, type SqlType, text, time, uuid } from './types.ts';
+
+/** `name` identifies the column for the printer. */
+interface ColumnEntry {
+  is: 'column';
+  name: string;
+  type: 'text' | 'time' | 'uuid' | 'int' | 'bool';
+}
+interface PropertiesEntry {
+  is: 'properties';
+  name: string;
+  of: Exclude<Property['of'], 'column'>;
+  index?: number;
+}
+interface ObjectEntry {
+  is: 'object';
+  fields: Fields;
+}
+export type Entry = ColumnEntry | PropertiesEntry | ObjectEntry;
+export type Fields = ReadonlyMap<string, Entry>;
+
+const column = (name: string, type: ColumnEntry['type']): ColumnEntry => ({ is: 'column', name, type });
+const object = (fields: Record<string, Entry>): ObjectEntry => ({ is: 'object', fields: new Map(Object.entries(fields)) });
+const properties = (name: string, of: PropertiesEntry['of'], index?: number): PropertiesEntry =>
+  index === undefined ? { is: 'properties', name, of } : { is: 'properties', name, of, index };
+
+const person = object({
+  id: column('person.id', 'uuid'),
+  created_at: column('person.created_at', 'time'),
+  properties: properties('person.properties', 'person'),
+});
+
+const groupIndexes = [0, 1, 2, 3, 4];
+
+const events = new Map<string, Entry>(
+  Object.entries({
+    uuid: column('uuid', 'uuid'),
+    event: column('event', 'text'),
+    properties: properties('properties', 'event'),
+    timestamp: column('timestamp', 'time'),
+    distinct_id: column('distinct_id', 'text'),
+    elements_chain: column('elements_chain', 'text'),
+    created_at: column('created_at', 'time'),
+    $session_id: column('$session_id', 'text'),
+    $window_id: column('$window_id', 'text'),
+    person_mode: column('person_mode', 'text'),
+    ...Object.fromEntries(groupIndexes.map((index) => [`$group_${index}`, column(`$group_${index}`, 'text')])),
+    team_id: column('team_id', 'int'),
+    elements_chain_href: column('elements_chain_href', 'text'),
+    person_id: column('person.id', 'uuid'),
+    person,
+    pdi: object({ distinct_id: column('distinct_id', 'text'), person_id: column('person.id', 'uuid'), person }),
+    poe: object({
+      id: column('stored_person_id', 'uuid'),
+      created_at: column('stored_person_created_at', 'time'),
+      properties: properties('poe.properties', 'stored person'),
+    }),
+    ...Object.fromEntries(
+      groupIndexes.flatMap((index): [string, Entry][] => [
+        [
+          `group_${index}`,
+          object({
+            key: column(`group_${index}.key`, 'text'),
+            created_at: column(`group_${index}.created_at`, 'time'),
+            properties: properties(`group_${index}.properties`, 'group', index),
+          }),
+        ],
+        [`goe_${index}`, object({ key: column(`$group_${index}`, 'text') })],
+      ]),
+    ),
+  }),
+);
+
+interface Table {
+  fields: Fields;
+  /** The columns of `SELECT *`, in their order. */
+  shown: readonly string[];
+}
+
+const table = (fields: Fields, hidden: readonly string[] = []): Table => ({
+  fields,
+  shown: [...fields].filter(([name, entry]) => entry.is !== 'object' && !hidden.includes(name)).map(([name]) => name),
+});
+
+export const tables: Record<TableName, Table> = {
+  events: table(events, ['team_id', 'elements_chain_href', 'person_id']),
+  persons: table(
+    new Map<string, Entry>([
+      ['id', column('person.id', 'uuid')],
+      ['created_at', column('person.created_at', 'time')],
+      ['properties', properties('person.properties', 'person')],
+      ['is_identified', column('is_identified', 'bool')],
+      ['pdi', object({ distinct_id: column('distinct_id', 'text') })],
+    ]),
+  ),
+  person_distinct_ids: table(
+    new Map<string, Entry>([
+      ['distinct_id', column('distinct_id', 'text')],
+      ['person_id', column('person_id', 'uuid')],
+      ['person', person],
+    ]),
+  ),
+  groups: table(
+    new Map<string, Entry>([
+      ['index', column('index', 'int')],
+      ['key', column('key', 'text')],
+      ['created_at', column('created_at', 'time')],
+      ['properties', properties('properties', 'group', 0)],
+    ]),
+  ),
+  cohort_people: table(
+    new Map<string, Entry>([
+      ['person_id', column('person_id', 'uuid')],
+      ['cohort_id', column('cohort_id', 'int')],
+      ['person', person],
+    ]),
+  ),
+};
+
+/** Columns of joined records have no value where the record is missing. */
+const sometimesNull = /^(person\.created_at|stored_person_created_at|group_\d\.(key|created_at))$/;
+
+export function columnType({ name, type }: ColumnEntry, tableName: TableName, zone: string): SqlType {
+  const types = { text, uuid, bool, int: int(), time: time(zone) };
+  const isNullable = sometimesNull.test(name) && tableName !== 'persons';
+  return isNullable ? { ...types[type], isNullable } : types[type];
+}
+
+/** The type of a property with this definition. Boolean properties accept exactly `true` and `false`. */
+export function propertyType(definition: string | undefined, zone: string): SqlType {
+  const types: Record<string, SqlType> = {
+    Numeric: { kind: 'float', isNullable: true },
+    Boolean: { ...bool, isNullable: true },
+    DateTime: { ...time(zone), isNullable: true },
+  };
+  return types[definition ?? ''] ?? { ...text, isNullable: true };
+}
+
+/** Tables of PostHog that Millrace does not offer. */
+export const missingTables = new Map([
+  ['numbers', 'The table function `numbers` is not supported. Use arrayJoin(range(n)).'],
+  ['sessions', 'The table `sessions` is not supported.'],
+  ...['session_replay_events', 'raw_session_replay_events', 'logs', 'heatmaps', 'log_entries', 'query_log'].map(
+    (name): [string, string] => [name, `The table \`${name}\` is not supported.`],
+  ),
+  ...['document_embeddings', 'raw_sessions', 'raw_persons', 'raw_groups', 'raw_cohort_people'].map(
+    (name): [string, string] => [name, `The table \`${name}\` is not supported.`],
+  ),
+]);

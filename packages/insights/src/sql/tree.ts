@@ -1,0 +1,201 @@
+// The resolved query: every name is replaced by a column of a known table, and every expression has a type. The tree contains no text
+// that reaches an engine except as a bound value.
+
+import type { Condition, Property } from '../event-store/port.ts';
+import type { SqlFunction } from './functions/define.ts';
+import type { SqlType } from './types.ts';
+
+interface Typed {
+  type: SqlType;
+}
+
+/** `value` is an instant in milliseconds for a time, `YYYY-MM-DD` for a date, and decimal digits for an integer. */
+export interface ConstantExpression extends Typed {
+  is: 'constant';
+  value: string | number | boolean | null;
+}
+
+export type Comparator = '=' | '<>' | '<' | '<=' | '>' | '>=';
+
+export interface OrderBy {
+  by: Expression;
+  isDescending: boolean;
+}
+
+export interface CallExpression extends Typed {
+  is: 'call';
+  name: string;
+  of: SqlFunction;
+  args: readonly Expression[];
+  /** Parameters such as the levels of quantiles. */
+  levels?: readonly number[];
+  /** Of an aggregate: only rows for which this is true count. */
+  filter?: Expression;
+}
+
+export interface WindowExpression extends Typed {
+  is: 'window';
+  call: CallExpression;
+  partition: readonly Expression[];
+  order: readonly OrderBy[];
+  frame: Frame | null;
+}
+
+export interface Frame {
+  method: 'ROWS' | 'RANGE';
+  start: FrameBound;
+  end: FrameBound;
+}
+export interface FrameBound {
+  at: 'CURRENT ROW' | 'PRECEDING' | 'FOLLOWING';
+  /** Null: unbounded. */
+  rows: number | null;
+}
+
+export type Expression =
+  | ConstantExpression
+  | CallExpression
+  | WindowExpression
+  | (Typed & { is: 'column'; relation: number; column: number })
+  /** The parameter of a lambda. */
+  | (Typed & { is: 'parameter'; id: number })
+  | (Typed & { is: 'lambda'; parameter: number; body: Expression })
+  | (Typed & { is: 'compare'; comparator: Comparator; left: Expression; right: Expression; isStandard?: boolean })
+  | (Typed & { is: 'all' | 'any'; parts: readonly Expression[] })
+  | (Typed & { is: 'not'; part: Expression })
+  | (Typed & { is: 'null'; part: Expression })
+  | (Typed & { is: 'in list'; value: Expression; list: readonly Expression[] })
+  | (Typed & { is: 'in query'; value: Expression; query: Query })
+  | (Typed & { is: 'cohort'; value: Expression; condition: Condition })
+  | (Typed & { is: 'choice'; cases: readonly { when: Expression; then: Expression }[]; otherwise: Expression })
+  | (Typed & { is: 'array' | 'tuple'; parts: readonly Expression[] })
+  | (Typed & { is: 'cast'; value: Expression })
+  | (Typed & { is: 'query'; query: Query });
+
+/** What a base table is read for. */
+export type TableColumn =
+  | { of: 'column'; name: string; type: SqlType }
+  | { of: 'property'; property: Exclude<Property, { of: 'column' }>; path: readonly string[]; type: SqlType }
+  /** Whether an event matches filters in the form that insights use. */
+  | { of: 'condition'; condition: Condition; type: SqlType };
+
+export type TableName = 'events' | 'persons' | 'person_distinct_ids' | 'groups' | 'cohort_people';
+
+export interface TableRelation {
+  is: 'table';
+  id: number;
+  table: TableName;
+  /** Columns by number. The list grows while the query that reads the table is resolved. */
+  columns: Map<number, TableColumn>;
+}
+export interface QueryRelation {
+  is: 'query';
+  id: number;
+  query: Query;
+}
+/** A row for each element of a list. */
+export interface ExpandRelation {
+  is: 'expand';
+  id: number;
+  column: number;
+  list: Expression;
+  /** Keeps rows whose list is empty. */
+  isOuter: boolean;
+}
+export type Relation = TableRelation | QueryRelation | ExpandRelation;
+
+export interface JoinedRelation {
+  relation: TableRelation | QueryRelation;
+  join: 'INNER' | 'LEFT' | 'RIGHT' | 'FULL' | 'CROSS' | null;
+  on: Expression | null;
+}
+
+export interface OutputColumn {
+  /** Unique within the complete query. */
+  column: number;
+  value: Expression;
+}
+
+export interface SelectQuery {
+  is: 'select';
+  id: number;
+  from: readonly JoinedRelation[];
+  expand: readonly ExpandRelation[];
+  columns: readonly OutputColumn[];
+  isDistinct: boolean;
+  where: Expression | null;
+  group: readonly Expression[];
+  /** Whether rows are aggregated, with or without GROUP BY. */
+  isAggregated: boolean;
+  having: Expression | null;
+  order: readonly OrderBy[];
+  limitBy: { count: number; offset: number; by: readonly Expression[] } | null;
+  limit: number | null;
+  offset: number;
+}
+
+export interface SetQuery {
+  is: 'set';
+  id: number;
+  first: Query;
+  others: readonly { operator: 'UNION ALL' | 'UNION DISTINCT' | 'INTERSECT' | 'EXCEPT'; query: Query }[];
+  columns: readonly { column: number; type: SqlType }[];
+  limit: number | null;
+}
+
+export type Query = SelectQuery | SetQuery;
+
+export function columnTypes(query: Query): { column: number; type: SqlType }[] {
+  if (query.is === 'set') return [...query.columns];
+  return query.columns.map(({ column, value }) => ({ column, type: value.type }));
+}
+
+/** Equal for expressions that always have the same value. */
+export const keyOf = (expression: Expression): string =>
+  JSON.stringify(expression, (_, value: unknown) => {
+    if (value instanceof Map) return [...value];
+    return typeof value === 'object' && value !== null && 'postgres' in value ? undefined : value;
+  });
+
+/** The expressions directly below an expression. Subqueries are not entered. */
+export function partsOf(expression: Expression): readonly Expression[] {
+  switch (expression.is) {
+    case 'constant':
+    case 'column':
+    case 'parameter':
+    case 'query':
+      return [];
+    case 'call':
+      return expression.filter === undefined ? expression.args : [...expression.args, expression.filter];
+    case 'window':
+      return [...expression.call.args, ...expression.partition, ...expression.order.map(({ by }) => by)];
+    case 'lambda':
+      return [expression.body];
+    case 'compare':
+      return [expression.left, expression.right];
+    case 'all':
+    case 'any':
+    case 'array':
+    case 'tuple':
+      return expression.parts;
+    case 'not':
+    case 'null':
+      return [expression.part];
+    case 'in list':
+      return [expression.value, ...expression.list];
+    case 'in query':
+    case 'cohort':
+    case 'cast':
+      return [expression.value];
+    case 'choice':
+      return [...expression.cases.flatMap(({ when, then }) => [when, then]), expression.otherwise];
+    default:
+      return expression satisfies never;
+  }
+}
+
+export function someOf(expression: Expression, test: (one: Expression) => boolean): boolean {
+  return test(expression) || partsOf(expression).some((part) => someOf(part, test));
+}
+
+export const isAggregate = (one: Expression) => one.is === 'call' && one.of.isAggregate;

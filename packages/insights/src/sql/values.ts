@@ -1,0 +1,63 @@
+// Values of a result in the form of the API, from the form in which both engines return them.
+
+import { timeZone } from '@millrace/schedule';
+import type { SqlType } from './types.ts';
+
+/** A reader for the values of a column. */
+export function valueReader(type: SqlType): (value: unknown) => unknown {
+  const read = readerOf(type);
+  return (value) => (value === null || value === undefined ? null : read(value));
+}
+
+function readerOf(type: SqlType): (value: unknown) => unknown {
+  switch (type.kind) {
+    case 'int':
+    case 'interval':
+      return Number;
+    case 'float':
+      return finite;
+    case 'flag':
+      return (value) => (value === true || value === 'true' || Number(value) === 1 ? 1 : 0);
+    case 'bool':
+      return (value) => value === true || value === 'true' || value === 1;
+    case 'time': {
+      const { toWallTime } = timeZone(type.zone ?? 'UTC');
+      return (value) => isoTime(Number(value), toWallTime(Number(value)));
+    }
+    case 'array': {
+      const element = valueReader(type.element ?? type);
+      return (value) => parsed(value).map(element);
+    }
+    case 'tuple': {
+      const parts = (type.parts ?? []).map(valueReader);
+      return (value) => parsed(value).map((part, at) => parts[at]?.(part) ?? null);
+    }
+    default:
+      return String;
+  }
+}
+
+/** Infinity and not-a-number do not exist in JSON. */
+function finite(value: unknown): number | null {
+  const number = Number(value);
+  return Number.isFinite(number) ? number : null;
+}
+
+function parsed(value: unknown): unknown[] {
+  const list: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+  return Array.isArray(list) ? list : [];
+}
+
+/** ISO 8601 with six digits where there is a fraction, and the offset of the time zone. */
+function isoTime(instant: number, wall: number): string {
+  const text = new Date(wall).toISOString();
+  const millis = text.slice(20, 23);
+  const fraction = millis === '000' ? '' : `.${millis}000`;
+  return `${text.slice(0, 19)}${fraction}${offsetText((wall - instant) / 60_000)}`;
+}
+
+function offsetText(minutes: number): string {
+  if (minutes === 0) return 'Z';
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
+}

@@ -1,0 +1,94 @@
+/** Cases H-001 to H-260: SQL queries over fixed events, with the results and errors to expect. */
+
+import { isAppError } from '@millrace/runtime';
+import { createParser, type SqlParser } from '../src/sql/parse.ts';
+import { SqlProblem } from '../src/sql/problem.ts';
+import { runSql } from '../src/sql/run.ts';
+import { createSqlWorld, type SqlCase, type SqlWorld, sqlCases } from './sql-world.ts';
+import { ample, engines, type TestStore } from './test-store.ts';
+
+describe.each(engines)('on $name', (engine) => {
+  let store: TestStore;
+  let world: SqlWorld;
+  let parser: SqlParser;
+  beforeAll(async () => {
+    store = await engine.open();
+    world = await createSqlWorld(store.database);
+    parser = createParser();
+  });
+  afterAll(async () => {
+    await parser.stop();
+    await store.stop();
+  });
+
+  test.each(sqlCases.cases.map((one) => [`${one.no}: ${one.title}`, one] as const))('%s', async (_, one) => {
+    const answer = await run(one);
+    if (one.error !== undefined) return checkError(answer, one.error);
+    expect(answer).toMatchObject({ columns: one.columns });
+    const { results, types, ...response } = answer as { results: unknown[][]; types: [string, string][] };
+    expect(types.map(([name, type]) => [name, classOf(type)])).toEqual(
+      one.types?.map(([name, type]) => [name, classOf(type)]),
+    );
+    const rows = one.unordered ? sorted(results) : results;
+    const expected = one.unordered ? sorted(one.results ?? []) : one.results;
+    expect(rows).toEqual(matching(expected, rows));
+    for (const [name, value] of Object.entries(one.response ?? {}))
+      expect((response as Record<string, unknown>)[name]).toEqual(isAbsent(value) ? undefined : value);
+  });
+
+  function run(one: SqlCase): Promise<unknown> {
+    const { values = {}, filters = {}, variables = [] } = one;
+    const byName = variables.map(({ name, default_value, value, isNull }): [string, unknown] => [
+      name.toLowerCase().replaceAll(' ', '_'),
+      isNull ? null : (value ?? default_value),
+    ]);
+    const { projectId, now } = world;
+    const request = { projectId, now, text: world.textOf(one.query), values, filters, variables: Object.fromEntries(byName) };
+    return runSql({ sql: store.database.sql, events: store.events, parser }, request, ample()).catch((error: unknown) => {
+      if (!isAppError(error, 'invalid')) throw error;
+      const { cause } = error as Error;
+      const place = cause instanceof SqlProblem ? cause.place : null;
+      return { status: 400, code: error.code, detail: error.message, start: place?.start, end: place?.end };
+    });
+  }
+});
+
+function checkError(answer: unknown, { detail, ...expected }: NonNullable<SqlCase['error']>): void {
+  expect(answer).toMatchObject(expected);
+  expect(String((answer as { detail: string }).detail).toLowerCase()).toContain(detail.toLowerCase());
+}
+
+const sorted = (rows: unknown[][]) => [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+const isAbsent = (value: unknown) => typeof value === 'object' && value !== null && '$absent' in value;
+
+/** Types are compared by class: the width of integers, the precision of times and nullability are not. */
+function classOf(type: string): string {
+  return type
+    .replace(/(?:Nullable|LowCardinality)\(/g, '(')
+    .replace(/U?Int\d+/g, 'Int')
+    .replace(/DateTime(?:64)?\((?:\d, )?'[^']*'\)/g, 'DateTime')
+    .replace(/[()]/g, '');
+}
+
+/** The result with the expected values in place of what differs. Numbers may differ in the last digits. */
+function matching(expected: unknown, answer: unknown): unknown {
+  if (typeof expected === 'object' && expected !== null && '$json' in expected) {
+    const { $json: json } = expected as { $json: unknown };
+    return JSON.stringify(order(JSON.parse(String(answer)))) === JSON.stringify(order(json)) ? answer : expected;
+  }
+  if (Array.isArray(expected) && Array.isArray(answer)) return expected.map((value, at) => matching(value, answer[at]));
+  if (typeof expected === 'number' && typeof answer === 'number')
+    return Math.abs(expected - answer) <= 1e-9 * Math.max(1, Math.abs(expected)) ? answer : expected;
+  return expected;
+}
+
+/** Objects with their keys in order. */
+function order(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(order);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, child]) => [key, order(child)]),
+  );
+}
