@@ -9,6 +9,9 @@ const rows: Row[] = [
   ['uniqExact(comparable...) count!', t`count(DISTINCT ({*:order})){f}`, t`toInt64(ifNull(uniqExact({*}){f}, 0))`],
   ['sum(int) total', t`sum({1}){f}::int8`, t`toInt64(sum({1}){f})`],
   ['sum(float) float', t`sum({1}){f}`],
+  // The resolver uses these for values that are never null.
+  ['sumOrZero(int) total!', t`coalesce(sum({1}){f}, 0)::int8`, t`toInt64(ifNull(sum({1}){f}, 0))`],
+  ['sumOrZero(float) float!', t`coalesce(sum({1}){f}, 0)`, t`ifNull(sum({1}){f}, 0)`],
   ['avg(float) float?', t`avg({1}){f}`],
   ['min(uuid) same', t`min({1:order}){f}::uuid`, t`toUUID(min({1:order}){f})`],
   ['min(int) same', t`min({1}){f}`],

@@ -48,7 +48,7 @@ const unitFunctions = ['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quar
 
 const publicNames: readonly string[] = [
   ...[...scalars.keys()].filter((name) => !name.includes('_') && !/^(to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtractTexts|arrayElement)$/.test(name)),
-  ...aggregates.keys(),
+  ...[...aggregates.keys()].filter((name) => name !== 'sumOrZero'),
   ...otherNames.keys(),
   ...windows.keys(),
   ...special.keys(),

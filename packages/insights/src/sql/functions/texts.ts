@@ -1,14 +1,15 @@
-// Functions of texts. They count characters, except `length`, which counts bytes.
+// Functions of texts. They count characters, except `length`, which counts bytes. The collation pg_c_utf8 orders texts by code points and
+// knows upper and lower case beyond ASCII. It is the only one used here, because PostgreSQL rejects expressions that mix two.
 
 import { define, type Row, t } from './define.ts';
 
 const split = t`CASE WHEN coalesce({2}, '') = '' THEN ARRAY['']::text[] ELSE string_to_array({2}, {1}) END`;
 
 const rows: Row[] = [
-  ['lower(text) text', t`lower({1})`, t`lowerUTF8({1})`],
-  ['lowerUTF8(text) text', t`lower({1})`, t`lowerUTF8({1})`],
-  ['upper(text) text', t`upper({1})`, t`upperUTF8({1})`],
-  ['upperUTF8(text) text', t`upper({1})`, t`upperUTF8({1})`],
+  ['lower(text) text', t`lower({1} COLLATE "pg_c_utf8")`, t`lowerUTF8({1})`],
+  ['lowerUTF8(text) text', t`lower({1} COLLATE "pg_c_utf8")`, t`lowerUTF8({1})`],
+  ['upper(text) text', t`upper({1} COLLATE "pg_c_utf8")`, t`upperUTF8({1})`],
+  ['upperUTF8(text) text', t`upper({1} COLLATE "pg_c_utf8")`, t`upperUTF8({1})`],
   ['length(text) count', t`octet_length({1})::int8`, t`toInt64(length({1}))`],
   ['lengthUTF8(text) count', t`char_length({1})::int8`, t`toInt64(lengthUTF8({1}))`],
   ['trim(text) text', t`btrim({1}, ' ')`, t`trimBoth({1})`],
@@ -39,7 +40,7 @@ const rows: Row[] = [
   ['splitByChar(text, text) text[]', split, t`splitByChar({1}, ifNull({2}, ''))`],
   ['splitByString(text, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
   ['like(text, text) flag', t`({1} LIKE {2})`],
-  ['ilike(text, text) flag', t`(lower({1}) LIKE lower({2}))`, t`(lowerUTF8({1}) LIKE lowerUTF8({2}))`],
+  ['ilike(text, text) flag', t`(lower({1} COLLATE "pg_c_utf8") LIKE lower({2} COLLATE "pg_c_utf8"))`, t`(lowerUTF8({1}) LIKE lowerUTF8({2}))`],
   // The resolver adds the pattern in the form of ClickHouse as the last argument.
   ['match(text, pattern) flag', t`({1} ~ {2})`, t`match({1}, {3})`],
   [

@@ -132,36 +132,36 @@ const sums: Row[] = [
   ['add_second(time, int) same', t`({1} + make_interval(secs => {2}))`, t`addSeconds({1}, {2})`],
   ['add_minute(time, int) same', t`({1} + make_interval(mins => {2}::int))`, t`addMinutes({1}, {2})`],
   ['add_hour(time, int) same', t`({1} + make_interval(hours => {2}::int))`, t`addHours({1}, {2})`],
+  ['add_day(date, int) date', t`({1} + {2}::int)`, t`addDays({1}, {2})`],
   [
     'add_day(time, int) same',
     t`date_add({1}, make_interval(days => {2}::int), {z})`,
     t`toTimeZone(addDays({1:local}, {2}), 'UTC')`,
   ],
-  ['add_day(date, int) date', t`({1} + {2}::int)`, t`addDays({1}, {2})`],
+  ['add_week(date, int) date', t`({1} + 7 * {2}::int)`, t`addWeeks({1}, {2})`],
   [
     'add_week(time, int) same',
     t`date_add({1}, make_interval(weeks => {2}::int), {z})`,
     t`toTimeZone(addWeeks({1:local}, {2}), 'UTC')`,
   ],
-  ['add_week(date, int) date', t`({1} + 7 * {2}::int)`, t`addWeeks({1}, {2})`],
+  ['add_month(date, int) date', t`({1} + make_interval(months => {2}::int))::date`, t`addMonths({1}, {2})`],
   [
     'add_month(time, int) same',
     t`date_add({1}, make_interval(months => {2}::int), {z})`,
     t`toTimeZone(addMonths({1:local}, {2}), 'UTC')`,
   ],
-  ['add_month(date, int) date', t`({1} + make_interval(months => {2}::int))::date`, t`addMonths({1}, {2})`],
+  ['add_quarter(date, int) date', t`({1} + make_interval(months => 3 * {2}::int))::date`, t`addQuarters({1}, {2})`],
   [
     'add_quarter(time, int) same',
     t`date_add({1}, make_interval(months => 3 * {2}::int), {z})`,
     t`toTimeZone(addQuarters({1:local}, {2}), 'UTC')`,
   ],
-  ['add_quarter(date, int) date', t`({1} + make_interval(months => 3 * {2}::int))::date`, t`addQuarters({1}, {2})`],
+  ['add_year(date, int) date', t`({1} + make_interval(years => {2}::int))::date`, t`addYears({1}, {2})`],
   [
     'add_year(time, int) same',
     t`date_add({1}, make_interval(years => {2}::int), {z})`,
     t`toTimeZone(addYears({1:local}, {2}), 'UTC')`,
   ],
-  ['add_year(date, int) date', t`({1} + make_interval(years => {2}::int))::date`, t`addYears({1}, {2})`],
 ];
 
 export const timeFunctions = define([...rows, ...differences, ...sums]);

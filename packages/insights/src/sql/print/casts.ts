@@ -94,6 +94,11 @@ function clickhouseCast(pair: string, x: Fragment, zone: Fragment): Fragment {
 export const compactJson = (json: Fragment) =>
   sql`regexp_replace((${json})::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g')`;
 
+/** An object with its keys in order. PostgreSQL does not store the order in which a client sent them. */
+export const compactObject = (json: Fragment) =>
+  sql`(SELECT '{' || coalesce(string_agg(to_json(key)::text || ':' || ${compactJson(sql`value`)}, ',' ORDER BY key COLLATE "pg_c_utf8"), '') || '}'
+    FROM jsonb_each(${json}))`;
+
 /** A value as toString prints it. */
 export function textForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
@@ -131,9 +136,9 @@ export function orderForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   switch (value.type.kind) {
     case 'text':
-      return printing.isPostgres ? sql`${x} COLLATE "C"` : x;
+      return printing.isPostgres ? sql`${x} COLLATE "pg_c_utf8"` : x;
     case 'uuid':
-      return printing.isPostgres ? sql`(${x})::text COLLATE "C"` : sql`toString(${x})`;
+      return printing.isPostgres ? sql`(${x})::text COLLATE "pg_c_utf8"` : sql`toString(${x})`;
     default:
       return x;
   }

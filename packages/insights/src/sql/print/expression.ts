@@ -151,7 +151,7 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
       case 'json':
         return documentForm(arg, printing);
       case 'collate':
-        return isPostgres && arg.type.element?.kind === 'text' ? sql` COLLATE "C"` : sql``;
+        return isPostgres && arg.type.element?.kind === 'text' ? sql` COLLATE "pg_c_utf8"` : sql``;
       case 'text': {
         const text = textForm(arg, printing);
         return arg.type.isNullable ? sql`coalesce(${text}, '')` : text;

@@ -152,7 +152,7 @@ function limitByText(query: SelectQuery, limitBy: NonNullable<SelectQuery['limit
   const body = bodyText(query, [...orders, number], printing);
   const ordered = query.order.map(({ by, isDescending }, at) => {
     const isText = by.type.kind === 'text' || by.type.kind === 'uuid';
-    const value = isText ? sql`${sql.numbered('f', at)}::text COLLATE "C"` : sql.numbered('f', at);
+    const value = isText ? sql`${sql.numbered('f', at)}::text COLLATE "pg_c_utf8"` : sql.numbered('f', at);
     return isDescending ? sql`${value} DESC NULLS LAST` : sql`${value} ASC NULLS LAST`;
   });
   const order = ordered.length === 0 ? sql`` : sql` ORDER BY ${list(ordered)}`;

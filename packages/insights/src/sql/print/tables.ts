@@ -5,7 +5,7 @@ import type { Dialect } from '../../event-store/dialect.ts';
 import type { Condition, Property } from '../../event-store/port.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { TableColumn, TableName, TableRelation } from '../tree.ts';
-import { compactJson } from './casts.ts';
+import { compactJson, compactObject } from './casts.ts';
 import type { Printing } from './context.ts';
 
 /** A subquery with the columns of the relation that the query reads, limited to the project. */
@@ -139,14 +139,14 @@ function propertyText({ property, path, type }: Extract<TableColumn, { of: 'prop
     const key = bind('text', property.key);
     return sql`CASE jsonb_typeof(${json} -> ${key}) WHEN 'string' THEN ${json} ->> ${key}
       WHEN 'number' THEN trim_scale((${json} ->> ${key})::numeric)::text WHEN 'boolean' THEN ${json} ->> ${key}
-      WHEN 'array' THEN ${compactJson(sql`${json} -> ${key}`)} WHEN 'object' THEN ${compactJson(sql`${json} -> ${key}`)} END`;
+      WHEN 'array' THEN ${compactJson(sql`${json} -> ${key}`)} WHEN 'object' THEN ${compactObject(sql`${json} -> ${key}`)} END`;
   }
   const steps = [property.key, ...path].map((step) => bind('text', step));
   const json = documentOf(property, printing);
   if (!isPostgres) return sql`JSONExtract(${json}, ${sql.join(steps, ', ')}, 'Nullable(String)')`;
   const found = sql`(${json} #> ARRAY[${sql.join(steps, ', ')}])`;
   return sql`CASE jsonb_typeof(${found}) WHEN 'string' THEN ${found} #>> '{}' WHEN 'number' THEN trim_scale(${found}::numeric)::text
-    WHEN 'null' THEN NULL ELSE ${compactJson(found)} END`;
+    WHEN 'boolean' THEN ${found} #>> '{}' WHEN 'array' THEN ${compactJson(found)} WHEN 'object' THEN ${compactObject(found)} END`;
 }
 
 function documentOf(property: Extract<TableColumn, { of: 'property' }>['property'], { isPostgres }: Printing): Fragment {

@@ -54,7 +54,7 @@ interface Named {
 
 export function checkCount(name: string, options: readonly SqlFunction[], found: number, { place, word }: Named): void {
   const counts = options.map(({ args }) => ({
-    least: args.filter(({ isOptional }) => !isOptional).length,
+    least: args.filter(({ kind, isOptional }) => !isOptional && kind !== 'path').length,
     most: args.some(({ isRepeated }) => isRepeated) ? Number.POSITIVE_INFINITY : args.length,
   }));
   const least = Math.min(...counts.map((one) => one.least));
@@ -214,11 +214,13 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   if (node.distinct === true && !isDistinct)
     throw new SqlProblem(`DISTINCT is only supported in count(), not in '${written}'.`, place);
   const levels = levelsOf(node, written);
-  for (const of of isDistinct ? (aggregates.get('uniqExact') ?? []) : options) {
+  const isZero = name === 'sum' && given[0]?.type.isNullable === false;
+  const others = isDistinct ? 'uniqExact' : isZero ? 'sumOrZero' : name;
+  for (const of of aggregates.get(others) ?? []) {
     const args = fit(of, given, { scope, place });
     if (args === null) continue;
     const filter = filterOf(of, args, filters);
-    const type = aggregateType(of, args, { scope, isIf });
+    const type = aggregateType(of, args, scope);
     return { is: 'call', name: of.name, of, args, type, ...(levels && { levels }), ...(filter && { filter }) };
   }
   throw wrongTypes(written, options, given, place);
@@ -235,12 +237,10 @@ function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: E
 }
 
 /** Aggregates over no rows are null, except counts, lists and the sum of values that are never null. */
-function aggregateType(of: SqlFunction, args: readonly Expression[], { scope, isIf }: { scope: Scope; isIf: boolean }): SqlType {
+function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const type = resultOf(of, args, scope);
-  const [first] = args;
-  if (of.result === 'count' || type.kind === 'array') return type;
-  if (of.name === 'sum') return nullable(type, first?.type.isNullable ?? false);
-  return nullable(type, isIf || type.isNullable || first?.type.isNullable === true || of.name !== 'sum');
+  if (of.nulls === 'never' || type.kind === 'array') return type;
+  return nullable(type, true);
 }
 
 function levelsOf({ params, place, args, name }: Call, written: string): number[] | null {

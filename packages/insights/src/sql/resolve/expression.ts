@@ -191,7 +191,7 @@ function aggregateOver(node: WindowFunction, args: Node[], scope: Scope): CallEx
 
 /** Aggregates that both engines can compute over a window. */
 const overable = new Set([
-  ...['count', 'sum', 'avg', 'min', 'max', 'groupArray', 'stddevPop', 'stddevSamp', 'varPop', 'varSamp'],
+  ...['count', 'sum', 'sumOrZero', 'avg', 'min', 'max', 'groupArray', 'stddevPop', 'stddevSamp', 'varPop', 'varSamp'],
 ]);
 
 function ownWindow(name: string, nodes: readonly Node[], { scope, place }: { scope: Scope; place: Place }): CallExpression {

@@ -211,14 +211,16 @@ function limitByOf(node: Select, columns: readonly OutputColumn[], scope: Scope)
 
 function resolveFrom(node: Select, scope: Scope): JoinedRelation[] {
   const from: JoinedRelation[] = [];
+  let before: Join | undefined;
   for (let join = node.select_from; join !== undefined; join = join.next_join) {
     const kind = joinKind(join);
     const source = sourceOf(join, scope);
     if (kind === 'LEFT' || kind === 'FULL') source.isOuter = true;
-    if (kind === 'RIGHT' || kind === 'FULL') for (const before of scope.sources) before.isOuter = true;
+    if (kind === 'RIGHT' || kind === 'FULL') for (const one of scope.sources) one.isOuter = true;
     const earlier = [...scope.sources];
     scope.sources.push(source);
-    if (kind === 'CROSS') checkCross(join, node.select_from);
+    if (kind === 'CROSS') checkCross(join, before, node.select_from);
+    before = join;
     const on = kind === null || kind === 'CROSS' ? null : onOf(join, { source, earlier }, scope);
     from.push({ relation: source.relation, join: kind, on });
   }
@@ -270,13 +272,16 @@ function subquery(
 }
 
 /** Two large tables without a condition would have billions of rows. */
-function checkCross(join: Join, first: Join | undefined): void {
+function checkCross(join: Join, before: Join | undefined, first: Join | undefined): void {
   const others = [first, join].flatMap((one) => one?.table ?? []);
   const isSmall = (node: Node) =>
     node.node === 'SelectQuery' &&
     (node.select_from === undefined || (node.limit?.node === 'Constant' && Number(node.limit.value) <= 10_000));
   if (!others.some(isSmall))
-    throw new SqlProblem('A CROSS JOIN needs a subquery without tables or with a LIMIT of at most 10000 on one side.', join.place);
+    throw new SqlProblem('A CROSS JOIN needs a subquery without tables or with a LIMIT of at most 10000 on one side.', {
+      start: before === undefined ? join.place.start : before.place.end + 1,
+      end: join.place.end,
+    });
 }
 
 /** Equalities of the two sides, as both engines can join by them. */
