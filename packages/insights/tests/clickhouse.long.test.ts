@@ -11,6 +11,7 @@ else {
   await import('./filters.test.ts');
   await import('./traps.test.ts');
   await import('./lists.test.ts');
+  await import('./sql-cases.test.ts');
   await import('./random-questions.test.ts');
   await import('./changed-queries.test.ts');
   await import('./random-web.test.ts');

@@ -56,7 +56,8 @@ export type Expression =
   | ConstantExpression
   | CallExpression
   | WindowExpression
-  | (Typed & { is: 'column'; relation: number; column: number })
+  /** `isElement`: an element of a list that arrayJoin or ARRAY JOIN made a row of. */
+  | (Typed & { is: 'column'; relation: number; column: number; isElement?: boolean })
   /** The parameter of a lambda. */
   | (Typed & { is: 'parameter'; id: number })
   | (Typed & { is: 'lambda'; parameter: number; body: Expression })

@@ -15,7 +15,7 @@ const documents: Row[] = [
   [
     'JSONExtractString(document, path...) text!',
     t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'string' THEN {1:json} #>> {r} END, '')`,
-    t`JSONExtractString({1:json}{r})`,
+    t`if(JSONType({1:json}{r}) = 'String', JSONExtractString({1:json}{r}), '')`,
   ],
   [
     'JSONExtractFloat(document, path...) float!',

@@ -10,7 +10,7 @@ const rows: Row[] = [
   ['plus(float, float) float', t`({1} + {2})`],
   ['minus(int, int) int', t`({1} - {2})`],
   ['minus(float, float) float', t`({1} - {2})`],
-  ['minus(date, date) int', t`({1} - {2})::int8`, t`toInt64({1} - {2})`],
+  ['minus(date, date) int', t`({1} - {2})::int8`, t`toInt64(dateDiff('day', {2}, {1}))`],
   ['multiply(int, int) int', t`({1} * {2})`],
   ['multiply(float, float) float', t`({1} * {2})`],
   ['divide(float, float) float', divide, t`({1} / {2})`],

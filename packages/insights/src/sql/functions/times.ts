@@ -92,12 +92,12 @@ const differences: Row[] = [
   [
     'diff_day(moment, moment) int',
     t`(({2:local})::date - ({1:local})::date)::int8`,
-    t`toInt64(toDate32({2:local}) - toDate32({1:local}))`,
+    t`toInt64(dateDiff('day', {1:local}, {2:local}))`,
   ],
   [
     'diff_week(moment, moment) int',
     t`((date_trunc('week', {2:local})::date - date_trunc('week', {1:local})::date) / 7)::int8`,
-    t`toInt64(intDiv(toDate32(toStartOfWeek({2:local}, 1)) - toDate32(toStartOfWeek({1:local}, 1)), 7))`,
+    t`toInt64(intDiv(dateDiff('day', toDate32(toStartOfWeek({1:local}, 1)), toDate32(toStartOfWeek({2:local}, 1))), 7))`,
   ],
   [
     'diff_month(moment, moment) int',

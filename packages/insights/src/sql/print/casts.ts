@@ -155,6 +155,7 @@ export function localForm(value: Expression, printing: Printing): Fragment {
 /** A JSON document, from a column or from a text. A text that is not JSON is null. */
 export function documentForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
-  if (!printing.isPostgres) return value.type.isNullable ? sql`ifNull(${x}, '')` : x;
+  // ClickHouse has no nullable lists, so its functions must not get a nullable document.
+  if (!printing.isPostgres) return sql`ifNull(${x}, '')`;
   return value.type.kind === 'json' ? x : sql`(CASE WHEN pg_input_is_valid(${x}, 'jsonb') THEN (${x})::jsonb END)`;
 }

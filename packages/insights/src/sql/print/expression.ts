@@ -19,6 +19,7 @@ export function expressionText(expression: Expression, printing: Printing, print
     case 'constant':
       return constantText(expression, printing);
     case 'column':
+      if (expression.isElement && !isPostgres) return sql.numbered('c', expression.column);
       return sql`${sql.numbered('s', expression.relation)}.${sql.numbered('c', expression.column)}`;
     case 'parameter':
       return parameterText(expression.id, isPostgres);
@@ -187,7 +188,7 @@ const literal = (level: number) => Fragment.of([String(Number(level))], []);
 /** ClickHouse has no nullable lists, so the functions that return lists take an empty text for null. */
 function listForm(arg: Expression, result: string, printing: Printing): Fragment {
   const text = printing.expression(arg);
-  const isList = result === 'text[]' && arg.type.kind === 'text' && arg.type.isNullable;
+  const isList = result === 'text[]' && arg.type.kind === 'text';
   return isList && !printing.isPostgres ? sql`ifNull(${text}, '')` : text;
 }
 

@@ -1,6 +1,7 @@
 // Prints base tables. `tableText` is the only function that does, and it always adds the condition on the project.
 
 import { condition, fromEvents } from '../../event-store/conditions.ts';
+import { usualProperties } from '../../event-store/clickhouse/tables.ts';
 import type { Dialect } from '../../event-store/dialect.ts';
 import type { Condition, Property } from '../../event-store/port.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -134,7 +135,7 @@ function propertyText({ property, path, type }: Extract<TableColumn, { of: 'prop
     default:
   }
   if (path.length === 0) {
-    if (!isPostgres) return text;
+    if (!isPostgres) return property.of === 'event' && usual.has(property.key) ? text : sortedObject(property, text, printing);
     const json = documentOf(property, printing);
     const key = bind('text', property.key);
     return sql`CASE jsonb_typeof(${json} -> ${key}) WHEN 'string' THEN ${json} ->> ${key}
@@ -147,6 +148,18 @@ function propertyText({ property, path, type }: Extract<TableColumn, { of: 'prop
   const found = sql`(${json} #> ARRAY[${sql.join(steps, ', ')}])`;
   return sql`CASE jsonb_typeof(${found}) WHEN 'string' THEN ${found} #>> '{}' WHEN 'number' THEN trim_scale(${found}::numeric)::text
     WHEN 'boolean' THEN ${found} #>> '{}' WHEN 'array' THEN ${compactJson(found)} WHEN 'object' THEN ${compactObject(found)} END`;
+}
+
+/** Properties with a column of their own in ClickHouse. They are texts, and the document of the event is not read for them. */
+const usual: ReadonlySet<string> = new Set([...usualProperties.few, ...usualProperties.many]);
+
+/** An object with its keys in order, because PostgreSQL does not store the order in which a client sent them. */
+function sortedObject(property: Extract<TableColumn, { of: 'property' }>['property'], text: Fragment, printing: Printing): Fragment {
+  const [json, key] = [documentOf(property, printing), printing.bind('text', property.key)];
+  const pairs = sql`arraySort(JSONExtractKeysAndValuesRaw(${json}, ${key}))`;
+  const pair = sql`concat(replaceAll(toJSONString(pair.1), '\\/', '/'), ':', pair.2)`;
+  return sql`if(startsWith(ifNull(${text}, ''), '{') AND JSONType(${json}, ${key}) = 'Object',
+    concat('{', arrayStringConcat(arrayMap(pair -> ${pair}, ${pairs}), ','), '}'), ${text})`;
 }
 
 function documentOf(property: Extract<TableColumn, { of: 'property' }>['property'], { isPostgres }: Printing): Fragment {

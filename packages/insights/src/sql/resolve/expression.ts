@@ -122,7 +122,10 @@ export function joinElements(
     scope.expand.push(relation);
   }
   const type = list.type.element ?? nothing;
-  return { is: 'column', relation: relation.id, column: relation.column, type: nullable(type, type.isNullable || isOuter) };
+  return {
+    ...{ is: 'column', relation: relation.id, column: relation.column, isElement: true },
+    type: nullable(type, type.isNullable || isOuter),
+  };
 }
 
 /** `properties['x']`, an element of a list, or a property of a document. */
