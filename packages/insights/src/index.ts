@@ -54,3 +54,4 @@ export { queryKinds } from './query.ts';
 export { isRecord } from './query-parts.ts';
 export { readSettings } from './records-store.ts';
 export { budgetProblem, narrowing, type QueryAnswer, type QueryDeps, runQuery } from './run.ts';
+export { createParser as createSqlParser, type SqlParser } from './sql/parse.ts';

@@ -2,7 +2,7 @@
 
 import { isRecord, queryError } from './query-parts.ts';
 
-const wrappers = new Set(['InsightVizNode', 'DataTableNode']);
+const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
 /** What a query asks, without what draws around it; null where it is none. */
 export function sourceOf(query: unknown): Record<string, unknown> | null {
@@ -31,6 +31,7 @@ export function withFilters(query: unknown, filters: unknown): unknown {
 
 function underFilters(query: Record<string, unknown>, filters: Record<string, unknown>): Record<string, unknown> {
   const { date_from: from, date_to: to, explicitDate, properties, breakdown_filter: breakdown, interval } = filters;
+  if (query.kind === 'HogQLQuery') return underSqlFilters(query, filters);
   const result: Record<string, unknown> = { ...query };
   if (isGiven(from) || isGiven(to)) {
     if (query.kind === 'EventsQuery') Object.assign(result, { after: from ?? undefined, before: to ?? undefined });
@@ -53,6 +54,27 @@ function underFilters(query: Record<string, unknown>, filters: Record<string, un
     query.kind === 'TrendsQuery' || query.kind === 'FunnelsQuery' || query.kind === 'RetentionQuery';
   if (isGiven(breakdown) && takesBreakdown) result.breakdownFilter = breakdown;
   return result;
+}
+
+/** The dates replace both bounds of `{filters}`, the properties are added, and the switch for test accounts replaces unless it is null. */
+function underSqlFilters(
+  query: Record<string, unknown>,
+  { date_from: from, date_to: to, properties, filterTestAccounts }: Record<string, unknown>,
+): Record<string, unknown> {
+  const own = isRecord(query.filters) ? query.filters : {};
+  const isNarrowed = isGiven(properties) && !(Array.isArray(properties) && properties.length === 0);
+  const both = isGiven(own.properties)
+    ? { type: 'AND', values: [groupOf(own.properties), groupOf(properties)] }
+    : properties;
+  return {
+    ...query,
+    filters: {
+      ...own,
+      ...((isGiven(from) || isGiven(to)) && { dateRange: { date_from: from ?? null, date_to: to ?? null } }),
+      ...(isNarrowed && { properties: both }),
+      ...(isGiven(filterTestAccounts) && { filterTestAccounts }),
+    },
+  };
 }
 
 const isGiven = (value: unknown) => value !== undefined && value !== null;

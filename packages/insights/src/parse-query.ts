@@ -6,7 +6,7 @@ import { type Query, queryKinds } from './query.ts';
 import { isRecord, queryError } from './query-parts.ts';
 
 /** Nodes that say how to draw what their `source` asks. */
-const wrappers = new Set(['InsightVizNode', 'DataTableNode']);
+const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
 /**
  * Reads a query as clients send it: the source is taken out of what says how to draw it, and fields that are null count as
@@ -30,10 +30,13 @@ interface Strictness {
 }
 
 function readQuery(sent: unknown, strictness: Strictness): Query {
-  const query = withoutNulls(unwrap(sent));
+  const source = unwrap(sent);
+  const query = withoutNulls(source);
   if (!isRecord(query)) throw queryError('', 'Expected an object with a `kind`.');
-  refuseUnstorable(query, []);
   const kind = String(query.kind);
+  // A value of an SQL query can be null.
+  if (kind === 'HogQLQuery' && isRecord(source) && isRecord(source.values)) query.values = source.values;
+  refuseUnstorable(query, []);
   if (!Object.hasOwn(queryKinds, kind)) {
     throw queryError(
       'kind',

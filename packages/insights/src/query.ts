@@ -16,6 +16,7 @@ import {
   placing,
   text,
 } from './query-parts.ts';
+import { type SqlMetadataQuery, type SqlQuery, sqlMetadata, sqlQuery } from './sql-query.ts';
 import {
   type WebOverviewQuery,
   type WebStatsTableQuery,
@@ -327,7 +328,8 @@ export type FunnelsActorsQuery = Static<typeof funnelsActors>;
 
 export type Query =
   | (TrendsQuery | FunnelsQuery | RetentionQuery | LifecycleQuery | EventsQuery | ActorsQuery)
-  | (WebOverviewQuery | WebStatsTableQuery | WebTrendsQuery);
+  | (WebOverviewQuery | WebStatsTableQuery | WebTrendsQuery)
+  | (SqlQuery | SqlMetadataQuery);
 
 /** The kinds that can be run, by their name. */
 export const queryKinds = {
@@ -340,4 +342,6 @@ export const queryKinds = {
   WebOverviewQuery: webOverviewQuery,
   WebStatsTableQuery: webStatsTableQuery,
   WebTrendsQuery: webTrendsQuery,
+  HogQLQuery: sqlQuery,
+  HogQLMetadata: sqlMetadata,
 } satisfies Record<Query['kind'], TObject>;

@@ -28,12 +28,18 @@ import { planRetention } from './plan/retention.ts';
 import { planTrends, type TrendsPlan } from './plan/trends.ts';
 import { planWeb, type WebPlan } from './plan/web.ts';
 import type { Query } from './query.ts';
+import { queryError } from './query-parts.ts';
 import { readBooleans, readGroups, readPersons, readSettings } from './records-store.ts';
+import type { SqlParser } from './sql/parse.ts';
+import { checkSql, runSql, type SqlMetadata } from './sql/run.ts';
+import type { SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
   /** Settings, persons and groups. */
   sql: Sql;
   events: EventStore;
+  /** Programs without one reject SQL queries. */
+  parser?: SqlParser;
 }
 
 export interface Asked {
@@ -45,11 +51,11 @@ export interface Asked {
 }
 
 /** What every kind answers. */
-export interface QueryAnswer {
+export interface QueryAnswer extends Partial<SqlMetadata> {
   results: unknown;
   hasMore?: boolean;
   columns?: string[];
-  types?: string[];
+  types?: string[] | [string, string][];
   limit?: number;
   offset?: number;
   missing_actors_count?: number;
@@ -71,6 +77,7 @@ export async function runQuery(
 ): Promise<QueryAnswer> {
   const query = parseQuery(sent);
   const run = untilDeadline(budget);
+  if (query.kind === 'HogQLQuery' || query.kind === 'HogQLMetadata') return answerSql(deps, { query, projectId, now }, run);
   const settings = await readSettings(deps.sql, projectId);
   const earliest = beginsWithFirst(query)
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
@@ -79,6 +86,26 @@ export async function runQuery(
   const context = planContext(modifiersOf(query), { settings, now, earliest, booleans });
   const answer = await answerQuery(deps, query, { context, run });
   return { ...answer, timezone: settings.timezone };
+}
+
+async function answerSql(
+  { parser, ...deps }: QueryDeps,
+  { query, projectId, now }: { query: SqlQuery | SqlMetadataQuery; projectId: number; now: number },
+  run: Budget,
+): Promise<QueryAnswer> {
+  if (parser === undefined) throw queryError('kind', 'SQL queries cannot run here.');
+  const { query: text, variables = {}, filters, modifiers } = query;
+  const byName = Object.values(variables).map(({ code_name: name, value, isNull }) => [name, isNull ? null : value]);
+  const values = query.kind === 'HogQLQuery' ? query.values : undefined;
+  const request = {
+    ...{ projectId, text, now, variables: Object.fromEntries(byName) },
+    ...(values && { values }),
+    ...(filters && { filters }),
+    ...(modifiers?.personsOnEventsMode && { personsOnEventsMode: modifiers.personsOnEventsMode }),
+  };
+  if (query.kind === 'HogQLQuery') return runSql({ ...deps, parser }, request, run);
+  const [settings, metadata] = [await readSettings(deps.sql, projectId), await checkSql({ ...deps, parser }, request)];
+  return { results: [], ...metadata, timezone: settings.timezone };
 }
 
 /** Completes a sentence such as "To make it faster, use …". */
@@ -103,9 +130,11 @@ interface Running {
   run: Budget;
 }
 
+type InsightQuery = Exclude<Query, SqlQuery | SqlMetadataQuery>;
+
 async function answerQuery(
   deps: QueryDeps,
-  query: Query,
+  query: InsightQuery,
   { context, run }: Running,
 ): Promise<Omit<QueryAnswer, 'timezone'>> {
   const { events } = deps;
@@ -251,14 +280,14 @@ function inOrder(units: UnitRow[], order: readonly UnitsOrder[]): UnitRow[] {
   });
 }
 
-function beginsWithFirst(query: Query): boolean {
+function beginsWithFirst(query: InsightQuery): boolean {
   if (query.kind === 'EventsQuery' || query.kind === 'ActorsQuery')
     return query.source !== undefined && beginsWithFirst(query.source.source);
   return query.dateRange?.date_from === 'all';
 }
 
 /** The properties a query is broken down by. */
-function brokenDownBy(query: Query): string[] {
+function brokenDownBy(query: InsightQuery): string[] {
   if ('source' in query) return query.source === undefined ? [] : brokenDownBy(query.source.source);
   if (!('breakdownFilter' in query)) return [];
   const { breakdown = [], breakdowns = [] } = query.breakdownFilter ?? {};
@@ -266,7 +295,7 @@ function brokenDownBy(query: Query): string[] {
 }
 
 /** The events a query asks for; null: all. */
-function namesIn(query: Query): string[] | null {
+function namesIn(query: InsightQuery): string[] | null {
   if ('source' in query) return query.source === undefined ? null : namesIn(query.source.source);
   if (!('series' in query)) return null;
   const names = query.series.map(({ event }) => event);

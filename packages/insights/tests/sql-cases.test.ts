@@ -43,13 +43,22 @@ describe.each(engines)('on $name', (engine) => {
       isNull ? null : (value ?? default_value),
     ]);
     const { projectId, now } = world;
-    const request = { projectId, now, text: world.textOf(one.query), values, filters, variables: Object.fromEntries(byName) };
-    return runSql({ sql: store.database.sql, events: store.events, parser }, request, ample()).catch((error: unknown) => {
-      if (!isAppError(error, 'invalid')) throw error;
-      const { cause } = error as Error;
-      const place = cause instanceof SqlProblem ? cause.place : null;
-      return { status: 400, code: error.code, detail: error.message, start: place?.start, end: place?.end };
-    });
+    const request = {
+      projectId,
+      now,
+      text: world.textOf(one.query),
+      values,
+      filters,
+      variables: Object.fromEntries(byName),
+    };
+    return runSql({ sql: store.database.sql, events: store.events, parser }, request, ample()).catch(
+      (error: unknown) => {
+        if (!isAppError(error, 'invalid')) throw error;
+        const { cause } = error as Error;
+        const place = cause instanceof SqlProblem ? cause.place : null;
+        return { status: 400, code: error.code, detail: error.message, start: place?.start, end: place?.end };
+      },
+    );
   }
 });
 

@@ -52,12 +52,10 @@ export async function createSqlWorld(database: Database): Promise<SqlWorld> {
   const { dataset } = sqlCases;
   const { sql } = database;
   const { timezone, week_start_day: weekStart, test_account_filters: testAccounts, now } = dataset.project;
-  await sql.query('UPDATE environment SET timezone = $2, week_start_day = $3, test_account_filters = $4 WHERE id = $1', [
-    projectId,
-    timezone,
-    weekStart,
-    JSON.stringify(testAccounts),
-  ]);
+  await sql.query(
+    'UPDATE environment SET timezone = $2, week_start_day = $3, test_account_filters = $4 WHERE id = $1',
+    [projectId, timezone, weekStart, JSON.stringify(testAccounts)],
+  );
   await storePersons(sql, projectId, dataset);
   await storeEvents(sql, projectId, dataset);
   await sql.query(

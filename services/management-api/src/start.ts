@@ -11,7 +11,7 @@ import {
 } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
 import { serve } from '@millrace/http';
-import { openEventStore } from '@millrace/insights';
+import { createSqlParser, openEventStore } from '@millrace/insights';
 import {
   createSecretBox,
   type Lifecycle,
@@ -168,6 +168,7 @@ function startQuestions(
   const questions = createQuestions({
     ...{ sql, keyValue, logger },
     events: store.events,
+    parser: lifecycle.own('SQL parser', createSqlParser()),
     turns: createSearches({ sql, connections }),
     maxMs: store.maxMs,
   });

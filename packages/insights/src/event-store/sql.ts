@@ -1,7 +1,19 @@
 // SQL as a tagged template: text with values between, which no engine has seen yet.
 
 /** How an engine is told the type of a value. Times are milliseconds since 1970. */
-export type ValueType = 'text' | 'texts' | 'int' | 'ints' | 'long' | 'float' | 'floats' | 'time' | 'times' | 'date' | 'uuid' | 'uuids';
+export type ValueType =
+  | 'text'
+  | 'texts'
+  | 'int'
+  | 'ints'
+  | 'long'
+  | 'float'
+  | 'floats'
+  | 'time'
+  | 'times'
+  | 'date'
+  | 'uuid'
+  | 'uuids';
 
 export interface Value {
   type: ValueType;

@@ -1,9 +1,9 @@
 // The event store over any engine: each question is one text, and its rows are read once here.
 
+import { statementOf } from '../sql/print/query.ts';
 import { fromEvents, personsText } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows, textOrNull } from './engine.ts';
-import { statementOf } from '../sql/print/query.ts';
 import { exposuresText } from './exposures.ts';
 import { funnelText, livesText } from './funnel.ts';
 import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';

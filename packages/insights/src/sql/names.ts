@@ -37,10 +37,15 @@ export function printed(node: Node): string {
     case 'Constant':
       return constant(node.value, node.digits);
     case 'Field':
-      return node.chain.map((part) => (typeof part === 'number' ? String(part) : part === '*' ? '*' : identifier(part))).join('.');
+      return node.chain
+        .map((part) => (typeof part === 'number' ? String(part) : part === '*' ? '*' : identifier(part)))
+        .join('.');
     case 'Call': {
       const params = node.params === undefined ? '' : `(${node.params.map(printed).join(', ')})`;
-      const args = node.args.filter((arg) => !(arg.node === 'Field' && arg.chain[0] === '*')).map(printed).join(', ');
+      const args = node.args
+        .filter((arg) => !(arg.node === 'Field' && arg.chain[0] === '*'))
+        .map(printed)
+        .join(', ');
       return `${node.name}${params}(${node.distinct ? 'DISTINCT ' : ''}${args})`;
     }
     case 'Alias':

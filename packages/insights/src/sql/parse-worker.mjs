@@ -3,8 +3,8 @@
 import { parentPort } from 'node:worker_threads';
 import createParser from '@posthog/hogql-parser';
 
-const parser = createParser();
-parentPort?.on('message', async ({ id, text, isExpression }) => {
-  const { parseExpr, parseSelect } = await parser;
-  parentPort?.postMessage({ id, json: isExpression ? parseExpr(text) : parseSelect(text) });
-});
+const { parseSelect } = await createParser();
+// The first parse compiles most of the module.
+parseSelect('SELECT 1');
+parentPort?.on('message', ({ text }) => parentPort?.postMessage({ json: parseSelect(text) }));
+parentPort?.postMessage({ isReady: true });

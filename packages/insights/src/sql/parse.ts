@@ -7,7 +7,12 @@ import { type Node, readTree, type Select, type SelectSet } from './ast.ts';
 import { SqlProblem } from './problem.ts';
 import { scan } from './scan.ts';
 
-const longestMs = 2_000;
+/** CPU time of one parse. The parser cannot have used more than the whole process, so a busy machine does not fail short queries. */
+const longestCpuMs = 2_000;
+const longestWallMs = 10_000;
+const checkEveryMs = 200;
+/** Loading the WebAssembly module takes seconds on a busy machine. It does not count as time of the query. */
+const longestStartMs = 30_000;
 const maxWaiting = 8;
 const maxCached = 500;
 const maxCachedCharacters = 8_000_000;
@@ -21,7 +26,7 @@ export interface SqlParser {
 export function createParser(): SqlParser {
   const cache = new Map<string, string>();
   let cachedCharacters = 0;
-  let worker: Worker | null = null;
+  let worker: Promise<Worker> | null = null;
   let running: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 
@@ -33,8 +38,9 @@ export function createParser(): SqlParser {
     },
     async stop() {
       await running.catch(() => {});
-      await worker?.terminate();
+      const started = await worker?.catch(() => null);
       worker = null;
+      await started?.terminate();
     },
   };
 
@@ -55,29 +61,34 @@ export function createParser(): SqlParser {
     return json;
   }
 
-  function parseInWorker(text: string): Promise<string> {
+  async function parseInWorker(text: string): Promise<string> {
     worker ??= startWorker();
-    const current = worker;
+    const current = await worker.catch((error: unknown) => {
+      worker = null;
+      throw error;
+    });
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => give(new SqlProblem('The query takes too long to parse. Use fewer nested calls.', null)),
-        longestMs,
-      );
-      const onMessage = ({ json }: { json: string }) => settle(() => resolve(json));
-      // A WebAssembly trap leaves the parser unusable.
-      const onError = () => give(new SqlProblem('The query is too complex to parse.', null));
-      current.on('message', onMessage);
-      current.on('error', onError);
-      current.ref();
-      current.postMessage({ text, isExpression: false });
-
-      function give(problem: SqlProblem): void {
+      const giveUp = (problem: SqlProblem) => {
         worker = null;
         void current.terminate();
         settle(() => reject(problem));
-      }
+      };
+      const [cpuBefore, began] = [process.cpuUsage(), performance.now()];
+      const timer = setInterval(() => {
+        const { user, system } = process.cpuUsage(cpuBefore);
+        if ((user + system) / 1000 < longestCpuMs && performance.now() - began < longestWallMs) return;
+        giveUp(new SqlProblem('The query takes too long to parse. Use fewer nested calls.', null));
+      }, checkEveryMs);
+      const onMessage = ({ json }: { json: string }) => settle(() => resolve(json));
+      // A WebAssembly trap leaves the parser unusable.
+      const onError = () => giveUp(new SqlProblem('The query is too complex to parse.', null));
+      current.once('message', onMessage);
+      current.once('error', onError);
+      current.ref();
+      current.postMessage({ text });
+
       function settle(finish: () => void): void {
-        clearTimeout(timer);
+        clearInterval(timer);
         current.off('message', onMessage);
         current.off('error', onError);
         current.unref();
@@ -97,12 +108,24 @@ export function createParser(): SqlParser {
   }
 }
 
-function startWorker(): Worker {
+function startWorker(): Promise<Worker> {
   const worker = new Worker(new URL('./parse-worker.mjs', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
-  worker.unref();
-  return worker;
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown) => {
+      void worker.terminate();
+      reject(new AppError('unavailable', 'The SQL parser did not start. Try again in a few seconds.', { cause }));
+    };
+    const timer = setTimeout(() => fail(new Error('The parser is not ready in time.')), longestStartMs);
+    worker.once('error', fail);
+    worker.once('message', () => {
+      clearTimeout(timer);
+      worker.off('error', fail);
+      worker.unref();
+      resolve(worker);
+    });
+  });
 }
 
 interface ParserError {

@@ -23,7 +23,9 @@ export function substitute<T extends Node>(tree: T, placeholders: Placeholders):
     if (Array.isArray(value)) return value.map(replace);
     if (typeof value !== 'object' || value === null) return value;
     if ('node' in value && value.node === 'Placeholder') return replacement(value as Placeholder, placeholders);
-    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, key === 'place' ? child : replace(child)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, child]) => [key, key === 'place' ? child : replace(child)]),
+    );
   }
 }
 
@@ -31,7 +33,10 @@ function replacement(node: Placeholder, { values, variables, dateRange }: Placeh
   const { place } = node;
   const path = pathOf(node.expr);
   if (path === null)
-    throw new SqlProblem('A placeholder must be a name, such as {name}. Expressions in placeholders are not supported.', place);
+    throw new SqlProblem(
+      'A placeholder must be a name, such as {name}. Expressions in placeholders are not supported.',
+      place,
+    );
   const [first = '', second, third] = path;
   if (first === 'filters') {
     if (second === undefined) return { node: 'Injected', what: 'filters', place };
@@ -53,10 +58,15 @@ function replacement(node: Placeholder, { values, variables, dateRange }: Placeh
 }
 
 const isScalar = (value: unknown): value is Scalar =>
-  value === null || ['string', 'boolean'].includes(typeof value) || (typeof value === 'number' && Number.isFinite(value));
+  value === null ||
+  ['string', 'boolean'].includes(typeof value) ||
+  (typeof value === 'number' && Number.isFinite(value));
 
 function constantOf(value: unknown, { place, expr }: Placeholder): Node {
   if (isScalar(value)) return { node: 'Constant', value, place };
   if (Array.isArray(value) && value.every(isScalar)) return { node: 'Constant', value, place };
-  throw new SqlProblem(`The value of {${printed(expr)}} must be a text, a number, a Boolean value, null or a list of these.`, place);
+  throw new SqlProblem(
+    `The value of {${printed(expr)}} must be a text, a number, a Boolean value, null or a list of these.`,
+    place,
+  );
 }

@@ -4,9 +4,9 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Budget, EventStore } from '../event-store/port.ts';
 import { type Cohort, type FilterContext, readFilters } from '../plan/conditions.ts';
-import { both, planContext, type ProjectSettings } from '../plan/context.ts';
+import { both, type ProjectSettings, planContext } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';
-import { queryError } from '../query.ts';
+import { queryError } from '../query-parts.ts';
 import { readPropertyTypes, readSettings } from '../records-store.ts';
 import { nodesOf, type Select, type SelectSet } from './ast.ts';
 import type { SqlParser } from './parse.ts';
@@ -75,7 +75,8 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
       columns: names,
       types: names.map((name, at) => [name, typeName(types[at] ?? { kind: 'nothing', isNullable: true })]),
       timezone,
-      ...(isUnlimited && query.is === 'select' && { hasMore: rows.length > rowLimit, limit: rowLimit, offset: query.offset }),
+      ...(isUnlimited &&
+        query.is === 'select' && { hasMore: rows.length > rowLimit, limit: rowLimit, offset: query.offset }),
     };
   } catch (error) {
     throw error instanceof SqlProblem ? asAppError(error) : error;
@@ -168,4 +169,3 @@ function explain(error: unknown): never {
   if (problem === undefined) throw error;
   throw new SqlProblem(problem, null);
 }
-

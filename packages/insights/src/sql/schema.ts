@@ -24,7 +24,10 @@ export type Entry = ColumnEntry | PropertiesEntry | ObjectEntry;
 export type Fields = ReadonlyMap<string, Entry>;
 
 const column = (name: string, type: ColumnEntry['type']): ColumnEntry => ({ is: 'column', name, type });
-const object = (fields: Record<string, Entry>): ObjectEntry => ({ is: 'object', fields: new Map(Object.entries(fields)) });
+const object = (fields: Record<string, Entry>): ObjectEntry => ({
+  is: 'object',
+  fields: new Map(Object.entries(fields)),
+});
 const properties = (name: string, of: PropertiesEntry['of'], index?: number): PropertiesEntry =>
   index === undefined ? { is: 'properties', name, of } : { is: 'properties', name, of, index };
 

@@ -68,7 +68,7 @@ export type Expression =
   | (Typed & { is: 'in list'; value: Expression; list: readonly Expression[] })
   | (Typed & { is: 'in query'; value: Expression; query: Query })
   | (Typed & { is: 'cohort'; value: Expression; condition: Condition })
-  | (Typed & { is: 'choice'; cases: readonly { when: Expression; then: Expression }[]; otherwise: Expression })
+  | (Typed & { is: 'choice'; cases: readonly { when: Expression; result: Expression }[]; otherwise: Expression })
   | (Typed & { is: 'array' | 'tuple'; parts: readonly Expression[] })
   | (Typed & { is: 'cast'; value: Expression })
   | (Typed & { is: 'query'; query: Query });
@@ -189,7 +189,7 @@ export function partsOf(expression: Expression): readonly Expression[] {
     case 'cast':
       return [expression.value];
     case 'choice':
-      return [...expression.cases.flatMap(({ when, then }) => [when, then]), expression.otherwise];
+      return [...expression.cases.flatMap(({ when, result }) => [when, result]), expression.otherwise];
     default:
       return expression satisfies never;
   }

@@ -4,7 +4,7 @@ import { topicNames } from '@millrace/contracts';
 import { createDatabase, createReader, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { createPostgresLog } from '@millrace/event-log';
 import { serve } from '@millrace/http';
-import { createEventStore, postgresEngine } from '@millrace/insights';
+import { createEventStore, createSqlParser, postgresEngine } from '@millrace/insights';
 import {
   createHealth,
   createLogger,
@@ -103,6 +103,7 @@ export async function startTestApi(
   const searchConnections = 2;
   const searchDatabase = createSqlDatabase({ ...connections, poolSize: searchConnections });
   const reader = createReader({ url: testDatabase.url, logger, poolSize: searchConnections });
+  const parser = createSqlParser();
   const metrics = createMetrics({ withProcessMetrics: false });
   let statements = 0;
   const count = () => {
@@ -127,6 +128,7 @@ export async function startTestApi(
     questions: createQuestions({
       ...{ sql, keyValue, logger },
       events: createEventStore(postgresEngine(reader)),
+      parser,
       turns: createSearches({ sql, connections: searchConnections }),
       maxMs: 20_000,
     }),
@@ -182,6 +184,7 @@ export async function startTestApi(
       await server.stop();
       await log.close();
       await reader.stop();
+      await parser.stop();
       await searchDatabase.stop();
       await database.stop();
       await testDatabase.drop();

@@ -17,6 +17,7 @@ const rows: Row[] = [
   ['min(int) same', t`min({1}){f}`],
   ['min(comparable) same', t`min({1:order}){f}`],
   ['max(uuid) same', t`max({1:order}){f}::uuid`, t`toUUID(max({1:order}){f})`],
+  ['max(int) same', t`max({1}){f}`],
   ['max(comparable) same', t`max({1:order}){f}`],
   [
     'argMax(anything, comparable) same?',
@@ -38,10 +39,11 @@ const rows: Row[] = [
     t`coalesce(percentile_cont(ARRAY[{p}]) WITHIN GROUP (ORDER BY {1}){f}, '{}')`,
     t`quantilesExactInclusive({p})({1}){f}`,
   ],
+  ['groupArray(anything) array', t`coalesce((array_agg({1}){f})[1:10000], '{}')`, t`groupArray(10000)({1}){f}`],
   [
-    'groupArray(anything) array',
-    t`coalesce((array_agg({1}){f})[1:10000], '{}')`,
-    t`groupArray(10000)({1}){f}`,
+    'groupUniqArray(uuid) array',
+    t`coalesce((array_agg(DISTINCT {1}){f})[1:10000], '{}')`,
+    t`arraySlice(arraySort(item -> toString(item), groupUniqArray({1}){f}), 1, 10000)`,
   ],
   [
     'groupUniqArray(comparable) array',

@@ -20,12 +20,12 @@ const documents: Row[] = [
   [
     'JSONExtractFloat(document, path...) float!',
     t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'number' THEN ({1:json} #>> {r})::float8 END, 0)`,
-    t`JSONExtractFloat({1:json}{r})`,
+    t`if(JSONType({1:json}{r}) IN ('Int64', 'UInt64', 'Double'), JSONExtractFloat({1:json}{r}), 0)`,
   ],
   [
     'JSONExtractInt(document, path...) int!',
     t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'number' THEN trunc(({1:json} #>> {r})::numeric)::int8 END, 0)`,
-    t`JSONExtractInt({1:json}{r})`,
+    t`if(JSONType({1:json}{r}) IN ('Int64', 'UInt64', 'Double'), JSONExtractInt({1:json}{r}), 0)`,
   ],
   [
     'JSONExtractBool(document, path...) bool!',
@@ -93,7 +93,11 @@ const lists: Row[] = [
             GROUP BY item ORDER BY min(place))`,
     t`arrayDistinct({1})`,
   ],
-  ['arraySum(int[]) total!', t`(SELECT coalesce(sum(item), 0)::int8 FROM unnest({1}) AS items (item))`, t`toInt64(arraySum({1}))`],
+  [
+    'arraySum(int[]) total!',
+    t`(SELECT coalesce(sum(item), 0)::int8 FROM unnest({1}) AS items (item))`,
+    t`toInt64(arraySum({1}))`,
+  ],
   ['arraySum(float[]) float!', t`(SELECT coalesce(sum(item), 0) FROM unnest({1}) AS items (item))`, t`arraySum({1})`],
   ['arrayConcat(array, array) array', t`({1} || {2})`, t`arrayConcat({1}, {2})`],
   ['arraySlice(array, int, int) array', t`({1})[{2}:{2} + {3} - 1]`, t`arraySlice({1}, {2}, {3})`],

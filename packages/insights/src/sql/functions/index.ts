@@ -36,6 +36,7 @@ export const special: ReadonlyMap<string, readonly [number, number]> = new Map([
 /** Aggregates that are another aggregate under their own name. */
 export const otherNames: ReadonlyMap<string, string> = new Map([
   ['uniq', 'uniqExact'],
+  ['countDistinct', 'uniqExact'],
   ['any', 'min'],
   ['median', 'quantile'],
 ]);
@@ -47,7 +48,11 @@ const unitFunctions = ['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quar
 ]);
 
 const publicNames: readonly string[] = [
-  ...[...scalars.keys()].filter((name) => !name.includes('_') && !/^(to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtractTexts|arrayElement)$/.test(name)),
+  ...[...scalars.keys()].filter(
+    (name) =>
+      !name.includes('_') &&
+      !/^(to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtractTexts|arrayElement)$/.test(name),
+  ),
   ...[...aggregates.keys()].filter((name) => name !== 'sumOrZero'),
   ...otherNames.keys(),
   ...windows.keys(),
@@ -67,7 +72,10 @@ export const canonicalName = (name: string) => inAnyCase.get(name.toLowerCase())
 
 /** Functions of PostHog that are refused with a sentence of their own. */
 export const refusedFunctions: ReadonlyMap<string, string> = new Map([
-  ['matchesAction', 'matchesAction is not supported, because Millrace has no actions. Compare the event name and properties.'],
+  [
+    'matchesAction',
+    'matchesAction is not supported, because Millrace has no actions. Compare the event name and properties.',
+  ],
   ['windowFunnel', 'windowFunnel is not supported. Use a funnel insight.'],
   ...[
     ...['sparkline', 'recordingButton', 'embedText', 'convertCurrency', 'lookupDomainType', 'uniqHLL12', 'uniqTheta'],

@@ -40,11 +40,7 @@ const rows: Row[] = [
   ['pow(float, float) float', t`power({1}, {2})`, t`pow({1}, {2})`],
   ['bitAnd(int, int) int', t`({1} & {2})`, t`bitAnd({1}, {2})`],
   ['isNaN(float) flag', t`({1} = 'NaN'::float8)`, t`isNaN({1})`],
-  [
-    'isFinite(float) flag',
-    t`({1} NOT IN ('NaN'::float8, 'Infinity'::float8, '-Infinity'::float8))`,
-    t`isFinite({1})`,
-  ],
+  ['isFinite(float) flag', t`({1} NOT IN ('NaN'::float8, 'Infinity'::float8, '-Infinity'::float8))`, t`isFinite({1})`],
 ];
 
 export const numberFunctions = define(rows);

@@ -40,7 +40,11 @@ const rows: Row[] = [
   ['splitByChar(text, text) text[]', split, t`splitByChar({1}, ifNull({2}, ''))`],
   ['splitByString(text, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
   ['like(text, text) flag', t`({1} LIKE {2})`],
-  ['ilike(text, text) flag', t`(lower({1} COLLATE "pg_c_utf8") LIKE lower({2} COLLATE "pg_c_utf8"))`, t`(lowerUTF8({1}) LIKE lowerUTF8({2}))`],
+  [
+    'ilike(text, text) flag',
+    t`(lower({1} COLLATE "pg_c_utf8") LIKE lower({2} COLLATE "pg_c_utf8"))`,
+    t`(lowerUTF8({1}) LIKE lowerUTF8({2}))`,
+  ],
   // The resolver adds the pattern in the form of ClickHouse as the last argument.
   ['match(text, pattern) flag', t`({1} ~ {2})`, t`match({1}, {3})`],
   [
@@ -78,11 +82,7 @@ const rows: Row[] = [
     t`coalesce(substring({1} FROM '^([a-zA-Z][a-zA-Z0-9+.-]*)://'), '')`,
     t`extract({1}, '^([a-zA-Z][a-zA-Z0-9+.-]*)://')`,
   ],
-  [
-    'queryString(text) text',
-    t`coalesce(substring({1} FROM '\\?([^#]*)'), '')`,
-    t`extract({1}, '\\?([^#]*)')`,
-  ],
+  ['queryString(text) text', t`coalesce(substring({1} FROM '\\?([^#]*)'), '')`, t`extract({1}, '\\?([^#]*)')`],
   [
     'cutQueryStringAndFragment(text) text',
     t`regexp_replace({1}, '[?#].*$', '')`,

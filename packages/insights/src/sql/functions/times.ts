@@ -27,11 +27,7 @@ const rows: Row[] = [
     t`toDateTime64(toStartOfMinute({1:local}), 3, 'UTC')`,
   ],
   ['toStartOfSecond(time) start', t`date_trunc('second', {1})`, t`toDateTime64(toStartOfSecond({1}), 3, 'UTC')`],
-  [
-    'toMonday(moment) date',
-    t`date_trunc('week', {1:local})::date`,
-    t`toDate32(toStartOfWeek({1:local}, 1))`,
-  ],
+  ['toMonday(moment) date', t`date_trunc('week', {1:local})::date`, t`toDate32(toStartOfWeek({1:local}, 1))`],
   [
     'toSunday(moment) date',
     t`(date_trunc('week', {1:local} + interval '1 day') - interval '1 day')::date`,
@@ -67,7 +63,7 @@ const rows: Row[] = [
   ['toYear(moment) part', t`extract(year FROM {1:local})::int8`, t`toInt64(toYear({1:local}))`],
   ['toYYYYMM(moment) seconds', t`to_char({1:local}, 'YYYYMM')::int8`, t`toInt64(toYYYYMM({1:local}))`],
   ['toYYYYMMDD(moment) seconds', t`to_char({1:local}, 'YYYYMMDD')::int8`, t`toInt64(toYYYYMMDD({1:local}))`],
-  ['monthName(moment) text', t`to_char({1:local}, 'FMMonth')`, t`monthName({1:local})`],
+  ['monthName(moment) text', t`to_char({1:local}, 'FMMonth')`, t`formatDateTime({1:local}, '%M')`],
   // The resolver translates the format into the words of both engines.
   ['formatDateTime(moment, format) text', t`to_char({1:local}, {2})`, t`formatDateTime({1:local}, {3})`],
 ];
@@ -114,17 +110,41 @@ const differences: Row[] = [
     t`(extract(year FROM {2:local}) - extract(year FROM {1:local}))::int8`,
     t`(toInt64(toYear({2:local})) - toInt64(toYear({1:local})))`,
   ],
-  ['age_second(moment, moment) int', t`trunc(extract(epoch FROM {2:local} - {1:local}))::int8`, t`toInt64(age('second', {1:local}, {2:local}))`],
-  ['age_minute(moment, moment) int', t`trunc(extract(epoch FROM {2:local} - {1:local}) / 60)::int8`, t`toInt64(age('minute', {1:local}, {2:local}))`],
-  ['age_hour(moment, moment) int', t`trunc(extract(epoch FROM {2:local} - {1:local}) / 3600)::int8`, t`toInt64(age('hour', {1:local}, {2:local}))`],
-  ['age_day(moment, moment) int', t`trunc(extract(epoch FROM {2:local} - {1:local}) / 86400)::int8`, t`toInt64(age('day', {1:local}, {2:local}))`],
-  ['age_week(moment, moment) int', t`trunc(extract(epoch FROM {2:local} - {1:local}) / 604800)::int8`, t`toInt64(age('week', {1:local}, {2:local}))`],
+  [
+    'age_second(moment, moment) int',
+    t`trunc(extract(epoch FROM {2:local} - {1:local}))::int8`,
+    t`toInt64(age('second', {1:local}, {2:local}))`,
+  ],
+  [
+    'age_minute(moment, moment) int',
+    t`trunc(extract(epoch FROM {2:local} - {1:local}) / 60)::int8`,
+    t`toInt64(age('minute', {1:local}, {2:local}))`,
+  ],
+  [
+    'age_hour(moment, moment) int',
+    t`trunc(extract(epoch FROM {2:local} - {1:local}) / 3600)::int8`,
+    t`toInt64(age('hour', {1:local}, {2:local}))`,
+  ],
+  [
+    'age_day(moment, moment) int',
+    t`trunc(extract(epoch FROM {2:local} - {1:local}) / 86400)::int8`,
+    t`toInt64(age('day', {1:local}, {2:local}))`,
+  ],
+  [
+    'age_week(moment, moment) int',
+    t`trunc(extract(epoch FROM {2:local} - {1:local}) / 604800)::int8`,
+    t`toInt64(age('week', {1:local}, {2:local}))`,
+  ],
   [
     'age_month(moment, moment) int',
     t`(12 * extract(year FROM age({2:local}, {1:local})) + extract(month FROM age({2:local}, {1:local})))::int8`,
     t`toInt64(age('month', {1:local}, {2:local}))`,
   ],
-  ['age_year(moment, moment) int', t`extract(year FROM age({2:local}, {1:local}))::int8`, t`toInt64(age('year', {1:local}, {2:local}))`],
+  [
+    'age_year(moment, moment) int',
+    t`extract(year FROM age({2:local}, {1:local}))::int8`,
+    t`toInt64(age('year', {1:local}, {2:local}))`,
+  ],
 ];
 
 /** Days and longer units are calendar arithmetic in the time zone, shorter ones are exact. */

@@ -14,7 +14,6 @@ export function castText(value: Expression, type: SqlType, printing: Printing): 
   return printing.isPostgres ? postgresCast(pair, x, zone) : clickhouseCast(pair, x, zone);
 }
 
-
 function postgresCast(pair: string, x: Fragment, zone: Fragment): Fragment {
   switch (pair) {
     case 'flag int':
@@ -111,7 +110,7 @@ export function textForm(value: Expression, printing: Printing): Fragment {
         ? sql`concat(toString(toTimeZone(${x}, ${zone})), '000')`
         : sql`formatDateTime(toTimeZone(${x}, ${zone}), '%Y-%m-%d %H:%i:%S')`;
     if (kind === 'bool') return sql`CASE WHEN ${x} THEN 'true' WHEN NOT (${x}) THEN 'false' END`;
-    if (kind === 'json') return x;
+    if (kind === 'json') return sql`JSONExtractRaw(${x})`;
     return kind === 'flag' ? sql`toString(toUInt8(${x}))` : sql`toString(${x})`;
   }
   switch (kind) {

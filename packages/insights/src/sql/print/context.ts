@@ -57,7 +57,14 @@ function nullText(type: SqlType, isPostgres: boolean): Fragment {
 
 const postgresTypes = {
   ...{ int: sql`int8`, float: sql`float8`, text: sql`text`, flag: sql`boolean`, bool: sql`boolean`, date: sql`date` },
-  ...{ time: sql`timestamptz`, uuid: sql`uuid`, json: sql`jsonb`, tuple: sql`jsonb`, interval: sql`int8`, nothing: sql`text` },
+  ...{
+    time: sql`timestamptz`,
+    uuid: sql`uuid`,
+    json: sql`jsonb`,
+    tuple: sql`jsonb`,
+    interval: sql`int8`,
+    nothing: sql`text`,
+  },
 };
 
 export function postgresType(type: SqlType): Fragment {

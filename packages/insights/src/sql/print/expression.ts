@@ -6,7 +6,7 @@ import { fill } from '../functions/define.ts';
 import type { CallExpression, Expression, FrameBound, OrderBy, Query, WindowExpression } from '../tree.ts';
 import { columnTypes } from '../tree.ts';
 import { castText, documentForm, localForm, orderForm, textForm } from './casts.ts';
-import { clickhouseType, constantText, postgresType, type Printing } from './context.ts';
+import { clickhouseType, constantText, type Printing, postgresType } from './context.ts';
 
 const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
@@ -56,7 +56,7 @@ export function expressionText(expression: Expression, printing: Printing, print
       return expression.value.type.isNullable ? sql`coalesce(${isIn}, false)` : isIn;
     }
     case 'choice': {
-      const cases = expression.cases.map(({ when, then }) => sql`WHEN ${print(when)} THEN ${print(then)}`);
+      const cases = expression.cases.map(({ when, result }) => sql`WHEN ${print(when)} THEN ${print(result)}`);
       return sql`CASE ${sql.join(cases, ' ')} ELSE ${print(expression.otherwise)} END`;
     }
     case 'array':

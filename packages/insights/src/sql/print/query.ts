@@ -36,11 +36,12 @@ export function statementOf(query: Query, { dialect, projectId }: { dialect: Dia
 function queryText(query: Query, printing: Printing): Fragment {
   if (query.is === 'select') return selectText(query, printing);
   const first = partText(query.first, query.columns, printing);
+  // ClickHouse keeps repeated rows unless DISTINCT is written.
   const words = {
     'UNION ALL': sql`UNION ALL`,
     'UNION DISTINCT': sql`UNION DISTINCT`,
-    INTERSECT: sql`INTERSECT`,
-    EXCEPT: sql`EXCEPT`,
+    INTERSECT: sql`INTERSECT DISTINCT`,
+    EXCEPT: sql`EXCEPT DISTINCT`,
   };
   const others = query.others.map(
     ({ operator, query: other }) => sql`${words[operator]} ${partText(other, query.columns, printing)}`,
@@ -82,11 +83,11 @@ function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Prin
   return sql`SELECT ${list(selected)}${fromText(query, printing)}${where}${group}${having}`;
 }
 
-/** PostgreSQL has no type for the columns of a row, so a tuple is a column of JSON. */
+/** A tuple as a column. PostgreSQL has no type for the columns of a row, so there it is JSON. */
 function valueText(value: Expression, printing: Printing): Fragment {
-  if (value.is !== 'tuple' || !printing.isPostgres) return printing.expression(value);
+  if (value.is !== 'tuple') return printing.expression(value);
   const parts = value.parts.map((part) => outputText(valueText(part, printing), part.type, printing));
-  return sql`jsonb_build_array(${list(parts)})`;
+  return printing.isPostgres ? sql`jsonb_build_array(${list(parts)})` : sql`tuple(${list(parts)})`;
 }
 
 const orderClause = (order: readonly OrderBy[], printing: Printing) =>
@@ -171,7 +172,7 @@ function outputText(value: Fragment, type: SqlType, printing: Printing): Fragmen
     case 'uuid':
       return isPostgres ? sql`(${value})::text` : sql`toString(${value})`;
     case 'json':
-      return isPostgres ? compactJson(value) : value;
+      return isPostgres ? compactJson(value) : sql`JSONExtractRaw(${value})`;
     case 'flag':
       return isPostgres ? sql`(${value})::int` : sql`toUInt8(${value})`;
     case 'tuple':

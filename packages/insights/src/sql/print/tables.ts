@@ -1,7 +1,7 @@
 // Prints base tables. `tableText` is the only function that does, and it always adds the condition on the project.
 
-import { condition, fromEvents } from '../../event-store/conditions.ts';
 import { usualProperties } from '../../event-store/clickhouse/tables.ts';
+import { condition, fromEvents } from '../../event-store/conditions.ts';
 import type { Dialect } from '../../event-store/dialect.ts';
 import type { Condition, Property } from '../../event-store/port.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -50,7 +50,9 @@ interface Needs {
 function neededBy(columns: readonly TableColumn[]): Needs {
   const names = columns.map((column) => {
     if (column.of === 'column') return column.name;
-    return column.of === 'property' ? `${column.property.of}.properties ${'index' in column.property ? column.property.index : ''}` : '';
+    return column.of === 'property'
+      ? `${column.property.of}.properties ${'index' in column.property ? column.property.index : ''}`
+      : '';
   });
   const groups = names.flatMap((name) => /^group(?:_|\.properties )(\d)/.exec(name)?.[1] ?? []).map(Number);
   return {
@@ -120,7 +122,10 @@ function columnText(column: TableColumn, table: TableName, printing: Printing): 
   return plainColumn(column.name, table, printing);
 }
 
-function propertyText({ property, path, type }: Extract<TableColumn, { of: 'property' }>, printing: Printing): Fragment {
+function propertyText(
+  { property, path, type }: Extract<TableColumn, { of: 'property' }>,
+  printing: Printing,
+): Fragment {
   const { dialect, isPostgres, bind } = printing;
   const text = dialect.text(property);
   switch (type.kind) {
@@ -135,7 +140,8 @@ function propertyText({ property, path, type }: Extract<TableColumn, { of: 'prop
     default:
   }
   if (path.length === 0) {
-    if (!isPostgres) return property.of === 'event' && usual.has(property.key) ? text : sortedObject(property, text, printing);
+    if (!isPostgres)
+      return property.of === 'event' && usual.has(property.key) ? text : sortedObject(property, text, printing);
     const json = documentOf(property, printing);
     const key = bind('text', property.key);
     return sql`CASE jsonb_typeof(${json} -> ${key}) WHEN 'string' THEN ${json} ->> ${key}
@@ -154,7 +160,11 @@ function propertyText({ property, path, type }: Extract<TableColumn, { of: 'prop
 const usual: ReadonlySet<string> = new Set([...usualProperties.few, ...usualProperties.many]);
 
 /** An object with its keys in order, because PostgreSQL does not store the order in which a client sent them. */
-function sortedObject(property: Extract<TableColumn, { of: 'property' }>['property'], text: Fragment, printing: Printing): Fragment {
+function sortedObject(
+  property: Extract<TableColumn, { of: 'property' }>['property'],
+  text: Fragment,
+  printing: Printing,
+): Fragment {
   const [json, key] = [documentOf(property, printing), printing.bind('text', property.key)];
   const pairs = sql`arraySort(JSONExtractKeysAndValuesRaw(${json}, ${key}))`;
   const pair = sql`concat(replaceAll(toJSONString(pair.1), '\\/', '/'), ':', pair.2)`;
@@ -162,7 +172,10 @@ function sortedObject(property: Extract<TableColumn, { of: 'property' }>['proper
     concat('{', arrayStringConcat(arrayMap(pair -> ${pair}, ${pairs}), ','), '}'), ${text})`;
 }
 
-function documentOf(property: Extract<TableColumn, { of: 'property' }>['property'], { isPostgres }: Printing): Fragment {
+function documentOf(
+  property: Extract<TableColumn, { of: 'property' }>['property'],
+  { isPostgres }: Printing,
+): Fragment {
   switch (property.of) {
     case 'event':
       return isPostgres ? sql`e.properties` : sql`e.readable`;

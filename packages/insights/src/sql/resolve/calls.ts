@@ -2,10 +2,34 @@
 
 import type { Call, Node } from '../ast.ts';
 import type { Argument, SqlFunction } from '../functions/define.ts';
-import { aggregates, canonicalName, closestName, otherNames, refusedFunctions, scalars, special, windows } from '../functions/index.ts';
+import {
+  aggregates,
+  canonicalName,
+  closestName,
+  otherNames,
+  refusedFunctions,
+  scalars,
+  special,
+  windows,
+} from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { CallExpression, Expression } from '../tree.ts';
-import { arrayOf, bool, commonType, date, describe, flag, float, int, nothing, nullable, type SqlType, text, time, uuid } from '../types.ts';
+import {
+  arrayOf,
+  bool,
+  commonType,
+  date,
+  describe,
+  flag,
+  float,
+  int,
+  nothing,
+  nullable,
+  type SqlType,
+  text,
+  time,
+  uuid,
+} from '../types.ts';
 import { formatConstants, patternConstants } from './patterns.ts';
 import { nestedAggregate, type Scope } from './scope.ts';
 import { condition, convert, isConstant, textOf } from './values.ts';
@@ -20,7 +44,11 @@ export function generic(name: string, args: readonly Node[], at: At): Expression
   const options = scalars.get(name) ?? [];
   const lambda = options.find((one) => one.args[0]?.kind === 'lambda' || one.args[0]?.kind === 'condition');
   if (lambda !== undefined) return withLambda(lambda, args, at);
-  return apply(name, args.map((arg) => at.scope.run.expression(arg, at.scope)), at);
+  return apply(
+    name,
+    args.map((arg) => at.scope.run.expression(arg, at.scope)),
+    at,
+  );
 }
 
 /** @throws SqlProblem when no overload takes these arguments. */
@@ -62,7 +90,12 @@ export function checkCount(name: string, options: readonly SqlFunction[], found:
   checkBounds(name, [least, most], found, { place, word });
 }
 
-export function checkBounds(name: string, [least, most]: readonly [number, number], found: number, { place, word }: Named): void {
+export function checkBounds(
+  name: string,
+  [least, most]: readonly [number, number],
+  found: number,
+  { place, word }: Named,
+): void {
   if (found >= least && found <= most) return;
   const expected = least === most ? `${least}` : found < least ? `at least ${least}` : `at most ${most}`;
   throw new SqlProblem(
@@ -71,7 +104,12 @@ export function checkBounds(name: string, [least, most]: readonly [number, numbe
   );
 }
 
-function wrongTypes(name: string, options: readonly SqlFunction[], given: readonly Expression[], place: Place): SqlProblem {
+function wrongTypes(
+  name: string,
+  options: readonly SqlFunction[],
+  given: readonly Expression[],
+  place: Place,
+): SqlProblem {
   const wanted = options.map(({ args }) => args.map(({ kind }) => kind).join(', ')).join(' or ');
   const found = given.map(({ type }) => describe(type)).join(', ');
   return new SqlProblem(`The function '${name}' takes (${wanted}), found ${found}.`, place);
@@ -96,12 +134,18 @@ function fit({ args }: SqlFunction, given: readonly Expression[], at: At): Expre
 
 const kinds: Record<string, SqlType> = { text, float, int: int(), flag, bool, date, uuid, time: time('UTC') };
 
-function fitOne(one: Expression, { kind }: Argument, { element, place }: { element: SqlType | undefined; place: Place }): Expression | null {
+function fitOne(
+  one: Expression,
+  { kind }: Argument,
+  { element, place }: { element: SqlType | undefined; place: Place },
+): Expression | null {
   const { type } = one;
   switch (kind) {
     case 'anything':
     case 'comparable':
-      return type.kind === 'interval' || (kind === 'comparable' && (type.kind === 'tuple' || type.kind === 'array')) ? null : one;
+      return type.kind === 'interval' || (kind === 'comparable' && (type.kind === 'tuple' || type.kind === 'array'))
+        ? null
+        : one;
     case 'moment':
       return type.kind === 'date' || type.kind === 'time' ? one : null;
     case 'array':
@@ -121,7 +165,11 @@ function fitOne(one: Expression, { kind }: Argument, { element, place }: { eleme
     case 'pattern':
     case 'format':
     case 'replacement':
-      if (textOf(one) === null) throw new SqlProblem(`The ${kind} must be a constant text (functions such as match take no expression here).`, place);
+      if (textOf(one) === null)
+        throw new SqlProblem(
+          `The ${kind} must be a constant text (functions such as match take no expression here).`,
+          place,
+        );
       return one;
     case 'time':
       return type.kind === 'time' || type.kind === 'date' ? convert(one, time('UTC')) : null;
@@ -134,12 +182,19 @@ function fitOne(one: Expression, { kind }: Argument, { element, place }: { eleme
 function resultOf({ result, nulls }: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const [first] = args;
   const isNullable = nulls === 'always' || (nulls === 'pass' && args.some(({ type }) => type.isNullable));
-  return nullable(bareResult(result, first?.type ?? nothing, { args, zone: zoneOf(args) ?? scope.run.settings.zone }), isNullable);
+  return nullable(
+    bareResult(result, first?.type ?? nothing, { args, zone: zoneOf(args) ?? scope.run.settings.zone }),
+    isNullable,
+  );
 }
 
 export const zoneOf = (args: readonly Expression[]) => args.find(({ type }) => type.kind === 'time')?.type.zone;
 
-function bareResult(word: string, first: SqlType, { args, zone }: { args: readonly Expression[]; zone: string }): SqlType {
+function bareResult(
+  word: string,
+  first: SqlType,
+  { args, zone }: { args: readonly Expression[]; zone: string },
+): SqlType {
   switch (word) {
     case 'int':
       return int();
@@ -208,11 +263,12 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   if (isIf && conditionNode === undefined)
     throw new SqlProblem(`Aggregation '${written}' expects at least 1 argument, found 0`, place);
   const given = nodes.map((arg) => scope.run.expression(arg, inner));
-  const filters = conditionNode === undefined ? [] : [condition(scope.run.expression(conditionNode, inner), conditionNode.place)];
-  checkCount(written, options, given.length, { place, word: 'Aggregation' });
+  const filters =
+    conditionNode === undefined ? [] : [condition(scope.run.expression(conditionNode, inner), conditionNode.place)];
   const isDistinct = node.distinct === true && name === 'count' && given.length > 0;
   if (node.distinct === true && !isDistinct)
     throw new SqlProblem(`DISTINCT is only supported in count(), not in '${written}'.`, place);
+  if (!isDistinct) checkCount(written, options, given.length, { place, word: 'Aggregation' });
   const levels = levelsOf(node, written);
   const isZero = name === 'sum' && given[0]?.type.isNullable === false;
   const others = isDistinct ? 'uniqExact' : isZero ? 'sumOrZero' : name;
@@ -228,7 +284,9 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
 
 /** Rows in which an argument is null do not count. */
 function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: Expression[]): Expression | null {
-  const skipsNull = ['groupArray', 'groupUniqArray', 'argMax', 'argMin', 'quantile', 'quantiles', 'uniqExact'].includes(name);
+  const skipsNull = ['groupArray', 'groupUniqArray', 'argMax', 'argMin', 'quantile', 'quantiles', 'uniqExact'].includes(
+    name,
+  );
   const parts = [...filters];
   for (const arg of skipsNull ? args : [])
     if (arg.type.isNullable) parts.push({ is: 'not', part: { is: 'null', part: arg, type: flag }, type: flag });

@@ -39,7 +39,10 @@ function positiveOf(node: Comparison, op: string, scope: Scope): Expression | nu
       return neverNull(generic('match', [left, right], { scope, place }));
     case '~*':
     case '=~*': {
-      const pattern = right.node === 'Constant' && typeof right.value === 'string' ? { ...right, value: `(?i)${right.value}` } : right;
+      const pattern =
+        right.node === 'Constant' && typeof right.value === 'string'
+          ? { ...right, value: `(?i)${right.value}` }
+          : right;
       return neverNull(generic('match', [left, pattern], { scope, place }));
     }
     default:
@@ -61,7 +64,8 @@ function compareNodes(node: Comparison, comparator: Comparator, scope: Scope): E
 }
 
 /** `{filters.dateRange.from}` without a range makes its comparison true. */
-const isBoundless = (one: Expression) => one.is === 'constant' && one.value === 'no bound' && one.type.kind === 'nothing';
+const isBoundless = (one: Expression) =>
+  one.is === 'constant' && one.value === 'no bound' && one.type.kind === 'nothing';
 
 interface Compared {
   comparator: Comparator;
@@ -82,7 +86,11 @@ export function compare(left: Expression, right: Expression, { comparator, place
 }
 
 /** Both sides in one type. A constant text is read as a value of the type of the other side. */
-function sides(left: Expression, right: Expression, { place, name }: Omit<Compared, 'comparator'>): [Expression, Expression] {
+function sides(
+  left: Expression,
+  right: Expression,
+  { place, name }: Omit<Compared, 'comparator'>,
+): [Expression, Expression] {
   for (const [constant, other] of [
     [left, right],
     [right, left],
@@ -100,7 +108,10 @@ function sides(left: Expression, right: Expression, { place, name }: Omit<Compar
     return constant === left ? [first, second] : [second, first];
   }
   if (left.type.kind === 'uuid' || right.type.kind === 'uuid') {
-    const texts = left.type.kind === right.type.kind ? [] : [left, right].map((one) => convert(one, { kind: 'text', isNullable: true }));
+    const texts =
+      left.type.kind === right.type.kind
+        ? []
+        : [left, right].map((one) => convert(one, { kind: 'text', isNullable: true }));
     const [a, b] = texts;
     if (a !== undefined && b !== undefined && a !== null && b !== null) return [a, b];
   }
@@ -154,7 +165,10 @@ function inCohort({ left, right, place }: Comparison, scope: Scope): Expression 
   const { cohorts } = scope.run.settings;
   const cohort = cohorts.find(({ id, name }) => (typeof wanted === 'number' ? id === wanted : name === wanted));
   if (wanted === null || cohort === undefined)
-    throw new SqlProblem(`Could not find the cohort ${typeof wanted === 'string' ? `'${wanted}'` : printed(right)}.`, right.place);
+    throw new SqlProblem(
+      `Could not find the cohort ${typeof wanted === 'string' ? `'${wanted}'` : printed(right)}.`,
+      right.place,
+    );
   try {
     return { is: 'cohort', value, condition: cohort.condition(), type: flag };
   } catch (error) {
@@ -175,4 +189,3 @@ export function resolveBetween(node: Extract<Node, { node: 'BetweenExpr' }>, sco
   const both: Expression = { is: 'all', parts, type: flag };
   return node.negated ? not(both) : both;
 }
-

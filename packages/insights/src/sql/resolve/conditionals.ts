@@ -4,7 +4,21 @@ import type { Call, Node } from '../ast.ts';
 import { printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
-import { arrayOf, bool, describe, flag, float, int, nullable, type SqlType, text, time, tupleOf, uuid, date } from '../types.ts';
+import {
+  arrayOf,
+  bool,
+  date,
+  describe,
+  flag,
+  float,
+  int,
+  nullable,
+  type SqlType,
+  text,
+  time,
+  tupleOf,
+  uuid,
+} from '../types.ts';
 import { type At, apply, generic } from './calls.ts';
 import { compare, not } from './comparisons.ts';
 import type { Scope } from './scope.ts';
@@ -13,10 +27,15 @@ import { condition, isConstant, readTime, textOf, unify } from './values.ts';
 type Handler = (node: Call, scope: Scope) => Expression;
 
 const all = (node: Call, scope: Scope) => node.args.map((arg) => scope.run.expression(arg, scope));
-const choice = (cases: { when: Expression; then: Expression }[], otherwise: Expression, place: Place): Expression => {
-  const { type, parts } = unify([...cases.map(({ then }) => then), otherwise], place, 'All results of a condition');
+const choice = (cases: { when: Expression; result: Expression }[], otherwise: Expression, place: Place): Expression => {
+  const { type, parts } = unify([...cases.map(({ result }) => result), otherwise], place, 'All results of a condition');
   const last = parts.at(-1) ?? otherwise;
-  return { is: 'choice', cases: cases.map(({ when }, at) => ({ when, then: parts[at] ?? last })), otherwise: last, type };
+  return {
+    is: 'choice',
+    cases: cases.map(({ when }, at) => ({ when, result: parts[at] ?? last })),
+    otherwise: last,
+    type,
+  };
 };
 
 /** `if(c, a, b)` and `multiIf(c, a, d, b, e)`. */
@@ -26,9 +45,9 @@ const chooses: Handler = (node, scope) => {
   const given = all(node, scope);
   const cases = [];
   for (let at = 0; at + 1 < given.length; at += 2) {
-    const [when, then] = [given[at], given[at + 1]];
-    if (when !== undefined && then !== undefined)
-      cases.push({ when: condition(when, node.args[at]?.place ?? node.place), then });
+    const [when, result] = [given[at], given[at + 1]];
+    if (when !== undefined && result !== undefined)
+      cases.push({ when: condition(when, node.args[at]?.place ?? node.place), result });
   }
   return choice(cases, given.at(-1) as Expression, node.place);
 };
@@ -40,9 +59,9 @@ const caseOf: Handler = (node, scope) => {
   const name = printed(node.args[0] as Node);
   const cases = [];
   for (let at = 0; at + 1 < rest.length; at += 2) {
-    const [when, then] = [rest[at], rest[at + 1]];
-    if (when === undefined || then === undefined) continue;
-    cases.push({ when: compare(value, when, { comparator: '=', place: node.place, name }), then });
+    const [when, result] = [rest[at], rest[at + 1]];
+    if (when === undefined || result === undefined) continue;
+    cases.push({ when: compare(value, when, { comparator: '=', place: node.place, name }), result });
   }
   return choice(cases, rest.at(-1) as Expression, node.place);
 };
@@ -50,9 +69,9 @@ const caseOf: Handler = (node, scope) => {
 const coalesces: Handler = (node, scope) => {
   const { type, parts } = unify(all(node, scope), node.place, `The arguments of '${node.name}'`);
   const isNullable = parts.every((part) => part.type.isNullable);
-  const cases = parts.slice(0, -1).map((part): { when: Expression; then: Expression } => ({
+  const cases = parts.slice(0, -1).map((part): { when: Expression; result: Expression } => ({
     when: not({ is: 'null', part, type: flag }),
-    then: part,
+    result: part,
   }));
   return { is: 'choice', cases, otherwise: parts.at(-1) as Expression, type: nullable(type, isNullable) };
 };
@@ -62,7 +81,7 @@ const nullIf: Handler = (node, scope) => {
   if (value === undefined || other === undefined) throw new SqlProblem('nullIf needs two arguments.', node.place);
   const when = compare(value, other, { comparator: '=', place: node.place, name: printed(node.args[0] as Node) });
   const none: Expression = { is: 'constant', type: nullable(value.type, true), value: null };
-  return { is: 'choice', cases: [{ when, then: none }], otherwise: value, type: nullable(value.type, true) };
+  return { is: 'choice', cases: [{ when, result: none }], otherwise: value, type: nullable(value.type, true) };
 };
 
 /** The least or the greatest argument; null when one of them is null. */
@@ -72,19 +91,26 @@ const extreme =
     const { type, parts } = unify(all(node, scope), node.place, `The arguments of '${node.name}'`);
     const missing = parts.filter((part) => part.type.isNullable);
     const none: Expression = { is: 'constant', type: nullable(type, true), value: null };
-    const cases = missing.map((part): { when: Expression; then: Expression } => ({ when: { is: 'null', part, type: flag }, then: none }));
+    const cases = missing.map((part): { when: Expression; result: Expression } => ({
+      when: { is: 'null', part, type: flag },
+      result: none,
+    }));
     for (const [at, part] of parts.slice(0, -1).entries()) {
       const tests = parts
         .filter((_, other) => other !== at)
         .map((right): Expression => ({ is: 'compare', comparator, left: part, right, type: flag }));
-      cases.push({ when: { is: 'all', parts: tests, type: flag }, then: part });
+      cases.push({ when: { is: 'all', parts: tests, type: flag }, result: part });
     }
     return { is: 'choice', cases, otherwise: parts.at(-1) as Expression, type };
   };
 
 const logic =
   (is: 'all' | 'any'): Handler =>
-  (node, scope) => ({ is, parts: node.args.map((arg) => condition(scope.run.expression(arg, scope), arg.place)), type: flag });
+  (node, scope) => ({
+    is,
+    parts: node.args.map((arg) => condition(scope.run.expression(arg, scope), arg.place)),
+    type: flag,
+  });
 
 /** Conversions that the engines know. */
 const castPairs = new Set([
@@ -110,7 +136,17 @@ const cast =
     castTo(all(node, scope)[0] as Expression, type, node.place);
 
 const castTypes: Record<string, SqlType> = {
-  ...{ int64: int(), int32: int(), int: int(), integer: int(), bigint: int(), uint64: int(), uint32: int(), int16: int(), int8: int() },
+  ...{
+    int64: int(),
+    int32: int(),
+    int: int(),
+    integer: int(),
+    bigint: int(),
+    uint64: int(),
+    uint32: int(),
+    int16: int(),
+    int8: int(),
+  },
   ...{ float: float, float64: float, float32: float, double: float, real: float },
   ...{ string: text, text, varchar: text, date, bool, boolean: bool, uuid },
 };
@@ -118,10 +154,14 @@ const castTypes: Record<string, SqlType> = {
 export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Scope): Expression {
   const name = node.type_name.replace(/^nullable\((.*)\)$/i, '$1').toLowerCase();
   const value = scope.run.expression(node.expr, scope);
-  if (name === 'datetime' || name === 'timestamp') return toDateTime(value, scope.run.settings.zone, { scope, place: node.place });
+  if (name === 'datetime' || name === 'timestamp')
+    return toDateTime(value, scope.run.settings.zone, { scope, place: node.place });
   const type = castTypes[name];
   if (type === undefined)
-    throw new SqlProblem(`Casts to ${name.replace(/^\w/, (letter) => letter.toUpperCase())} are not supported.`, node.place);
+    throw new SqlProblem(
+      `Casts to ${name.replace(/^\w/, (letter) => letter.toUpperCase())} are not supported.`,
+      node.place,
+    );
   if (type.kind === 'date') return apply('toDate', [value], { scope, place: node.place });
   return castTo(value, type, node.place);
 }
@@ -135,8 +175,7 @@ export function toDateTime(value: Expression, zone: string, at: At): Expression 
     const isNullable = instant === null || hasFraction;
     return { is: 'constant', type: { ...time(zone, hasFraction), isNullable }, value: instant };
   }
-  if (value.type.kind === 'text')
-    return { is: 'cast', value, type: { ...time(zone), isNullable: true } };
+  if (value.type.kind === 'text') return { is: 'cast', value, type: { ...time(zone), isNullable: true } };
   const found = apply('toDateTime', [value], at);
   return { ...found, type: { ...found.type, zone } };
 }
@@ -144,12 +183,21 @@ export function toDateTime(value: Expression, zone: string, at: At): Expression 
 /** `transform(x, from, to, otherwise)`. */
 const transform: Handler = (node, scope) => {
   const [value, from, to, otherwise] = all(node, scope);
-  if (value === undefined || otherwise === undefined || from?.is !== 'array' || to?.is !== 'array' || from.parts.length !== to.parts.length)
-    throw new SqlProblem("Function 'transform' expects a value, two lists of the same length and a default.", node.place);
+  if (
+    value === undefined ||
+    otherwise === undefined ||
+    from?.is !== 'array' ||
+    to?.is !== 'array' ||
+    from.parts.length !== to.parts.length
+  )
+    throw new SqlProblem(
+      "Function 'transform' expects a value, two lists of the same length and a default.",
+      node.place,
+    );
   const name = printed(node.args[0] as Node);
   const cases = from.parts.map((part, at) => ({
     when: compare(value, part, { comparator: '=', place: node.place, name }),
-    then: to.parts[at] as Expression,
+    result: to.parts[at] as Expression,
   }));
   return choice(cases, otherwise, node.place);
 };
@@ -163,7 +211,8 @@ const jsonExtract: Handler = (node, scope) => {
     'Array(String)': 'JSONExtractTexts',
   };
   const found = functions[name];
-  if (found === undefined) throw new SqlProblem(`JSONExtract does not support the type '${name}'.`, last?.place ?? node.place);
+  if (found === undefined)
+    throw new SqlProblem(`JSONExtract does not support the type '${name}'.`, last?.place ?? node.place);
   return generic(found, node.args.slice(0, -1), { scope, place: node.place });
 };
 
@@ -173,7 +222,10 @@ const range: Handler = (node, scope) => {
   const [from, to] = second === undefined ? [0, first] : [first, second];
   const maxLength = 10_000;
   if (from === null || to === null || to - from > maxLength)
-    throw new SqlProblem(`The bounds of 'range' must be constant whole numbers with at most ${maxLength} elements between them.`, node.place);
+    throw new SqlProblem(
+      `The bounds of 'range' must be constant whole numbers with at most ${maxLength} elements between them.`,
+      node.place,
+    );
   const bound = (value: number): Expression => ({ is: 'constant', type: int(), value: String(value) });
   return apply('range', [bound(from), bound(Math.max(from, to))], { scope, place: node.place });
 };
@@ -193,23 +245,58 @@ const comparing =
   (comparator: '=' | '<>' | '<' | '<=' | '>' | '>='): Handler =>
   (node, scope) => {
     const [left, right] = all(node, scope);
-    return compare(left as Expression, right as Expression, { comparator, place: node.place, name: printed(node.args[0] as Node) });
+    return compare(left as Expression, right as Expression, {
+      comparator,
+      place: node.place,
+      name: printed(node.args[0] as Node),
+    });
   };
 
 const isNull: Handler = (node, scope) => ({ is: 'null', part: all(node, scope)[0] as Expression, type: flag });
 
 export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  ...[['if', chooses], ['multiIf', chooses], ['_caseWithExpression', caseOf], ['coalesce', coalesces]] as const,
-  ...[['ifNull', coalesces], ['nullIf', nullIf], ['least', extreme('<=')], ['greatest', extreme('>=')]] as const,
-  ...[['and', logic('all')], ['or', logic('any')], ['isNull', isNull]] as const,
+  ...([
+    ['if', chooses],
+    ['multiIf', chooses],
+    ['_caseWithExpression', caseOf],
+    ['coalesce', coalesces],
+  ] as const),
+  ...([
+    ['ifNull', coalesces],
+    ['nullIf', nullIf],
+    ['least', extreme('<=')],
+    ['greatest', extreme('>=')],
+  ] as const),
+  ...([
+    ['and', logic('all')],
+    ['or', logic('any')],
+    ['isNull', isNull],
+  ] as const),
   ['isNotNull', (node, scope) => not(isNull(node, scope))],
   ['not', (node, scope) => not(condition(all(node, scope)[0] as Expression, node.place))],
-  ...[['toString', cast(text)], ['toFloat', cast(float)], ['toInt', cast(int())], ['toBool', cast(bool)]] as const,
-  ...[['toUUID', cast(uuid)], ['transform', transform], ['JSONExtract', jsonExtract], ['range', range]] as const,
+  ...([
+    ['toString', cast(text)],
+    ['toFloat', cast(float)],
+    ['toInt', cast(int())],
+    ['toBool', cast(bool)],
+  ] as const),
+  ...([
+    ['toUUID', cast(uuid)],
+    ['transform', transform],
+    ['JSONExtract', jsonExtract],
+    ['range', range],
+  ] as const),
   ['tuple', tuple],
   ['array', (node, scope) => arrayNode(all(node, scope), node.place)],
-  ...[['equals', comparing('=')], ['notEquals', comparing('<>')], ['less', comparing('<')]] as const,
-  ...[['lessOrEquals', comparing('<=')], ['greater', comparing('>')], ['greaterOrEquals', comparing('>=')]] as const,
+  ...([
+    ['equals', comparing('=')],
+    ['notEquals', comparing('<>')],
+    ['less', comparing('<')],
+  ] as const),
+  ...([
+    ['lessOrEquals', comparing('<=')],
+    ['greater', comparing('>')],
+    ['greaterOrEquals', comparing('>=')],
+  ] as const),
   ['notLike', (node, scope) => not(generic('like', node.args, { scope, place: node.place }))],
 ]);
-

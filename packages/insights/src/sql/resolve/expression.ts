@@ -7,10 +7,10 @@ import { type Place, SqlProblem } from '../problem.ts';
 import type { CallExpression, Expression, Frame, FrameBound, OrderBy, WindowExpression } from '../tree.ts';
 import { columnTypes, isAggregate, someOf } from '../tree.ts';
 import { describe, flag, nothing, nullable, type SqlType, tupleOf } from '../types.ts';
-import { filtersOf } from './filters.ts';
 import { apply, checkBounds, generic, isKnown, resolveAggregate, unknownFunction } from './calls.ts';
-import { resolveBetween, resolveComparison, not } from './comparisons.ts';
+import { not, resolveBetween, resolveComparison } from './comparisons.ts';
 import { arrayNode, conditionals, resolveCast } from './conditionals.ts';
+import { filtersOf } from './filters.ts';
 import { momentArithmetic, moments } from './moments.ts';
 import { isSame, located, propertyOfDocument, resolveName, type Scope } from './scope.ts';
 import { condition, constant } from './values.ts';
@@ -39,7 +39,10 @@ export function resolveExpression(node: Node, scope: Scope): Expression {
     case 'Alias':
       return resolveExpression(node.expr, scope);
     case 'Array':
-      return arrayNode(node.exprs.map((part) => resolveExpression(part, scope)), node.place);
+      return arrayNode(
+        node.exprs.map((part) => resolveExpression(part, scope)),
+        node.place,
+      );
     case 'Tuple': {
       const parts = node.exprs.map((part) => resolveExpression(part, scope));
       return { is: 'tuple', parts, type: tupleOf(parts.map(({ type }) => type)) };
@@ -104,7 +107,8 @@ function expand(node: Call, scope: Scope): Expression {
   const { place } = node;
   checkBounds('arrayJoin', [1, 1], node.args.length, { place, word: 'Function' });
   const list = resolveExpression(node.args[0] as Node, { ...scope, parameters: new Map() });
-  if (list.type.kind !== 'array') throw new SqlProblem(`arrayJoin expects an array, found ${describe(list.type)}.`, place);
+  if (list.type.kind !== 'array')
+    throw new SqlProblem(`arrayJoin expects an array, found ${describe(list.type)}.`, place);
   if (someOf(list, (one) => isAggregate(one) || one.is === 'window'))
     throw new SqlProblem('arrayJoin of an aggregate is not supported. Aggregate in a subquery first.', place);
   return joinElements(list, { scope, place, isOuter: false });
@@ -137,7 +141,10 @@ function access(node: Extract<Node, { node: 'ArrayAccess' }>, scope: Scope): Exp
   if (list.type.kind === 'json' && place.is === 'constant' && place.type.kind === 'text')
     return propertyOfDocument(list, [String(place.value)]);
   if (list.type.kind !== 'array' || place.type.kind !== 'int')
-    throw new SqlProblem(`Cannot read an element of ${describe(list.type)} with ${describe(place.type)} as its position.`, node.place);
+    throw new SqlProblem(
+      `Cannot read an element of ${describe(list.type)} with ${describe(place.type)} as its position.`,
+      node.place,
+    );
   const type = list.type.element ?? nothing;
   const empty = emptyValue(type);
   const call = apply('arrayElement', [list, place, empty], { scope, place: node.place });
@@ -146,7 +153,13 @@ function access(node: Extract<Node, { node: 'ArrayAccess' }>, scope: Scope): Exp
 
 /** What ClickHouse returns for a position outside of a list. */
 function emptyValue(type: SqlType): Expression {
-  const values: Partial<Record<SqlType['kind'], string | number | boolean>> = { text: '', int: '0', float: 0, flag: false, bool: false };
+  const values: Partial<Record<SqlType['kind'], string | number | boolean>> = {
+    text: '',
+    int: '0',
+    float: 0,
+    flag: false,
+    bool: false,
+  };
   const value = type.isNullable ? undefined : values[type.kind];
   return value === undefined ? { is: 'constant', type: nullable(type), value: null } : { is: 'constant', type, value };
 }
@@ -154,7 +167,8 @@ function emptyValue(type: SqlType): Expression {
 function element(node: Extract<Node, { node: 'TupleAccess' }>, scope: Scope): Expression {
   const tuple = resolveExpression(node.tuple, scope);
   const part = tuple.is === 'tuple' ? tuple.parts[node.index - 1] : undefined;
-  if (part === undefined) throw new SqlProblem('Elements can only be read from a tuple that is written in the query.', node.place);
+  if (part === undefined)
+    throw new SqlProblem('Elements can only be read from a tuple that is written in the query.', node.place);
   return part;
 }
 
@@ -173,13 +187,16 @@ function windowOf(node: WindowFunction, scope: Scope): WindowExpression {
   if (over === undefined) throw new SqlProblem(`The window \`${node.over_identifier}\` does not exist.`, place);
   const args = [...(node.exprs ?? []), ...(node.args ?? [])];
   const isOwn = windows.has(written);
-  if (!isOwn && !aggregates.has(otherNames.get(written) ?? written.replace(/If$/, ''))) return unknownFunction(node.name, place);
+  if (!isOwn && !aggregates.has(otherNames.get(written) ?? written.replace(/If$/, '')))
+    return unknownFunction(node.name, place);
   const inner: Scope = { ...scope, aggregate: null };
   const call = isOwn ? ownWindow(written, args, { scope: inner, place }) : aggregateOver(node, args, inner);
-  const order = (over.order_by ?? []).map((one): OrderBy => ({
-    by: resolveExpression(one.expr, inner),
-    isDescending: one.order === 'DESC',
-  }));
+  const order = (over.order_by ?? []).map(
+    (one): OrderBy => ({
+      by: resolveExpression(one.expr, inner),
+      isDescending: one.order === 'DESC',
+    }),
+  );
   const partition = (over.partition_by ?? []).map((one) => resolveExpression(one, inner));
   return { is: 'window', call, partition, order, frame: frameOf(over, place), type: call.type };
 }
@@ -188,7 +205,8 @@ function aggregateOver(node: WindowFunction, args: Node[], scope: Scope): CallEx
   const call: Call = { node: 'Call', name: node.name, args, place: node.place };
   const found = resolveAggregate(call, { ...scope, withoutAggregates: null }, true);
   if (found === null) return unknownFunction(node.name, node.place);
-  if (!overable.has(found.name)) throw new SqlProblem(`The function '${node.name}' is not supported with OVER.`, node.place);
+  if (!overable.has(found.name))
+    throw new SqlProblem(`The function '${node.name}' is not supported with OVER.`, node.place);
   return found;
 }
 
@@ -197,7 +215,11 @@ const overable = new Set([
   ...['count', 'sum', 'sumOrZero', 'avg', 'min', 'max', 'groupArray', 'stddevPop', 'stddevSamp', 'varPop', 'varSamp'],
 ]);
 
-function ownWindow(name: string, nodes: readonly Node[], { scope, place }: { scope: Scope; place: Place }): CallExpression {
+function ownWindow(
+  name: string,
+  nodes: readonly Node[],
+  { scope, place }: { scope: Scope; place: Place },
+): CallExpression {
   const options = windows.get(name) ?? [];
   const args = nodes.map((arg) => resolveExpression(arg, scope));
   const of = options.find((one) => one.args.length === args.length);
@@ -208,7 +230,9 @@ function ownWindow(name: string, nodes: readonly Node[], { scope, place }: { sco
   }
   const [first] = args;
   const isRow = of.result === 'same' && first !== undefined;
-  const type = isRow ? nullable(first.type, true) : { kind: 'int' as const, integer: 'UInt64' as const, isNullable: false };
+  const type = isRow
+    ? nullable(first.type, true)
+    : { kind: 'int' as const, integer: 'UInt64' as const, isNullable: false };
   return { is: 'call', name, of, args, type };
 }
 
@@ -224,4 +248,3 @@ function frameOf({ frame_method: method, frame_start: start, frame_end: end }: W
     throw new SqlProblem('RANGE with an offset is not supported. Use ROWS.', place);
   return frame;
 }
-

@@ -33,4 +33,3 @@ export function filtersOf(place: Place, scope: Scope): Expression {
   }
   return { is: 'all', parts, type: flag };
 }
-

@@ -45,6 +45,9 @@ function checkDistinct(query: SelectQuery, node: Select): void {
   const keys = new Set(query.columns.map(({ value }) => keyOf(value)));
   for (const [at, { by }] of query.order.entries())
     if (!keys.has(keyOf(by)))
-      throw new SqlProblem('With DISTINCT, ORDER BY can only contain selected columns.', node.order_by?.[at]?.place ?? node.place);
+      throw new SqlProblem(
+        'With DISTINCT, ORDER BY can only contain selected columns.',
+        node.order_by?.[at]?.place ?? node.place,
+      );
   if (query.limitBy !== null) throw new SqlProblem('DISTINCT and LIMIT … BY cannot be combined.', node.place);
 }

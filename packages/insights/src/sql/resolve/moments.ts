@@ -34,7 +34,10 @@ function unitOf(argument: Expression | undefined, name: string, place: Place): T
 function moment(value: Expression | undefined, { scope, place }: At): Expression {
   const found = value !== undefined && textOf(value) !== null ? convert(value, time(scope.run.settings.zone)) : value;
   if (found === undefined || found === null || !isMoment(found.type))
-    throw new SqlProblem(`Expected a date or a time, found ${value === undefined ? 'nothing' : describe(value.type)}.`, place);
+    throw new SqlProblem(
+      `Expected a date or a time, found ${value === undefined ? 'nothing' : describe(value.type)}.`,
+      place,
+    );
   return found;
 }
 
@@ -68,7 +71,8 @@ const adds =
   (node, scope) => {
     const at = { scope, place: node.place };
     const [value, count] = all(node, scope);
-    if (value === undefined || count === undefined) throw new SqlProblem(`Function '${node.name}' expects 2 arguments, found ${node.args.length}`, node.place);
+    if (value === undefined || count === undefined)
+      throw new SqlProblem(`Function '${node.name}' expects 2 arguments, found ${node.args.length}`, node.place);
     return shift(value, { unit, count: isMinus ? negated(count, at) : count }, at);
   };
 
@@ -78,7 +82,8 @@ const dateAdd =
   (node, scope) => {
     const at = { scope, place: node.place };
     const [unit, count, value] = all(node, scope);
-    if (value === undefined || count === undefined) throw new SqlProblem(`Function '${node.name}' expects 3 arguments.`, node.place);
+    if (value === undefined || count === undefined)
+      throw new SqlProblem(`Function '${node.name}' expects 3 arguments.`, node.place);
     const of = unitOf(unit, node.name, node.args[0]?.place ?? node.place);
     return shift(value, { unit: of, count: isMinus ? negated(count, at) : count }, at);
   };
@@ -88,7 +93,8 @@ const toInterval =
   (unit: TimeUnit): Handler =>
   (node, scope) => {
     const [count] = all(node, scope);
-    if (count === undefined || count.type.kind !== 'int') throw new SqlProblem('An interval must be a whole number.', node.place);
+    if (count === undefined || count.type.kind !== 'int')
+      throw new SqlProblem('An interval must be a whole number.', node.place);
     return { ...count, type: interval(unit) };
   };
 
@@ -108,7 +114,8 @@ const truncate: Handler = (node, scope) => {
 const startOfWeek: Handler = (node, scope) => {
   const at = { scope, place: node.place };
   const [value, mode] = all(node, scope);
-  const isSunday = mode === undefined ? scope.run.settings.weekStart === 0 : isConstant(mode) && Number(mode.value) % 2 === 0;
+  const isSunday =
+    mode === undefined ? scope.run.settings.weekStart === 0 : isConstant(mode) && Number(mode.value) % 2 === 0;
   return apply(isSunday ? 'toSunday' : 'toMonday', [moment(value, at)], at);
 };
 
@@ -135,7 +142,8 @@ const startOfMinutes =
 
 function zoneIn(argument: Expression | undefined, place: Place): string {
   const zone = textOf(argument);
-  if (zone === null || !isTimeZone(zone)) throw new SqlProblem('Expected the name of a time zone, such as Europe/Berlin.', place);
+  if (zone === null || !isTimeZone(zone))
+    throw new SqlProblem('Expected the name of a time zone, such as Europe/Berlin.', place);
   return zone;
 }
 
@@ -144,7 +152,11 @@ const toZone: Handler = (node, scope) => {
   const [value, zone] = all(node, scope);
   const found = moment(value, at);
   const instant = found.type.kind === 'time' ? found : (convert(found, time(scope.run.settings.zone)) ?? found);
-  return { is: 'cast', value: instant, type: { ...instant.type, zone: zoneIn(zone, node.args[1]?.place ?? node.place) } };
+  return {
+    is: 'cast',
+    value: instant,
+    type: { ...instant.type, zone: zoneIn(zone, node.args[1]?.place ?? node.place) },
+  };
 };
 
 const dateTime: Handler = (node, scope) => {
@@ -157,17 +169,27 @@ const dateTime: Handler = (node, scope) => {
 const toDate: Handler = (node, scope) => {
   const [value] = all(node, scope);
   const written = textOf(value);
-  if (written === null || value === undefined) return apply('toDate', value === undefined ? [] : [value], { scope, place: node.place });
+  if (written === null || value === undefined)
+    return apply('toDate', value === undefined ? [] : [value], { scope, place: node.place });
   const isDate = /^\d{4}-\d\d-\d\d( .*)?$/.test(written);
-  return { is: 'constant', type: { kind: 'date', isNullable: true }, value: isDate ? readDate(written.slice(0, 10)) : null };
+  return {
+    is: 'constant',
+    type: { kind: 'date', isNullable: true },
+    value: isDate ? readDate(written.slice(0, 10)) : null,
+  };
 };
 
 /** `+` and `-` with a date, a time or an interval; null for other operands. */
-export function momentArithmetic(op: string, [left, right]: readonly [Expression, Expression], at: At): Expression | null {
+export function momentArithmetic(
+  op: string,
+  [left, right]: readonly [Expression, Expression],
+  at: At,
+): Expression | null {
   if (op !== '+' && op !== '-') return null;
   const [lengthAt, value] = left.type.kind === 'interval' ? [left, right] : [right, left];
   if (lengthAt.type.kind === 'interval') {
-    if (left.type.kind === 'interval' && op === '-') throw new SqlProblem('An interval must be on the right side of a minus.', at.place);
+    if (left.type.kind === 'interval' && op === '-')
+      throw new SqlProblem('An interval must be on the right side of a minus.', at.place);
     const count = intOf(lengthAt);
     return shift(value, { unit: lengthAt.type.unit ?? 'day', count: op === '-' ? negated(count, at) : count }, at);
   }
@@ -176,7 +198,8 @@ export function momentArithmetic(op: string, [left, right]: readonly [Expression
     const unit = left.type.kind === 'date' ? 'day' : 'second';
     return shift(left, { unit, count: op === '-' ? negated(right, at) : right }, at);
   }
-  if (left.type.kind === 'time' && right.type.kind === 'time' && op === '-') return apply('diff_second', [right, left], at);
+  if (left.type.kind === 'time' && right.type.kind === 'time' && op === '-')
+    return apply('diff_second', [right, left], at);
   return null;
 }
 
@@ -194,11 +217,33 @@ export const moments: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['now', (_, scope) => timeConstant(scope.run.settings.now, scope.run.settings.zone)],
   ['today', (_, scope) => today(scope, 0)],
   ['yesterday', (_, scope) => today(scope, -1)],
-  ...[['dateDiff', difference('diff')], ['date_diff', difference('diff')], ['age', difference('age')]] as const,
-  ...[['dateAdd', dateAdd(false)], ['date_add', dateAdd(false)], ['dateSub', dateAdd(true)], ['date_sub', dateAdd(true)]] as const,
-  ...[['dateTrunc', truncate], ['date_trunc', truncate], ['toStartOfWeek', startOfWeek]] as const,
-  ...[['toStartOfInterval', startOfInterval], ['toStartOfFiveMinutes', startOfMinutes(5)]] as const,
-  ...[['toStartOfTenMinutes', startOfMinutes(10)], ['toStartOfFifteenMinutes', startOfMinutes(15)]] as const,
-  ...[['toTimeZone', toZone], ['toDateTime', dateTime], ['toDate', toDate]] as const,
+  ...([
+    ['dateDiff', difference('diff')],
+    ['date_diff', difference('diff')],
+    ['age', difference('age')],
+  ] as const),
+  ...([
+    ['dateAdd', dateAdd(false)],
+    ['date_add', dateAdd(false)],
+    ['dateSub', dateAdd(true)],
+    ['date_sub', dateAdd(true)],
+  ] as const),
+  ...([
+    ['dateTrunc', truncate],
+    ['date_trunc', truncate],
+    ['toStartOfWeek', startOfWeek],
+  ] as const),
+  ...([
+    ['toStartOfInterval', startOfInterval],
+    ['toStartOfFiveMinutes', startOfMinutes(5)],
+  ] as const),
+  ...([
+    ['toStartOfTenMinutes', startOfMinutes(10)],
+    ['toStartOfFifteenMinutes', startOfMinutes(15)],
+  ] as const),
+  ...([
+    ['toTimeZone', toZone],
+    ['toDateTime', dateTime],
+    ['toDate', toDate],
+  ] as const),
 ]);
-

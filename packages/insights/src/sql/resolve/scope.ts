@@ -1,8 +1,8 @@
 // The names that an expression can use: columns of the tables in FROM, aliases of the SELECT list, WITH entries and parameters of lambdas.
 
 import type { Condition } from '../../event-store/port.ts';
-import { scalars } from '../functions/index.ts';
 import type { Node, Select, SelectSet, WindowExpr } from '../ast.ts';
+import { scalars } from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import { columnType, type Entry, type Fields, propertyType, tables } from '../schema.ts';
 import {
@@ -168,12 +168,7 @@ function columnOf(chain: readonly string[], scope: Scope, place: Place): Express
 }
 
 /** A column of one table or subquery; null when it does not have it. */
-export function columnIn(
-  source: Source,
-  chain: readonly string[],
-  scope: Scope,
-  place: Place,
-): Expression | null {
+export function columnIn(source: Source, chain: readonly string[], scope: Scope, place: Place): Expression | null {
   const { relation, isOuter } = source;
   const [first = '', ...path] = chain;
   if (relation.is === 'table') {
@@ -251,7 +246,10 @@ function propertyColumn(
   const isStored = entry.of === 'person' && settings.personsAsStored;
   const of = isStored ? 'stored person' : entry.of;
   const group = of === 'group' ? `group ${entry.index ?? 0}` : of === 'event' ? 'event' : 'person';
-  const type = propertyType(path.length === 0 ? settings.propertyTypes.get(`${group} ${key}`) : undefined, settings.zone);
+  const type = propertyType(
+    path.length === 0 ? settings.propertyTypes.get(`${group} ${key}`) : undefined,
+    settings.zone,
+  );
   const property = of === 'group' ? { of, key, index: entry.index ?? 0 } : { of, key };
   return { of: 'property', property, path, type };
 }

@@ -20,7 +20,16 @@ import {
 import { commonType, flag } from '../types.ts';
 import { joinElements, resolveExpression } from './expression.ts';
 import { checkGrouping } from './grouping.ts';
-import { allColumns, columnIn, namesOf, type Resolution, type Scope, type Source, type SqlSettings, scopeWithin } from './scope.ts';
+import {
+  allColumns,
+  columnIn,
+  namesOf,
+  type Resolution,
+  type Scope,
+  type Source,
+  type SqlSettings,
+  scopeWithin,
+} from './scope.ts';
 import { condition, convert } from './values.ts';
 
 const maxTables = 20;
@@ -63,20 +72,28 @@ function resolveSet(node: SelectSet, run: Resolution, outer: Scope | null): Reso
   const width = types[0]?.length ?? 0;
   for (const [at, { place }] of others.entries())
     if (types[at + 1]?.length !== width)
-      throw new SqlProblem(`All parts of a UNION must have the same number of columns, found ${width} and ${types[at + 1]?.length}.`, place);
+      throw new SqlProblem(
+        `All parts of a UNION must have the same number of columns, found ${width} and ${types[at + 1]?.length}.`,
+        place,
+      );
   const columns = Array.from({ length: width }, (_, at) => {
     const type = commonType(types.flatMap((one) => one[at]?.type ?? []));
     if (type === null)
       throw new SqlProblem(`Column ${at + 1} has different types in the parts of the UNION.`, node.place);
     return { column: run.nextNumber(), type };
   });
-  for (const { query } of [{ query: first.query }, ...others]) convertColumns(query, columns.map(({ type }) => type));
+  for (const { query } of [{ query: first.query }, ...others])
+    convertColumns(
+      query,
+      columns.map(({ type }) => type),
+    );
   const query: SetQuery = { is: 'set', id: run.nextNumber(), first: first.query, others, columns, limit: null };
   return { query, names: first.names };
 }
 
 const setOperators = ['UNION ALL', 'UNION DISTINCT', 'INTERSECT', 'EXCEPT'] as const;
-const isSetOperator = (one: string): one is (typeof setOperators)[number] => setOperators.some((known) => known === one);
+const isSetOperator = (one: string): one is (typeof setOperators)[number] =>
+  setOperators.some((known) => known === one);
 
 /** The parts of a union in the types of the union. */
 function convertColumns(query: Query, types: readonly Expression['type'][]): void {
@@ -108,20 +125,29 @@ function resolveSelect(node: Select, run: Resolution, outer: Scope | null): Reso
   const names: string[] = [];
   for (const one of node.select) {
     for (const { name, value } of selected(one, scope)) {
-      if (value.type.kind === 'interval') throw new SqlProblem('An interval cannot be a column of the result.', one.place);
+      if (value.type.kind === 'interval')
+        throw new SqlProblem('An interval cannot be a column of the result.', one.place);
       columns.push({ column: run.nextNumber(), value });
       names.push(name);
     }
   }
   const where = whereOf(node, scope);
-  const group = (node.group_by ?? []).map((one) => positional(one, columns, { ...scope, withoutAggregates: 'GROUP BY' }));
+  const group = (node.group_by ?? []).map((one) =>
+    positional(one, columns, { ...scope, withoutAggregates: 'GROUP BY' }),
+  );
   const having = node.having === undefined ? null : condition(resolveExpression(node.having, scope), node.having.place);
-  const order = (node.order_by ?? []).map((one): OrderBy => ({
-    by: positional(one.expr, columns, scope),
-    isDescending: one.order === 'DESC',
-  }));
+  const order = (node.order_by ?? []).map(
+    (one): OrderBy => ({
+      by: positional(one.expr, columns, scope),
+      isDescending: one.order === 'DESC',
+    }),
+  );
   const limitBy = limitByOf(node, columns, scope);
-  const all = [...columns.map(({ value }) => value), ...order.map(({ by }) => by), ...(having === null ? [] : [having])];
+  const all = [
+    ...columns.map(({ value }) => value),
+    ...order.map(({ by }) => by),
+    ...(having === null ? [] : [having]),
+  ];
   const query: SelectQuery = {
     ...{ is: 'select', id: run.nextNumber(), from, expand: scope.expand, columns, isDistinct: node.distinct ?? false },
     ...{ where, group, having, order, limitBy },
@@ -241,9 +267,12 @@ function joinKind({ join_type: type, place }: Join): JoinedRelation['join'] {
 function sourceOf(join: Join, scope: Scope): Source {
   const { table, alias, place } = join;
   const { run } = scope;
-  if (join.table_final) throw new SqlProblem('The FINAL keyword is not supported in HogQL as it causes slow queries', place);
-  if (join.column_aliases !== undefined) throw new SqlProblem('Names of columns behind a table are not supported.', place);
-  if (table?.node === 'SelectQuery' || table?.node === 'SelectSetQuery') return subquery(table, alias ?? null, { run, outer: scope });
+  if (join.table_final)
+    throw new SqlProblem('The FINAL keyword is not supported in HogQL as it causes slow queries', place);
+  if (join.column_aliases !== undefined)
+    throw new SqlProblem('Names of columns behind a table are not supported.', place);
+  if (table?.node === 'SelectQuery' || table?.node === 'SelectSetQuery')
+    return subquery(table, alias ?? null, { run, outer: scope });
   if (table?.node !== 'Field') throw new SqlProblem('Expected a table or a subquery.', place);
   const name = table.chain.join('.');
   const cte = scope.ctes.get(name);
@@ -268,7 +297,12 @@ function subquery(
   { run, outer }: { run: Resolution; outer: Scope },
 ): Source {
   const { query, names } = resolveAny(node, run, outer);
-  return { alias, relation: { is: 'query', id: run.nextNumber(), query }, names: namesOf(query, names), isOuter: false };
+  return {
+    alias,
+    relation: { is: 'query', id: run.nextNumber(), query },
+    names: namesOf(query, names),
+    isOuter: false,
+  };
 }
 
 /** Two large tables without a condition would have billions of rows. */
@@ -296,7 +330,10 @@ function onOf(
   const parts = found.is === 'all' ? found.parts : [found];
   const equalities = parts.map((part): Expression => {
     if (part.is !== 'compare' || part.comparator !== '=' || part.left.is === 'constant' || part.right.is === 'constant')
-      throw new SqlProblem('ON supports only equalities of columns, joined by AND. Move other conditions into WHERE or a subquery.', constraint.place);
+      throw new SqlProblem(
+        'ON supports only equalities of columns, joined by AND. Move other conditions into WHERE or a subquery.',
+        constraint.place,
+      );
     return { ...part, isStandard: true };
   });
   return { is: 'all', parts: equalities, type: flag };
@@ -308,7 +345,8 @@ function using(node: Node, { source, earlier }: { source: Source; earlier: Sourc
     const chain = one.node === 'Field' ? one.chain.map(String) : [];
     const right = columnIn(source, chain, scope, one.place);
     const left = earlier.map((before) => columnIn(before, chain, scope, one.place)).find((found) => found !== null);
-    if (right === null || left === undefined || left === null) throw new SqlProblem(`Unable to resolve field: ${printed(one)}`, one.place);
+    if (right === null || left === undefined || left === null)
+      throw new SqlProblem(`Unable to resolve field: ${printed(one)}`, one.place);
     return { is: 'compare', comparator: '=', left, right, isStandard: true, type: flag };
   });
   return { is: 'all', parts, type: flag };
@@ -318,10 +356,12 @@ function resolveArrayJoin(node: Select, scope: Scope): void {
   if (node.array_join_op === undefined) return;
   const isOuter = node.array_join_op.startsWith('LEFT');
   for (const one of node.array_join_list ?? []) {
-    const list = resolveExpression(one.node === 'Alias' ? one.expr : one, { ...scope, withoutAggregates: 'ARRAY JOIN' });
+    const list = resolveExpression(one.node === 'Alias' ? one.expr : one, {
+      ...scope,
+      withoutAggregates: 'ARRAY JOIN',
+    });
     if (list.type.kind !== 'array') throw new SqlProblem('ARRAY JOIN expects an array.', one.place);
     const name = one.node === 'Alias' ? one.alias : columnName(one);
     scope.elements.set(name, joinElements(list, { scope, place: one.place, isOuter }));
   }
 }
-

@@ -49,7 +49,11 @@ export const intConstant = (value: number): ConstantExpression => ({
   type: value >= 0 && value <= 255 ? int('UInt8') : int(),
   value: String(value),
 });
-export const timeConstant = (value: number, zone: string): ConstantExpression => ({ is: 'constant', type: time(zone), value });
+export const timeConstant = (value: number, zone: string): ConstantExpression => ({
+  is: 'constant',
+  type: time(zone),
+  value,
+});
 export const dateConstant = (value: string): ConstantExpression => ({ is: 'constant', type: date, value });
 
 export const isConstant = (one: Expression): one is ConstantExpression => one.is === 'constant';
@@ -153,7 +157,11 @@ const implicit = new Set([
 ]);
 
 /** All expressions as values of their common type. */
-export function unify(expressions: readonly Expression[], place: Place, what: string): { type: SqlType; parts: Expression[] } {
+export function unify(
+  expressions: readonly Expression[],
+  place: Place,
+  what: string,
+): { type: SqlType; parts: Expression[] } {
   const type = commonOf(expressions);
   const parts = type === null ? [] : expressions.map((one) => convert(one, type));
   if (type === null || parts.some((part) => part === null)) {

@@ -142,7 +142,24 @@ test.each<[string, unknown, string, RegExp]>([
   ['Q-216: no query', {}, 'required', /required/],
   ['Q-217: a text', { query: 'text' }, 'invalid_input', /./],
   ['Q-217: a list', { query: [] }, 'invalid_input', /./],
-  ['Q-211: SQL', { query: { kind: 'HogQLQuery', query: 'select 1' } }, 'invalid_input', /^kind: "HogQLQuery"/],
+  [
+    'Q-211: SQL with an unknown column',
+    { query: { kind: 'HogQLQuery', query: 'select evnt from events' } },
+    'hogql_query_error',
+    /^Unable to resolve field: evnt$/,
+  ],
+  [
+    'SQL that is not complete',
+    { query: { kind: 'HogQLQuery', query: 'select event from' } },
+    'hogql_syntax_error',
+    /^Unexpected end of query$/,
+  ],
+  [
+    'SQL for another database',
+    { query: { kind: 'HogQLQuery', query: 'select 1', connectionId: 'x' } },
+    'invalid_input',
+    /^connectionId: /,
+  ],
   [
     'Q-028: no time',
     { query: { ...trends, dateRange: { date_from: 'yesterdayish' } } },
@@ -186,6 +203,50 @@ test.each<[string, unknown, string, RegExp]>([
   const { status, body } = await ask(sent);
   expect([status, body.type, body.code, body.attr]).toEqual([400, 'validation_error', code, 'query']);
   expect(body.detail).toMatch(detail);
+});
+
+const ordersBy = {
+  kind: 'HogQLQuery',
+  query:
+    'SELECT distinct_id, count() AS n, max(timestamp) AS last FROM events WHERE event = {name} GROUP BY distinct_id',
+  values: { name: 'order', unused: null },
+};
+
+test('runs SQL with values and returns names and types of the columns', async () => {
+  const { status, body } = await ask({ query: { kind: 'DataVisualizationNode', source: ordersBy } });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    columns: ['distinct_id', 'n', 'last'],
+    types: [
+      ['distinct_id', 'String'],
+      ['n', 'UInt64'],
+      ['last', "Nullable(DateTime64(6, 'UTC'))"],
+    ],
+    results: [['ada', 3, '2026-11-12T12:00:00Z']],
+    ...{ hasMore: false, limit: 100, offset: 0, error: null, timings: null },
+  });
+});
+
+test('returns the rows of SQL as CSV', async () => {
+  const path = `/api/projects/${own.projectId}/query/?format=csv`;
+  const query = { ...ordersBy, query: 'SELECT event, count() FROM events GROUP BY 1' };
+  const answer = await fetch(`${api.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${own.personalApiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, 'event,count()\r\norder,3\r\n']);
+});
+
+test('SQL of one project does not read events of another', async () => {
+  const other = await createTestTenant(api.database);
+  const path = `/api/projects/${other.projectId}/query/`;
+  const query = {
+    kind: 'HogQLQuery',
+    query: 'SELECT (SELECT count() FROM events) + (SELECT count() FROM persons) AS n',
+  };
+  const { body } = await ask({ query }, { key: other.personalApiKey, path });
+  expect(body.results).toEqual([[0]]);
 });
 
 test('Q-218, Q-239: what comes with the answer', async () => {

@@ -15,9 +15,11 @@ import { type Questions, type RefreshMode, refreshModes } from './questions.ts';
 /** Accepted by clients that say how the answer is drawn; the source is what is asked. */
 const wrappedQuery = Type.Object(
   {
-    kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, or a query kind.' }),
+    kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, `DataVisualizationNode`, or a query kind.' }),
     source: Type.Optional(
-      Type.Unknown({ description: 'The query to run if `kind` is `InsightVizNode` or `DataTableNode`.' }),
+      Type.Unknown({
+        description: 'The query to run if `kind` is `InsightVizNode`, `DataTableNode` or `DataVisualizationNode`.',
+      }),
     ),
   },
   { title: 'QueryNode' },
@@ -90,7 +92,11 @@ const answer = Type.Object(
       Type.Boolean({ description: 'Whether there are more rows or breakdown values than were returned.' }),
     ),
     columns: optional(Type.Array(Type.String(), { description: 'Column names of the rows.' })),
-    types: optional(Type.Array(Type.String(), { description: 'Types of the columns.' })),
+    types: optional(
+      Type.Array(Type.Union([Type.String(), Type.Tuple([Type.String(), Type.String()])]), {
+        description: 'Types of the columns. For SQL queries, pairs of the column name and the ClickHouse type.',
+      }),
+    ),
     limit: optional(Type.Integer({ description: 'Maximum number of rows per page.' })),
     offset: optional(Type.Integer({ description: 'Number of rows before the first row on this page.' })),
     missing_actors_count: optional(

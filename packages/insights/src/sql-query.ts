@@ -1,0 +1,50 @@
+// SQL queries: the schemas of a query that runs and of one that is only checked.
+
+import { type Static, Type } from 'typebox';
+import { common, filters, marks, modifiers, object, text } from './query-parts.ts';
+
+const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+const sqlVariable = Type.Object({
+  variableId: Type.Optional(Type.String()),
+  code_name: Type.String({ description: 'Name of the variable in the text.' }),
+  value: Type.Optional(Type.Unknown({ description: 'Value of the variable.' })),
+  isNull: Type.Optional(Type.Boolean({ description: 'Whether the variable is null.' })),
+});
+export const sqlQuery = object('HogQLQuery', {
+  kind: Type.Literal('HogQLQuery'),
+  query: Type.String({ minLength: 1, maxLength: 65_536, description: 'The SQL text.' }),
+  values: Type.Optional(
+    Type.Record(Type.String(), Type.Union([scalar, Type.Array(scalar, { maxItems: 10_000 })]), {
+      description: 'Values for `{name}` in the text. They are bound as constants.',
+    }),
+  ),
+  variables: Type.Optional(
+    Type.Record(Type.String(), sqlVariable, { description: 'Values for `{variables.code_name}`, by variable ID.' }),
+  ),
+  filters: Type.Optional(
+    Type.Object(
+      {
+        dateRange: Type.Optional(
+          Type.Object({ date_from: text('Start.'), date_to: text('End, exclusive.') }, { additionalProperties: true }),
+        ),
+        properties: filters,
+        filterTestAccounts: common.filterTestAccounts,
+      },
+      { title: 'HogQLFilters', description: 'What `{filters}` in the text stands for.' },
+    ),
+  ),
+  explain: Type.Optional(Type.Boolean({ description: 'Has no effect.' })),
+  modifiers,
+  ...marks,
+});
+export type SqlQuery = Static<typeof sqlQuery>;
+
+export const sqlMetadata = object('HogQLMetadata', {
+  kind: Type.Literal('HogQLMetadata'),
+  language: Type.Literal('hogQL', { description: 'Only complete queries can be checked.' }),
+  query: Type.String({ maxLength: 200_000, description: 'The SQL text to check.' }),
+  ...Type.Pick(sqlQuery, ['variables', 'filters', 'modifiers']).properties,
+  debug: Type.Optional(Type.Boolean({ description: 'Has no effect.' })),
+  ...marks,
+});
+export type SqlMetadataQuery = Static<typeof sqlMetadata>;
