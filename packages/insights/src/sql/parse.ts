@@ -1,6 +1,7 @@
 // Text to syntax tree. The published parser of the dialect runs in a worker thread with a time limit, because its time grows
 // exponentially with nesting. Trees are cached by text, since dashboards repeat the same queries.
 
+import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/runtime';
 import { type Node, readTree, type Select, type SelectSet } from './ast.ts';
@@ -108,9 +109,24 @@ export function createParser(): SqlParser {
   }
 }
 
+/** The program of the thread. It is a text, so that it needs no file of its own next to the bundled programs. */
+const program = `
+const { parentPort, workerData } = require('node:worker_threads');
+require(workerData).default().then(({ parseSelect }) => {
+  // The first parse compiles most of the module.
+  parseSelect('SELECT 1');
+  parentPort.on('message', ({ text }) => parentPort.postMessage({ json: parseSelect(text) }));
+  parentPort.postMessage({ isReady: true });
+});`;
+
 function startWorker(): Promise<Worker> {
-  const worker = new Worker(new URL('./parse-worker.mjs', import.meta.url), {
+  const worker = new Worker(program, {
+    eval: true,
+    // The options of the process load modules for the main thread.
+    execArgv: [],
+    workerData: createRequire(import.meta.url).resolve('@posthog/hogql-parser'),
     resourceLimits: { maxOldGenerationSizeMb: 128 },
+    name: 'sql-parser',
   });
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown) => {

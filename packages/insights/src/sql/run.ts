@@ -8,7 +8,7 @@ import { both, type ProjectSettings, planContext } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';
 import { queryError } from '../query-parts.ts';
 import { readPropertyTypes, readSettings } from '../records-store.ts';
-import { nodesOf, type Select, type SelectSet } from './ast.ts';
+import { type Field, nodesOf, type Select, type SelectSet } from './ast.ts';
 import type { SqlParser } from './parse.ts';
 import { substitute } from './placeholders.ts';
 import { SqlProblem } from './problem.ts';
@@ -87,7 +87,7 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
 export async function prepareSql(
   { sql, parser }: Pick<SqlDeps, 'sql' | 'parser'>,
   request: SqlRequest,
-): Promise<{ resolved: ResolvedQuery; timezone: string }> {
+): Promise<{ tree: Select | SelectSet; resolved: ResolvedQuery; timezone: string }> {
   const tree = await parser.parse(request.text);
   const { projectId, values = {}, variables = {}, filters = {} } = request;
   const settings = await readSettings(sql, projectId);
@@ -116,8 +116,42 @@ export async function prepareSql(
     filters: { from, to, condition: conditions.length === 0 ? null : both(...conditions) },
     personsAsStored: context.personsAsStored,
   };
-  return { resolved: resolveQuery(complete, sqlSettings), timezone: settings.timezone };
+  return { tree, resolved: resolveQuery(complete, sqlSettings), timezone: settings.timezone };
 }
+
+export interface SqlMetadata {
+  isValid: boolean;
+  /** The text that was checked. */
+  query: string;
+  /** Offsets in characters; without a place the problem is in the query as a whole. */
+  errors: { message: string; start?: number; end?: number }[];
+  warnings: never[];
+  notices: never[];
+  table_names: string[];
+}
+
+/** Whether a query can run, and where its first problem is. */
+export async function checkSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request: SqlRequest): Promise<SqlMetadata> {
+  const found = { query: request.text, warnings: [], notices: [] };
+  try {
+    const { tree } = await prepareSql(deps, request);
+    return { ...found, isValid: true, errors: [], table_names: tablesIn(tree) };
+  } catch (error) {
+    if (!(error instanceof SqlProblem)) throw error;
+    return { ...found, isValid: false, errors: [{ message: error.message, ...error.place }], table_names: [] };
+  }
+}
+
+/** Names behind FROM and JOIN, those of WITH included. */
+function tablesIn(tree: Select | SelectSet): string[] {
+  const tables = [...nodesOf(tree)].flatMap(({ node, table }) =>
+    node === 'JoinExpr' && isField(table) ? [table.chain.join('.')] : [],
+  );
+  return [...new Set(tables)];
+}
+
+const isField = (node: unknown): node is Field =>
+  typeof node === 'object' && node !== null && 'node' in node && node.node === 'Field';
 
 function boundOf(text: string | null | undefined, name: string, { clock }: FilterContext): number | null {
   if (text === null || text === undefined || text === 'all') return null;

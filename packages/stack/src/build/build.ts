@@ -119,6 +119,7 @@ const carried: Record<string, string> = {
   '@node-rs/crc32': 'packages/event-log',
   '@prisma/schema-engine-wasm': 'packages/db',
   '@resvg/resvg-wasm': 'packages/insights',
+  '@posthog/hogql-parser': 'packages/insights',
 };
 
 /** For esbuild: these, and their builds for single platforms, stay imports. */

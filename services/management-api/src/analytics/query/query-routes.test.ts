@@ -227,6 +227,17 @@ test('runs SQL with values and returns names and types of the columns', async ()
   });
 });
 
+test.each([
+  ['select event from events', true, [], ['events']],
+  ['select evnt from events', false, [{ message: 'Unable to resolve field: evnt', start: 7, end: 11 }], []],
+])('HogQLMetadata of %s tells errors with their place', async (query, isValid, errors, tables) => {
+  const { status, body } = await ask({ query: { kind: 'HogQLMetadata', language: 'hogQL', query } });
+  expect([status, body]).toMatchObject([
+    200,
+    { isValid, query, errors, table_names: tables, warnings: [], notices: [] },
+  ]);
+});
+
 test('returns the rows of SQL as CSV', async () => {
   const path = `/api/projects/${own.projectId}/query/?format=csv`;
   const query = { ...ordersBy, query: 'SELECT event, count() FROM events GROUP BY 1' };

@@ -119,6 +119,26 @@ const answer = Type.Object(
         description: 'End of the date range of a `WebOverviewQuery`, inclusive, in the project time zone.',
       }),
     ),
+    isValid: optional(Type.Boolean({ description: 'For `HogQLMetadata`: whether the SQL query can run.' })),
+    query: optional(Type.String({ description: 'For `HogQLMetadata`: the text that was checked.' })),
+    errors: optional(
+      Type.Array(
+        Type.Object(
+          {
+            message: Type.String({ description: 'What is wrong.' }),
+            start: optional(Type.Integer({ description: 'Offset of the first character.' })),
+            end: optional(Type.Integer({ description: 'Offset after the last character.' })),
+          },
+          { title: 'HogQLNotice' },
+        ),
+        { description: 'For `HogQLMetadata`: the first error of the SQL query, with its place.' },
+      ),
+    ),
+    warnings: optional(Type.Array(Type.Unknown(), { description: 'For `HogQLMetadata`: always empty.' })),
+    notices: optional(Type.Array(Type.Unknown(), { description: 'For `HogQLMetadata`: always empty.' })),
+    table_names: optional(
+      Type.Array(Type.String(), { description: 'For `HogQLMetadata`: the tables that the SQL query reads.' }),
+    ),
     timings: nothing('Always null.'),
     hogql: Type.String({ description: 'Always empty.' }),
     modifiers: nothing('Always null.'),
