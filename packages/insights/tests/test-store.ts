@@ -74,7 +74,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
         read: async (question, run) => follow(projectOf(question)).then(() => events.read(question, run)),
         values: async (question, run) => follow(projectOf(question)).then(() => events.values(question, run)),
         exposures: async (question, run) => follow(projectOf(question)).then(() => events.exposures(question, run)),
-        sql: async (question, run) => follow(question.projectId).then(() => events.sql(question, run)),
+        rows: async (statement, run) => follow(statement.projectId).then(() => events.rows(statement, run)),
         earliest: async (names, run) => follow(projectOf(names)).then(() => events.earliest(names, run)),
       },
       async stop() {

@@ -1,10 +1,10 @@
 import type { SemanticVersion } from '@millrace/flags';
-import type { Breakdown, Property, Unit } from './port.ts';
+import type { Breakdown, EngineName, Property, Unit } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** The words in which engines differ; all other SQL is the same text. The event is `e` in every question. */
 export interface Dialect {
-  name: 'postgres' | 'clickhouse';
+  name: EngineName;
   /** Stored events, each once, as `e`. */
   events: Fragment;
   /** What finds the person of today of an event, behind `events`. */

@@ -1,6 +1,6 @@
 // What the product asks of stored events, and what both engines answer alike. Times are milliseconds since 1970.
 
-import type { Query as SqlTree } from '../sql/tree.ts';
+import type { Fragment } from './sql.ts';
 
 export interface EventStore {
   /** Numbers over time or in total, by the values of a breakdown. */
@@ -33,17 +33,19 @@ export interface EventStore {
   values(question: ValuesQuestion, run: Budget): Promise<string[]>;
   /** Who got which variant of a flag, and what they did then, by day. */
   exposures(question: ExposuresQuestion, run: Budget): Promise<ExposureRow[]>;
-  /** The rows of an SQL query, in its order. */
-  sql(question: SqlQuestion, run: Budget): Promise<unknown[][]>;
+  /** The rows of a statement, in its order. */
+  rows(statement: Statement, run: Budget): Promise<unknown[][]>;
   /** When the first of these events happened; null when there is none. */
   earliest(names: EventNames, run: Budget): Promise<number | null>;
 }
 
-/** A resolved SQL query. */
-export interface SqlQuestion {
+/** A statement that is printed outside of the event store, for the engine that runs it. */
+export interface Statement {
   projectId: number;
-  query: SqlTree;
+  print(engine: EngineName): Fragment;
 }
+
+export type EngineName = 'postgres' | 'clickhouse';
 
 /** What a question may cost. @throws OverBudget from every function of the store. */
 export interface Budget {

@@ -52,6 +52,8 @@ sql.join = (pieces: readonly Fragment[], separator: Separator): Fragment =>
 /** `b1`, `b2` …: names of columns whose number a question decides. */
 sql.numbered = (name: 'b' | 'c' | 'f' | 'g' | 'r' | 's' | 't', position: number): Fragment =>
   Fragment.of([`${name}${Math.trunc(position)}`], []);
+/** A number as it is, where an engine takes no bound value: parameters of aggregates and bounds of windows. */
+sql.literal = (value: number): Fragment => Fragment.of([String(Number(value))], []);
 sql.text = (value: string): Value => ({ type: 'text', value });
 sql.texts = (value: readonly string[]): Value => ({ type: 'texts', value });
 sql.int = (value: number): Value => ({ type: 'int', value });

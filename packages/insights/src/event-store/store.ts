@@ -1,6 +1,5 @@
 // The event store over any engine: each question is one text, and its rows are read once here.
 
-import { statementOf } from '../sql/print/query.ts';
 import { fromEvents, personsText } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows, textOrNull } from './engine.ts';
@@ -111,7 +110,7 @@ export function createEventStore(engine: Engine): EventStore {
         return { variant: String(variant), bucket, exposures, persons, conversions, read };
       }),
 
-    sql: ({ projectId, query }, run) => rowsOf(statementOf(query, { dialect, projectId }), run, (row) => row),
+    rows: ({ print }, run) => rowsOf(print(dialect.name), run, (row) => row),
 
     async earliest({ projectId, events }, run) {
       // One look into an index for each name.

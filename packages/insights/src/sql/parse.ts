@@ -120,11 +120,12 @@ require(workerData).default().then(({ parseSelect }) => {
 });`;
 
 function startWorker(): Promise<Worker> {
+  const require = createRequire(import.meta.url);
   const worker = new Worker(program, {
     eval: true,
     // The options of the process load modules for the main thread.
     execArgv: [],
-    workerData: createRequire(import.meta.url).resolve('@posthog/hogql-parser'),
+    workerData: require.resolve('@posthog/hogql-parser'),
     resourceLimits: { maxOldGenerationSizeMb: 128 },
     name: 'sql-parser',
   });

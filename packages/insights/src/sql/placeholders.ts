@@ -5,7 +5,6 @@ import { pathOf, printed } from './names.ts';
 import { SqlProblem } from './problem.ts';
 
 type Scalar = string | number | boolean | null;
-export type PlaceholderValue = Scalar | readonly Scalar[];
 
 export interface Placeholders {
   values: Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import type { Budget, EventStore } from '../event-store/port.ts';
+import type { Budget, EngineName, EventStore } from '../event-store/port.ts';
 import { type Cohort, type FilterContext, readFilters } from '../plan/conditions.ts';
 import { both, type ProjectSettings, planContext } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';
@@ -11,6 +11,7 @@ import { readPropertyTypes, readSettings } from '../records-store.ts';
 import { type Field, nodesOf, type Select, type SelectSet } from './ast.ts';
 import type { SqlParser } from './parse.ts';
 import { substitute } from './placeholders.ts';
+import { statementOf } from './print/query.ts';
 import { SqlProblem } from './problem.ts';
 import type { SqlCohort, SqlSettings } from './resolve/scope.ts';
 import { maxRows, type ResolvedQuery, resolveQuery } from './resolve/select.ts';
@@ -67,7 +68,9 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
     const isUnlimited = query.limit === null;
     if (isUnlimited) query.limit = query.is === 'select' ? rowLimit + 1 : rowLimit;
     const types = columnTypes(query).map(({ type }) => type);
-    const rows = await deps.events.sql({ projectId: request.projectId, query }, run).catch(explain);
+    const { projectId } = request;
+    const statement = { projectId, print: (engine: EngineName) => statementOf(query, { engine, projectId }) };
+    const rows = await deps.events.rows(statement, run).catch(explain);
     const readers = types.map(valueReader);
     const shown = isUnlimited ? rows.slice(0, rowLimit) : rows;
     return {
@@ -84,7 +87,7 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
 }
 
 /** Reads and resolves a query without running it. @throws SqlProblem. */
-export async function prepareSql(
+async function prepareSql(
   { sql, parser }: Pick<SqlDeps, 'sql' | 'parser'>,
   request: SqlRequest,
 ): Promise<{ tree: Select | SelectSet; resolved: ResolvedQuery; timezone: string }> {

@@ -103,7 +103,6 @@ export interface ExpandRelation {
   /** Keeps rows whose list is empty. */
   isOuter: boolean;
 }
-export type Relation = TableRelation | QueryRelation | ExpandRelation;
 
 export interface JoinedRelation {
   relation: TableRelation | QueryRelation;

@@ -42,7 +42,6 @@ export const flag: SqlType = plain('flag');
 export const bool: SqlType = plain('bool');
 export const date: SqlType = plain('date');
 export const uuid: SqlType = plain('uuid');
-export const json: SqlType = plain('json');
 export const int = (integer: NonNullable<SqlType['integer']> = 'Int64'): SqlType => ({ ...plain('int'), integer });
 export const time = (zone: string, hasFraction = true): SqlType => ({ ...plain('time'), zone, hasFraction });
 export const arrayOf = (element: SqlType): SqlType => ({ ...plain('array'), element });

@@ -1,7 +1,7 @@
 // Prints expressions. Values are always bound; the text consists of the templates of the function table and of numbered names.
 
 import { personsText } from '../../event-store/conditions.ts';
-import { Fragment, sql } from '../../event-store/sql.ts';
+import { type Fragment, sql } from '../../event-store/sql.ts';
 import { fill } from '../functions/define.ts';
 import type { CallExpression, Expression, FrameBound, OrderBy, Query, WindowExpression } from '../tree.ts';
 import { columnTypes } from '../tree.ts';
@@ -122,7 +122,7 @@ export function orderText({ by, isDescending }: OrderBy, printing: Printing): Fr
 function overText({ partition, order, frame }: WindowExpression, printing: Printing): Fragment {
   const bound = ({ at, rows }: FrameBound, isStart: boolean) => {
     if (at === 'CURRENT ROW') return sql`CURRENT ROW`;
-    const count = rows === null ? sql`UNBOUNDED` : Fragment.of([String(Math.trunc(rows))], []);
+    const count = rows === null ? sql`UNBOUNDED` : sql.literal(Math.trunc(rows));
     return isStart || at === 'PRECEDING'
       ? at === 'PRECEDING'
         ? sql`${count} PRECEDING`
@@ -173,7 +173,7 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
       case 'z':
         return bind('text', args.find(({ type }) => type.zone !== undefined)?.type.zone ?? 'UTC');
       case 'p':
-        return list(levels.map((level) => (isPostgres ? bind('float', level) : literal(level))));
+        return list(levels.map((level) => (isPostgres ? bind('float', level) : sql.literal(level))));
       case 'r':
         return pathText(args.slice(1), printing);
       default:
@@ -181,9 +181,6 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
     }
   });
 }
-
-/** Parameters of aggregates in ClickHouse have to be literals. They are numbers from 0 to 1. */
-const literal = (level: number) => Fragment.of([String(Number(level))], []);
 
 /** ClickHouse has no nullable lists, so the functions that return lists take an empty text for null. */
 function listForm(arg: Expression, result: string, printing: Printing): Fragment {

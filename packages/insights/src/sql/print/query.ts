@@ -1,6 +1,9 @@
 // Prints queries for one engine.
 
+import { clickhouseDialect } from '../../event-store/clickhouse/dialect.ts';
 import type { Dialect } from '../../event-store/dialect.ts';
+import type { EngineName } from '../../event-store/port.ts';
+import { postgresDialect } from '../../event-store/postgres/dialect.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import {
   columnTypes,
@@ -20,11 +23,13 @@ import { tableText } from './tables.ts';
 
 const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
-/** The statement for an engine. Its columns are in the form that `readValue` reads. */
-export function statementOf(query: Query, { dialect, projectId }: { dialect: Dialect; projectId: number }): Fragment {
+const dialects: Record<EngineName, Dialect> = { postgres: postgresDialect, clickhouse: clickhouseDialect };
+
+/** The statement for an engine. Its columns are in the form that `valueReader` reads. */
+export function statementOf(query: Query, { engine, projectId }: { engine: EngineName; projectId: number }): Fragment {
   const printing: Printing = {
-    dialect,
-    isPostgres: dialect.name === 'postgres',
+    dialect: dialects[engine],
+    isPostgres: engine === 'postgres',
     projectId,
     bind: createBinder(),
     expression: (expression) => expressionText(expression, printing, queryText),

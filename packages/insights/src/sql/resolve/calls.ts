@@ -17,7 +17,6 @@ import type { CallExpression, Expression } from '../tree.ts';
 import {
   arrayOf,
   bool,
-  commonType,
   date,
   describe,
   flag,
@@ -55,7 +54,7 @@ export function generic(name: string, args: readonly Node[], at: At): Expression
 export function apply(name: string, given: readonly Expression[], at: At): Expression {
   const { scope, place } = at;
   const options = scalars.get(name) ?? [];
-  checkCount(name, options, given.length, { place, word: 'Function' });
+  checkCount({ name, word: 'Function', place }, options, given.length);
   for (const option of options) {
     const args = fit(option, given, at);
     if (args === null) continue;
@@ -63,7 +62,7 @@ export function apply(name: string, given: readonly Expression[], at: At): Expre
     const written = first === undefined ? args : translated(option, args, place);
     return { is: 'call', name, of: option, args: written, type: resultOf(option, args, scope) };
   }
-  throw wrongTypes(name, options, given, place);
+  throw wrongTypes({ name, place }, options, given);
 }
 
 /** Patterns and formats in the words of both engines: those of ClickHouse follow the arguments. */
@@ -76,25 +75,25 @@ function translated(option: SqlFunction, args: readonly Expression[], place: Pla
 }
 
 interface Named {
+  name: string;
   place: Place;
   word: 'Function' | 'Aggregation';
 }
 
-export function checkCount(name: string, options: readonly SqlFunction[], found: number, { place, word }: Named): void {
+function checkCount(called: Named, options: readonly SqlFunction[], found: number): void {
   const counts = options.map(({ args }) => ({
     least: args.filter(({ kind, isOptional }) => !isOptional && kind !== 'path').length,
     most: args.some(({ isRepeated }) => isRepeated) ? Number.POSITIVE_INFINITY : args.length,
   }));
   const least = Math.min(...counts.map((one) => one.least));
   const most = Math.max(...counts.map((one) => one.most));
-  checkBounds(name, [least, most], found, { place, word });
+  checkBounds(called, [least, most], found);
 }
 
 export function checkBounds(
-  name: string,
+  { name, word, place }: Named,
   [least, most]: readonly [number, number],
   found: number,
-  { place, word }: Named,
 ): void {
   if (found >= least && found <= most) return;
   const expected = least === most ? `${least}` : found < least ? `at least ${least}` : `at most ${most}`;
@@ -105,10 +104,9 @@ export function checkBounds(
 }
 
 function wrongTypes(
-  name: string,
+  { name, place }: { name: string; place: Place },
   options: readonly SqlFunction[],
   given: readonly Expression[],
-  place: Place,
 ): SqlProblem {
   const wanted = options.map(({ args }) => args.map(({ kind }) => kind).join(', ')).join(' or ');
   const found = given.map(({ type }) => describe(type)).join(', ');
@@ -188,7 +186,7 @@ function resultOf({ result, nulls }: SqlFunction, args: readonly Expression[], s
   );
 }
 
-export const zoneOf = (args: readonly Expression[]) => args.find(({ type }) => type.kind === 'time')?.type.zone;
+const zoneOf = (args: readonly Expression[]) => args.find(({ type }) => type.kind === 'time')?.type.zone;
 
 function bareResult(
   word: string,
@@ -230,7 +228,7 @@ function bareResult(
 }
 
 function withLambda(of: SqlFunction, [first, ...rest]: readonly Node[], { scope, place }: At): Expression {
-  checkBounds(of.name, [2, 2], rest.length + 1, { place, word: 'Function' });
+  checkBounds({ name: of.name, word: 'Function', place }, [2, 2], rest.length + 1);
   if (first?.node !== 'Lambda' || first.args.length !== 1)
     throw new SqlProblem(`The function '${of.name}' expects a lambda with one parameter, such as x -> x > 1.`, place);
   const list = scope.run.expression(rest[0] as Node, scope);
@@ -268,7 +266,7 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   const isDistinct = node.distinct === true && name === 'count' && given.length > 0;
   if (node.distinct === true && !isDistinct)
     throw new SqlProblem(`DISTINCT is only supported in count(), not in '${written}'.`, place);
-  if (!isDistinct) checkCount(written, options, given.length, { place, word: 'Aggregation' });
+  if (!isDistinct) checkCount({ name: written, word: 'Aggregation', place }, options, given.length);
   const levels = levelsOf(node, written);
   const isZero = name === 'sum' && given[0]?.type.isNullable === false;
   const others = isDistinct ? 'uniqExact' : isZero ? 'sumOrZero' : name;
@@ -279,7 +277,7 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
     const type = aggregateType(of, args, scope);
     return { is: 'call', name: of.name, of, args, type, ...(levels && { levels }), ...(filter && { filter }) };
   }
-  throw wrongTypes(written, options, given, place);
+  throw wrongTypes({ name: written, place }, options, given);
 }
 
 /** Rows in which an argument is null do not count. */
@@ -326,4 +324,3 @@ export function unknownFunction(name: string, place: Place): never {
 }
 
 export const isKnown = (name: string) => scalars.has(name) || special.has(name);
-export const commonOf = (expressions: readonly Expression[]) => commonType(expressions.map(({ type }) => type));

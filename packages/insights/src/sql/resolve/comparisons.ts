@@ -51,7 +51,7 @@ function positiveOf(node: Comparison, op: string, scope: Scope): Expression | nu
 }
 
 /** False instead of null. */
-export function neverNull(expression: Expression): Expression {
+function neverNull(expression: Expression): Expression {
   if (!expression.type.isNullable) return expression;
   const yes: Expression = { is: 'constant', type: { kind: 'bool', isNullable: false }, value: true };
   return { is: 'compare', comparator: '=', left: expression, right: yes, type: flag };

@@ -121,7 +121,7 @@ const castPairs = new Set([
 ]);
 
 /** Null when the text, number or document is not a value of the type. */
-export function castTo(value: Expression, type: SqlType, place: Place): Expression {
+function castTo(value: Expression, type: SqlType, place: Place): Expression {
   const { kind } = value.type;
   const result = nullable(type, type.kind === 'text' ? value.type.isNullable : true);
   if (kind === type.kind && kind !== 'int') return value;

@@ -93,7 +93,7 @@ function resolveCall(node: Call, scope: Scope): Expression {
   const handler = conditionals.get(name) ?? moments.get(name);
   if (handler !== undefined) {
     const bounds = special.get(name);
-    if (bounds !== undefined) checkBounds(name, bounds, node.args.length, { place, word: 'Function' });
+    if (bounds !== undefined) checkBounds({ name, word: 'Function', place }, bounds, node.args.length);
     return handler({ ...node, name }, scope);
   }
   const aggregate = resolveAggregate(node, scope);
@@ -105,7 +105,7 @@ function resolveCall(node: Call, scope: Scope): Expression {
 /** `arrayJoin` gives a row for each element. The list becomes a table that is joined to each row. */
 function expand(node: Call, scope: Scope): Expression {
   const { place } = node;
-  checkBounds('arrayJoin', [1, 1], node.args.length, { place, word: 'Function' });
+  checkBounds({ name: 'arrayJoin', word: 'Function', place }, [1, 1], node.args.length);
   const list = resolveExpression(node.args[0] as Node, { ...scope, parameters: new Map() });
   if (list.type.kind !== 'array')
     throw new SqlProblem(`arrayJoin expects an array, found ${describe(list.type)}.`, place);
@@ -225,7 +225,7 @@ function ownWindow(
   const of = options.find((one) => one.args.length === args.length);
   if (of === undefined) {
     const counts = options.map((one) => one.args.length);
-    checkBounds(name, [Math.min(...counts), Math.max(...counts)], args.length, { place, word: 'Function' });
+    checkBounds({ name, word: 'Function', place }, [Math.min(...counts), Math.max(...counts)], args.length);
     throw new SqlProblem(`The function '${name}' is not supported with these arguments.`, place);
   }
   const [first] = args;

@@ -56,7 +56,7 @@ const difference =
   };
 
 /** A moment plus or minus a number of units. */
-export function shift(value: Expression, { unit, count }: { unit: TimeUnit; count: Expression }, at: At): Expression {
+function shift(value: Expression, { unit, count }: { unit: TimeUnit; count: Expression }, at: At): Expression {
   const isDay = ['day', 'week', 'month', 'quarter', 'year'].includes(unit);
   const given = moment(value, at);
   const sum = isDay || given.type.kind === 'time' ? given : convert(given, time(at.scope.run.settings.zone, false));

@@ -93,7 +93,7 @@ const answer = Type.Object(
     ),
     columns: optional(Type.Array(Type.String(), { description: 'Column names of the rows.' })),
     types: optional(
-      Type.Array(Type.Union([Type.String(), Type.Tuple([Type.String(), Type.String()])]), {
+      Type.Array(Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 2, maxItems: 2 })]), {
         description: 'Types of the columns. For SQL queries, pairs of the column name and the ClickHouse type.',
       }),
     ),
