@@ -211,6 +211,19 @@ test('returns 400 for a cohort that is named in another spelling', async () => {
   expect(await send('POST', 'query', { query })).toMatchObject(none);
 });
 
+test('refuses SQL that may read a closed cohort', async () => {
+  const ask = (query: string, key?: string) => send('POST', 'query', { query: { kind: 'HogQLQuery', query } }, key);
+  const texts = [
+    `SELECT count() FROM persons WHERE id IN COHORT ${closed.cohort}`,
+    'SELECT count() FROM cohort_people',
+    'SELECT count() FROM "Cohort_people"',
+    'SELECT count() FROM "coh\\ort_people"',
+  ];
+  for (const text of texts) expect([text, await ask(text)]).toMatchObject([text, refused()]);
+  expect((await ask('SELECT count() FROM persons')).status).toBe(200);
+  expect((await ask('SELECT count() FROM cohort_people', acme.A.key)).status).toBe(200);
+});
+
 test('refuses the numbers of a closed cohort through an insight or filters of others', async () => {
   expect(await send('GET', `insights/${openInsight}?refresh=blocking`)).toMatchObject(refused());
   const one = encodeURIComponent(JSON.stringify({ properties: [{ key: 'email', type: 'person', value: 'a@b.c' }] }));

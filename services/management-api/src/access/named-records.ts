@@ -12,11 +12,21 @@ interface Named {
   feature_flag: Set<number>;
   /** Whether the project's `test_account_filters` are part of it. */
   withTestAccountFilters: boolean;
+  /** Whether a SQL query may read any cohort. */
+  withAllCohorts: boolean;
 }
+
+/** SQL names cohorts by ID, by name and by a table. A backslash can hide the word in a quoted name. */
+const mayReadCohorts = /cohort|\\/i;
 
 /** What is named anywhere in filters, conditions or a query, as everything that evaluates them reads them. */
 function namedIn(value: unknown): Named {
-  const named: Named = { cohort: new Set(), feature_flag: new Set(), withTestAccountFilters: false };
+  const named: Named = {
+    cohort: new Set(),
+    feature_flag: new Set(),
+    withTestAccountFilters: false,
+    withAllCohorts: false,
+  };
   const open = [value];
   while (open.length > 0) {
     const part = open.pop();
@@ -27,6 +37,8 @@ function namedIn(value: unknown): Named {
       const flag = part.type === 'flag' ? parseRecordId(part.key) : undefined;
       if (flag !== undefined) named.feature_flag.add(flag);
       if (part.filterTestAccounts) named.withTestAccountFilters = true;
+      const isSql = part.kind === 'HogQLQuery' || part.kind === 'HogQLMetadata';
+      if (isSql && mayReadCohorts.test(String(part.query))) named.withAllCohorts = true;
       open.push(...Object.values(part));
     }
   }
@@ -48,6 +60,10 @@ export async function requireNamedRecords(
   if (named.withTestAccountFilters) {
     const { testAccountFilters } = await readSettings(sql, environmentId);
     for (const id of namedIn(testAccountFilters).cohort) named.cohort.add(id);
+  }
+  if (named.withAllCohorts) {
+    const { cohorts } = await readSettings(sql, environmentId);
+    for (const id of cohorts.keys()) named.cohort.add(id);
   }
   for (const kind of ['cohort', 'feature_flag'] as const) {
     if (!rights.rules.some(({ resource }) => resource === kind)) continue;

@@ -16,7 +16,11 @@ const rows: Row[] = [
   ['divide(float, float) float', divide, t`({1} / {2})`],
   ['intDiv(int, int) int', t`({1} / {2})`, t`intDiv({1}, {2})`],
   ['modulo(int, int) int', t`({1} % {2})`],
-  ['modulo(float, float) float', t`({1}::numeric % {2}::numeric)::float8`, t`({1} % {2})`],
+  [
+    'modulo(float, float) float',
+    t`CASE WHEN {2} = 0 THEN 'NaN'::float8 ELSE {1} - {2} * trunc({1} / {2}) END`,
+    t`({1} % {2})`,
+  ],
   ['negate(int) int', t`(- {1})`],
   ['negate(float) float', t`(- {1})`],
   ['abs(int) int', t`abs({1})`, t`toInt64(abs({1}))`],
