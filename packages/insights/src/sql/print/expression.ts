@@ -71,7 +71,12 @@ export function expressionText(expression: Expression, printing: Printing, print
       return castText(expression.value, expression.type, printing);
     case 'query': {
       const [column] = columnTypes(expression.query);
-      return sql`(SELECT ${sql.numbered('c', column?.column ?? 0)} FROM (${printQuery(expression.query, printing)})
+      const value = sql.numbered('c', column?.column ?? 0);
+      // Without rows the value is null, which not every type of ClickHouse can be.
+      const isPlain =
+        isPostgres || column === undefined || column.type.kind === 'array' || column.type.kind === 'tuple';
+      const shown = isPlain ? value : sql`CAST(${value} AS Nullable(${clickhouseType(column.type)}))`;
+      return sql`(SELECT ${shown} FROM (${printQuery(expression.query, printing)})
         AS ${sql.numbered('s', expression.query.id)} LIMIT 1)`;
     }
     default:

@@ -31,7 +31,7 @@ import {
 } from '../types.ts';
 import { formatConstants, patternConstants } from './patterns.ts';
 import { nestedAggregate, type Scope } from './scope.ts';
-import { condition, convert, isConstant, textOf } from './values.ts';
+import { condition, convert, isConstant, refuseNested, textOf } from './values.ts';
 
 export interface At {
   scope: Scope;
@@ -238,6 +238,7 @@ function withLambda(of: SqlFunction, [first, ...rest]: readonly Node[], { scope,
   const inner: Scope = { ...scope, parameters: new Map([...scope.parameters, [first.args[0] ?? '', parameter]]) };
   const found = scope.run.expression(first.expr, inner);
   const body = of.args[0]?.kind === 'condition' ? condition(found, first.place) : found;
+  if (of.result === 'body[]') refuseNested(body.type, first.place);
   const lambda: Expression = { is: 'lambda', parameter: id, body, type: body.type };
   const args = [lambda, list];
   return { is: 'call', name: of.name, of, args, type: resultOf(of, args, scope) };
@@ -273,6 +274,7 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   for (const of of aggregates.get(others) ?? []) {
     const args = fit(of, given, { scope, place });
     if (args === null) continue;
+    if (args[0] !== undefined && of.result !== 'count') refuseNested(args[0].type, place);
     const filter = filterOf(of, args, filters);
     const type = aggregateType(of, args, scope);
     return { is: 'call', name: of.name, of, args, type, ...(levels && { levels }), ...(filter && { filter }) };

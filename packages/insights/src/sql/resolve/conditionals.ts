@@ -22,7 +22,7 @@ import {
 import { type At, apply, generic } from './calls.ts';
 import { compare, not } from './comparisons.ts';
 import type { Scope } from './scope.ts';
-import { condition, isConstant, readTime, textOf, unify } from './values.ts';
+import { condition, isConstant, readTime, refuseNested, textOf, unify } from './values.ts';
 
 type Handler = (node: Call, scope: Scope) => Expression;
 
@@ -233,6 +233,7 @@ const range: Handler = (node, scope) => {
 export function arrayNode(parts: readonly Expression[], place: Place): Expression {
   if (parts.length === 0) return { is: 'array', parts: [], type: arrayOf({ kind: 'nothing', isNullable: false }) };
   const { type, parts: converted } = unify(parts, place, 'The elements of an array');
+  refuseNested(type, place);
   return { is: 'array', parts: converted, type: arrayOf(type) };
 }
 

@@ -180,6 +180,11 @@ function commonOf(expressions: readonly Expression[]): SqlType | null {
   return type !== null && (type.kind === 'time' || type.kind === 'date' || type.kind === 'uuid') ? type : null;
 }
 
+/** PostgreSQL stores a list of lists as a table of equal rows, so both engines refuse it. */
+export function refuseNested(element: SqlType, place: Place): void {
+  if (element.kind === 'array') throw new SqlProblem('Lists of lists are not supported.', place);
+}
+
 /** The expression as a condition that is never null. Null counts as false. */
 export function condition(expression: Expression, place: Place): Expression {
   if (isNull(expression)) return { is: 'constant', type: flag, value: false };
