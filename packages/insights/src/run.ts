@@ -77,7 +77,8 @@ export async function runQuery(
 ): Promise<QueryAnswer> {
   const query = parseQuery(sent);
   const run = untilDeadline(budget);
-  if (query.kind === 'HogQLQuery' || query.kind === 'HogQLMetadata') return answerSql(deps, { query, projectId, now }, run);
+  if (query.kind === 'HogQLQuery' || query.kind === 'HogQLMetadata')
+    return answerSql(deps, { query, projectId, now }, run);
   const settings = await readSettings(deps.sql, projectId);
   const earliest = beginsWithFirst(query)
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)

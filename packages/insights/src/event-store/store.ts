@@ -12,6 +12,7 @@ import {
   type Budget,
   displayNames,
   type EventStore,
+  type ExposureRow,
   type FunnelEvent,
   type FunnelUnit,
   type LifecycleRow,
@@ -104,11 +105,7 @@ export function createEventStore(engine: Engine): EventStore {
 
     values: (question, run) => rowsOf(valuesText(dialect, question), run, ([name]) => String(name)),
 
-    exposures: (question, run) =>
-      rowsOf(exposuresText(dialect, question), run, ([variant, ...numbers]) => {
-        const [bucket = 0, exposures = 0, persons = 0, conversions = 0, read = 0] = numbers.map(Number);
-        return { variant: String(variant), bucket, exposures, persons, conversions, read };
-      }),
+    exposures: (question, run) => rowsOf(exposuresText(dialect, question), run, exposureOf),
 
     rows: ({ print }, run) => rowsOf(print(dialect.name), run, (row) => row),
 
@@ -146,6 +143,11 @@ function orderedUnits(dialect: Dialect, { unit, projectId, order }: UnitsQuestio
     isDescending ? sql`${columns[by]} DESC NULLS LAST` : sql`${columns[by]} ASC NULLS LAST`,
   );
   return sql`${needsRecord ? record : sql``} ORDER BY ${sql.join([...columnsInOrder, id], ', ')}`;
+}
+
+function exposureOf([variant, ...numbers]: unknown[]): ExposureRow {
+  const [bucket = 0, exposures = 0, persons = 0, conversions = 0, read = 0] = numbers.map(Number);
+  return { variant: String(variant), bucket, exposures, persons, conversions, read };
 }
 
 function unitsText(dialect: Dialect, question: UnitsBehind): Fragment {

@@ -126,9 +126,7 @@ export async function startTestApi(
     otherStore: null,
     addresses: { publicAppUrl: undefined, publicApiUrl: 'https://millrace.test' },
     questions: createQuestions({
-      ...{ sql, keyValue, logger },
-      events: createEventStore(postgresEngine(reader)),
-      parser,
+      ...{ sql, keyValue, logger, parser, events: createEventStore(postgresEngine(reader)) },
       turns: createSearches({ sql, connections: searchConnections }),
       maxMs: 20_000,
     }),
@@ -183,8 +181,7 @@ export async function startTestApi(
       await live.stop();
       await server.stop();
       await log.close();
-      await reader.stop();
-      await parser.stop();
+      await Promise.all([reader.stop(), parser.stop()]);
       await searchDatabase.stop();
       await database.stop();
       await testDatabase.drop();
