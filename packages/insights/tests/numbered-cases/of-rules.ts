@@ -217,5 +217,5 @@ export const lists: InsightCase[] = [
   rule('nothing selected is all', listed, events([], { limit: 1 }), { columns: ['*'] }),
   rule('by a column, upwards', listed, events(['timestamp'], { orderBy: ['timestamp ASC'], limit: 1 }), { results: [['2024-03-20T09:00:00Z']], hasMore: true }),
   rule('more than the most', listed, events(['event'], { limit: 50_001 }), refused('limit')),
-  rule('SQL', listed, { kind: 'HogQLQuery', query: 'select 1' }, refused('HogQLQuery')),
+  rule('SQL without a parser', listed, { kind: 'HogQLQuery', query: 'select 1' }, refused('SQL queries cannot run here')),
 ];

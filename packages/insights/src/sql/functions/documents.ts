@@ -99,10 +99,10 @@ const lists: Row[] = [
     t`toInt64(arraySum({1}))`,
   ],
   ['arraySum(float[]) float!', t`(SELECT coalesce(sum(item), 0) FROM unnest({1}) AS items (item))`, t`arraySum({1})`],
-  ['arrayConcat(array, array) array', t`({1} || {2})`, t`arrayConcat({1}, {2})`],
+  ['arrayConcat(array, list) array', t`({1} || {2})`, t`arrayConcat({1}, {2})`],
   ['arraySlice(array, int, int) array', t`({1})[{2}:{2} + {3} - 1]`, t`arraySlice({1}, {2}, {3})`],
   ['arrayStringConcat(text[]) text', t`array_to_string({1}, '')`, t`arrayStringConcat({1}, '')`],
-  ['arrayStringConcat(text[], text) text', t`array_to_string({1}, {2})`, t`arrayStringConcat({1}, {2})`],
+  ['arrayStringConcat(text[], separator) text', t`array_to_string({1}, {2})`, t`arrayStringConcat({1}, {2})`],
   // The resolver checks that the bounds are constants.
   ['range(int, int) numbers', t`ARRAY(SELECT generate_series({1}, {2} - 1))`, t`range({1}, {2})`],
   // Lambdas: `{1}` is the body, in which `{0}` stands for the element.

@@ -41,7 +41,12 @@ const rows: Row[] = [
     t`CASE WHEN {1} > 0 THEN ln({1}) WHEN {1} = 0 THEN '-Infinity'::float8 WHEN {1} < 0 THEN 'NaN'::float8 END`,
     t`log({1})`,
   ],
-  ['pow(float, float) float', t`power({1}, {2})`, t`pow({1}, {2})`],
+  [
+    'pow(float, float) float',
+    t`CASE WHEN {1} < 0 AND {2} <> trunc({2}) THEN 'NaN'::float8 WHEN {1} = 0 AND {2} < 0 THEN 'Infinity'::float8
+        ELSE power({1}, {2}) END`,
+    t`pow({1}, {2})`,
+  ],
   ['bitAnd(int, int) int', t`({1} & {2})`, t`bitAnd({1}, {2})`],
   ['isNaN(float) flag', t`({1} = 'NaN'::float8)`, t`isNaN({1})`],
   ['isFinite(float) flag', t`({1} NOT IN ('NaN'::float8, 'Infinity'::float8, '-Infinity'::float8))`, t`isFinite({1})`],

@@ -3,6 +3,12 @@
 
 import { define, type Row, t } from './define.ts';
 
+// Negative positions count from the end, and there is nothing at position 0.
+const from = t`CASE WHEN {2} > 0 THEN substr({1}, {2}::int) WHEN {2} < 0 THEN right({1}, (- {2})::int)
+  WHEN {1} IS NOT NULL AND {2} IS NOT NULL THEN '' END`;
+const fromTo = t`CASE WHEN {2} > 0 THEN substr({1}, {2}::int, greatest({3}, 0)::int)
+  WHEN {2} < 0 THEN left(right({1}, (- {2})::int), greatest({3}, 0)::int)
+  WHEN {1} IS NOT NULL AND {2} IS NOT NULL AND {3} IS NOT NULL THEN '' END`;
 const split = t`CASE WHEN coalesce({2}, '') = '' THEN ARRAY['']::text[] ELSE string_to_array({2}, {1}) END`;
 
 const rows: Row[] = [
@@ -16,9 +22,9 @@ const rows: Row[] = [
   ['trimBoth(text) text', t`btrim({1}, ' ')`, t`trimBoth({1})`],
   ['trimLeft(text) text', t`ltrim({1}, ' ')`, t`trimLeft({1})`],
   ['trimRight(text) text', t`rtrim({1}, ' ')`, t`trimRight({1})`],
-  ['substring(text, int) text', t`substr({1}, {2}::int)`, t`substringUTF8({1}, {2})`],
-  ['substring(text, int, int) text', t`substr({1}, {2}::int, {3}::int)`, t`substringUTF8({1}, {2}, {3})`],
-  ['substringUTF8(text, int, int) text', t`substr({1}, {2}::int, {3}::int)`, t`substringUTF8({1}, {2}, {3})`],
+  ['substring(text, int) text', from, t`substringUTF8({1}, {2})`],
+  ['substring(text, int, int) text', fromTo, t`substringUTF8({1}, {2}, {3})`],
+  ['substringUTF8(text, int, int) text', fromTo, t`substringUTF8({1}, {2}, {3})`],
   ['left(text, int) text', t`left({1}, {2}::int)`, t`leftUTF8({1}, {2})`],
   ['right(text, int) text', t`right({1}, {2}::int)`, t`rightUTF8({1}, {2})`],
   ['reverse(text) text', t`reverse({1})`, t`reverseUTF8({1})`],
@@ -37,8 +43,8 @@ const rows: Row[] = [
   ['replace(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
   ['concat(anything...) text!', t`concat({*:text})`, t`concat({*:text})`],
   // An empty text is a list with one empty text, as in ClickHouse.
-  ['splitByChar(text, text) text[]', split, t`splitByChar({1}, ifNull({2}, ''))`],
-  ['splitByString(text, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
+  ['splitByChar(separator, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
+  ['splitByString(separator, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
   ['like(text, text) flag', t`({1} LIKE {2})`],
   [
     'ilike(text, text) flag',
@@ -64,25 +70,29 @@ const rows: Row[] = [
   ],
   [
     'domain(text) text',
-    t`coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?([^/?#:]*)'), '')`,
+    t`CASE WHEN {1} IS NOT NULL THEN coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?([^/?#:]*)'), '') END`,
     t`extract({1}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?([^/?#:]*)')`,
   ],
   [
     'domainWithoutWWW(text) text',
-    t`coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?(?:www\\.)?([^/?#:]*)'), '')`,
+    t`CASE WHEN {1} IS NOT NULL THEN coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?(?:www\\.)?([^/?#:]*)'), '') END`,
     t`extract({1}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?(?:www\\.)?([^/?#:]*)')`,
   ],
   [
     'path(text) text',
-    t`coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//[^/?#]*([^?#]*)'), '')`,
+    t`CASE WHEN {1} IS NOT NULL THEN coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//[^/?#]*([^?#]*)'), '') END`,
     t`extract({1}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//[^/?#]*([^?#]*)')`,
   ],
   [
     'protocol(text) text',
-    t`coalesce(substring({1} FROM '^([a-zA-Z][a-zA-Z0-9+.-]*)://'), '')`,
+    t`CASE WHEN {1} IS NOT NULL THEN coalesce(substring({1} FROM '^([a-zA-Z][a-zA-Z0-9+.-]*)://'), '') END`,
     t`extract({1}, '^([a-zA-Z][a-zA-Z0-9+.-]*)://')`,
   ],
-  ['queryString(text) text', t`coalesce(substring({1} FROM '\\?([^#]*)'), '')`, t`extract({1}, '\\?([^#]*)')`],
+  [
+    'queryString(text) text',
+    t`CASE WHEN {1} IS NOT NULL THEN coalesce(substring({1} FROM '\\?([^#]*)'), '') END`,
+    t`extract({1}, '\\?([^#]*)')`,
+  ],
   [
     'cutQueryStringAndFragment(text) text',
     t`regexp_replace({1}, '[?#].*$', '')`,
@@ -90,10 +100,10 @@ const rows: Row[] = [
   ],
   ['cutQueryString(text) text', t`regexp_replace({1}, '\\?[^#]*', '')`, t`replaceRegexpOne({1}, '\\?[^#]*', '')`],
   [
-    'extractURLParameter(text, text) text',
-    t`coalesce((SELECT substr(pair, char_length({2}) + 2)
+    'extractURLParameter(text, separator) text',
+    t`CASE WHEN {1} IS NOT NULL THEN coalesce((SELECT substr(pair, char_length({2}) + 2)
         FROM regexp_split_to_table(substring({1} FROM '\\?([^#]*)'), '&') WITH ORDINALITY AS pairs (pair, place)
-       WHERE starts_with(pair, {2} || '=') ORDER BY place LIMIT 1), '')`,
+       WHERE starts_with(pair, {2} || '=') ORDER BY place LIMIT 1), '') END`,
     t`extractURLParameter({1}, {2})`,
   ],
 ];

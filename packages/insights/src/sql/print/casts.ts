@@ -156,5 +156,16 @@ export function documentForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   // ClickHouse has no nullable lists, so its functions must not get a nullable document.
   if (!printing.isPostgres) return sql`ifNull(${x}, '')`;
+  // PostgreSQL evaluates constants before it looks at the condition.
+  if (value.is === 'constant') return isJson(String(value.value)) ? sql`(${x})::jsonb` : sql`NULL::jsonb`;
   return value.type.kind === 'json' ? x : sql`(CASE WHEN pg_input_is_valid(${x}, 'jsonb') THEN (${x})::jsonb END)`;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

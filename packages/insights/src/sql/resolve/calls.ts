@@ -55,6 +55,9 @@ export function apply(name: string, given: readonly Expression[], at: At): Expre
   const { scope, place } = at;
   const options = scalars.get(name) ?? [];
   checkCount({ name, word: 'Function', place }, options, given.length);
+  const [document, step] = given;
+  if (document?.type.kind === 'json' && step?.type.kind === 'int' && options[0]?.args[1]?.kind === 'path')
+    throw new SqlProblem('Properties can only be read by their name, not by a position.', place);
   for (const option of options) {
     const args = fit(option, given, at);
     if (args === null) continue;
@@ -148,6 +151,8 @@ function fitOne(
       return type.kind === 'date' || type.kind === 'time' ? one : null;
     case 'array':
       return type.kind === 'array' ? one : null;
+    case 'list':
+      return type.kind === 'array' && element !== undefined ? convert(one, arrayOf(element)) : null;
     case 'element':
       return element === undefined ? null : convert(one, element);
     case 'int[]':
@@ -160,6 +165,9 @@ function fitOne(
       return type.kind === 'json' || type.kind === 'text' ? one : null;
     case 'path':
       return isConstant(one) && (type.kind === 'text' || (type.kind === 'int' && one.value !== '0')) ? one : null;
+    case 'separator':
+      if (!textOf(one)) throw new SqlProblem('The separator or name must be a constant text that is not empty.', place);
+      return one;
     case 'pattern':
     case 'format':
     case 'replacement':
