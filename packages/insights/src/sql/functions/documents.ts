@@ -100,7 +100,12 @@ const lists: Row[] = [
   ],
   ['arraySum(float[]) float!', t`(SELECT coalesce(sum(item), 0) FROM unnest({1}) AS items (item))`, t`arraySum({1})`],
   ['arrayConcat(array, list) array', t`({1} || {2})`, t`arrayConcat({1}, {2})`],
-  ['arraySlice(array, int, int) array', t`({1})[{2}:{2} + {3} - 1]`, t`arraySlice({1}, {2}, {3})`],
+  [
+    'arraySlice(array, int, int) array',
+    t`CASE WHEN {2} > 0 THEN ({1})[{2}:{2} + {3} - 1]
+        WHEN {2} < 0 THEN ({1})[cardinality({1}) + 1 + {2}:cardinality({1}) + {2} + {3}] ELSE ({1})[1:0] END`,
+    t`arraySlice({1}, {2}, {3})`,
+  ],
   ['arrayStringConcat(text[]) text', t`array_to_string({1}, '')`, t`arrayStringConcat({1}, '')`],
   ['arrayStringConcat(text[], separator) text', t`array_to_string({1}, {2})`, t`arrayStringConcat({1}, {2})`],
   // The resolver checks that the bounds are constants.

@@ -23,8 +23,8 @@ const rows: Row[] = [
   ['trimLeft(text) text', t`ltrim({1}, ' ')`, t`trimLeft({1})`],
   ['trimRight(text) text', t`rtrim({1}, ' ')`, t`trimRight({1})`],
   ['substring(text, int) text', from, t`substringUTF8({1}, {2})`],
-  ['substring(text, int, int) text', fromTo, t`substringUTF8({1}, {2}, {3})`],
-  ['substringUTF8(text, int, int) text', fromTo, t`substringUTF8({1}, {2}, {3})`],
+  ['substring(text, int, int) text', fromTo, t`substringUTF8({1}, {2}, greatest({3}, 0))`],
+  ['substringUTF8(text, int, int) text', fromTo, t`substringUTF8({1}, {2}, greatest({3}, 0))`],
   ['left(text, int) text', t`left({1}, {2}::int)`, t`leftUTF8({1}, {2})`],
   ['right(text, int) text', t`right({1}, {2}::int)`, t`rightUTF8({1}, {2})`],
   ['reverse(text) text', t`reverse({1})`, t`reverseUTF8({1})`],
@@ -35,7 +35,7 @@ const rows: Row[] = [
   ['notEmpty(text) flag', t`({1} <> '')`, t`notEmpty({1})`],
   [
     'replaceOne(text, text, text) text',
-    t`CASE WHEN strpos({1}, {2}) = 0 OR {2} = '' THEN {1}
+    t`CASE WHEN {3} IS NULL THEN NULL WHEN strpos({1}, {2}) = 0 OR {2} = '' THEN {1}
         ELSE overlay({1} PLACING {3} FROM strpos({1}, {2}) FOR char_length({2})) END`,
     t`replaceOne({1}, {2}, {3})`,
   ],
