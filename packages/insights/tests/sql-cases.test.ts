@@ -15,6 +15,8 @@ describe.each(engines)('on $name', (engine) => {
     store = await engine.open();
     world = await createSqlWorld(store.database);
     parser = createParser();
+    // Loading the parser takes seconds on a busy machine.
+    await parser.parse('SELECT 1');
   });
   afterAll(async () => {
     await parser.stop();
