@@ -1,4 +1,4 @@
-/** Cases H-001 to H-260: SQL queries over fixed events, with the results and errors to expect. */
+// Cases sql-001 to sql-260: SQL queries over fixed events, with the expected results and errors.
 
 import { isAppError } from '@millrace/runtime';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
@@ -14,6 +14,9 @@ describe.each(engines)('on $name', (engine) => {
   beforeAll(async () => {
     store = await engine.open();
     world = await createSqlWorld(store.database);
+    // A second project with the same data. A query that read it as well would return other numbers.
+    const neighbor = await createSqlWorld(store.database);
+    await store.events.earliest({ projectId: neighbor.projectId, events: null }, ample());
     parser = createParser();
     // Loading the parser takes seconds on a busy machine.
     await parser.parse('SELECT 1');

@@ -1,0 +1,205 @@
+// SQL from an attacker: texts that try to leave their quotes, and queries that try to read another project.
+
+import { isAppError } from '@millrace/runtime';
+import { createParser, type SqlParser } from '../src/sql/parse.ts';
+import { runSql, type SqlRequest } from '../src/sql/run.ts';
+import { createSqlWorld, type SqlWorld } from './sql-world.ts';
+import { ample, engines, type TestStore } from './test-store.ts';
+
+const nastyTexts = [
+  "'",
+  "''",
+  "' OR '1'='1",
+  "'; DROP TABLE event; --",
+  "') UNION ALL SELECT 1 --",
+  '"',
+  '"; DELETE FROM person; --',
+  '`',
+  '\\',
+  "\\'",
+  "\\\\' OR 1=1 --",
+  '$1',
+  `$\{1}`,
+  '{p1:String}',
+  '{filters}',
+  '/* comment',
+  '*/ 1',
+  '-- end',
+  '%',
+  '_%',
+  'a\nb',
+  'a\tb',
+  '\u2019',
+  '\u00ff\u2028',
+  '𐐷😀',
+  '$$',
+  '$tag$ x $tag$',
+  "E'\\x27'",
+  "U&'\\0027'",
+  'c1',
+  's1.c1',
+  'pg_sleep(10)',
+  "file('/etc/passwd')",
+];
+
+const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const asName = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+
+describe.each(engines)('on $name', (engine) => {
+  let store: TestStore;
+  let own: SqlWorld;
+  let other: SqlWorld;
+  let parser: SqlParser;
+  beforeAll(async () => {
+    store = await engine.open();
+    [own, other] = [await createSqlWorld(store.database), await createSqlWorld(store.database)];
+    await store.events.earliest({ projectId: other.projectId, events: null }, ample());
+    parser = createParser();
+    // Loading the parser takes seconds on a busy machine.
+    await parser.parse('SELECT 1');
+  });
+  afterAll(async () => {
+    await parser.stop();
+    await store.stop();
+  });
+
+  /** The rows of a query, or the code of its error. */
+  function run(text: string, request: Partial<SqlRequest> = {}): Promise<unknown[][] | string> {
+    const { projectId, now } = own;
+    return runSql(
+      { sql: store.database.sql, events: store.events, parser },
+      { projectId, now, text, ...request },
+      ample(),
+    ).then(
+      ({ results }) => results,
+      (error: unknown) => {
+        if (!isAppError(error, 'invalid')) throw error;
+        return String(error.code);
+      },
+    );
+  }
+
+  test.each(nastyTexts)('keeps %j a text wherever a query can contain one', async (text) => {
+    const texts = { value: text };
+    expect(await run(`SELECT ${quoted(text)} AS a`)).toEqual([[text]]);
+    expect(await run('SELECT {value}', { values: texts })).toEqual([[text]]);
+    expect(await run('SELECT {variables.value}', { variables: texts })).toEqual([[text]]);
+    expect(await run('SELECT count() FROM events WHERE event IN ({value}, {value})', { values: texts })).toEqual([[0]]);
+    expect(
+      await run('SELECT concat({value}, {value}), length(replaceAll({value}, {value}, {value})) >= 0', {
+        values: texts,
+      }),
+    ).toEqual([[text + text, 1]]);
+    expect(await run(`SELECT a.x FROM (SELECT ${quoted(text)} AS x) AS a GROUP BY a.x ORDER BY a.x`)).toEqual([[text]]);
+    expect(await run('SELECT arrayJoin([{value}])', { values: texts })).toEqual([[text]]);
+    expect(
+      await run('SELECT JSONExtractString(properties, {value}) FROM events LIMIT 1', { values: texts }),
+    ).toHaveLength(1);
+    // A pattern may be invalid, and a name may be unknown. Neither becomes part of the statement.
+    expect(await run('SELECT count() FROM events WHERE event LIKE {value}', { values: texts })).toEqual(
+      expect.anything(),
+    );
+    expect(await run('SELECT match(event, {value}) FROM events LIMIT 1', { values: texts })).toEqual(expect.anything());
+    for (const place of [
+      'toTimeZone(now(), %)',
+      'dateTrunc(%, now())',
+      'dateDiff(%, now(), now())',
+      'formatDateTime(now(), %)',
+      'toStartOfInterval(now(), %)',
+      'toDateTime(%)',
+    ])
+      expect(await run(`SELECT ${place.replace('%', () => quoted(text))} AS a`)).toEqual(expect.anything());
+    for (const place of [
+      'SELECT 1 AS %',
+      'SELECT a.% FROM (SELECT 1 AS %) AS a',
+      'SELECT properties.% FROM events LIMIT 1',
+      'SELECT person.properties.% FROM events LIMIT 1',
+      'WITH x AS (SELECT 1 AS %) SELECT * FROM x',
+      'SELECT count() AS % FROM events ORDER BY %',
+    ])
+      expect(await run(place.replaceAll('%', () => asName(text)))).toEqual(expect.anything());
+    // Names that are not values are unknown.
+    for (const place of [
+      'SELECT % FROM events',
+      'SELECT 1 FROM %',
+      'SELECT e.% FROM events AS e',
+      'SELECT %(1)',
+      'SELECT CAST(1 AS %)',
+    ])
+      expect(await run(place.replace('%', () => asName(text)))).toMatch(/^hogql_(query|syntax)_error$/);
+    expect(await run('SELECT (SELECT count() FROM events) > 0, (SELECT count() FROM persons) > 0')).toEqual([[1, 1]]);
+  });
+
+  test.each([
+    'SELECT 1; SELECT 2',
+    'INSERT INTO events VALUES (1)',
+    'DROP TABLE events',
+    'DELETE FROM events',
+    'SELECT * FROM event',
+    'SELECT * FROM public.events',
+    'SELECT * FROM pg_catalog.pg_class',
+    'SELECT * FROM information_schema.tables',
+    'SELECT * FROM system.tables',
+    'SELECT * FROM clickhouse.person',
+    'SELECT * FROM environment',
+    'SELECT * FROM "user"',
+    "SELECT * FROM url('http://127.0.0.1:1/', 'CSV', 'a String')",
+    "SELECT * FROM postgresql('127.0.0.1:1', 'a', 'b', 'c', 'd')",
+    "SELECT * FROM remote('127.0.0.1', system.one)",
+    "SELECT * FROM file('/etc/passwd')",
+    'SELECT pg_sleep(10)',
+    'SELECT sleep(3)',
+    "SELECT pg_read_file('/etc/passwd')",
+    "SELECT current_setting('data_directory')",
+    'SELECT currentUser()',
+    'SELECT version()',
+    "SELECT dblink('', '')",
+    "SELECT getSetting('max_threads')",
+    "SELECT dictGet('persons', 'properties', 1)",
+    'SELECT * FROM events SETTINGS max_execution_time = 1000',
+    "SELECT * FROM events INTO OUTFILE '/tmp/a'",
+    'SELECT * FROM events FOR UPDATE',
+    'SELECT api_token FROM events',
+    'SELECT e.project_id FROM events AS e',
+    'SELECT ctid, xmin FROM events',
+    'SELECT count() FROM events AS a CROSS JOIN events AS b',
+    'SELECT count() FROM events, events AS b',
+    'SELECT arrayJoin(range(100000000))',
+    "SELECT repeat('x', 1000000000)",
+  ])('rejects %s', async (text) => {
+    expect(await run(text)).toMatch(/^hogql_(query|syntax)_error$/);
+  });
+
+  test('reads only the own project, however the query is written', async () => {
+    const counts = {
+      events: await run('SELECT count() FROM events'),
+      persons: await run('SELECT count() FROM persons'),
+      ids: await run('SELECT count() FROM person_distinct_ids'),
+      groups: await run('SELECT count() FROM groups'),
+    };
+    const variants: [string, unknown][] = [
+      ['SELECT count() FROM events WHERE team_id = team_id OR 1 = 1', counts.events],
+      [`SELECT count() FROM events WHERE team_id = ${other.projectId}`, [[0]]],
+      ['SELECT count() FROM (SELECT * FROM events) AS a', counts.events],
+      ['WITH a AS (SELECT uuid FROM events) SELECT count() FROM a', counts.events],
+      ['SELECT count() FROM events AS a INNER JOIN events AS b ON a.uuid = b.uuid', counts.events],
+      ['SELECT count() FROM persons AS p LEFT JOIN persons AS q ON p.id = q.id', counts.persons],
+      ['SELECT count() FROM persons WHERE id IN (SELECT id FROM persons)', counts.persons],
+      ['SELECT sum(n) FROM (SELECT count() AS n FROM events GROUP BY distinct_id)', counts.events],
+      ['SELECT count() FROM person_distinct_ids WHERE person.id = person_id', counts.ids],
+      ['SELECT count() FROM groups AS g WHERE g.key IN (SELECT key FROM groups)', counts.groups],
+      ['SELECT max(n) FROM (SELECT count() OVER () AS n FROM events)', counts.events],
+      [
+        `SELECT count() FROM cohort_people WHERE cohort_id IN (SELECT cohort_id FROM cohort_people) AND cohort_id >= ${firstCohort(other)}`,
+        [[0]],
+      ],
+    ];
+    for (const [text, expected] of variants) expect([text, await run(text)]).toEqual([text, expected]);
+    const union = await run('SELECT count() FROM (SELECT uuid FROM events UNION ALL SELECT uuid FROM events)');
+    expect(Number((union as number[][])[0]?.[0])).toBe(2 * Number((counts.events as number[][])[0]?.[0]));
+    expect(await run(`SELECT count() FROM persons WHERE id IN COHORT ${firstCohort(other)}`)).toBe('hogql_query_error');
+  });
+
+  /** Cohorts of the second world were created after those of the first. */
+  const firstCohort = ({ textOf }: SqlWorld) => Number(textOf('__COHORT_A__'));
+});
