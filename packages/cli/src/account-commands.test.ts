@@ -1,7 +1,10 @@
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** Showing, renaming and deleting organizations, projects and environments; `activity.test.ts` tries their history. */
+/**
+ * The commands that show, rename and delete organizations, projects and environments. `activity.test.ts` tests what
+ * they record in the activity log.
+ */
 let testDatabase: TestDatabase;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -25,7 +28,7 @@ const ofOrganization = () => ['--organization', tenant.organizationId];
 const ofProject = () => ['--project', String(tenant.projectId)];
 const ofEnvironment = () => ['--environment', String(tenant.environmentId)];
 
-test('each is shown', async () => {
+test('`show` prints an organization, a project and an environment', async () => {
   expect((await run('org', 'show', ...ofOrganization())).result).toEqual({
     id: tenant.organizationId,
     name: 'Acme',
@@ -54,7 +57,7 @@ test('each is shown', async () => {
   });
 });
 
-test('a project and its first environment are renamed together, an environment alone', async () => {
+test('renames a project together with its first environment, an environment without its project, and an organization', async () => {
   expect((await run('project', 'rename', ...ofProject(), '--name', ' Store ')).result).toMatchObject({ name: 'Store' });
   expect((await run('environment', 'show', ...ofEnvironment())).result).toMatchObject({ name: 'Store' });
   expect((await run('environment', 'rename', ...ofEnvironment(), '--name', 'Live')).result).toMatchObject({
@@ -68,7 +71,7 @@ test('a project and its first environment are renamed together, an environment a
   });
 });
 
-test('nothing is deleted without --yes', async () => {
+test('deletes nothing without --yes', async () => {
   for (const [args, what] of [
     [['org', 'delete', ...ofOrganization()], 'the organization '],
     [['project', 'delete', ...ofProject()], 'the project '],
@@ -80,7 +83,7 @@ test('nothing is deleted without --yes', async () => {
   expect((await run('environment', 'show', ...ofEnvironment())).exitCode).toBe(0);
 });
 
-test('each is deleted, a project with its last environment', async () => {
+test('deletes organizations, projects and environments, and deletes a project together with its last environment', async () => {
   const other = await createTestTenant(testDatabase.url, { projectName: 'Other' });
   const added = await run('environment', 'create', '--project', String(other.projectId), '--name', 'Test');
   const { environmentId } = added.result;
@@ -109,19 +112,19 @@ test('each is deleted, a project with its last environment', async () => {
 });
 
 const refusals: [string, string[], number, string][] = [
-  ['no UUID', ['org', 'show', '--organization', '1'], 1, '--organization: Organization not found.'],
-  ['no number', ['project', 'show', '--project', 'x'], 2, 'Must be a number.'],
+  ['an invalid UUID', ['org', 'show', '--organization', '1'], 1, '--organization: Organization not found.'],
+  ['an invalid number', ['project', 'show', '--project', 'x'], 2, 'Must be a number.'],
   ['an unknown project', ['project', 'delete', '--yes', '--project', '2000000000'], 1, '--project: Project not found.'],
   ['an id out of range', ['project', 'rename', '--name', 'x', '--project', '9999999999'], 1, '--project: Project'],
   ['id 0', ['environment', 'delete', '--yes', '--environment', '0'], 1, '--environment: Environment not found.'],
   ['an unknown environment', ['environment', 'rename', '--name', 'x', '--environment', '7'], 1, '--environment: Env'],
 ];
 
-test.each(refusals)('%s is refused', async (_, args, exitCode, err) => {
+test.each(refusals)('rejects %s', async (_, args, exitCode, err) => {
   expect(await run(...args)).toEqual({ exitCode, result: null, err: expect.stringContaining(err) });
 });
 
-test.each(['', '  ', 'x'.repeat(201)])('the name %j is refused', async (name) => {
+test.each(['', '  ', 'x'.repeat(201)])('rejects the name %j', async (name) => {
   for (const args of [
     ['org', 'rename', ...ofOrganization()],
     ['project', 'rename', ...ofProject()],

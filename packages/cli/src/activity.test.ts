@@ -6,7 +6,7 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** Whatever the command line changes stands in the history, with the change or not at all. */
+/** Every change made with the command line is recorded in the activity log, in the same transaction as the change. */
 let testDatabase: TestDatabase;
 let database: Database;
 let tenant: TestTenant;
@@ -50,7 +50,7 @@ const entry = (command: string, fields: Record<string, unknown>, changes: unknow
   }),
 });
 
-test('members, with their level before and after', async () => {
+test('records added, changed and removed members, with their membership level before and after', async () => {
   const of = ['--organization', tenant.organizationId, '--user', 'grace@example.com'];
   const added = await historyOf('member', 'add', ...of);
   const common = { organization_id: tenant.organizationId, scope: 'OrganizationMembership', item_id: added.result.id };
@@ -66,7 +66,7 @@ test('members, with their level before and after', async () => {
   ]);
 });
 
-test('an invite that is accepted: a new account, its membership and its first key', async () => {
+test('records the new account, its membership and its first key when an invite is accepted', async () => {
   const id = randomUUID();
   await database.prisma.organization_invite.create({
     data: {
@@ -85,7 +85,7 @@ test('an invite that is accepted: a new account, its membership and its first ke
   expect(rows).toMatchObject(['User', 'OrganizationMembership', 'PersonalAPIKey'].map(created));
 });
 
-test('keys, without anything of their values', async () => {
+test('records created, rolled and revoked keys without any part of their values', async () => {
   const made = await historyOf('key', 'create', '--user', String(userId), '--label', 'CI', '--scopes', '*');
   const common = { organization_id: null, scope: 'PersonalAPIKey', item_id: made.result.id };
   const { rows } = made;
@@ -99,7 +99,7 @@ test('keys, without anything of their values', async () => {
   ]);
 });
 
-test('organizations, their plans, projects, environments, users and restrictions', async () => {
+test('records organizations, their plans, projects, environments, users and restrictions', async () => {
   const organization = await historyOf('org', 'create', '--name', 'Second', '--plan', 'free');
   const { id } = organization.result;
   expect(organization.rows).toMatchObject([
@@ -139,7 +139,7 @@ test('organizations, their plans, projects, environments, users and restrictions
   expect(JSON.stringify(restriction.rows)).not.toContain(key);
 });
 
-test('a project has the filters of every new project, and none is made in a time zone the API would refuse', async () => {
+test('a new project gets the default test account filters, and a time zone that the API rejects is refused', async () => {
   const of = ['project', 'create', '--organization', tenant.organizationId];
   const { result } = await run(...of);
   const { test_account_filters: filters } = await database.prisma.environment.findUniqueOrThrow({
@@ -149,7 +149,7 @@ test('a project has the filters of every new project, and none is made in a time
   expect((await historyOf(...of, '--timezone', 'europe/vienna')).exitCode).toBe(1);
 });
 
-test('what fails leaves nothing', async () => {
+test('a command that fails records nothing', async () => {
   const { exitCode, rows } = await historyOf(
     'member',
     'add',
@@ -161,7 +161,7 @@ test('what fails leaves nothing', async () => {
   expect([exitCode, rows]).toEqual([1, []]);
 });
 
-test('renaming and deleting environments, projects and organizations', async () => {
+test('records renamed and deleted environments, projects and organizations', async () => {
   const { id } = (await run('org', 'create', '--name', 'Third')).result;
   const { projectId } = (await run('project', 'create', '--organization', id, '--name', 'Shop')).result;
   const { environmentId } = (await run('environment', 'create', '--project', `${projectId}`, '--name', 'Test')).result;

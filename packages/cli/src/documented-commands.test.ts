@@ -4,14 +4,17 @@ import { trackedFiles } from '@millrace/testing';
 import type { Command } from 'commander';
 import { createProgram } from './program.ts';
 
-/** Every command of `millrace` that a document shows exists, with its options; what stands in a shell block is complete. */
+/**
+ * Checks that every `millrace` command in the documents exists and has the options shown. Commands in shell blocks must
+ * also be complete.
+ */
 const root = join(import.meta.dirname, '../../..');
 
 interface Shown {
   path: string;
   line: number;
   words: string[];
-  /** In a shell block; else in a sentence, which may leave out what is clear from it. */
+  /** True in a shell block. A command in a sentence may leave out arguments. */
   isWhole: boolean;
 }
 
@@ -29,7 +32,7 @@ function commandsOf(path: string): Shown[] {
     start += block.length;
     const codes = isShell(block) ? block.matchAll(/^.*$/gm) : block.startsWith('```') ? [] : block.matchAll(/`[^`]+`/g);
     return [...codes].flatMap(({ 0: code, index }) => {
-      // As npx, node, a container or nobody calls it.
+      // Matches calls with npx, npm, node or docker, and direct calls.
       const [, words] = /(?:^`?|npx |-- |node (?:dist\/)?|--rm |\d )millrace(?:\.mjs)?\s+([^#|;&`]+)/.exec(code) ?? [];
       if (words === undefined || /=/.test(words.split(' ')[0] ?? '')) return [];
       const line = text.slice(0, before + index).split('\n').length;
@@ -43,7 +46,7 @@ function commandsOf(path: string): Shown[] {
 
 const terminal = { env: {}, out: { write: () => {} }, err: { write: () => {} } };
 
-/** What is wrong with it; empty when nothing is. */
+/** Returns what is wrong with the command, or an empty string. */
 async function problemWith({ words, isWhole }: Shown): Promise<string> {
   const program = createProgram(terminal);
   let command: Command = program;
@@ -74,18 +77,18 @@ test.each(shown)('$path:$line: millrace $words', async (each) => {
   expect(await problemWith(each)).toBe('');
 });
 
-test('commands are found in sentences and shell blocks of all documents', () => {
+test('finds commands in the sentences and shell blocks of all documents', () => {
   expect(shown.filter(({ isWhole }) => isWhole).length).toBeGreaterThanOrEqual(8);
   expect(shown.filter(({ isWhole }) => !isWhole).length).toBeGreaterThanOrEqual(30);
   expect(new Set(shown.map(({ path }) => path)).size).toBeGreaterThanOrEqual(8);
 });
 
 test.each([
-  ['a command that is not there', ['flag', 'list'], 'millrace has no command flag'],
-  ['a word that is not there', ['flags', 'update'], 'flags has no command update'],
-  ['an option that is not there', ['org', 'list', '--all'], 'list has no option --all'],
-  ['an option that is missing', ['environment', 'show'], "error: required option '--environment <id>' not specified"],
-  ['an argument that is missing', ['flags', 'set'], "error: missing required argument 'key'"],
-])('%s is noticed', async (_, words, problem) => {
+  ['an unknown command', ['flag', 'list'], 'millrace has no command flag'],
+  ['an unknown subcommand', ['flags', 'update'], 'flags has no command update'],
+  ['an unknown option', ['org', 'list', '--all'], 'list has no option --all'],
+  ['a missing option', ['environment', 'show'], "error: required option '--environment <id>' not specified"],
+  ['a missing argument', ['flags', 'set'], "error: missing required argument 'key'"],
+])('reports %s', async (_, words, problem) => {
   expect(await problemWith({ path: '', line: 0, words, isWhole: true })).toBe(problem);
 });

@@ -15,7 +15,7 @@ import { Refusal, UsageError } from './failures.ts';
 import type { Terminal } from './output.ts';
 import { type GlobalOptions, readDatabaseUrl } from './session.ts';
 
-/** The settings of the services, so that the same environment serves both. */
+/** The same settings as the services use, so that one environment serves both. */
 const logConfigSchema = Type.Object({
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
@@ -30,7 +30,10 @@ export interface OpenLog {
   topics: TopicNames;
 }
 
-/** Runs work on the event log that the environment names (EVENT_LOG, KAFKA_…, TOPIC_PREFIX), and closes it afterwards. */
+/**
+ * Runs `work` on the event log that the environment names (EVENT_LOG, KAFKA_…, TOPIC_PREFIX), and closes the log
+ * afterwards.
+ */
 export async function withLog(
   command: Command,
   terminal: Terminal,
@@ -38,10 +41,10 @@ export async function withLog(
 ): Promise<void> {
   const { config, connection } = readLogSettings(terminal);
   const logger = createLogger('millrace-cli', 'error');
-  // Joining and leaving a group is news to a service, not to a person.
+  // The Kafka client logs joining and leaving a group, which is of no use on a command line.
   logger.silent = true;
   const topics = topicNames(config.topicPrefix);
-  const open = (log: EventLog) => work({ log, topics }).catch((error) => Promise.reject(namingLog(error, config)));
+  const open = (log: EventLog) => work({ log, topics }).catch((error) => Promise.reject(withLogName(error, config)));
   if (config.eventLog === 'kafka') {
     const log = createKafkaLog({ ...connection, clientId: 'millrace-cli', logger });
     return open(log).finally(() => log.close());
@@ -56,8 +59,8 @@ export async function withLog(
 
 export type LogSettings = ReturnType<typeof readLogSettings>;
 
-/** The log says what is the matter with it; which log it is, and where, is known here. */
-function namingLog(error: unknown, { eventLog, kafkaBrokers }: LogSettings['config']): unknown {
+/** Adds the kind and address of the log to an error of the log. */
+function withLogName(error: unknown, { eventLog, kafkaBrokers }: LogSettings['config']): unknown {
   if (!isAppError(error, 'unavailable')) return error;
   const where = eventLog === 'kafka' ? `Kafka at ${kafkaBrokers}, from KAFKA_BROKERS` : 'PostgreSQL';
   return new Refusal(
@@ -65,7 +68,7 @@ function namingLog(error: unknown, { eventLog, kafkaBrokers }: LogSettings['conf
   );
 }
 
-/** @throws UsageError with all that is wrong in the environment, and when it does not say where the log is. */
+/** @throws UsageError with all problems in the environment, or if the environment does not say where the log is. */
 export function readLogSettings(terminal: Terminal) {
   if (!terminal.env.EVENT_LOG && !terminal.env.KAFKA_BROKERS) {
     throw new UsageError(
@@ -82,19 +85,19 @@ export function readLogSettings(terminal: Terminal) {
 
 type Client = Pick<PrismaClient, 'consumer_position' | 'event_log_partition'>;
 
-/** Where a group stands in one partition of one log. */
+/** The stored offset of a group in one partition of one log. */
 export interface ReadOffset {
   topic: string;
   partition: number;
   group: string;
   log: string;
   nextOffset: bigint;
-  /** Offset of the next record to be appended; null when the log is not the one that was opened. */
+  /** Offset of the next record to be appended. Null if the log is not the one that was opened. */
   end: bigint | null;
   updatedAt: Date;
 }
 
-/** All that is stored. The ends are those of the log that is open, and of the log in PostgreSQL. */
+/** Returns all stored offsets. End offsets are known for the open log and for the log in PostgreSQL. */
 export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'endOffsets'>): Promise<ReadOffset[]> {
   const rows = await client.consumer_position.findMany({
     orderBy: [{ topic: 'asc' }, { group: 'asc' }, { log: 'asc' }, { partition: 'asc' }],
@@ -106,7 +109,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
     ends.set(nameOf({ log: `postgres/${log_id}`, topic, partition }), next_offset);
   }
   for (const topic of new Set(rows.map((row) => row.topic))) {
-    // The topic of a log that was left need not be in this one.
+    // The topic of a former log may not exist in this one.
     for (const one of await log.endOffsets(topic).catch(() => [])) ends.set(nameOf({ ...one, topic }), one.endOffset);
   }
   return rows.map((row) => ({
@@ -117,7 +120,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
   }));
 }
 
-/** The group continues from here, whatever record is before it. */
+/** Sets the offset at which the group continues, without verifying the record before it. */
 export async function acceptOffset(
   client: Client,
   { topic, partition, group, log }: Pick<ReadOffset, 'topic' | 'partition' | 'group' | 'log'>,
@@ -129,20 +132,20 @@ export async function acceptOffset(
   });
 }
 
-/** Whoever reads this log again begins at its start. @returns how many rows there were. */
+/** Deletes all offsets of a log, so that its consumers start at its beginning. @returns the number of deleted rows. */
 export async function forgetLog(client: Client, log: string): Promise<number> {
   const { count } = await client.consumer_position.deleteMany({ where: { log } });
   return count;
 }
 
 interface UnreadRecords {
-  /** In the log, and not read by the group. */
+  /** Records in the log that the group has not read. */
   unread: bigint;
-  /** Not in the log any more, and never read: lost. */
+  /** Records that were deleted from the log before the group read them. */
   deleted: bigint;
 }
 
-/** @param offsets where one group stands. Those of other topics and other logs do not count. */
+/** @param offsets the offsets of one group. Those of other topics and logs are ignored. */
 export function unreadRecords(
   { topic, log, partitions }: InspectedTopic,
   offsets: readonly ReadOffset[],
@@ -150,7 +153,7 @@ export function unreadRecords(
   const sum: UnreadRecords = { unread: 0n, deleted: 0n };
   for (const { partition, low, high } of partitions) {
     const stored = offsets.find((one) => one.topic === topic && one.log === log && one.partition === partition);
-    // 0 also stands for the start, wherever that is.
+    // Offset 0 means the start of the partition, even if its first records were deleted.
     const passed = stored === undefined || stored.nextOffset === 0n ? low : stored.nextOffset;
     if (passed < low) sum.deleted += low - passed;
     if (passed < high) sum.unread += high - (passed < low ? low : passed);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** A program that is none of ours, at an address where one of ours is looked for. */
+/** A server that is not part of Millrace, at an address where a command expects one of its services. */
 let stranger: Server;
 let testDatabase: TestDatabase;
 let directory: string;
@@ -55,14 +55,14 @@ const addresses = () => {
   };
 };
 
-const nobody = 'http://127.0.0.1:2';
+const unreachable = 'http://127.0.0.1:2';
 const noApi = { API_URL: '', PERSONAL_API_KEY: '' };
-const api = { API_URL: nobody, PERSONAL_API_KEY: 'phx_x' };
+const api = { API_URL: unreachable, PERSONAL_API_KEY: 'phx_x' };
 const stored = { DATABASE_URL: 'DATABASE' };
 
-/** The command, what is in its environment, how it ends, and how the line begins. Words in capitals are `addresses`. */
+/** Command, environment, exit code and the beginning of the error. Words in capitals are replaced with `addresses`. */
 const cases: [string, Record<string, string>, number, string][] = [
-  // What is missing.
+  // Missing settings.
   [
     'org list',
     {},
@@ -82,19 +82,19 @@ const cases: [string, Record<string, string>, number, string][] = [
   ['snippet --host http://127.0.0.1:2', {}, 2, '--project-api-key: Pass the project API key of an environment'],
   ['import FILE', {}, 2, '--host: Pass the URL of the ingest host, or set INGEST_URL'],
   ['import FILE --host http://127.0.0.1:2', {}, 2, '--project-api-key: Pass the API key of the project'],
-  ['import /nowhere', { INGEST_URL: nobody, PROJECT_API_KEY: 'phc_x' }, 2, '<file>: /nowhere does not exist.'],
+  ['import /nowhere', { INGEST_URL: unreachable, PROJECT_API_KEY: 'phc_x' }, 2, '<file>: /nowhere does not exist.'],
   ['tail', stored, 2, 'EVENT_LOG: Set the event log that the services use'],
   ['dead-letters list', stored, 2, 'EVENT_LOG: Set the event log that the services use'],
   ['offsets list', stored, 2, 'EVENT_LOG: Set the event log that the services use'],
   ['restore finish', stored, 2, 'EVENT_LOG: Set the event log that the services use'],
   ['tail', { EVENT_LOG: 'postgres' }, 2, '--database-url: Pass the URL of the database'],
-  // What is no address.
+  // Invalid addresses.
   ['org list --database-url localhost:5432', {}, 2, '--database-url: Must be a URL such as postgresql://'],
   ['flags list --api-url localhost', noApi, 2, '--api-url: Must be a URL such as https://'],
   ['snippet --host localhost', {}, 2, '--host: Must be a URL such as https://'],
   ['import FILE --host localhost', {}, 2, '--host: Must be a URL such as https://'],
   ['tail', { EVENT_LOG: 'rabbit' }, 2, 'EVENT_LOG'],
-  // Nobody there.
+  // Unreachable servers.
   [
     'org list --database-url postgresql://u:secret@127.0.0.1:2/x',
     {},
@@ -144,7 +144,7 @@ const cases: [string, Record<string, string>, number, string][] = [
     1,
     'EVENT_LOG=postgres (PostgreSQL): ',
   ],
-  // Another program there.
+  // Servers that are not part of Millrace.
   [
     'flags list --api-url STRANGER',
     { PERSONAL_API_KEY: 'phx_x' },
@@ -158,7 +158,7 @@ const cases: [string, Record<string, string>, number, string][] = [
     '--host: STRANGER is not a Millrace gateway. It responded with 404',
   ],
   ['import FILE --host STRANGER --project-api-key phc_x', {}, 1, '--host: STRANGER responded with 404'],
-  // A database that refuses.
+  // Databases that reject the connection.
   ['org list', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL rejected the login: '],
   [
     'offsets list',
@@ -175,7 +175,7 @@ const cases: [string, Record<string, string>, number, string][] = [
     '--database-url: Could not open the database: ',
   ],
   ['migrate', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL rejected the login: '],
-  // What is misspelled.
+  // Misspelled words.
   ['flag list', {}, 2, "unknown command 'flag' (Did you mean flags?)"],
   ['flags lst', {}, 2, "unknown command 'lst' (Did you mean list?)"],
   ['org list --databaseurl x', {}, 2, "unknown option '--databaseurl' (Did you mean --database-url?)"],
@@ -188,7 +188,7 @@ const cases: [string, Record<string, string>, number, string][] = [
   ],
   ['key roll', stored, 2, "missing required argument 'id'"],
   ['org list everything', stored, 2, 'too many arguments'],
-  // What is not there.
+  // Records that do not exist.
   ['environment show --environment 99', stored, 1, '--environment: '],
   ['project show --project 99', stored, 1, '--project: Project not found.'],
   ['persons show --environment 99 ada', stored, 1, '--environment: '],
@@ -206,7 +206,7 @@ const cases: [string, Record<string, string>, number, string][] = [
   ['environment secret-key create --environment 99', stored, 1, '--environment: '],
 ];
 
-test.each(cases)('millrace %s with %j ends with %d: %s', async (words, env, exitCode, beginning) => {
+test.each(cases)('`millrace %s` with %j exits with code %d: %s', async (words, env, exitCode, beginning) => {
   const known = addresses();
   const filled = (text: string) =>
     Object.entries(known).reduce(
@@ -222,9 +222,9 @@ test.each(cases)('millrace %s with %j ends with %d: %s', async (words, env, exit
   });
   expect(failed.err).not.toContain('secret@');
   const asJson = await run([...words.split(' ').map(filled), '--json'], ownEnv);
-  const said = asJson.err
+  const output = asJson.err
     .trimEnd()
     .split('\n')
     .map((each) => JSON.parse(each) as object);
-  expect(said.at(-1)).toEqual({ error: line.slice('error: '.length), exitCode });
+  expect(output.at(-1)).toEqual({ error: line.slice('error: '.length), exitCode });
 });

@@ -1,7 +1,7 @@
 import { isTransientError } from '@millrace/db';
 import { type AppError, ConfigError, isAppError } from '@millrace/runtime';
 
-/** The command was called wrongly. The message names the option. */
+/** The command was called incorrectly. The message names the option. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,7 +9,7 @@ export class UsageError extends Error {
   }
 }
 
-/** What was asked for is not there, or who was asked does not do it. The message is what a person reads. */
+/** Something does not exist, or a server rejected the request. The message is shown to the user. */
 export class Refusal extends Error {
   constructor(message: string) {
     super(message);
@@ -17,11 +17,11 @@ export class Refusal extends Error {
   }
 }
 
-/** An import that ended before the end of its file, and can be continued. */
+/** An import ended before the end of its file and can be continued. */
 export class ImportStopped extends Error {
   readonly exitCode: number;
 
-  /** @param exitCode 1, or 130 when a person stopped it. */
+  /** @param exitCode 1, or 130 if a user stopped it. */
   constructor(message: string, exitCode = 1) {
     super(message);
     this.name = 'ImportStopped';
@@ -29,7 +29,7 @@ export class ImportStopped extends Error {
   }
 }
 
-/** Options that are not simply named after their field. */
+/** Options whose name differs from the name of the API field. */
 const optionOfField: Record<string, string> = {
   id: '<id>',
   user_id: '--user',
@@ -50,7 +50,7 @@ const optionOfResource: Record<string, string> = {
   Restriction: '<id>',
 };
 
-/** Turns whatever stopped a command into the one line a person reads, naming the option when one is to blame. */
+/** Describes an error in one line and names the option that caused it, if there is one. */
 export function describeFailure(error: unknown): { line: string; exitCode: number } {
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
   if (error instanceof ImportStopped) return { line: error.message, exitCode: error.exitCode };
@@ -59,7 +59,7 @@ export function describeFailure(error: unknown): { line: string; exitCode: numbe
   return { line: describeDatabaseError(error) ?? lastLine(messageOf(error)), exitCode: 1 };
 }
 
-/** What PostgreSQL refuses, by its code. */
+/** Messages by PostgreSQL error code. */
 const refusals: Record<string, string> = {
   '28P01': 'PostgreSQL rejected the login',
   '28000': 'PostgreSQL rejected the login',
@@ -67,7 +67,10 @@ const refusals: Record<string, string> = {
   '42501': 'The database user lacks a required privilege',
 };
 
-/** Whatever has a code of PostgreSQL or of the network and was not named on its way here is of the database. */
+/**
+ * Errors with a PostgreSQL or network code come from the database, because other servers' errors are wrapped where they
+ * occur.
+ */
 function describeDatabaseError(error: unknown): string | undefined {
   const { code, message } = originOf(error);
   if (code === '42P01') return 'The database has no tables yet. Run `millrace migrate` first.';
@@ -88,7 +91,9 @@ function describeAppError(error: AppError): string {
   return option ? `${option}: ${error.message}` : error.message;
 }
 
-/** The first that has a code, to look up, and its words; Prisma hides PostgreSQL's in fields of its own. */
+/**
+ * Finds the first cause with an error code, and its message. Prisma puts the PostgreSQL error into fields of its own.
+ */
 function originOf(error: unknown): { code: string; message: string } {
   for (let each = error as Origin | undefined; typeof each === 'object' && each !== null; ) {
     const code = each.originalCode ?? each.code;
@@ -114,7 +119,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Prisma puts what happened after several lines about where. */
+/** Prisma's messages begin with several lines about the location in the code. */
 function lastLine(message: string): string {
   return message.trim().split('\n').at(-1)?.trim() ?? message;
 }

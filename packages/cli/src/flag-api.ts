@@ -1,7 +1,7 @@
 import { Refusal } from './failures.ts';
 import type { Api } from './management-api.ts';
 
-/** What the management API answers of a flag, as far as a person is shown it; `--json` shows all. */
+/** The part of the management API's flag that is printed for people. `--json` prints the complete response. */
 export interface Flag {
   id: number;
   key: string;
@@ -28,7 +28,7 @@ export interface Condition {
   variant?: string | null;
 }
 
-/** Why a flag is what it is for somebody. */
+/** Why a flag has its value for a person. */
 export interface Reason {
   value: boolean | string;
   evaluation: { reason: string; condition_index: number | null; description: string };
@@ -52,10 +52,10 @@ interface Source {
   property: string;
 }
 
-/** Pages of lists are this long at most. */
+/** Maximum page size of the API. */
 const pageSize = 1000;
 
-/** The flags of a project by key, archived ones too. */
+/** Lists the flags of a project by key, including archived flags. */
 export async function listFlags(api: Api, narrowed: Record<string, string> = {}): Promise<Flag[]> {
   const flags: Flag[] = [];
   for (const archived of ['false', 'true']) {
@@ -70,7 +70,7 @@ export async function listFlags(api: Api, narrowed: Record<string, string> = {})
   return flags.sort((one, other) => (one.key < other.key ? -1 : 1));
 }
 
-/** @throws Refusal when there is none of this key, with the key that was perhaps meant. */
+/** @throws Refusal if no flag has this key. The message suggests a similar key. */
 export async function getFlag(api: Api, key: string): Promise<Flag> {
   const flag = (await listFlags(api, { search: key })).find((each) => each.key === key);
   if (flag === undefined)
@@ -90,7 +90,7 @@ export function noSuchFlag(key: string, keys: string[]): Refusal {
   return new Refusal(`<key>: The project has no flag ${JSON.stringify(key)}.${meant}`);
 }
 
-/** How many characters have to be put in, left out or replaced to make one text of the other (Levenshtein). */
+/** Levenshtein distance: the number of inserted, deleted or replaced characters that turn one text into the other. */
 function changesBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [line, character] of [...one].entries()) {

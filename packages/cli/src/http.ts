@@ -1,11 +1,14 @@
-/** The error body's own words (docs/wire-rules.md#responses), never the whole body: it may repeat what was sent. */
+/**
+ * Returns the message of an error response (docs/wire-rules.md#responses), never the complete body, which may repeat
+ * sent data.
+ */
 export function describeBody(text: string): string {
   const { detail, attr } = parseObject(text);
   if (typeof detail !== 'string') return '';
   return ` ${typeof attr === 'string' ? `${attr}: ` : ''}${detail.slice(0, 300)}`;
 }
 
-/** An empty one for whatever is none. */
+/** Returns an empty object if the text is not a JSON object. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
@@ -15,7 +18,7 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** What was at the bottom of it: the code of the system, or the words of the client. */
+/** Describes the root cause: the system's error code, or the message of the HTTP client. */
 export function describeNetworkError(error: unknown): string {
   let words = '';
   for (let each = error as NetworkError | undefined; typeof each === 'object' && each !== null; each = each.cause) {

@@ -18,7 +18,7 @@ import {
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const logger = createLogger('test', 'error');
 
-/** Starting a process takes seconds on a busy machine; a test does it up to six times. */
+/** Starting a process takes seconds on a busy machine, and a test starts up to six. */
 const timeoutMs = 180_000;
 
 let testDatabase: TestDatabase;
@@ -45,7 +45,7 @@ interface Outcome {
   err: string;
 }
 
-/** Runs `millrace` in a process of its own, with nothing in its environment but what is given. */
+/** Runs `millrace` in a separate process, with only the given environment. */
 function millrace(args: string[], env: Record<string, string> = { DATABASE_URL: testDatabase.url }): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [...compiled.files, ...args], { env, cwd: root }, (_, out, err) =>
@@ -64,7 +64,7 @@ const keyCount = (personalApiKey: unknown) =>
   database.prisma.personal_api_key.count({ where: { secure_value: hashPersonalApiKey(String(personalApiKey)) } });
 
 test(
-  'bootstrap makes an empty database usable, once',
+  'bootstrap makes an empty database usable once',
   async () => {
     await useDatabase({ isMigrated: false });
     const first = await millraceJson(
@@ -112,7 +112,7 @@ test(
 );
 
 test(
-  'a key that is rolled or revoked is really gone',
+  'a rolled or revoked key stops working',
   async () => {
     await useDatabase({ isMigrated: true });
     const tenant = await createTestTenant(database, { email: 'ada@example.com' });
@@ -168,7 +168,7 @@ test(
 );
 
 test(
-  'whoever reads only the beginning of a result gets no error with it',
+  'exits without an error when the reader closes its output early',
   async () => {
     await useDatabase({ isMigrated: true });
     const env = { DATABASE_URL: testDatabase.url };
@@ -183,7 +183,7 @@ test(
 );
 
 test(
-  'a run that is called wrongly ends with 2 and says so in one line',
+  'an incorrect call exits with code 2 and prints one line',
   async () => {
     await useDatabase({ isMigrated: false });
     const err = `error: required option '--name <name>' not specified\n`;

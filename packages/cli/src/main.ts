@@ -2,7 +2,8 @@ import { environment } from '@millrace/runtime';
 import { runCli } from './program.ts';
 
 const unread = new AbortController();
-// As after `| head`. What was begun is done all the same, only a command that runs on ends.
+// The reader closes the pipe early, as in `millrace … | head`. A command still finishes its work, and only commands
+// that run until interrupted end.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -14,18 +14,18 @@ export interface ApiOptions extends HostOptions {
   project: string;
 }
 
-/** What lies below one address of the management API, e.g. a project. */
+/** Client for one path prefix of the management API, such as a project. */
 export interface Api {
   /**
-   * @param path below it, like `feature_flags/`.
-   * @throws Refusal saying what it answered, or that it does not.
+   * @param path relative to the prefix, like `feature_flags/`.
+   * @throws Refusal if the API rejects the request or does not respond.
    */
   call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown>;
 }
 
 /**
- * The options that say where the management API is, and whose project is meant.
- * @param scopes that the key needs, e.g. `the feature_flag scopes`.
+ * Adds the options for the URL of the management API, the key and the project.
+ * @param scopes the scopes that the key needs, e.g. `the feature_flag scopes`.
  */
 export function withApiOptions(command: Command, scopes = 'the feature_flag scopes'): Command {
   const project = new Option('--project <id>', 'project ID').default(
@@ -41,15 +41,15 @@ export function withHostOptions(command: Command, scopes: string): Command {
     .option('--personal-api-key <key>', `personal API key with ${scopes} (default: PERSONAL_API_KEY)`);
 }
 
-/** Longer than a question takes at most, which then says so itself. */
+/** Longer than the API's time limit for queries, so that the API's own error is reported. */
 const timeoutMs = 60_000;
 
-/** The project that the options name. @throws UsageError naming the option that is missing. */
+/** Connects to the project in the options. @throws UsageError that names the missing option. */
 export function connectApi(options: ApiOptions, terminal: Terminal): Api {
   return connectBelow(`/api/projects/${encodeURIComponent(options.project)}/`, options, terminal);
 }
 
-/** @param base path, with a slash at its end. @throws UsageError naming the option that is missing. */
+/** @param base path that ends with a slash. @throws UsageError that names the missing option. */
 export function connectBelow(base: string, options: HostOptions, terminal: Terminal): Api {
   const host = requireAddress(options.apiUrl || terminal.env.API_URL, {
     option: '--api-url',
@@ -79,13 +79,13 @@ async function call(method: string, url: string, { key, body, host }: Asked): Pr
   const answered = `The management API responded with ${status}${describeBody(text)}`;
   if (status === 401 || status === 403) throw new Refusal(`--personal-api-key: ${answered}`);
   if (status === 404 && text.includes('"Project not found."')) throw new Refusal(`--project: ${answered}`);
-  // Another server knows nothing of the path, or leads elsewhere.
+  // Another server responds to an unknown path with 404 or a redirect.
   const isOther = status === 404 || (status >= 300 && status < 400);
   if (status >= 400 && !isOther) throw new Refusal(answered);
   try {
     if (!isOther) return JSON.parse(text) as unknown;
   } catch {
-    // Said below.
+    // The error below covers invalid JSON too.
   }
   throw new Refusal(`--api-url: ${host} is not a Millrace management API (it responded with ${status}).`);
 }

@@ -1,7 +1,7 @@
-/** Where a run reads from and writes to; the process's own in `main.ts`. */
+/** Input and output of a command. `main.ts` passes those of the process. */
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** Where it is called: a system that `npm start` runs there is found. */
+  /** Current directory. A system that `npm start` runs there is used by default. */
   directory?: string;
   /** Results only, so that they can be piped. */
   out: { write(text: string): unknown };
@@ -9,7 +9,7 @@ export interface Terminal {
   err: { write(text: string): unknown; isTTY?: boolean };
   /** Standard input, for commands that read it. */
   input?: NodeJS.ReadableStream;
-  /** Aborts when the person wants a command that runs on to end; asked for by such commands only. */
+  /** Aborted when the user interrupts the command. Only used by commands that run until then. */
   readonly interrupted?: AbortSignal;
 }
 
@@ -17,15 +17,15 @@ type Field = string | number | boolean | Date | null | readonly string[] | reado
 export type Row = Record<string, Field>;
 
 export interface Printer {
-  /** One thing: a JSON object, or a line per field. */
+  /** Prints one record: a JSON object, or a line per field. */
   record(row: Row): void;
-  /** Several things of one kind: a JSON array, or a table. */
+  /** Prints several records of one type: a JSON array, or a table. */
   table(rows: Row[]): void;
-  /** A sentence for a person; never part of the result. */
+  /** Prints a sentence for people, which is never part of the result. */
   note(sentence: string): void;
 }
 
-/** @param isJson print results as JSON, for programs. Times are ISO 8601 in UTC either way. */
+/** @param isJson print results as JSON, for programs. Times are ISO 8601 in UTC in both cases. */
 export function createPrinter(terminal: Terminal, isJson: boolean): Printer {
   const line = (text: string) => void terminal.out.write(`${text}\n`);
   const note = (sentence: string) => void terminal.err.write(`${sentence}\n`);
@@ -59,7 +59,7 @@ export function createPrinter(terminal: Terminal, isJson: boolean): Printer {
   };
 }
 
-/** `projectApiKey` → `project api key`. */
+/** Converts `projectApiKey` to `project api key`. */
 function toLabel(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
@@ -67,6 +67,6 @@ function toLabel(name: string): string {
 function toText(field: Field): string {
   if (field === null || field === '' || (Array.isArray(field) && field.length === 0)) return '-';
   if (field instanceof Date) return field.toISOString();
-  // A control character would move the cursor of whoever reads the table.
+  // A control character could move the reader's cursor.
   return (Array.isArray(field) ? field.join(', ') : String(field)).replace(/\p{Cc}/gu, '\uFFFD');
 }

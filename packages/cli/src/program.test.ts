@@ -43,8 +43,8 @@ async function runJson(...args: string[]): Promise<unknown> {
 const unknown = '00000000-0000-4000-8000-000000000000';
 const anyTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
-describe('as JSON', () => {
-  test('organizations and plans', async () => {
+describe('results as JSON', () => {
+  test('creates and lists organizations and sets their plans', async () => {
     const created = await runJson('org', 'create', '--name', 'Second', '--plan', 'free');
     expect(created).toEqual({ id: expect.any(String), name: 'Second', plan: 'free', createdAt: anyTime });
     const { id } = created as { id: string };
@@ -66,7 +66,7 @@ describe('as JSON', () => {
     });
   });
 
-  test('limits of a plan stay until they are changed', async () => {
+  test('keeps the limits of a plan until they are changed', async () => {
     const { id } = (await runJson('org', 'create', '--name', 'Limited')) as { id: string };
     const set = (...options: string[]) => runJson('plan', 'set', '--organization', id, '--plan', 'free', ...options);
     expect(await set('--events-per-month', '1000000', '--events-per-second', '0')).toMatchObject({
@@ -88,7 +88,7 @@ describe('as JSON', () => {
     }
   });
 
-  test('restrictions', async () => {
+  test('adds, lists and removes restrictions', async () => {
     const add = (...options: string[]) =>
       runJson('restriction', 'add', '--project-api-key', 'phc_noisy', '--kind', ...options);
     const whole = await add('drop_event', '--note', 'a broken release');
@@ -112,7 +112,7 @@ describe('as JSON', () => {
     expect(wrongKind.err).toContain('Must be drop_event or force_overflow or skip_person_processing.');
   });
 
-  test('users and members', async () => {
+  test('creates users and adds them as members', async () => {
     const user = await runJson('user', 'create', '--email', 'new@example.com', '--first-name', 'New');
     const { id } = user as { id: number };
     expect(user).toEqual({
@@ -134,14 +134,14 @@ describe('as JSON', () => {
     expect(await runJson('user', 'list', '--organization', tenant.organizationId)).toHaveLength(2);
   });
 
-  test('users are kept out and let in again', async () => {
+  test('deactivates and activates users', async () => {
     const { id, email } = await createUser(database.sql, { email: 'leaver@example.com' });
     expect(await runJson('user', 'deactivate', String(id))).toMatchObject({ id, isActive: false });
     expect(await runJson('user', 'activate', email)).toMatchObject({ id, isActive: true });
     expect((await run(['user', 'deactivate', '999999'])).err).toBe('error: --user: User not found.\n');
   });
 
-  test('levels of members, and their end; the last owner stays', async () => {
+  test('changes membership levels and removes members, but keeps the last owner', async () => {
     const { id: userId } = await createUser(database.sql, { email: 'climber@example.com' });
     const member = ['--organization', tenant.organizationId, '--user', String(userId)];
     await runJson('member', 'add', ...member);
@@ -164,7 +164,7 @@ describe('as JSON', () => {
     }
   });
 
-  test('invites: accepted for a person without an account and for one with, withdrawn', async () => {
+  test('accepts invites for people with and without an account, and withdraws them', async () => {
     const invite = (email: string) =>
       database.prisma.organization_invite.create({
         data: {
@@ -205,7 +205,7 @@ describe('as JSON', () => {
     }
   });
 
-  test('projects', async () => {
+  test('creates and lists projects', async () => {
     const args = ['--organization', tenant.organizationId, '--name', 'App', '--timezone', 'Asia/Tokyo'];
     const created = await runJson('project', 'create', ...args);
     expect(created).toEqual({
@@ -224,7 +224,7 @@ describe('as JSON', () => {
     ]);
   });
 
-  test('environments', async () => {
+  test('creates and lists environments', async () => {
     const created = await runJson('environment', 'create', '--project', String(tenant.projectId), '--name', 'Staging');
     expect(created).toEqual({
       environmentId: expect.any(Number),
@@ -243,7 +243,7 @@ describe('as JSON', () => {
     );
   });
 
-  test('keys of one user', async () => {
+  test('creates, lists, rolls and revokes the keys of one user', async () => {
     const { id: userId } = await createUser(database.sql, { email: 'keys@example.com' });
     expect(await runJson('key', 'list', '--user', 'KEYS@example.com')).toEqual([]);
     const args = ['--label', 'Limited', '--scopes', '*', '--projects', String(tenant.environmentId)];
@@ -256,7 +256,7 @@ describe('as JSON', () => {
     expect(await runJson('key', 'list', '--user', String(userId))).toEqual([]);
   });
 
-  test('a migration that has nothing to do', async () => {
+  test('reports a migration that has nothing to do', async () => {
     expect(await run(['migrate', '--json'])).toEqual({
       exitCode: 0,
       out: '{\n  "applied": []\n}\n',
@@ -265,8 +265,8 @@ describe('as JSON', () => {
   });
 });
 
-describe('for people', () => {
-  test('a table has aligned columns and no trailing white space', async () => {
+describe('results as text', () => {
+  test('aligns the columns of a table without trailing white space', async () => {
     const { out } = await run(['project', 'list', '--organization', tenant.organizationId]);
     const [head = '', first = ''] = out.split('\n');
     expect(head).toMatch(/^project id {2}environment id {2}organization id/);
@@ -274,7 +274,7 @@ describe('for people', () => {
     expect(out).not.toMatch(/ \n/);
   });
 
-  test('an empty table says so on the side', async () => {
+  test('reports an empty table on standard error', async () => {
     await createUser(database.sql, { email: 'nokeys@example.com' });
     expect(await run(['key', 'list', '--user', 'nokeys@example.com'])).toEqual({
       exitCode: 0,
@@ -283,8 +283,8 @@ describe('for people', () => {
     });
   });
 
-  test('control characters do not reach the terminal', async () => {
-    // Names are checked, and this one could only have come from elsewhere.
+  test('replaces control characters', async () => {
+    // Commands reject such a name, so write it directly to the database.
     await database.sql.query('UPDATE project SET name = $2 WHERE organization_id = $1', [
       tenant.organizationId,
       'a\u001b[2Jb',
@@ -296,24 +296,24 @@ describe('for people', () => {
 
 const withoutDatabase: [string, string, number, string][] = [
   [
-    'no address',
+    'a missing URL',
     '',
     2,
     '--database-url: Pass the URL of the database, or set DATABASE_URL. Neither is needed in a clone where `npm start` is running.',
   ],
   [
-    'no server',
+    'an unreachable server',
     'postgresql://u:secret@127.0.0.1:1/x',
     1,
     '--database-url: Could not connect to the database (ECONNREFUSED). Check the URL and that PostgreSQL is running.',
   ],
 ];
 
-test.each(withoutDatabase)('%s: one line, without the password', async (_, url, exitCode, line) => {
+test.each(withoutDatabase)('%s prints one line without the password', async (_, url, exitCode, line) => {
   expect(await run(['org', 'list'], { DATABASE_URL: url })).toEqual({ exitCode, out: '', err: `error: ${line}\n` });
 });
 
-test('a database before its migration: one line that says what to do', async () => {
+test('a database without tables prints one line that says what to do', async () => {
   const empty = await createTestDatabase({ isMigrated: false });
   try {
     const err = 'error: The database has no tables yet. Run `millrace migrate` first.\n';
@@ -429,8 +429,8 @@ const refusals: [string[], number, RegExp][] = [
   [['migrate', '--prisma-directory', '/nowhere'], 2, /^error: --prisma-directory: \/nowhere contains no migrations\.$/],
 ];
 
-describe('refused', () => {
-  test.each(refusals)('%p', async (args, exitCode, line) => {
+describe('invalid calls', () => {
+  test.each(refusals)('rejects %p', async (args, exitCode, line) => {
     const before = await counts();
     const outcome = await run(args);
 
@@ -441,7 +441,7 @@ describe('refused', () => {
   });
 });
 
-test.each([[['--help']], [['key', 'create', '--help']]])('help for %p is no failure', async (args) => {
+test.each([[['--help']], [['key', 'create', '--help']]])('prints help for %p and exits with code 0', async (args) => {
   expect(await run(args)).toMatchObject({ exitCode: 0, out: expect.stringContaining('Usage: millrace'), err: '' });
 });
 

@@ -28,14 +28,14 @@ import type { Terminal } from './output.ts';
 import { useRunningSystem } from './running-system.ts';
 
 /**
- * Runs one command. A failure is one line on `err`; with `--json` every line there is an object, `{"note": …}` or
+ * Runs one command. A failure is one line on `err`. With `--json`, every line there is an object, `{"note": …}` or
  * `{"error": …, "exitCode": …}`.
  * @param args the words after the program's name.
- * @returns exit code: 0 done, 1 the command failed, 2 it was called wrongly, 130 it was interrupted.
+ * @returns exit code: 0 success, 1 the command failed, 2 it was called incorrectly, 130 it was interrupted.
  */
 export async function runCli(args: string[], given: Terminal): Promise<number> {
   const isJson = (args.includes('--') ? args.slice(0, args.indexOf('--')) : args).includes('--json');
-  // What a command finds out about its environment is its own.
+  // Commands add to their environment, so give each run a copy.
   const terminal = Object.create(given, {
     env: { value: { ...given.env } },
     ...(isJson && { err: { value: notesAsJson(given.err) } }),
@@ -51,10 +51,10 @@ export async function runCli(args: string[], given: Terminal): Promise<number> {
   }
 }
 
-/** What is wrong with the words it was called with. Help and version that were asked for are no failure. */
+/** Describes an incorrect call. A request for help or the version is not a failure. */
 function describeCall({ code, exitCode, message }: CommanderError): { line: string; exitCode: number } {
   if (exitCode === 0) return { line: '', exitCode };
-  // Help was shown instead: a command without the word that says what to do.
+  // Commander shows the help if the subcommand is missing.
   if (code === 'commander.help') return { line: 'Specify one of the commands above.', exitCode: 2 };
   return { line: message.replace(/^error: /, '').replaceAll(/\n/g, ' '), exitCode: 2 };
 }
@@ -67,7 +67,7 @@ function notesAsJson(err: Terminal['err']): Terminal['err'] {
   };
 }
 
-/** All commands of `millrace`, in the order an operator meets them. */
+/** Creates all commands of `millrace`, in the order in which an operator needs them. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('millrace')
     .description('Set up and manage a Millrace installation.')
@@ -79,7 +79,7 @@ export function createProgram(terminal: Terminal): Command {
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text),
       writeErr: (text) => void terminal.err.write(text),
-      // It is said by who runs the program, in one line.
+      // `runCli` prints errors, in one line.
       outputError: () => {},
     })
     .hook('preAction', (_, command) => useRunningSystem(command, terminal));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** A clone in which `npm start` runs. */
+/** Directory of a clone in which `npm start` is running. */
 let clone: string;
 let inner: string;
 let file: string;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   for (const folder of ['.git', '.millrace', 'docs/decisions']) mkdirSync(join(clone, folder), { recursive: true });
   file = join(clone, '.millrace/connection.json');
   const connection = {
-    // Nobody answers there: what is asked of it says its address.
+    // No server listens there, so the error shows which address was used.
     ...{ apiUrl: 'http://127.0.0.1:2', ingestUrl: 'http://127.0.0.1:2' },
     ...{ personalApiKey: 'phx_of_the_clone', projectApiKey: 'phc_of_the_clone' },
     settings: { DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres' },
@@ -30,21 +30,21 @@ afterAll(async () => {
 });
 
 async function run(words: string, directory: string, env: Record<string, string> = {}) {
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   const exitCode = await runCli(words.split(' '), {
     env,
     directory,
-    out: { write: (text) => (said.out += text) },
-    err: { write: (text) => (said.err += text) },
+    out: { write: (text) => (output.out += text) },
+    err: { write: (text) => (output.err += text) },
   });
-  return { exitCode, ...said };
+  return { exitCode, ...output };
 }
 const used = () => `Using the system started by npm start (${file}).\n`;
 
 test.each([
-  ['the clone itself', () => clone],
-  ['a folder inside', () => inner],
-])('commands in %s are for the system that runs there, and say so', async (_, folder) => {
+  ['the root of the clone', () => clone],
+  ['a directory of the clone', () => inner],
+])('commands in %s use the system that runs there, and say so', async (_, folder) => {
   expect(await run('org list', folder())).toEqual({ exitCode: 0, out: '', err: `${used()}(none)\n` });
   expect((await run('dead-letters list', folder())).err).toContain('EVENT_LOG=postgres (PostgreSQL)');
   for (const words of ['flags list', 'snippet', `import ${join(clone, 'events.jsonl')} --patience 0`]) {
@@ -54,13 +54,13 @@ test.each([
   }
 });
 
-test('a chosen data directory is looked into instead', async () => {
+test('looks in the directory of MILLRACE_DATA_DIR instead', async () => {
   const env = { MILLRACE_DATA_DIR: join(clone, '.millrace') };
   expect((await run('org list', tmpdir(), env)).exitCode).toBe(0);
   expect((await run('org list', clone, { MILLRACE_DATA_DIR: inner })).exitCode).toBe(2);
 });
 
-test('help and version name no system', async () => {
+test('help and version do not print which system is used', async () => {
   expect(await run('--version', clone)).toEqual({
     exitCode: 0,
     out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
@@ -69,7 +69,10 @@ test('help and version name no system', async () => {
   expect((await run('flags --help', clone)).err).toBe('');
 });
 
-/** What somebody says of another installation, and what is then missing or fails: never completed from here. */
+/**
+ * Commands whose options or environment refer to another installation, and their error. They are never completed with
+ * values from here.
+ */
 test.each([
   ['org list', { DATABASE_URL: 'postgresql://u@127.0.0.1:2/x' }, '--database-url: Could not connect to the database'],
   ['org list --database-url postgresql://u@127.0.0.1:2/x', {}, '--database-url: Could not connect to the database'],
@@ -78,13 +81,13 @@ test.each([
   ['flags list --api-url http://127.0.0.1:2', {}, '--personal-api-key: Pass a personal API key'],
   ['snippet --host http://127.0.0.1:2', {}, '--project-api-key: Pass the project API key of an environment'],
   ['import events.jsonl', { INGEST_URL: 'http://127.0.0.1:2' }, '--project-api-key: Pass the API key of the project'],
-] as const)('%s with %j is not for the system that runs here', async (words, env, line) => {
+] as const)('%s with %j does not use the system that runs here', async (words, env, line) => {
   const { err } = await run(words, clone, env);
   expect(err).toMatch(/^error: /);
   expect(err).toContain(line);
 });
 
-test('outside of a repository only the folder itself counts', async () => {
+test('outside of a repository, only looks in the current directory', async () => {
   const outer = mkdtempSync(join(tmpdir(), 'millrace-outside-'));
   try {
     mkdirSync(join(outer, '.millrace'));

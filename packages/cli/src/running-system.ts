@@ -3,22 +3,22 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Terminal } from './output.ts';
 
-/** What `npm start` writes into `.millrace/connection.json` while its system runs. */
+/** Content of `.millrace/connection.json`, which `npm start` writes while its system runs. */
 interface RunningSystem {
   apiUrl: string;
   ingestUrl: string;
   personalApiKey: string;
   projectApiKey: string;
-  /** What its services were started with: the database, the event log, Redis, the key of stored secrets. */
+  /** Settings of its services: the database, the event log, Redis and the key for stored secrets. */
   settings: Record<string, string>;
 }
 
-/** Whoever says one of these means another installation than the one that runs here. */
+/** If one of these is set, the command is for another installation. */
 const storageSettings = ['DATABASE_URL', 'DATABASE_URL_FILE', 'EVENT_LOG', 'KAFKA_BROKERS', 'REDIS_URL'];
 
 /**
- * Where nobody says which installation is meant, a command is for the system that `npm start` runs in this folder, or above
- * it in the same repository. An address is never completed with the key of another installation.
+ * Unless another installation is configured, uses the system that `npm start` runs in this directory or above it in the
+ * same repository. An address is never combined with the key of another installation.
  */
 export function useRunningSystem(command: Command, terminal: Terminal): void {
   const path = terminal.directory === undefined ? undefined : findConnectionFile(terminal.directory, terminal.env);
@@ -40,21 +40,26 @@ export function useRunningSystem(command: Command, terminal: Terminal): void {
   terminal.err.write(`Using the system started by npm start (${path}).\n`);
 }
 
-/** The nearest one up to the root of the repository; outside of a repository in the folder itself only. */
+/**
+ * Looks for the nearest file, walking up to the root of the repository. Outside a repository, looks only in the current
+ * directory.
+ */
 function findConnectionFile(directory: string, { MILLRACE_DATA_DIR: chosen }: Terminal['env']): string | undefined {
-  if (chosen) return own(join(chosen, 'connection.json'));
+  if (chosen) return ifOwnFile(join(chosen, 'connection.json'));
   const folders = [directory];
   for (let folder = directory; !existsSync(join(folder, '.git')); ) {
     const above = dirname(folder);
-    if (above === folder) return own(join(directory, '.millrace/connection.json'));
+    if (above === folder) return ifOwnFile(join(directory, '.millrace/connection.json'));
     folders.push(above);
     folder = above;
   }
-  return folders.map((folder) => own(join(folder, '.millrace/connection.json'))).find((path) => path !== undefined);
+  return folders
+    .map((folder) => ifOwnFile(join(folder, '.millrace/connection.json')))
+    .find((path) => path !== undefined);
 }
 
-/** A file that another user has put there is not believed. */
-function own(path: string): string | undefined {
+/** Ignores a file that another user has put there. */
+function ifOwnFile(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   const user = process.getuid?.();
   return found?.isFile() && (user === undefined || user === 0 || found.uid === user) ? path : undefined;

@@ -15,14 +15,13 @@ import { createPrinter, type Printer, type Terminal } from './output.ts';
 
 export interface Session {
   sql: Sql;
-  /** The typed client. */
   prisma: PrismaClient;
   printer: Printer;
-  /** Runs a change and what is written down of it in one transaction: either both are kept or none. */
+  /** Runs a change and its activity log entry in one transaction. */
   change<T>(work: (tx: Transaction, operator: Operator) => Promise<T>): Promise<T>;
 }
 
-/** Who runs the command: nobody whom we know, so what is written down of it names the command. */
+/** The operator who runs a command. There is no user account, so the activity log names the command instead. */
 export interface Operator {
   actor: { command: string };
   record(done: Omit<Activity, 'actor'>): Promise<void>;
@@ -33,7 +32,7 @@ export interface GlobalOptions {
   databaseUrl?: string;
 }
 
-/** Runs the work of one command with what its global options name, and closes everything afterwards. */
+/** Runs the work of one command with the database in its global options, and closes the database afterwards. */
 export async function withSession(
   command: Command,
   terminal: Terminal,
@@ -41,13 +40,13 @@ export async function withSession(
 ): Promise<void> {
   const options = command.optsWithGlobals<GlobalOptions>();
   const printer = createPrinter(terminal, options.json === true);
-  // Results go to standard output, so nothing may be logged there.
+  // Results go to standard output, so the logger must not write there.
   const logger = createLogger('millrace-cli', 'error');
   const database = createDatabase({ url: readDatabaseUrl(options, terminal), logger, poolSize: 1 });
   try {
     await work({
       sql: database.sql,
-      // Made when it is asked for: few commands need it.
+      // Created on first use, because few commands need it.
       get prisma() {
         return database.prisma;
       },
@@ -64,13 +63,13 @@ export async function withSession(
   }
 }
 
-/** The words that called it, without the program's: `member set-level`. */
+/** Returns the command's words without the program's name, such as `member set-level`. */
 function nameOf(command: Command): string {
   const { parent } = command;
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
-/** @throws UsageError when neither the option nor the environment has a PostgreSQL address. */
+/** @throws UsageError if neither the option nor the environment has a valid PostgreSQL URL. */
 export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): string {
   const url = options.databaseUrl || addressIn(terminal.env);
   if (!url)
@@ -83,7 +82,7 @@ export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): str
   return url;
 }
 
-/** What the services read of it, so that the same environment serves both. */
+/** Reads the same settings as the services, so that one environment serves both. */
 function addressIn(env: Terminal['env']): string | undefined {
   if (!env.DATABASE_URL && !env.DATABASE_URL_FILE) return undefined;
   try {

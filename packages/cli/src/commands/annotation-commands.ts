@@ -15,7 +15,7 @@ interface CreateOptions extends ApiOptions {
   organization?: boolean;
 }
 
-/** `annotations …`: notes about points in time, for example from a deployment. */
+/** Adds `annotations …`, which manages notes about points in time. A deployment script can use it to mark a release. */
 export function addAnnotationCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('annotations').description('manage project annotations through the management API');
   const list = commands

@@ -28,7 +28,7 @@ const made = (kind: string, address = '') => ({
   },
 });
 
-test('without an organization the link makes the first owner, else it signs a user in, who has to be named', async () => {
+test('creates a link for the first owner while there is no organization, and otherwise a sign-in link that requires --user', async () => {
   publicUrl = undefined;
   expect(await run()).toMatchObject(made('first_owner'));
   const { userId } = await createTestTenant(database.url);

@@ -15,7 +15,7 @@ afterAll(() => testDatabase.drop());
 
 const patience = { appendTimeoutMs: patienceMs };
 
-describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
+describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the event log on %s', (kind) => {
   let log: EventLog;
   let close: () => Promise<void>;
   let prefix: string;
@@ -100,10 +100,10 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     return records;
   }
 
-  test('letters are listed, shown, replayed and discarded', async () => {
+  test('lists, shows, replays and discards dead letters', async () => {
     const first = await appendLetter(1, 'invalid_uuid');
     const second = await appendLetter(2, 'processing_error');
-    // The same letter once more: its consumer died before it could note it.
+    // Append the same dead letter again, as a consumer does that crashes before it stores its offset.
     await appendLetter(2, 'processing_error');
     expect(await runJson('dead-letters', 'list')).toEqual(
       expect.arrayContaining([
@@ -135,7 +135,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
       [first, 'discarded'],
       [second, 'replayed'],
     ]);
-    // Somebody who names a letter means it, whatever was decided before.
+    // A dead letter that is named on the command line is replayed even if a decision about it was already made.
     expect(await runJson('dead-letters', 'replay', first)).toEqual({ replayed: 1, skipped: 0 });
     expect(await recordsOf(topics.live)).toHaveLength(2);
   });
@@ -148,13 +148,13 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     ['--since', '2026-11-20T10:00:00Z', 2],
     ['--since', '2026-11-20T10:00:01Z', 0],
     ['--until', '2026-11-20T09:59:59Z', 0],
-  ])('%s %s leaves %i of two', async (option, value, count) => {
+  ])('`%s %s` lists %i of two dead letters', async (option, value, count) => {
     await appendLetter(1, 'invalid_uuid');
     await appendLetter(2, 'processing_error');
     expect(await runJson('dead-letters', 'list', option, value)).toHaveLength(count);
   });
 
-  test('a letter without its value is left where it is', async () => {
+  test('skips a dead letter whose value was omitted', async () => {
     await appendLetter(3, 'processing_error', { dlq_value_omitted: 'true' });
     const { out, err, ended } = await run(['dead-letters', 'replay', '--all', '--json']);
     expect(await ended).toBe(0);
@@ -169,7 +169,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     [['dead-letters', 'replay', 'events.live/1/77'], 1, 'Dead letter events.live/1/77 not found.'],
     [['dead-letters', 'show', 'x'], 1, 'Dead letter x not found.'],
     [['dead-letters', 'list', '--since', 'yesterday'], 2, '--since'],
-  ] as const)('%j is refused', async (args, exitCode, message) => {
+  ] as const)('rejects %j', async (args, exitCode, message) => {
     await appendLetter(1, 'invalid_uuid');
     const { err, ended } = await run([...args]);
     expect(await ended).toBe(exitCode);
@@ -177,7 +177,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     expect(await recordsOf(topics.live)).toEqual([]);
   });
 
-  test('tail shows what is published from now on, filtered, until it is interrupted', async () => {
+  test('tail prints new events that match the filter until it is interrupted', async () => {
     const processed = (project_id: number, event: string): Partial<ProcessedEvent> => ({
       version: 1,
       uuid: randomUUID(),
@@ -198,7 +198,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     let sent = 0;
     await eventually(
       async () => {
-        // It begins with what comes after it has begun, which only it knows.
+        // tail starts at the end of the topic at a moment unknown to the test, so publish until it prints an event.
         sent += 1;
         await publish(processed(8, 'elsewhere'), processed(7, `seen ${sent}`));
         return out.length > 0;
@@ -216,7 +216,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
   });
 });
 
-test('a log that cannot be reached is one line', async () => {
+test('reports an unreachable log in one line', async () => {
   const err: string[] = [];
   const exitCode = await runCli(['tail'], {
     env: { DATABASE_URL: testDatabase.url, EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1' },
@@ -228,7 +228,7 @@ test('a log that cannot be reached is one line', async () => {
   expect(err.join('')).not.toContain('database');
 });
 
-test('a list that may be incomplete says so, with how far each partition was read', async () => {
+test('an incomplete list says so, and says how far each partition was read', async () => {
   const database = createDatabase({ url: testDatabase.url, logger, poolSize: 2 });
   const log = createPostgresLog({ database, logger, ...patience });
   const prefix = `t-${randomUUID()}.`;

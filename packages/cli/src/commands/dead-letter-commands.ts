@@ -25,7 +25,10 @@ type Letters = ReadDeadLetter[];
 type Work = (found: Letters, open: OpenLog, session: Session) => Promise<void>;
 
 const nameArgument = 'dead letter name, as shown by `dead-letters list`, e.g. events.live/3/1042';
-/** Records appended at once; decisions are noted after each such part, so that an interruption repeats little. */
+/**
+ * Number of records replayed at a time. Decisions are stored after each batch, so an interruption repeats only a few
+ * records.
+ */
 const replayPart = 100;
 
 export function addDeadLetterCommands(program: Command, terminal: Terminal): void {
@@ -56,7 +59,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     .argument('<name>', nameArgument)
     .action((name: string, _options: object, command: Command) =>
       withLetters({ names: [name], includeDecided: true }, command, terminal, async (found, _, { printer }) => {
-        const letter = only(found, name);
+        const letter = singleLetter(found, name);
         const value = letter.record.value.toString('utf8');
         printer.record({
           ...toRow(letter),
@@ -118,12 +121,13 @@ function withFilters(command: Command): Command {
     .addOption(new Option('--until <time>', 'only records that failed at or before this time').argParser(parseTime));
 }
 
-/** Reads the topic from its start and hands over the letters the filter leaves. */
+/** Reads the dead-letter topic from its start and calls `work` with the dead letters that match the filter. */
 function withLetters(filter: DeadLetterFilter, command: Command, terminal: Terminal, work: Work): Promise<void> {
   return withSession(command, terminal, (session) =>
     withLog(command, terminal, async (open) => {
       const decisions = await readDeadLetterDecisions(session.sql);
-      // A crash between giving a record up and noting it repeats the letter: the name makes it one.
+      // A consumer that crashes before it stores its offset appends a dead letter again, so identify dead letters by
+      // name.
       const found = new Map<string, ReadDeadLetter>();
       const unread = await readTopic(open.log, {
         topic: open.topics.deadLetter,
@@ -132,7 +136,8 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
         signal: new AbortController().signal,
         onRecord(record) {
           const letter = toDeadLetter(record);
-          if (letter !== null && isWanted(letter, filter, decisions)) found.set(`${letter.name} ${letter.log}`, letter);
+          if (letter !== null && matchesFilter(letter, filter, decisions))
+            found.set(`${letter.name} ${letter.log}`, letter);
         },
       });
       for (const partition of unread) session.printer.note(incomplete(partition));
@@ -157,7 +162,11 @@ function filterOf({ reason, projectApiKey, since, until }: FilterOptions): DeadL
   };
 }
 
-/** What is changed must be named: by letters, by a filter, or by --all. Letters named may have a decision already. */
+/**
+ * Returns the dead letters to change. Selecting all of them requires --all. Names also select dead letters that already
+ * have a decision.
+ * @throws UsageError without names, a filter and --all.
+ */
 function selectionOf(names: string[], options: FilterOptions): DeadLetterFilter {
   const filter = filterOf(options);
   if (names.length > 0) return { ...filter, names, includeDecided: true };
@@ -166,10 +175,10 @@ function selectionOf(names: string[], options: FilterOptions): DeadLetterFilter 
 }
 
 function requireAll(found: Letters, names: string[]): void {
-  for (const name of names) only(found, name);
+  for (const name of names) singleLetter(found, name);
 }
 
-function only(found: Letters, name: string): ReadDeadLetter {
+function singleLetter(found: Letters, name: string): ReadDeadLetter {
   const letter = found.find((one) => one.name === name);
   if (letter === undefined) throw new Refusal(`<name>: Dead letter ${name} not found.`);
   return letter;
@@ -183,18 +192,18 @@ function toRow({ name, reason, step, at, record }: ReadDeadLetter): Row {
   return { name, reason, step, at, bytes: record.value.length };
 }
 
-/** Which letters a command means; a field that is absent excludes none. */
+/** Which dead letters to select. A field that is absent does not restrict the selection. */
 interface DeadLetterFilter {
   names?: string[];
   reason?: string;
   projectApiKey?: string;
   since?: Date;
   until?: Date;
-  /** Letters with a decision are left out unless this is set. */
+  /** Also selects dead letters that already have a decision. */
   includeDecided?: boolean;
 }
 
-function isWanted(
+function matchesFilter(
   letter: ReadDeadLetter,
   filter: DeadLetterFilter,
   decisions: ReadonlyMap<string, DecidedDeadLetter>,
@@ -208,7 +217,7 @@ function isWanted(
   return includeDecided === true || decisionOn(letter, decisions) === null;
 }
 
-/** A time in ISO 8601, or so long ago: `90m`, `24h`, `7d`. */
+/** Parses an ISO 8601 time, or an age such as `90m`, `24h` or `7d`. */
 function parseTime(text: string): Date {
   const ago = /^(\d{1,6})([mhd])$/.exec(text);
   const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };

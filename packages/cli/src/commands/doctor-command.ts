@@ -12,7 +12,7 @@ import { createPrinter, type Terminal } from '../output.ts';
 import { type GlobalOptions, readDatabaseUrl } from '../session.ts';
 import { defaultPrismaDirectory } from './installation-commands.ts';
 
-/** As many as there are checks of PostgreSQL, so that one that hangs holds up no other. */
+/** One connection per PostgreSQL check, so that a check that hangs does not block the others. */
 const poolSize = 14;
 const queryTimeoutMs = 4500;
 
@@ -30,7 +30,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const logger = createLogger('millrace-cli', 'error');
-      // What does not answer is a finding.
+      // A server that does not respond becomes a finding, so connection errors are not logged as well.
       logger.silent = true;
       const url = readDatabaseUrl(options, terminal);
       const database = createDatabase({ url, logger, poolSize, queryTimeoutMs, statementTimeoutMs: queryTimeoutMs });
@@ -46,18 +46,21 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-/** What is, and below it what to do. */
+/** Formats a finding as one line, with its advice in a second line. */
 function toText({ check, state, found, advice }: NamedFinding): string {
   const lines = [`${state.padEnd(7)}  ${check}: ${found}`, ...(advice === null ? [] : [`         → ${advice}`])];
-  // A control character would move the cursor of whoever reads it.
+  // A control character could move the reader's cursor.
   return lines.map((line) => `${line.replace(/\p{Cc}/gu, '\uFFFD')}\n`).join('');
 }
 
-/** Looks at settings, certificates and all stores, side by side; a store that is away keeps none from being looked at. */
+/**
+ * Checks the settings, certificates and all stores in parallel. A store that is unreachable does not prevent the other
+ * checks.
+ */
 async function diagnose(patient: Patient): Promise<NamedFinding[]> {
   const { env } = patient;
   const read = readPart('settings', () => readConfig(doctorSettingsSchema, env));
-  // With the defaults what can be looked at is.
+  // If the settings are invalid, run the other checks with the defaults.
   const settings = 'value' in read ? read.value : readConfig(doctorSettingsSchema, {});
   const [postgres, redis, log, mail] = await Promise.all([
     diagnosePostgres(patient, settings),

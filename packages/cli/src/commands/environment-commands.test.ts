@@ -21,7 +21,7 @@ async function run(...args: string[]) {
   return { exitCode, result: out.join('') === '' ? null : JSON.parse(out.join('')), err: err.join('') };
 }
 
-test('a secret key is created once, rolled, shown masked and revoked', async () => {
+test('creates a secret key once, rolls it, shows it masked and revokes it', async () => {
   const created = await run('create');
   expect(created).toMatchObject({
     exitCode: 0,
@@ -47,6 +47,6 @@ test('a secret key is created once, rolled, shown masked and revoked', async () 
   expect((await run('show')).result).toEqual([]);
 });
 
-test('a slot that there is not is named', async () => {
+test('names --slot when the slot does not exist', async () => {
   expect(await run('revoke', '--slot', 'third')).toMatchObject({ err: expect.stringContaining('--slot') });
 });

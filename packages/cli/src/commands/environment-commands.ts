@@ -103,7 +103,7 @@ function toRow(environment: Awaited<ReturnType<typeof createEnvironment>>): Row 
   };
 }
 
-/** `environment secret-key …`: the keys with which servers read flag definitions. */
+/** Adds `environment secret-key …`, which manages the keys that server SDKs use to read flag definitions. */
 function addSecretKeyCommands(environment: Command, terminal: Terminal): void {
   const commands = environment
     .command('secret-key')

@@ -10,7 +10,7 @@ interface EvaluateOptions extends ApiOptions {
   explain?: boolean;
 }
 
-/** `flags evaluate`: what a flag is for somebody, and why. */
+/** Adds `flags evaluate`, which shows the value of a flag for one person, and why it has this value. */
 export function addEvaluateCommand(commands: Command, terminal: Terminal): void {
   withApiOptions(
     commands
@@ -53,7 +53,7 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
   });
 }
 
-/** @throws Refusal when there is no such flag. */
+/** @throws Refusal if the flag does not exist. */
 async function askReason(key: string, options: EvaluateOptions, terminal: Terminal): Promise<Reason> {
   const query = new URLSearchParams({
     distinct_id: options.distinctId,
@@ -85,7 +85,7 @@ function parted(text: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** `5` is a number, `true` a boolean, `free` a text. */
+/** Parses a property value: `5` is a number, `true` a boolean and `free` a string. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -94,7 +94,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** How a flag came to be what it is for somebody, a line for every step. No line holds the value of a property. */
+/**
+ * Describes each step of the evaluation in one line. Lines never contain property values, which may be personal data.
+ */
 function explanationLines({ evaluation, explanation }: Reason): string[] {
   if (explanation === null) return [];
   const { hashed, holdout, enrollment, conditions, variant_hash: variantHash } = explanation;

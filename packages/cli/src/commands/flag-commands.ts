@@ -6,7 +6,7 @@ import { type Api, type ApiOptions, connectApi, withApiOptions } from '../manage
 import { createPrinter, type Row, type Terminal } from '../output.ts';
 import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
-/** `flags …`: over the management API, so that its rules, its history and its checks are the only ones. */
+/** Adds `flags …`. The commands use the management API, so its validation and its activity log apply to them too. */
 export function addFlagCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('flags').description("manage a project's feature flags through the management API");
   addList(commands, terminal);
@@ -90,7 +90,7 @@ function opened(command: Command, terminal: Terminal): { api: Api; isJson: boole
   return { api: connectApi(options, terminal), isJson: options.json === true };
 }
 
-/** As JSON all that the API says of it. */
+/** With `--json`, prints everything that the API returns. */
 function print(terminal: Terminal, flag: Flag, isJson: boolean): void {
   if (isJson) {
     printJson(terminal, flag);
@@ -118,10 +118,10 @@ function toRow(flag: Flag): Row {
   };
 }
 
-/** More of them would not fit into a line of a list. */
+/** More conditions would not fit into one line of a list. */
 const shownConditions = 3;
 
-/** For whom a flag is, in a few words: `30%`, or `100% where email; 20% where plan, country → green`. */
+/** Summarizes the release conditions, for example as `30%` or `100% where email; 20% where plan, country → green`. */
 function rolloutWords({ groups = [] }: Filters): string {
   if (groups.length === 0) return 'none';
   const shown = groups.slice(0, shownConditions).map(conditionWords);
@@ -150,9 +150,9 @@ interface ChangeOptions {
 }
 
 /**
- * What is sent to the API for the options of `flags create` and `flags set`; what they do not name stays as it is. What is allowed, the API
- * knows.
- * @throws UsageError for filters that cannot be read, or a rollout that says nothing of several conditions.
+ * Builds the request body of `flags create` and `flags set`. Fields without an option are left out and keep their
+ * value. The API validates the content.
+ * @throws UsageError if the filters cannot be read, or if `--rollout` is used for a flag with several conditions.
  */
 function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unknown> {
   const filters = withRollout(options, stored);
@@ -163,7 +163,10 @@ function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unkn
   };
 }
 
-/** A rollout is that of the only condition: of those given, else of the stored ones, else for everybody. */
+/**
+ * Applies `--rollout` to the single condition of the given filters, or else of the stored ones. Without any condition,
+ * it applies to all users.
+ */
 function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): Filters | undefined {
   const given = text === undefined ? undefined : readFilters(text);
   if (rollout === undefined) return given;
@@ -178,7 +181,7 @@ function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): 
   return { ...filters, groups: [{ ...(only ?? {}), rollout_percentage: rollout }] };
 }
 
-/** JSON, or the name of a file with it behind `@`. */
+/** Parses JSON, or the JSON file whose path follows an `@`. */
 function readFilters(text: string): Filters {
   let filters: unknown;
   try {

@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
-/** What the management API answers of a project's health, as far as a person is shown it; `--json` shows all. */
+/**
+ * The part of the management API's health response that is printed for people. `--json` prints the complete response.
+ */
 interface Health {
   version: string;
   alarm: { detail: string } | null;
@@ -22,7 +24,10 @@ interface Health {
   sources: Record<string, string>;
 }
 
-/** `health`: whether what is sent to a project is stored, and how soon. Servers and disks are the doctor's. */
+/**
+ * Adds `health`, which shows whether a project's events are stored, and with what delay. `doctor` checks servers and
+ * disks.
+ */
 export function addHealthCommand(program: Command, terminal: Terminal): void {
   withApiOptions(
     program

@@ -18,7 +18,9 @@ interface SentEvent {
   uuid: string;
 }
 
-/** The outside edge: an ingest host that says what the test wants; test-e2e/import.kafka.test.ts has the real one. */
+/**
+ * A stub of the ingest host that returns what a test asks for. test-e2e/import.kafka.test.ts imports into the real one.
+ */
 let host: Server;
 let batches: SentEvent[][];
 let answer: (events: SentEvent[], request: number) => Answer;
@@ -69,22 +71,22 @@ interface RunOptions {
 }
 
 async function run(args: string[] = [], { path = file, input, isTTY = false }: RunOptions = {}) {
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   const { port } = host.address() as AddressInfo;
   const exitCode = await runCli(['import', path, ...args], {
     env: { INGEST_URL: `http://127.0.0.1:${port}/`, PROJECT_API_KEY: 'phc_k' },
-    out: { write: (text) => (said.out += text) },
-    err: { isTTY, write: (text) => (said.err += text) },
+    out: { write: (text) => (output.out += text) },
+    err: { isTTY, write: (text) => (output.err += text) },
     ...(input ? { input } : {}),
   });
-  return { exitCode, ...said };
+  return { exitCode, ...output };
 }
 async function runJson(args: string[] = [], options = {}) {
   const { exitCode, out, err } = await run([...args, '--json'], options);
   return { exitCode, err, ...(JSON.parse(out) as Record<string, unknown>) };
 }
 
-test('sends every line in order, in batches, each with a uuid', async () => {
+test('sends all lines in order, in batches, each event with a uuid', async () => {
   writeFileSync(file, lines(25));
   expect(await runJson(['--batch-size', '10'])).toMatchObject({
     exitCode: 0,
@@ -101,10 +103,10 @@ test('sends every line in order, in batches, each with a uuid', async () => {
 });
 
 test.each([
-  ['packed with gzip, whatever its name', () => writeFileSync(file, gzipSync(lines(5))), undefined],
+  ['compressed with gzip, regardless of its name', () => writeFileSync(file, gzipSync(lines(5))), undefined],
   ['from standard input', () => {}, () => Readable.from([Buffer.from(lines(5))])],
-  ['packed from standard input', () => {}, () => Readable.from([gzipSync(lines(5))])],
-])('a file %s', async (_name, prepare, input) => {
+  ['compressed from standard input', () => {}, () => Readable.from([gzipSync(lines(5))])],
+])('imports a file %s', async (_name, prepare, input) => {
   prepare();
   expect(await runJson([], input ? { path: '-', input: input() } : {})).toMatchObject({
     outcome: 'imported',
@@ -113,14 +115,14 @@ test.each([
   expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e5']);
 });
 
-describe('lines that are no events', () => {
+describe('a file with invalid lines', () => {
   beforeEach(() => writeFileSync(file, `${line(1)}\n{"event":"x","distinct_id":"d"}\n\nno JSON\n${line(5)}\n`));
   const rejectedLines = [
     { line: 2, field: 'timestamp', reason: 'missing' },
     { line: 4, field: null, reason: 'not valid JSON' },
   ];
 
-  test('nothing is sent, and each is named', async () => {
+  test('sends nothing and names each invalid line', async () => {
     expect(await run()).toEqual({
       exitCode: 1,
       out: expect.stringMatching(/outcome +invalid/),
@@ -131,18 +133,18 @@ describe('lines that are no events', () => {
     expect(batches).toEqual([]);
   });
 
-  test('--skip-invalid sends the others', async () => {
+  test('sends the valid lines with --skip-invalid', async () => {
     expect(await runJson(['--skip-invalid'])).toMatchObject({ exitCode: 0, imported: 2, rejected: 2, rejectedLines });
     expect(sentNames()).toEqual(['e1', 'e5']);
   });
 
-  test('--dry-run only checks', async () => {
+  test('only checks the file with --dry-run', async () => {
     expect(await runJson(['--dry-run', '--skip-invalid'])).toMatchObject({ outcome: 'checked', rejected: 2 });
     expect(batches).toEqual([]);
   });
 });
 
-test('a batch that is too large goes in halves, and what is too large alone is named', async () => {
+test('splits a batch that is too large, and names an event that is too large on its own', async () => {
   writeFileSync(file, lines(8));
   answer = (events) => ({ status: events.length > 3 || events.some(({ event }) => event === 'e6') ? 413 : 200 });
   expect(await runJson(['--skip-invalid'])).toMatchObject({
@@ -156,21 +158,21 @@ test('a batch that is too large goes in halves, and what is too large alone is n
   expect(await runJson(['--restart'])).toMatchObject({ exitCode: 1, outcome: 'stopped', lastLine: 0 });
 });
 
-test('an event that could be too large for the log goes alone, so that it is not dropped in company', async () => {
+test('sends an event that could be too large for the log in a batch without other events, so that the host rejects it instead of dropping it', async () => {
   const large = JSON.stringify({ ...JSON.parse(line(2)), properties: { text: 'x'.repeat(300_000) } });
   writeFileSync(file, [line(1), large, line(3), line(4)].join('\n'));
   await run();
   expect(batches.map((events) => events.map(({ event }) => event))).toEqual([['e1'], ['e2'], ['e3', 'e4']]);
 });
 
-test('on a terminal it shows how far it is, how fast, and how long it will take', async () => {
+test('shows progress, rate and remaining time on a terminal', async () => {
   writeFileSync(file, lines(30));
   answerAfterMs = 250;
   const { err } = await run(['--batch-size', '10'], { isTTY: true });
   expect(err).toMatch(/\r 3[23]\.\d% {2}10 of 30 events {2}[1-9]\d*\/s {2}\d+ s left/);
 });
 
-test.each([429, 503])('a %d is waited out, as long as it says', async (status) => {
+test.each([429, 503])('waits for the time in Retry-After after a %d', async (status) => {
   writeFileSync(file, lines(2));
   answer = (_, request) =>
     request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
@@ -191,7 +193,7 @@ test.each([
   [{ status: 404 }, /responded with 404/],
   [{ status: 301, headers: { location: '/elsewhere' } }, /responded with 301/],
   [{ status: 200, body: { status: 'Ok', quota_limited: ['events'] } }, /quota/],
-])('%j ends the import, which can be gone on with', async (refusal: Answer, reason) => {
+])('%j stops the import, which can be continued later', async (refusal: Answer, reason) => {
   writeFileSync(file, lines(4));
   answer = (_, request) => (request === 2 ? refusal : { status: 200 });
   const stopped = await runJson(['--batch-size', '2']);
@@ -209,7 +211,7 @@ test.each([
   expect(batches[1]).toEqual(batches[2]);
 });
 
-test('a packed file with faults is gone on with at the line after the last one that is done', async () => {
+test('continues a gzip-compressed file with invalid lines after the last completed line', async () => {
   writeFileSync(file, gzipSync(`no JSON\n${lines(3)}\nno JSON\n${line(4)}\nno JSON\n${line(5)}`));
   answer = (_, request) => ({ status: request === 3 ? 402 : 200 });
   const args = ['--skip-invalid', '--batch-size', '2'];
@@ -225,7 +227,7 @@ test('a packed file with faults is gone on with at the line after the last one t
   expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e5', 'e5']);
 });
 
-test('a host that stays away is given up', async () => {
+test('stops when the host stays unreachable', async () => {
   writeFileSync(file, lines(1));
   const closed = createServer().listen(0, '127.0.0.1');
   await once(closed, 'listening');
@@ -235,7 +237,7 @@ test('a host that stays away is given up', async () => {
   expect(await runJson(args)).toMatchObject({ exitCode: 1, reason: expect.stringContaining('ECONNREFUSED') });
 });
 
-describe('a file that is imported', () => {
+describe('a file that was imported before', () => {
   beforeEach(async () => {
     writeFileSync(file, lines(4));
     await run();
@@ -249,7 +251,7 @@ describe('a file that is imported', () => {
     expect(state()).not.toContain('phc_k');
   });
 
-  test('is sent again by --restart, with the same uuids', async () => {
+  test('is sent again with the same uuids when --restart is passed', async () => {
     await run(['--restart']);
     const again = batches;
     batches = [];
@@ -258,23 +260,23 @@ describe('a file that is imported', () => {
     expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4']);
   });
 
-  test('and has grown since: only what is new is sent', async () => {
+  test('only has its new lines sent when it has grown', async () => {
     writeFileSync(file, lines(6));
     expect(await runJson()).toMatchObject({ imported: 6, importedBefore: 4, lines: 6 });
     expect(sentNames()).toEqual(['e5', 'e6']);
   });
 
-  test('and is another one now: nothing is sent', async () => {
+  test('is refused when its beginning has changed', async () => {
     writeFileSync(file, `${line(9)}\n${lines(4)}`);
     expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--restart') });
     expect(batches).toEqual([]);
   });
 
-  test('is not sent again, which is said', async () => {
+  test('is reported as already sent', async () => {
     expect((await run()).err).toContain('There was nothing left to send');
   });
 
-  test('is sent whole to another host, which is said', async () => {
+  test('is sent completely to another host, with a message', async () => {
     const { port } = host.address() as AddressInfo;
     const elsewhere = await run(['--host', `http://localhost:${port}`]);
     expect(elsewhere).toMatchObject({ exitCode: 0, err: expect.stringContaining('to another host or project') });
@@ -282,19 +284,19 @@ describe('a file that is imported', () => {
     expect(elsewhere.out).toMatch(/^imported before +0$/m);
   });
 
-  test('is imported into another project from its beginning', async () => {
+  test('is imported from its beginning into another project', async () => {
     const { port } = host.address() as AddressInfo;
     answer = () => ({ status: 200 });
-    const said: string[] = [];
+    const output: string[] = [];
     await runCli(
       ['import', file, '--json', '--host', `http://127.0.0.1:${port}`, '--project-api-key', 'phc_k2', '--dry-run'],
       {
         env: {},
-        out: { write: (text) => said.push(text) },
+        out: { write: (text) => output.push(text) },
         err: { write: () => {} },
       },
     );
-    expect(JSON.parse(said.join(''))).toMatchObject({ importedBefore: 0, lines: 4 });
+    expect(JSON.parse(output.join(''))).toMatchObject({ importedBefore: 0, lines: 4 });
   });
 });
 
@@ -302,7 +304,7 @@ test.each([
   [['--batch-size', '0'], /--batch-size/],
   [['--host', 'events.example.com'], /--host: Must be a URL/],
   [['--state', '/nowhere/at/all'], /--state: Could not write /],
-])('%j is called wrongly', async (args, message) => {
+])('rejects the arguments %j', async (args, message) => {
   writeFileSync(file, lines(1));
   expect(await run(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
   expect(batches).toEqual([]);
@@ -311,12 +313,12 @@ test.each([
 test.each([
   ['missing', () => {}, /does not exist/],
   ['cut off', () => writeFileSync(file, gzipSync(lines(1000)).subarray(0, 200)), /damaged or incomplete/],
-])('a file that is %s', async (_name, prepare, message) => {
+])('rejects a file that is %s', async (_name, prepare, message) => {
   prepare();
   expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
 });
 
-test('an empty file is imported', async () => {
+test('accepts an empty file', async () => {
   writeFileSync(file, '');
   expect(await runJson()).toMatchObject({ exitCode: 0, outcome: 'imported', lines: 0, imported: 0 });
 });

@@ -20,9 +20,9 @@ interface ImportCommandOptions extends GlobalOptions {
   patience: number;
 }
 
-/** Well under the 20 MB the ingest host takes, so that a request that has to be repeated costs little. */
+/** Well below the limit of the ingest host (20 MB), so that repeating a request is cheap. */
 const batchBytes = 4_000_000;
-/** The rest is in the JSON. */
+/** Maximum number of invalid lines that are printed. `--json` prints more. */
 const shownFaults = 20;
 
 const help = `
@@ -81,7 +81,7 @@ async function run(file: string, options: ImportCommandOptions, terminal: Termin
   const projectApiKey = options.projectApiKey || terminal.env.PROJECT_API_KEY;
   if (!projectApiKey)
     throw new UsageError('--project-api-key: Pass the API key of the project, or set PROJECT_API_KEY.');
-  // Standard input has no place of its own; what is sent again is known by its uuids.
+  // An import from standard input has no default state file. If it is repeated, the uuids prevent duplicate events.
   const statePath = options.state ?? (file === '-' ? null : `${file}.import-state.json`);
   const interrupted = terminal.interrupted ?? new AbortController().signal;
   const source = await openSource(file, terminal, interrupted).catch((error: unknown) => {

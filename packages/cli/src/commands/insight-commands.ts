@@ -1,4 +1,4 @@
-// Insight queries from a terminal: what is asked in a file, or stored.
+// Runs insight queries from a terminal: a query in a file, or a saved insight.
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ interface AnswerOptions extends ApiOptions {
   new?: boolean;
 }
 
-/** `query` and `insights run`. */
+/** Adds `query` and `insights run`. */
 export function addInsightCommands(program: Command, terminal: Terminal): void {
   const query = program
     .command('query')
@@ -56,7 +56,7 @@ function withAnswerOptions(command: Command, scope: string): void {
     .option('--new', 'compute the result even if a fresh cached result exists');
 }
 
-/** @throws UsageError saying what is wrong with the file. */
+/** @throws UsageError that describes what is wrong with the file. */
 async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
   const content = await (file === '-' ? text(terminal.input ?? process.stdin) : readFile(file, 'utf8')).catch(
     (error: Error) => {
@@ -82,7 +82,7 @@ function show(answer: Answer, { csv, json }: AnswerOptions, terminal: Terminal):
   else createPrinter(terminal, false).table(rowsOf(table));
 }
 
-/** Columns of one name are told apart by a number. */
+/** Appends a number to the name of a column if an earlier column has the same name. */
 function rowsOf({ columns, rows }: ResultTable) {
   const names = columns.map((name, at) => (columns.indexOf(name) === at ? name : `${name} (${at})`));
   return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])));

@@ -4,7 +4,7 @@ import { createTestDatabase } from '@millrace/testing';
 import type { Session } from '../session.ts';
 import { bootstrapInstallation } from './installation-commands.ts';
 
-test('bootstrap started several times at once creates one organization, whole', async () => {
+test('concurrent bootstraps create one complete organization', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
   try {

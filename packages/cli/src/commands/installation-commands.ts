@@ -17,7 +17,7 @@ import { planOption } from '../options.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 import { type GlobalOptions, type Operator, readDatabaseUrl, type Session, withSession } from '../session.ts';
 
-/** Where schema and migrations are: beside the built program, or at the repository's root, seen from this file. */
+/** Directory with schema and migrations: next to the built program, or at the repository root when run from source. */
 export const defaultPrismaDirectory =
   ['./prisma', '../../../../prisma'].map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync) ??
   '';
@@ -42,7 +42,7 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-/** @throws UsageError when there are no migrations in the folder, else as `migrate`. */
+/** @throws UsageError if the directory contains no migrations, or as `migrate`. */
 async function migrateFrom(prismaDirectory: string, databaseUrl: string): Promise<string[]> {
   if (!existsSync(join(prismaDirectory, 'migrations'))) {
     throw new UsageError(`--prisma-directory: ${prismaDirectory} contains no migrations.`);
@@ -111,30 +111,30 @@ interface BootstrapInput {
   projectName: string;
   timezone?: string;
   plan: PlanName;
-  /** Create another organization although there is one. */
+  /** Create an organization even if one exists. */
   isForced: boolean;
 }
 
-/** Ids and keys of what was made, named as in the connection file of the embedded system. */
+/** IDs and keys of the created records, named as in the connection file of `npm start`. */
 interface Bootstrapped {
   organizationId: string;
   userId: number;
   projectId: number;
   environmentId: number;
   projectApiKey: string;
-  /** Shown once: only its hash is stored. */
+  /** Shown only once, because only its hash is stored. */
   personalApiKey: string;
 }
 
-/** Any number; taken by nobody else in this database. */
+/** An arbitrary advisory lock ID that is not used elsewhere in this database. */
 const bootstrapLock = 7_316_555;
 
 /**
- * Makes a migrated installation usable: an organization with an owner, a project and a personal key with all scopes.
- * All or nothing. Started by several processes at once, one works and the others find its organization.
+ * Creates an organization with an owner, a project and a personal API key with all scopes, in one transaction. If
+ * several processes run it at the same time, one creates the organization and the others find it.
  *
- * @returns null when there is an organization already, unless forced.
- * @throws AppError `invalid` naming the field.
+ * @returns null if there is an organization already, unless forced.
+ * @throws AppError `invalid` that names the field.
  */
 export async function bootstrapInstallation(
   change: Session['change'],

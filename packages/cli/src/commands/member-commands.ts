@@ -169,7 +169,9 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     );
 }
 
-/** The operator stands for the person: neither the secret of the mail nor a key is asked for. */
+/**
+ * Accepts an invite on behalf of the invited user. The operator needs neither the secret from the email nor an API key.
+ */
 async function acceptForPerson(tx: Transaction, inviteId: string, options: AcceptOptions & { actor: Actor }) {
   const now = new Date();
   const { email_key: email } = await findInvite(tx, inviteId);
@@ -179,7 +181,7 @@ async function acceptForPerson(tx: Transaction, inviteId: string, options: Accep
   return { ...accepted, personalApiKey: null };
 }
 
-/** `--level member|administrator|owner`, or the number the API uses. */
+/** `--level member|administrator|owner`, or the number that the API uses. */
 function levelOption(): Option {
   return new Option('--level <level>', 'membership level: member (1), administrator (8) or owner (15)').argParser(
     (text): MembershipLevel => {

@@ -51,7 +51,7 @@ async function store(offset: bigint, of = logId, group = 'g'): Promise<void> {
 
 const stored = () => database.prisma.consumer_position.findMany({ where: { topic }, orderBy: { group: 'asc' } });
 
-test('what is stored is listed with what is left, also of a log that was left', async () => {
+test('lists stored offsets with the number of unread records, including offsets of a log that is no longer used', async () => {
   await store(1n);
   await store(3n, logId, 'all');
   await store(9n, 'kafka/gone/1');
@@ -66,7 +66,7 @@ test.each([
   ['start', 0n],
   ['end', 3n],
   ['2', 2n],
-])('a truncated partition goes on from the %s', async (from, expected) => {
+])('`accept --from %s` lets a truncated partition continue', async (from, expected) => {
   await store(7n);
   await store(7n, logId, 'other');
   expect((await run('offsets', 'list')).rows[0]).toMatchObject({ state: 'truncated', next: 7, end: 3 });
@@ -77,7 +77,7 @@ test.each([
   ]);
 });
 
-test('a log that is gone is forgotten', async () => {
+test('`forget` deletes the offsets of a log that no longer exists', async () => {
   await store(9n, 'kafka/gone/1');
   expect((await run('offsets', 'forget', 'kafka/gone/1')).rows).toEqual({ forgotten: 1 });
   expect(await stored()).toEqual([]);
@@ -88,12 +88,12 @@ test.each([
   [['accept', 'nowhere/0', '--from', 'middle'], 2, 'Must be start, end or an offset'],
   [['accept', 'nowhere/0'], 2, '--from'],
   [['forget', 'kafka/x'], 1, 'No offsets are stored for kafka/x'],
-] as const)('%j is refused', async (args, code, message) => {
+] as const)('rejects %j', async (args, code, message) => {
   const { exitCode, err } = await run('offsets', ...args);
   expect([exitCode, err]).toEqual([code, expect.stringContaining(message)]);
 });
 
-test('an offset beyond the end is refused', async () => {
+test('rejects an offset beyond the end of the log', async () => {
   await store(7n);
   const { exitCode, err } = await run('offsets', 'accept', `${topic}/0`, '--from', '4');
   expect([exitCode, err]).toEqual([2, expect.stringContaining('The log ends at 3')]);

@@ -170,7 +170,7 @@ function toPlanRow(organization: Awaited<ReturnType<typeof getOrganization>>): R
   return { organizationId: organization.id, plan: planOf(stored), features: featuresOf(stored), ...limitsOf(stored) };
 }
 
-/** The plan that has exactly these features; `custom` when somebody chose them one by one. */
+/** Returns the plan that has exactly these features, or `custom` if the features were chosen individually. */
 function planOf(availableProductFeatures: unknown): PlanName | 'custom' {
   const features = featuresOf(availableProductFeatures);
   const hasFeaturesOf = (plan: PlanName) => {
@@ -184,7 +184,10 @@ function featuresOf(availableProductFeatures: unknown): PlanFeature[] {
   return planFeatures.filter((key) => findPlanFeature(availableProductFeatures, key) !== null);
 }
 
-/** A whole number from 0, or the word for none; the option parser takes null for an option without a value. */
+/**
+ * Parses a whole number or `unlimited`. Does not return null, because Commander treats null as an option without a
+ * value.
+ */
 function parseLimit(text: string): number | 'unlimited' {
   if (text === 'unlimited') return text;
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Must be a whole number or unlimited.');

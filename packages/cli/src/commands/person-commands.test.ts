@@ -41,7 +41,7 @@ async function storePerson(...distinctIds: string[]): Promise<string> {
   return uuid;
 }
 
-test('a person is shown, deleted by any of its ids, and gone', async () => {
+test('shows a person, and deletes it by any of its distinct IDs', async () => {
   const uuid = await storePerson('ada', 'anonymous');
   expect((await run('show', 'anonymous')).result).toEqual({
     uuid,
@@ -64,7 +64,7 @@ test('a person is shown, deleted by any of its ids, and gone', async () => {
   ]);
 });
 
-test('what may mean two persons deletes neither, and an environment has to exist', async () => {
+test('rejects an ID that matches two persons, and an environment that does not exist', async () => {
   const first = await storePerson('first');
   await storePerson(first);
   expect(await run('delete', first)).toMatchObject({

@@ -103,7 +103,7 @@ function toRow(project: Created['project'], environment: Created['environment'])
   };
 }
 
-/** The key is that of the first environment. */
+/** Shows the project API key of the first environment. */
 function toShown(project: Awaited<ReturnType<typeof getProject>>): Row {
   return {
     projectId: project.id,

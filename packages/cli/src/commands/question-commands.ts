@@ -1,4 +1,5 @@
-// What an operator asks of the data of a project, over the management API: its scopes, limits and time zones hold here too.
+// Commands that read a project's data through the management API, so its scopes, limits and time zones apply to them
+// too.
 
 import type { Command } from 'commander';
 import { type ApiOptions, connectApi, connectBelow, withApiOptions, withHostOptions } from '../management-api.ts';
@@ -9,14 +10,14 @@ interface Question {
   name: string;
   description: string;
   scope: string;
-  /** Flags as Commander takes them, each with its description; asked for where it says so. */
+  /** Option flags in Commander's syntax, each with its description and whether it is required. */
   options: readonly [flags: string, description: string, kind?: 'required'][];
-  /** Sent instead of asked. */
+  /** Default: GET. */
   method?: 'POST';
   path: string;
-  /** Absent: the project's. */
+  /** Default: the project's path. */
   base?: (options: Given) => string;
-  /** The option a parameter comes from, by the parameter. */
+  /** Maps each query parameter to the option that sets it. */
   parameters: Record<string, string>;
   toRows(answer: unknown): Row[];
 }
@@ -27,7 +28,7 @@ const after = ['--after <time>', 'start of the time range: an ISO 8601 time, or 
 const before = ['--before <time>', 'end of the time range'] as const;
 const ranges = { after: 'after', before: 'before' };
 
-/** The results of a page, or of an answer that is a list itself, as the rows that a person is shown. */
+/** Converts a page, or a response that is an array, into table rows. */
 function rowsOf<Result>(toRow: (result: Result) => Row): (answer: unknown) => Row[] {
   return (answer) => {
     const results = Array.isArray(answer) ? answer : (answer as { results: unknown[] }).results;
@@ -149,7 +150,7 @@ const groups: Record<string, string> = {
   groups: "query a project's groups through the management API",
 };
 
-/** `warnings …`, `events …`, `groups …` and `org activity`. */
+/** Adds `warnings …`, `events …`, `groups …` and `org activity`. */
 export function addQuestionCommands(program: Command, terminal: Terminal): void {
   for (const question of questions) {
     const group =

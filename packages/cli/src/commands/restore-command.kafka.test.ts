@@ -15,7 +15,7 @@ import {
 import { Kafka, logLevel } from 'kafkajs';
 import { runCli } from '../program.ts';
 
-/** The database as a backup brings it back: behind what others have seen of it. */
+/** `restore finish` on a restored database, which is older than the state that gateways and the event log have seen. */
 const logger = createLogger('test', 'error');
 const topicPrefix = uniqueTopicPrefix();
 const topic = topicNames(topicPrefix).live;
@@ -64,7 +64,7 @@ const haveRead = (nextOffset: number, of: string) =>
     [topic, group, of, nextOffset],
   );
 
-test('nothing that was given since the backup is given again: ids of environments, versions of flags, confirmations of gateways', async () => {
+test('skips environment IDs, flag versions and fallback epochs that may have been used since the backup', async () => {
   const before = await createTestTenant(database);
   await database.sql.query("INSERT INTO event_log_fallback (topic) VALUES ('f')");
   const version = async () =>
@@ -84,7 +84,7 @@ test('nothing that was given since the backup is given again: ids of environment
   expect([(await version()) - versionBefore, (await epoch()) - epochBefore]).toEqual([1_000_000, 1_000_000]);
 });
 
-test('running services are told that anything may have changed', async () => {
+test('notifies running services that any project may have changed', async () => {
   const heard: string[] = [];
   const listener = database.listen({
     channel: 'millrace_project_changes',
@@ -98,7 +98,7 @@ test('running services are told that anything may have changed', async () => {
   await listener.stop();
 });
 
-test('what consumers will process again is shown', async () => {
+test('shows how many records consumers will process again', async () => {
   await haveRead(12, identity);
   expect(await finish()).toMatchObject({
     exitCode: 0,
@@ -106,14 +106,14 @@ test('what consumers will process again is shown', async () => {
   });
 });
 
-test('offsets of another Kafka say nothing of this one: it is read from its start', async () => {
+test('ignores offsets of another Kafka cluster and reads this one from its start', async () => {
   await haveRead(25, 'kafka/another/1');
   const { lanes, err } = await finish();
   expect(lanes).toMatchObject([{ isKnown: false, unread: 30, deleted: 0 }]);
   expect(err).toContain(`${topic}: The backup has no offsets for this log`);
 });
 
-test('a log that does not reach back to the backup fails the command: the events between are lost', async () => {
+test('fails when the log does not reach back to the backup, because the events in between are lost', async () => {
   await haveRead(5, identity);
   const admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
@@ -125,7 +125,7 @@ test('a log that does not reach back to the backup fails the command: the events
   expect([exitCode, err]).toEqual([1, expect.stringContaining('Kafka has deleted 5 records')]);
 });
 
-test('with the log in PostgreSQL there is nothing to read again', async () => {
+test('has nothing to read again when the event log is in PostgreSQL', async () => {
   expect(await finish({ EVENT_LOG: 'postgres' })).toMatchObject({
     exitCode: 0,
     err: expect.stringContaining('The event log was restored together with the database'),

@@ -52,12 +52,12 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
 const explainUnknown = ({ topic }: LaneReplay) =>
   `${topic}: The backup has no offsets for this log, so the topic is read from its start. Events that are already stored are skipped.`;
 
-/** What consumers will do with a lane when they start. */
+/** What consumers of a topic will read again when they start. */
 interface LaneReplay {
   topic: string;
-  /** Which log it is read from. */
+  /** Identity of the log. */
   log: string;
-  /** Where the database says that it has read nothing of this log: then it is read from its start. */
+  /** False if the database has no offsets for this log. Consumers then read it from its start. */
   isKnown: boolean;
   unread: number;
   deleted: number;
@@ -65,7 +65,7 @@ interface LaneReplay {
 
 const questionTimeoutMs = 10_000;
 
-/** Lanes whose topic is not there yet are left out: nothing of them can be read. */
+/** Topics that do not exist yet are left out. */
 async function replayOfLanes(
   prisma: Pick<PrismaClient, 'consumer_position' | 'event_log_partition'>,
   { config, connection }: LogSettings,

@@ -1,14 +1,15 @@
 import { projectChangeChannel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 
-/** More than anybody has made since the moment that was restored. Ids have 31 bits: there is room for many restores. */
+/** More IDs than could have been assigned since the backup. IDs have 31 bits, so there is room for many restores. */
 const idStep = 100_000;
 const versionStep = 1_000_000;
 
 /**
- * Others have seen counters of a restored database further than they are now: records in the log name environments made since,
- * gateways remember versions of flags, and what they have confirmed. None of these numbers may come to mean something else.
- * @returns how many sequences were moved.
+ * Advances all counters of a restored database past values that may have been used since the backup: the log contains
+ * records for environments created later, and gateways remember flag versions and fallback epochs. Reusing such a value
+ * would give it a second meaning.
+ * @returns the number of advanced sequences.
  */
 export async function moveCountersOn(tx: Transaction): Promise<number> {
   const sequences = await moveSequencesOn(tx, idStep);
@@ -18,13 +19,13 @@ export async function moveCountersOn(tx: Transaction): Promise<number> {
   return sequences;
 }
 
-/** True while the write-ahead log is still replayed: nothing can be written. */
+/** True while PostgreSQL replays the write-ahead log and is therefore read-only. */
 export async function isInRecovery(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
   return row?.is === true;
 }
 
-/** No id that was given since the moment that was restored is given once more. @returns how many sequences there are. */
+/** Prevents IDs that were assigned after the backup from being assigned again. @returns the number of sequences. */
 async function moveSequencesOn(tx: Transaction, step: number): Promise<number> {
   const moved = await tx.query(
     `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, 0) + $1)
@@ -34,7 +35,7 @@ async function moveSequencesOn(tx: Transaction, step: number): Promise<number> {
   return moved.length;
 }
 
-/** No version of flags that a gateway may remember comes again with another content. */
+/** Prevents a flag version that a gateway remembers from being reused with different definitions. */
 async function moveFlagVersionsOn(tx: Transaction, step: number): Promise<void> {
   await tx.query(
     `INSERT INTO flag_definitions_version AS held (project_id, version) SELECT id, $1 FROM environment
@@ -43,12 +44,12 @@ async function moveFlagVersionsOn(tx: Transaction, step: number): Promise<void> 
   );
 }
 
-/** No gateway has confirmed the next change of the log to append to before it was announced. */
+/** Ensures that no gateway has already confirmed the next switch of the event log. */
 async function moveFallbackEpochsOn(tx: Transaction, step: number): Promise<void> {
   await tx.query('UPDATE event_log_fallback SET epoch = epoch + $1', [step]);
 }
 
-/** Tells gateways and consumers that anything they remember may have changed. */
+/** Notifies gateways and consumers that everything they have cached may have changed. */
 async function announceAnyChange(tx: Transaction): Promise<void> {
   await tx.query('SELECT pg_notify($1, $2)', [projectChangeChannel, '{}']);
 }

@@ -62,7 +62,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     );
 }
 
-/** Neither the key nor the distinct id stands in the history. */
+/** The activity log contains neither the project API key nor the distinct ID. */
 function recordOf({ id, kind }: { id: string; kind: string }) {
   return { organizationId: null, scope: 'IngestionRestriction' as const, itemId: id, name: kind };
 }
@@ -78,7 +78,6 @@ function toRow(restriction: Awaited<ReturnType<typeof addRestriction>>): Row {
   };
 }
 
-/** `--kind drop_event|force_overflow|skip_person_processing`. */
 function restrictionKindOption(): Option {
   return new Option('--kind <kind>', `what happens to the events: ${restrictionKinds.join(', ')}`).argParser(
     (text): RestrictionKind => {

@@ -1,7 +1,7 @@
 import { startServer, type TestServer } from '@millrace/testing';
 import { runCli } from '../program.ts';
 
-/** The outside edge: what a gateway answers; services/ingest-gateway has the real one, and a browser that runs the snippet. */
+/** A stub of a gateway. services/ingest-gateway tests the real one and runs the snippet in a browser. */
 let host: TestServer;
 let contents: { status: number; text: string };
 
@@ -30,7 +30,7 @@ async function run(args: string[], env: Record<string, string> = {}) {
   return { exitCode, out: out.join(''), err: err.join('') };
 }
 
-test('prints a snippet that loads the library with the settings', async () => {
+test("prints a snippet that loads the library with the project's settings", async () => {
   const { exitCode, out } = await run(['--host', `${host.url}/`, '--project-api-key', 'phc_k']);
   expect(exitCode).toBe(0);
   expect(out).toContain(`script.src = '${host.url}/array/phc_k/array.js'`);
@@ -38,7 +38,7 @@ test('prints a snippet that loads the library with the settings', async () => {
   expect(out).not.toContain('integrity');
 });
 
-test('names the version and its digest where that is wanted', async () => {
+test('includes the version and its integrity hash with --pin', async () => {
   const { out } = await run(['--pin'], { INGEST_URL: host.url, PROJECT_API_KEY: 'phc_k' });
   expect(out).toContain(`script.src = '${host.url}/static/0.1.0/array.js'`);
   expect(out).toContain(`script.integrity = '${integrity}'`);
@@ -51,17 +51,17 @@ test('names the version and its digest where that is wanted', async () => {
   });
 });
 
-test('lets no key end the script it is put into', async () => {
+test('escapes a key that would end the script element', async () => {
   const { out } = await run(['--host', host.url, '--project-api-key', "x'</script><script>alert(1)//"]);
   expect(out.match(/<\/script>/g)).toHaveLength(1);
   expect(out.match(/<script>/g)).toHaveLength(1);
 });
 
 test.each([
-  ['no host', [], {}, 2, '--host: Pass the URL'],
-  ['no address', ['--host', 'nowhere'], {}, 2, '--host: Must be a URL such as'],
-  ['no key', ['--host', '<url>'], {}, 2, '--project-api-key: Pass the project API key'],
-])('says what is missing: %s', async (_what, args, env, exitCode, text) => {
+  ['a missing host', [], {}, 2, '--host: Pass the URL'],
+  ['a host that is not a URL', ['--host', 'nowhere'], {}, 2, '--host: Must be a URL such as'],
+  ['a missing key', ['--host', '<url>'], {}, 2, '--project-api-key: Pass the project API key'],
+])('reports %s', async (_what, args, env, exitCode, text) => {
   const given = args.map((arg) => arg.replace('<url>', host.url));
   expect(await run(given, env)).toEqual({ exitCode, out: '', err: expect.stringContaining(text) });
 });
@@ -72,15 +72,15 @@ test.each([
     { status: 200, text: '{"version":null,"versions":{}}' },
     'without the browser library',
   ],
-  ['is another program', { status: 200, text: '<html>' }, 'is not a Millrace gateway'],
-  ['refuses', { status: 503, text: '{"detail":"later"}' }, 'responded with 503'],
-])('says so when the host %s', async (_what, answer, text) => {
+  ['is not a gateway', { status: 200, text: '<html>' }, 'is not a Millrace gateway'],
+  ['responds with an error', { status: 503, text: '{"detail":"later"}' }, 'responded with 503'],
+])('reports a host that %s', async (_what, answer, text) => {
   contents = answer;
   const { exitCode, err } = await run(['--host', host.url, '--project-api-key', 'phc_k']);
   expect([exitCode > 0, err]).toEqual([true, expect.stringContaining(text)]);
 });
 
-test('says so when nothing answers', async () => {
+test('reports a host that does not respond', async () => {
   const { exitCode, err } = await run(['--host', 'http://127.0.0.1:9', '--project-api-key', 'phc_k']);
   expect([exitCode, err]).toEqual([1, expect.stringContaining('Could not reach the gateway')]);
 });

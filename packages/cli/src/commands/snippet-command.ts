@@ -12,7 +12,7 @@ interface SnippetOptions {
   pin?: boolean;
 }
 
-/** `/static/library.json` of a gateway. */
+/** Response of a gateway to `/static/library.json`. */
 interface Contents {
   version: string | null;
   versions: Record<string, Record<string, { integrity: string }>>;
@@ -69,7 +69,7 @@ async function fetchContents(host: string): Promise<Contents> {
     const contents = JSON.parse(text) as Contents;
     if (typeof contents.versions === 'object') return contents;
   } catch {
-    // Said below.
+    // The error below covers invalid JSON too.
   }
   throw new Refusal(`--host: ${host} is not a Millrace gateway.`);
 }

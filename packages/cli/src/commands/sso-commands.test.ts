@@ -34,7 +34,7 @@ async function off(domain: string, env: Record<string, string> = {}) {
   return { exitCode, result: out.join('') === '' ? null : JSON.parse(out.join('')), err: err.join('') };
 }
 
-test('S-105: the operator switches an enforced provider off, which is recorded and mailed', async () => {
+test('S-105: `sso off` stops enforcement, records the change and notifies administrators by email', async () => {
   const { organizationId } = await createTestTenant(database);
   const id = randomUUID();
   await database.sql.query(
@@ -54,6 +54,6 @@ test('S-105: the operator switches an enforced provider off, which is recorded a
   expect(await off('corp.example', env)).toMatchObject({ exitCode: 0, result: { before: '', notified: 0 } });
 });
 
-test('a domain nobody has verified is not found', async () => {
+test('reports a domain that is not verified as not found', async () => {
   expect(await off('nowhere.example')).toMatchObject({ exitCode: 1, err: expect.stringContaining('not found') });
 });

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
-/** What an operator does where single sign-on keeps everybody out. */
+/** Adds `sso …`, with which an operator restores access when single sign-on locks all members out. */
 export function addSsoCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('sso').description('manage single sign-on');
   commands
@@ -18,16 +18,16 @@ export function addSsoCommands(program: Command, terminal: Terminal): void {
     .action(({ domain }: { domain: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const { organizationId, before } = await change((tx, { actor }) => switchEnforcementOff(tx, { domain, actor }));
-        const told = before === '' ? 0 : await tell(terminal, sql, { domain, organizationId });
-        printer.record({ domain, organizationId, before, notified: told });
-        if (before !== '' && told === 0)
+        const notified = before === '' ? 0 : await notifyAdministrators(terminal, sql, { domain, organizationId });
+        printer.record({ domain, organizationId, before, notified });
+        if (before !== '' && notified === 0)
           printer.note('No email was sent. Set SMTP_URL, or notify the administrators yourself.');
       }),
     );
 }
 
-/** @returns how many mails were taken. */
-async function tell(
+/** @returns the number of emails that the mail server accepted. */
+async function notifyAdministrators(
   { env }: Terminal,
   sql: Sql,
   { domain, organizationId }: { domain: string; organizationId: string },

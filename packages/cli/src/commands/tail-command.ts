@@ -25,7 +25,7 @@ export function addTailCommand(program: Command, terminal: Terminal): void {
     .option('--properties', 'also show the properties')
     .action((options: TailOptions, command: Command) =>
       withLog(command, terminal, async ({ log, topics }) => {
-        // Not before it is there.
+        // Wait until the topic exists.
         await log.endOffsets(topics.processed);
         terminal.err.write(`Following ${topics.processed}. Press Ctrl-C to stop.\n`);
         const isJson = command.optsWithGlobals<GlobalOptions>().json === true;
@@ -36,7 +36,7 @@ export function addTailCommand(program: Command, terminal: Terminal): void {
           signal: terminal.interrupted ?? new AbortController().signal,
           onRecord({ value }) {
             const event = JSON.parse(value.toString('utf8')) as ProcessedEvent;
-            if (isWanted(event, options))
+            if (matchesOptions(event, options))
               terminal.out.write(`${isJson ? JSON.stringify(event) : toLine(event, options)}\n`);
           },
         });
@@ -44,7 +44,7 @@ export function addTailCommand(program: Command, terminal: Terminal): void {
     );
 }
 
-function isWanted(event: ProcessedEvent, { project, event: name, distinctId }: TailOptions): boolean {
+function matchesOptions(event: ProcessedEvent, { project, event: name, distinctId }: TailOptions): boolean {
   if (project !== undefined && event.project_id !== project) return false;
   if (name !== undefined && event.event !== name) return false;
   return distinctId === undefined || event.distinct_id === distinctId;
@@ -53,6 +53,6 @@ function isWanted(event: ProcessedEvent, { project, event: name, distinctId }: T
 function toLine(event: ProcessedEvent, { properties }: TailOptions): string {
   const parts = [event.timestamp, String(event.project_id), event.event, event.distinct_id, event.person_id];
   if (properties === true) parts.push(JSON.stringify(event.properties));
-  // A control character would move the cursor of whoever reads along.
+  // A control character could move the reader's cursor.
   return parts.join('  ').replace(/\p{Cc}/gu, '\uFFFD');
 }

@@ -178,12 +178,11 @@ function toKeyRow(key: PersonalApiKeyWithValue['key']): Row {
   };
 }
 
-/** A comma-separated list without empty elements. */
+/** Splits a comma-separated list and drops empty elements. */
 function parseList(text: string): string[] {
   return text.split(',').flatMap((element) => element.trim() || []);
 }
 
-/** A comma-separated list of ids. */
 function parseIds(text: string): number[] {
   return parseList(text).map((element) => {
     if (!/^\d{1,10}$/.test(element)) throw new InvalidArgumentError('Must be numbers separated by commas.');
@@ -191,7 +190,7 @@ function parseIds(text: string): number[] {
   });
 }
 
-/** A day (`2027-01-31`, its end in UTC), a time in ISO 8601, or a number of days from now (`30d`). */
+/** Parses a date (`2027-01-31`, which means its end in UTC), an ISO 8601 time, or a number of days from now (`30d`). */
 function parseExpiry(text: string): Date {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   if (days !== undefined) return new Date(Date.now() + Number(days) * 86_400_000);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-/** A server of the tests behind TLS, and the settings that lead there. */
+/** A test server that is reached through a TLS proxy, and the settings for connecting to it. */
 interface Store {
   target: () => URL;
   protocol: 'postgres' | 'tls';
@@ -66,7 +66,7 @@ async function doctor(settings: Record<string, string>): Promise<NamedFinding[]>
 }
 
 const certificates: [string, TestCertificate | null, string, [string, string, string | null]][] = [
-  ['that fits', thisHost, authorityFile, ['ok', 'is trusted and valid until 2126-', null]],
+  ['that is valid', thisHost, authorityFile, ['ok', 'is trusted and valid until 2126-', null]],
   ['of another host', otherHost, authorityFile, ['problem', 'for other names: other.example', 'for localhost']],
   ['of an unknown authority', thisHost, otherAuthorityFile, ['problem', '"Millrace test authority"', '_CA_FILE']],
   ['that has expired', expired, expiredFile, ['problem', '(localhost) expired on 2021-01-01', 'Replace the']],
@@ -75,7 +75,7 @@ const certificates: [string, TestCertificate | null, string, [string, string, st
 test.each(
   Object.entries(stores).flatMap(([check, store]) => certificates.map((row) => [check, row[0], store, row] as const)),
 )(
-  '%s: one %s',
+  'reports a %s %s',
   async (check, _what, { target, protocol, settings }, [, certificate, caFile, [state, found, advice]]) => {
     const { hostname: host, port } = target();
     const proxy = await startTlsProxy({ target: { host, port: Number(port) }, protocol, certificate });
@@ -92,7 +92,7 @@ test.each(
   },
 );
 
-test('a PostgreSQL that speaks no TLS, and one whose certificate nobody looks at', async () => {
+test('reports a PostgreSQL server without TLS, and one whose certificate is not verified', async () => {
   const { hostname: host, port } = new URL(testDatabase.url);
   const target = { host, port: Number(port) };
   const bare = await startTlsProxy({ target, protocol: 'postgres', certificate: null });
@@ -113,7 +113,7 @@ test('a PostgreSQL that speaks no TLS, and one whose certificate nobody looks at
   }
 });
 
-test('a mail server: by STARTTLS, and in the clear', async () => {
+test('checks a mail server with STARTTLS, and one without TLS', async () => {
   const [secure, open] = await Promise.all([startMailServer({ certificate: thisHost }), startMailServer()]);
   const mail = async (address: string) =>
     (await doctor({ SMTP_URL: address, SMTP_FROM: 'a@b.example' })).filter(({ check }) => check === 'mail server');
@@ -140,7 +140,7 @@ test.each([
   [31, 'ok', 'is trusted and valid until 2126-10-29'],
   [29, 'warning', 'expires in 29 days, on 2126-10-29'],
   [6, 'problem', 'expires in 6 days'],
-])('%s days before it expires it is %s', async (days, state, found) => {
+])('reports a certificate that expires in %s days as %s', async (days, state, found) => {
   const { hostname: host, port } = new URL(servers.redisUrl);
   const proxy = await startTlsProxy({ target: { host, port: Number(port) }, protocol: 'tls', certificate: thisHost });
   const server: TlsServer = {

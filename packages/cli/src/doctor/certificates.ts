@@ -11,7 +11,10 @@ const certificateSettings = [
 const dayMs = 86_400_000;
 const fileWarnDays = 21;
 
-/** The certificates that settings name; of several in one file, the first to expire counts. */
+/**
+ * Checks the certificate files named in the settings. In a file with several certificates, the first one to expire
+ * counts.
+ */
 export function checkCertificateFiles(env: Record<string, string | undefined>, now = Date.now()): Finding[] {
   const named = certificateSettings.flatMap((name) => {
     const file = env[name]?.trim();
@@ -37,26 +40,29 @@ function judgeFile(name: string, expiry: number | null, now: number): Finding {
   return ok(`${name}: the certificate is valid until ${day}`);
 }
 
-/** A server that services speak to by TLS. */
+/** A server that services connect to with TLS. */
 export interface TlsServer {
   host: string;
   port: number;
-  /** What goes before TLS: nothing, PostgreSQL's question for it, or a mail server's greeting and STARTTLS. */
+  /** What precedes the TLS handshake: nothing, PostgreSQL's SSLRequest, or an SMTP greeting and STARTTLS. */
   begins: 'at once' | 'postgresql' | 'smtp';
-  /** Undefined: the authorities that Node knows, and no certificate of our own. */
+  /** Undefined means Node's default authorities and no client certificate. */
   secureContext: SecureContext | undefined;
-  /** Whether services look at whose certificate it is. */
+  /** Whether services verify the certificate. */
   isVerified: boolean;
-  /** The setting that names another authority. */
+  /** Name of the setting with the file of additional certificate authorities. */
   authoritySetting: string;
 }
 
 export const placeOf = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
 
-/** The server has said that it does not speak TLS. */
+/** The server has responded that it does not support TLS. */
 export class NoTlsError extends Error {}
 
-/** Looks at what servers show to services that connect, all at once. Of one that is away its own check speaks. */
+/**
+ * Checks the certificates that servers present, all in parallel. An unreachable server is skipped, because its own
+ * check reports it.
+ */
 export async function checkPresented(servers: readonly TlsServer[], timeoutMs: number): Promise<Finding[]> {
   if (servers.length === 0) return [ok('the settings do not use TLS')];
   const findings = await Promise.all(servers.map((server) => checkOne(server, timeoutMs)));
@@ -89,13 +95,13 @@ const unknownIssuer = [
   ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
 ];
 
-/** Whether services would trust a server by what it shows, and for how long. */
+/** Judges whether services trust the server's certificate, and when it expires. */
 export function judgePresented(server: TlsServer, shown: PresentedCertificates, now = Date.now()): Finding[] {
   const place = placeOf(server);
   const first = shown.chain.reduce((a, b) => (b.validTo < a.validTo ? b : a));
   const findings = [
     expiry(server, first, now),
-    ...(server.isVerified ? [trust(server, shown, now > first.validTo), name(server, shown)] : [anybody(place)]),
+    ...(server.isVerified ? [trust(server, shown, now > first.validTo), name(server, shown)] : [notVerified(place)]),
   ];
   return orOk(
     findings.filter((finding) => finding !== null),
@@ -109,7 +115,7 @@ function expiry(server: TlsServer, { subject, validTo }: PresentedCertificates['
   const days = Math.floor((validTo - now) / dayMs);
   if (days >= presentedWarnDays) return null;
   if (validTo <= now) {
-    // Who does not look continues.
+    // Services that do not verify the certificate still connect, so this is only a warning.
     const say = server.isVerified ? problem : warning;
     return say(`a certificate of ${place} (${subject}) expired on ${dayOf(validTo)}`, advice);
   }
@@ -130,7 +136,7 @@ function trust(
       `Set ${authoritySetting} to a PEM file with that authority's certificate, or configure the server to send its intermediate certificates as well.`,
     );
   }
-  // Said already.
+  // `expiry` has already reported it.
   if (refusal === 'CERT_HAS_EXPIRED' && hasExpired) return null;
   if (refusal === 'CERT_NOT_YET_VALID') {
     return problem(
@@ -152,7 +158,7 @@ function name(server: TlsServer, { otherNames }: PresentedCertificates): Finding
   );
 }
 
-const anybody = (place: string) =>
+const notVerified = (place: string) =>
   warning(
     `the certificate of ${place} is not verified, so an impostor could get the password`,
     'Remove the option that turns verification off (sslmode=no-verify, tls.rejectUnauthorized=false). If you use your ' +
@@ -161,26 +167,26 @@ const anybody = (place: string) =>
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** What a server shows to those who connect. */
+/** The certificate chain that a server presents. */
 interface PresentedCertificates {
-  /** The server's own first, then those who vouch for it, as far as they are known; `validTo` in ms since 1970. */
+  /** The server's certificate first, followed by its known issuers. `validTo` is in milliseconds since 1970. */
   chain: { subject: string; validTo: number }[];
-  /** Who signed the last one. */
+  /** Issuer of the last certificate in the chain. */
   issuer: string;
-  /** Why it would not be trusted, as a code of OpenSSL; null when it would. */
+  /** OpenSSL error code if the chain is not trusted, otherwise null. */
   refusal: string | null;
-  /** Names that it is for, when the server is called by another one; else null. */
+  /** Host names in the certificate if the server's name is not among them, otherwise null. */
   otherNames: string | null;
 }
 
 /**
- * Connects with the authorities of the settings, looks, and goes. Nothing is said to the server but that TLS is wanted, so that
- * also one may answer that is not trusted.
+ * Performs a TLS handshake with the authorities from the settings and closes the connection. It does not authenticate,
+ * so it also works with an untrusted server.
  */
 export async function readPresented(server: TlsServer, timeoutMs: number): Promise<PresentedCertificates> {
   const { host, port, begins, secureContext } = server;
   const socket = connectTcp({ host, port }).setTimeout(timeoutMs);
-  // Whoever waits for something hears of an error by that.
+  // The pending call reports the error. Without a listener, the error event would end the process.
   socket.on('error', () => {}).on('timeout', () => socket.destroy(new Error(`no response within ${timeoutMs} ms`)));
   try {
     await once(socket, 'connect');
@@ -188,12 +194,12 @@ export async function readPresented(server: TlsServer, timeoutMs: number): Promi
     const secure = connectTls({
       ...{ socket, secureContext, rejectUnauthorized: false },
       ...(isIP(host) === 0 && { servername: host }),
-      // Asked below, whatever else is wrong.
+      // `checkServerIdentity` is called below, so that its result is separate from other errors.
       checkServerIdentity: () => undefined,
     });
     secure.setTimeout(timeoutMs, () => secure.destroy(new Error(`no response within ${timeoutMs} ms`)));
     await once(secure, 'secureConnect');
-    // A server that wants a certificate of ours may only now refuse us.
+    // A server that requires a client certificate may reject the connection only after the handshake.
     secure.on('error', () => {});
     const certificate = secure.getPeerCertificate(true);
     return {
@@ -212,7 +218,7 @@ function chainOf(certificate: DetailedPeerCertificate): Pick<PresentedCertificat
   for (let each = certificate; each !== undefined; each = each.issuerCertificate) {
     chain.push({ subject: nameOf(each.subject), validTo: Date.parse(each.valid_to) });
     last = each;
-    // The root is its own issuer.
+    // A root certificate is its own issuer.
     if (each.issuerCertificate?.fingerprint256 === each.fingerprint256) break;
   }
   return { chain, issuer: nameOf(last.issuer) };
@@ -226,10 +232,10 @@ function namesIn({ subject, subjectaltname }: DetailedPeerCertificate): string {
   return subjectaltname?.replace(/\b(?:DNS|IP Address):/g, '') ?? nameOf(subject);
 }
 
-/** Length, and the number that stands for "TLS?": https://www.postgresql.org/docs/current/protocol-message-formats.html (SSLRequest) */
+/** Length and request code of an SSLRequest: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const postgresQuestion = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
-/** Says on a fresh connection what the server wants to hear before TLS. @throws NoTlsError when it speaks none. */
+/** Does what the protocol requires before the TLS handshake. @throws NoTlsError if the server does not support TLS. */
 async function beginTls(socket: Socket, begins: TlsServer['begins']): Promise<void> {
   if (begins === 'postgresql') await askPostgres(socket);
   if (begins === 'smtp') await askMailServer(socket);
@@ -241,7 +247,7 @@ async function askPostgres(socket: Socket): Promise<void> {
   if (answer.toString('latin1', 0, 1) !== 'S') throw new NoTlsError('the server does not support TLS');
 }
 
-/** https://www.rfc-editor.org/rfc/rfc3207 */
+/** STARTTLS: https://www.rfc-editor.org/rfc/rfc3207 */
 async function askMailServer(socket: Socket): Promise<void> {
   await nextReply(socket, '220');
   socket.write('EHLO localhost\r\n');
@@ -251,7 +257,10 @@ async function askMailServer(socket: Socket): Promise<void> {
   await nextReply(socket, '220');
 }
 
-/** Lines up to one whose code is followed by a blank. */
+/**
+ * Reads a complete SMTP reply. Its last line has a space after the code.
+ * @throws Error if the reply has another code.
+ */
 async function nextReply(socket: Socket, code: string): Promise<string> {
   let text = '';
   while (!/^\d{3}(?: .*)?\r?\n$/m.test(text)) text += (await nextBytes(socket)).toString('latin1');

@@ -1,28 +1,27 @@
 import type { Database } from '@millrace/db';
 import { ConfigError, type Logger } from '@millrace/runtime';
 
-/** What is looked at. */
+/** The installation to check. */
 export interface Patient {
   env: Record<string, string | undefined>;
-  /** With its password, and all that it says of TLS. */
+  /** Including its password and TLS parameters. */
   databaseUrl: string;
   database: Pick<Database, 'sql' | 'listen' | 'prisma'>;
-  /** The folder with the migrations of this version. */
+  /** Directory with the migrations of this version. */
   prismaDirectory: string;
   logger: Logger;
 }
 
-/** What one check has seen. */
+/** Result of one check. */
 export interface Finding {
-  /** Nothing to do; look this week; act now. */
+  /** `ok`: nothing to do. `warning`: look at it this week. `problem`: act now. */
   state: 'ok' | 'warning' | 'problem';
-  /** One line that says what is. Never a secret. */
+  /** One line that describes the state. It never contains a secret. */
   found: string;
-  /** One line that says what to do; null when nothing has to be done. */
+  /** One line that says what to do, or null if no action is needed. */
   advice: string | null;
 }
 
-/** A finding with the name of its check. */
 export interface NamedFinding extends Finding {
   check: string;
 }
@@ -31,12 +30,12 @@ export const ok = (found: string): Finding => ({ state: 'ok', found, advice: nul
 export const warning = (found: string, advice: string): Finding => ({ state: 'warning', found, advice });
 export const problem = (found: string, advice: string): Finding => ({ state: 'problem', found, advice });
 
-/** What was found wrong, or that all is well. */
+/** Returns the findings, or `ok` if there are none. */
 export function orOk(findings: Finding[], found: string): Finding[] {
   return findings.length > 0 ? findings : [ok(found)];
 }
 
-/** The first few of many, and how many more there are. */
+/** Lists the first `most` names, and how many more there are. */
 export function listed(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
@@ -44,14 +43,14 @@ export function listed(names: readonly string[], most = 5): string {
 
 export interface Check {
   name: string;
-  /** Rejected when it cannot be found out. */
+  /** Rejects if the state cannot be determined. */
   look(): Promise<Finding[]> | Finding[];
 }
 
-/** How long one check may take: a server that is silent must not keep anybody from hearing of the others. */
+/** Time limit of one check, so that an unresponsive server does not hold up the other results. */
 const checkTimeoutMs = 5000;
 
-/** Runs the checks side by side, each with its time limit. The findings come in the order of the checks. Never throws. */
+/** Runs all checks in parallel, each with a time limit. Findings are in the order of the checks. Never throws. */
 export async function runChecks(checks: readonly Check[], timeoutMs = checkTimeoutMs): Promise<NamedFinding[]> {
   const all = await Promise.all(checks.map((check) => runCheck(check, timeoutMs)));
   return all.flat();
@@ -76,10 +75,13 @@ async function runCheck({ name, look }: Check, timeoutMs: number): Promise<Named
   }
 }
 
-/** How long a server is waited for, so that its own reason is heard before the check is given up. */
+/**
+ * Timeout of connections and queries. It is shorter than the time limit of a check, so that the server's error is
+ * reported instead of a timeout.
+ */
 export const patienceMs = checkTimeoutMs - 500;
 
-/** A finding when the server does not answer. @param setting where its address is. */
+/** Returns a finding if the server does not respond. @param setting name of the setting with the server's address. */
 export async function reach(check: string, ask: () => Promise<unknown>, setting: string): Promise<NamedFinding | null> {
   const [failure] = await runChecks([
     {
@@ -101,7 +103,7 @@ export function notReached(error: unknown, setting: string): Finding {
   );
 }
 
-/** Part of the settings, or what is wrong with them. */
+/** Reads some of the settings. Returns problems instead of throwing if they are invalid. */
 export function readPart<T>(check: string, read: () => T): { value: T } | { problems: NamedFinding[] } {
   try {
     return { value: read() };
@@ -112,7 +114,9 @@ export function readPart<T>(check: string, read: () => T): { value: T } | { prob
   }
 }
 
-/** Why something failed, in one line. Drivers name hosts, users and error codes in it, never a password. */
+/**
+ * Describes an error in one line. Drivers put hosts, users and error codes into their messages, but never passwords.
+ */
 export function reasonOf(error: unknown): string {
   const reasons: string[] = [];
   for (let each = error; each instanceof Error && reasons.length < 3; each = each.cause) {
@@ -129,7 +133,6 @@ function lastLine(text: string): string {
 
 const steps = ['MiB', 'GiB', 'TiB'];
 
-/** A number of bytes for a person. */
 export function shownBytes(bytes: number): string {
   let amount = bytes / 1024 / 1024;
   let step = 0;

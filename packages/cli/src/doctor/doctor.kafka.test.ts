@@ -52,7 +52,7 @@ function openLog(topicConfig: Record<string, string> = {}): EventLog {
     logger,
     topicConfig,
     appendTimeoutMs: patienceMs,
-    // On a busy machine a member that is well would count as gone.
+    // On a busy machine, a healthy member could otherwise time out.
     sessionTimeoutMs: 60_000,
   });
 }
@@ -79,7 +79,7 @@ const finding = (check: string, state: string, found: string) =>
   expect.objectContaining({ check, state, found: expect.stringContaining(found) });
 const inPostgres = { EVENT_LOG: 'postgres', KAFKA_BROKERS: undefined, REDIS_URL: undefined };
 
-test('an installation that is well has no problem, and every check says what it has seen', async () => {
+test('reports no problem for a healthy installation, and every check says what it found', async () => {
   const log = openLog();
   const groups = [names.live, names.historical, names.overflow].map(async (topic, at) =>
     log.consume({
@@ -93,18 +93,18 @@ test('an installation that is well has no problem, and every check says what it 
   const consumers = await Promise.all(groups);
   try {
     await Promise.all(consumers.map(({ ready }) => ready));
-    // A machine that does much else may take longer than the doctor waits.
+    // On a busy machine, a server may take longer than the doctor's time limit.
     const { exitCode, findings, err } = await eventually(async () => {
-      const said = await doctor();
-      expect(said.findings.filter(({ state }) => state === 'problem')).toEqual([]);
-      return said;
+      const report = await doctor();
+      expect(report.findings.filter(({ state }) => state === 'problem')).toEqual([]);
+      return report;
     });
     expect([exitCode, err]).toEqual([0, '']);
     expect(findings.map(({ check, state }) => `${state} ${check}`)).toEqual([
       ...['ok settings', 'ok certificates'],
       ...['ok postgresql server', 'ok postgresql migrations', 'ok postgresql privileges', 'ok postgresql connections'],
       ...['ok postgresql transactions', 'ok postgresql notifications'],
-      // A server for tests may lose everything.
+      // Test servers run without durability.
       expect.stringMatching(/postgresql durability/),
       expect.stringMatching(/postgresql replication/),
       ...[
@@ -117,7 +117,7 @@ test('an installation that is well has no problem, and every check says what it 
       ],
       ...['ok redis', 'ok redis', 'ok redis certificate'],
       ...['ok kafka', 'ok kafka topics', 'warning kafka replicas'],
-      // The disk is this machine's.
+      // The result depends on the free disk space of this machine.
       expect.stringMatching(/kafka disks/),
       ...['ok kafka record size', 'ok kafka retention'],
       ...['ok consumers', 'ok stored offsets', 'ok kafka certificates'],
@@ -136,7 +136,7 @@ test('an installation that is well has no problem, and every check says what it 
   }
 });
 
-test('a person reads a line of what is and one of what to do; exit code 2 is for a wrong call', async () => {
+test('prints a finding and its advice as one line each, and exits with code 2 when called incorrectly', async () => {
   const out: string[] = [];
   const terminal = { env: { ...env, ...inPostgres }, out: { write: (text: string) => out.push(text) } };
   expect(await runCli(['doctor'], { ...terminal, err: { write() {} } })).toBe(0);
@@ -148,14 +148,19 @@ test('a person reads a line of what is and one of what to do; exit code 2 is for
   expect((await doctor({}, '--nonsense')).exitCode).toBe(2);
 });
 
-const nobody = 'redis://:s3cret-of-redis@127.0.0.1:1';
-const nobodyMails = 'smtp://millrace:s3cret-of-mail@127.0.0.1:1';
+const unreachableRedis = 'redis://:s3cret-of-redis@127.0.0.1:1';
+const unreachableMailServer = 'smtp://millrace:s3cret-of-mail@127.0.0.1:1';
 
-test('stores that are away keep no other from being looked at, and no secret is told', async () => {
+test('checks the other stores when some are unreachable, and prints no secret', async () => {
   const url = new URL(testDatabase.url);
   url.port = '1';
-  const away = { DATABASE_URL: url.toString(), REDIS_URL: nobody, KAFKA_BROKERS: '127.0.0.1:1', SMTP_URL: nobodyMails };
-  const { exitCode, findings, text, err } = await doctor({ ...away, SECRETS_KEY: 'not-a-key-but-secret' });
+  const unreachable = {
+    DATABASE_URL: url.toString(),
+    REDIS_URL: unreachableRedis,
+    KAFKA_BROKERS: '127.0.0.1:1',
+    SMTP_URL: unreachableMailServer,
+  };
+  const { exitCode, findings, text, err } = await doctor({ ...unreachable, SECRETS_KEY: 'not-a-key-but-secret' });
   expect(findings).toEqual([
     finding('settings', 'problem', 'SECRETS_KEY is not valid'),
     finding('certificates', 'ok', ''),
@@ -169,7 +174,7 @@ test('stores that are away keep no other from being looked at, and no secret is 
   ]);
   expect([exitCode, JSON.parse(err)]).toEqual([1, { error: 'found 5 problems', exitCode: 1 }]);
   for (const secret of ['s3cret-of', 'not-a-key-but-secret', url.password]) expect(text).not.toContain(secret);
-  expect((await doctor({ ...away, DATABASE_URL: testDatabase.url })).findings).toContainEqual(
+  expect((await doctor({ ...unreachable, DATABASE_URL: testDatabase.url })).findings).toContainEqual(
     finding('postgresql migrations', 'ok', 'none pending'),
   );
 });
@@ -177,48 +182,92 @@ test('stores that are away keep no other from being looked at, and no secret is 
 const key = Buffer.alloc(32, 1).toString('base64');
 
 test.each<[string, Record<string, string | undefined>, [string, string, string]]>([
-  ['a fallback for no Kafka', { EVENT_LOG_FALLBACK: 'postgres' }, ['settings', 'problem', 'EVENT_LOG_FALLBACK']],
+  ['a fallback without Kafka', { EVENT_LOG_FALLBACK: 'postgres' }, ['settings', 'problem', 'EVENT_LOG_FALLBACK']],
   ['https without a proxy', { PUBLIC_API_URL: 'https://a.example' }, ['settings', 'warning', 'TRUST_PROXY']],
-  ['a body too large', { MAX_IN_FLIGHT_BYTES: '1000' }, ['settings', 'warning', 'MAX_IN_FLIGHT_BYTES (1000)']],
-  ['an event too large', { MAX_BODY_BYTES: '1000' }, ['settings', 'warning', 'MAX_BODY_BYTES (1000)']],
-  ['a password in the clear', { KAFKA_SASL_MECHANISM: 'plain' }, ['settings', 'warning', 'KAFKA_SSL']],
-  ['a share of memory too small', { GATEWAY_PROCESSES: '16' }, ['settings', 'warning', '16 processes (GATEWAY_']],
-  ['a body too large unpacked', { MAX_DECOMPRESSED_BYTES: '1000' }, ['settings', 'warning', 'MAX_DECOMPRESSED_BYTES']],
-  ['hops of no proxy', { TRUST_PROXY: 'false', PROXY_HOPS: '2' }, ['settings', 'warning', 'PROXY_HOPS is 2']],
   [
-    'an API that asks itself',
+    'a body limit larger than the memory limit',
+    { MAX_IN_FLIGHT_BYTES: '1000' },
+    ['settings', 'warning', 'MAX_IN_FLIGHT_BYTES (1000)'],
+  ],
+  [
+    'an event limit larger than the body limit',
+    { MAX_BODY_BYTES: '1000' },
+    ['settings', 'warning', 'MAX_BODY_BYTES (1000)'],
+  ],
+  ['a password sent without TLS', { KAFKA_SASL_MECHANISM: 'plain' }, ['settings', 'warning', 'KAFKA_SSL']],
+  [
+    'a memory limit per process that is too small',
+    { GATEWAY_PROCESSES: '16' },
+    ['settings', 'warning', '16 processes (GATEWAY_'],
+  ],
+  [
+    'a decompressed body limit that is too small',
+    { MAX_DECOMPRESSED_BYTES: '1000' },
+    ['settings', 'warning', 'MAX_DECOMPRESSED_BYTES'],
+  ],
+  [
+    'proxy hops without a trusted proxy',
+    { TRUST_PROXY: 'false', PROXY_HOPS: '2' },
+    ['settings', 'warning', 'PROXY_HOPS is 2'],
+  ],
+  [
+    'an API that requests definitions from itself',
     { INGEST_URL: 'https://a.example/', PUBLIC_API_URL: 'https://a.example' },
     ['settings', 'warning', 'INGEST_URL and PUBLIC_API_URL have the same address'],
   ],
-  ['a limit never reached', { API_REQUESTS_PER_HOUR: '100' }, ['settings', 'warning', 'API_REQUESTS_PER_MINUTE (480)']],
   [
-    'a session brokers refuse',
+    'an hourly limit that makes the limit per minute useless',
+    { API_REQUESTS_PER_HOUR: '100' },
+    ['settings', 'warning', 'API_REQUESTS_PER_MINUTE (480)'],
+  ],
+  [
+    'a session timeout that brokers reject',
     { EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1', KAFKA_SESSION_TIMEOUT_MS: '3000' },
     ['settings', 'warning', 'KAFKA_SESSION_TIMEOUT_MS (3000)'],
   ],
-  ['a Kafka not used', { KAFKA_BROKERS: '127.0.0.1:1' }, ['settings', 'warning', 'but Kafka is not used']],
-  ['traces that go nowhere', { TRACE_SAMPLE_RATIO: '0.5' }, ['settings', 'warning', 'TRACE_SAMPLE_RATIO without']],
-  ['a pool too large', { DATABASE_POOL_SIZE: '10000' }, ['postgresql connections', 'warning', 'may open 10000']],
-  ['a mail server that cannot be', { SMTP_URL: 'mail:25' }, ['mail server', 'problem', 'SMTP_URL is not']],
-  ['a sender at localhost', { SMTP_URL: 'smtp://127.0.0.1:1' }, ['settings', 'warning', 'SMTP_FROM']],
-  ['no public address', { NODE_ENV: 'production' }, ['settings', 'warning', 'PUBLIC_API_URL is not set']],
-  ['no token secret', { NODE_ENV: 'production' }, ['settings', 'warning', 'TOKEN_SECRET']],
-  ['no secrets key', { NODE_ENV: 'production' }, ['settings', 'warning', 'SECRETS_KEY']],
   [
-    'private destinations',
+    'Kafka settings that are not used',
+    { KAFKA_BROKERS: '127.0.0.1:1' },
+    ['settings', 'warning', 'but Kafka is not used'],
+  ],
+  [
+    'trace sampling without an exporter',
+    { TRACE_SAMPLE_RATIO: '0.5' },
+    ['settings', 'warning', 'TRACE_SAMPLE_RATIO without'],
+  ],
+  [
+    'a connection pool that is too large',
+    { DATABASE_POOL_SIZE: '10000' },
+    ['postgresql connections', 'warning', 'may open 10000'],
+  ],
+  ['an invalid mail server URL', { SMTP_URL: 'mail:25' }, ['mail server', 'problem', 'SMTP_URL is not']],
+  ['a sender address at localhost', { SMTP_URL: 'smtp://127.0.0.1:1' }, ['settings', 'warning', 'SMTP_FROM']],
+  ['a missing public URL', { NODE_ENV: 'production' }, ['settings', 'warning', 'PUBLIC_API_URL is not set']],
+  ['a missing token secret', { NODE_ENV: 'production' }, ['settings', 'warning', 'TOKEN_SECRET']],
+  ['a missing secrets key', { NODE_ENV: 'production' }, ['settings', 'warning', 'SECRETS_KEY']],
+  [
+    'private destinations in production',
     { NODE_ENV: 'production', ALLOW_PRIVATE_DESTINATIONS: 'true' },
     ['settings', 'warning', 'ALLOW_PRIVATE_DESTINATIONS'],
   ],
-  ['no word of a log', { EVENT_LOG: undefined, KAFKA_BROKERS: undefined }, ['event log', 'warning', 'was not checked']],
-  ['a setting that is none', { TOPIC_PARTITIONS: 'many' }, ['settings', 'problem', 'TOPIC_PARTITIONS must be']],
-  ['Redis that cannot be', { REDIS_URL: 'redis://a,b' }, ['redis', 'problem', 'REDIS_MODE']],
-  ['Kafka that cannot be', { EVENT_LOG: 'kafka', KAFKA_BROKERS: 'nowhere' }, ['kafka', 'problem', 'KAFKA_BROKERS']],
   [
-    'a certificate that is none',
+    'missing event log settings',
+    { EVENT_LOG: undefined, KAFKA_BROKERS: undefined },
+    ['event log', 'warning', 'was not checked'],
+  ],
+  ['an invalid setting', { TOPIC_PARTITIONS: 'many' }, ['settings', 'problem', 'TOPIC_PARTITIONS must be']],
+  ['an invalid Redis URL', { REDIS_URL: 'redis://a,b' }, ['redis', 'problem', 'REDIS_MODE']],
+  [
+    'an invalid broker address',
+    { EVENT_LOG: 'kafka', KAFKA_BROKERS: 'nowhere' },
+    ['kafka', 'problem', 'KAFKA_BROKERS'],
+  ],
+  [
+    'an invalid certificate file',
     { REDIS_CA_FILE: testCertificates.noCertificateFile },
     ['certificates', 'problem', 'REDIS_CA_FILE'],
   ],
-])('%s is found', async (_what, changed, expected) => {
+])('reports %s', async (_what, changed, expected) => {
   const { findings } = await doctor({ ...inPostgres, ...changed });
   expect(findings).toContainEqual(finding(...expected));
 });
@@ -228,14 +277,14 @@ test.each<[string, Record<string, string>, string[]]>([
   ['consumer', { CONSUMER_LANES: 'live', HEALTH_PORT: '8001' }, []],
   ['delivery worker', { HEALTH_PORT: '8021' }, ['SECRETS_KEY']],
   ['management API', { API_PORT: '8010' }, ['TOKEN_SECRET', 'SECRETS_KEY']],
-])('the pod of a %s is asked for its own secrets alone', async (_, own, expected) => {
+])('expects only the secrets of a %s in its pod', async (_, own, expected) => {
   const pod = { NODE_ENV: 'production', KUBERNETES_SERVICE_HOST: '10.0.0.1', ...own };
   const { findings } = await doctor({ ...inPostgres, ...pod });
   const missing = findings.flatMap(({ found }) => /^(\w+_(?:SECRET|KEY)) is not set/.exec(found)?.[1] ?? []);
   expect(missing).toEqual(expected);
 });
 
-test('migrations that are pending, and such as are not known', async () => {
+test('reports pending and unknown migrations', async () => {
   const empty = await createTestDatabase({ isMigrated: false });
   try {
     const { exitCode, findings } = await doctor({ ...inPostgres, DATABASE_URL: empty.url });
@@ -251,7 +300,7 @@ test('migrations that are pending, and such as are not known', async () => {
   await database.sql.query(`DELETE FROM "_prisma_migrations" WHERE id = 'x'`);
 });
 
-test('a role that may not write, and sees no others', async () => {
+test('reports a role that is read-only and cannot see other roles', async () => {
   const role = `doctor_${randomUUID().replaceAll('-', '')}`;
   await database.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`);
   try {
@@ -273,7 +322,7 @@ test('a role that may not write, and sees no others', async () => {
   }
 });
 
-test('a transaction that is open for long', async () => {
+test('reports a transaction that has been open for too long', async () => {
   await database.transaction(async (tx) => {
     await tx.query('SELECT 1');
     const [found] = await checkOpenTransactions(database.sql, { longerThanSeconds: 0 });
@@ -284,7 +333,7 @@ test('a transaction that is open for long', async () => {
   });
 });
 
-test('a pooler that lets no notification through', async () => {
+test('reports a pooler that does not pass notifications on', async () => {
   const pooler = await startDeafPooler(testDatabase.url);
   const url = new URL(testDatabase.url);
   url.port = String(pooler.port);
@@ -293,7 +342,7 @@ test('a pooler that lets no notification through', async () => {
   await pooler.stop();
 });
 
-test('a replication slot nobody reads', async () => {
+test('reports a replication slot without a reader', async () => {
   const slot = `doctor_${randomUUID().replaceAll('-', '')}`;
   await database.sql.query('SELECT pg_create_physical_replication_slot($1, true)', [slot]);
   try {
@@ -304,7 +353,7 @@ test('a replication slot nobody reads', async () => {
   }
 });
 
-test('secrets that no key at hand opens, and such as are not encrypted', async () => {
+test('reports secrets that no configured key can decrypt, and unencrypted secrets', async () => {
   const { environmentId } = await createTestTenant(testDatabase.url);
   const add = (secrets: object) =>
     database.prisma.batch_export.create({
@@ -327,7 +376,7 @@ test('secrets that no key at hand opens, and such as are not encrypted', async (
   await database.prisma.batch_export.deleteMany();
 });
 
-test('a flag that an SDK evaluates otherwise, where its events came from that SDK', async () => {
+test('reports a flag that an SDK evaluates differently, if recent events came from that SDK', async () => {
   const add = async (lib: string) => {
     const { environmentId } = await createTestTenant(testDatabase.url);
     await database.sql.query(
@@ -352,7 +401,7 @@ test('a flag that an SDK evaluates otherwise, where its events came from that SD
   await database.prisma.feature_flag.deleteMany();
 });
 
-test('topics that are missing, and partitions that are others than told', async () => {
+test('reports missing topics, and partition counts that differ from the setting', async () => {
   const { findings, exitCode } = await doctor({ TOPIC_PREFIX: 'nowhere.' });
   expect(findings).toContainEqual(finding('kafka topics', 'problem', 'missing topics: nowhere.events.live'));
   expect(exitCode).toBe(1);
@@ -361,7 +410,7 @@ test('topics that are missing, and partitions that are others than told', async 
   );
 });
 
-test('topics whose settings lose or refuse events, and lanes nobody reads', async () => {
+test('reports topic settings that lose or reject events, and topics without a consumer', async () => {
   const own = uniqueTopicPrefix();
   const { live, ...others } = topicNames(own);
   await makeTopics([live], {
@@ -387,7 +436,7 @@ test('topics whose settings lose or refuse events, and lanes nobody reads', asyn
   );
 });
 
-test('topics that take ordinary events but no large AI events', async () => {
+test('reports topics that accept ordinary events but no large AI events', async () => {
   const own = uniqueTopicPrefix();
   const { live, ...others } = topicNames(own);
   await makeTopics([live], { 'max.message.bytes': '1048588' });
@@ -398,7 +447,7 @@ test('topics that take ordinary events but no large AI events', async () => {
   );
 });
 
-test('offsets beyond the end, of another log, and of events that will be deleted unread', async () => {
+test('reports offsets beyond the end, offsets of another log, and events that will be deleted unread', async () => {
   const own = uniqueTopicPrefix();
   const { live, historical, overflow, ...others } = topicNames(own);
   await makeTopics([live], { 'retention.ms': '1000' });
@@ -434,7 +483,7 @@ test('offsets beyond the end, of another log, and of events that will be deleted
   }
 });
 
-test('defaults are those of the services', () => {
+test('uses the same defaults as the services', () => {
   const page = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
   for (const [field, { default: value }] of Object.entries(
     doctorSettingsSchema.properties as Record<string, { default?: unknown }>,

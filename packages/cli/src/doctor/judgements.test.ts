@@ -9,7 +9,7 @@ import { checkClock, judgeConnections, judgeServer } from './postgres.ts';
 import { judgeArchiver, judgeCleaning, judgeReplication } from './postgres-storage.ts';
 import { checkRedis } from './redis.ts';
 
-// What the servers that tests share cannot be made to show.
+// Findings that the shared test servers cannot be made to produce.
 
 const mib = 1024 * 1024;
 const dayMs = 86_400_000;
@@ -54,78 +54,113 @@ function retentionOf(low: bigint, nextOffset: bigint): Finding[] {
 
 test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], string]>([
   ['an old server', () => judgeServer({ ...server, version: 140_009, shown: '14.9' }), 'problem', '14.9 is too old'],
-  ['a standby for a server', () => judgeServer({ ...server, isStandby: true }), 'problem', 'read-only standby'],
-  ['a standby in step', () => judgeReplication([standby], []), 'ok', 'up to date: 1'],
-  ['a standby behind', () => judgeReplication([{ ...standby, secondsBehind: 90 }], []), 'warning', 'b is 90 s'],
-  ['a standby unseen', () => judgeReplication([{ ...standby, state: null }], []), 'ok', 'cannot see'],
-  ['a slot that is read', () => judgeReplication([], [slot]), 'ok', 'no standby'],
-  ['a slot cut off', () => judgeReplication([], [{ ...slot, status: 'lost' }]), 'problem', 'can no longer catch up'],
-  ['a slot nearly cut off', () => judgeReplication([], [{ ...slot, safeBytes: mib }]), 'problem', 'After 1 MiB more'],
-  ['a slot unreserved', () => judgeReplication([], [{ ...slot, status: 'unreserved' }]), 'problem', '0 MiB more'],
-  ['a slot behind', () => judgeReplication([], [{ ...slot, keptBytes: 3000 * mib }]), 'warning', '2.9 GiB of write-'],
-  ['an archive that fails', () => judgeArchiver(archiver), 'problem', 'since 2001-09-09T01:46:40.000Z (failures: 3)'],
-  ['an archive that never worked', () => judgeArchiver({ ...archiver, lastArchived: null }), 'problem', 'never succ'],
-  ['an archive well again', () => judgeArchiver({ ...archiver, lastFailed: new Date(0) }), 'ok', 'archived until 2001'],
-  ['rows not frozen', () => judgeCleaning({ unfrozen: 1.2e9, autovacuum: 'on' }), 'warning', '1200 million'],
-  ['rows long not frozen', () => judgeCleaning({ unfrozen: 1.9e9, autovacuum: 'on' }), 'problem', '1900 million'],
-  ['nobody cleans', () => judgeCleaning({ unfrozen: 1, autovacuum: 'off' }), 'warning', 'autovacuum is off'],
-  ['few connections left', () => [judgeConnections({ used: 85, most: 97 })], 'warning', '85 of 97'],
-  ['a clock ahead', () => checkClock(sql, () => Date.now() + 10_000), 'warning', '10 s ahead of'],
-  ['a clock far behind', () => checkClock(sql, () => Date.now() - 100_000), 'problem', '100 s behind'],
-  ['a Redis without a limit', () => checkRedis(onMachine), 'ok', 'nothing is evicted'],
-  ['a Redis that evicts', () => checkRedis({ ...limited, policy: 'volatile-lru' }), 'warning', 'volatile-lru (95%'],
-  ['a Redis about to be ended', () => checkRedis({ ...onMachine, usedMemory: 950 * mib }), 'warning', 'uses 95% of'],
-  ['a Redis that cannot save', () => checkRedis({ ...onMachine, isSaved: false }), 'warning', 'could not save'],
-  ['a full Redis', () => checkRedis(limited), 'warning', '95% of 100 MiB'],
-  ['a Redis with room', () => checkRedis({ ...limited, usedMemory: mib }), 'ok', '1% of 100 MiB'],
-  ['a replica for a Redis', () => checkRedis({ ...onMachine, isReplica: true }), 'problem', 'replica'],
-  ['three brokers in step', () => checkReplicas(topic(safe), 3), 'ok', '3 brokers'],
-  ['a partition nobody leads', () => checkReplicas(topic(safe, { hasLeader: false }), 3), 'problem', 't/0'],
-  ['a copy behind', () => checkReplicas(topic(safe, { inSync: 2 }), 3), 'warning', 'replicas of t/0'],
-  ['too few copies', () => checkReplicas(topic(safe, { inSync: 1 }), 3), 'problem', 'min.insync.replicas'],
+  [
+    'a standby that is used as the primary',
+    () => judgeServer({ ...server, isStandby: true }),
+    'problem',
+    'read-only standby',
+  ],
+  ['a standby that is up to date', () => judgeReplication([standby], []), 'ok', 'up to date: 1'],
+  ['a standby that lags', () => judgeReplication([{ ...standby, secondsBehind: 90 }], []), 'warning', 'b is 90 s'],
+  ['standbys that the role cannot see', () => judgeReplication([{ ...standby, state: null }], []), 'ok', 'cannot see'],
+  ['a slot with a reader', () => judgeReplication([], [slot]), 'ok', 'no standby'],
+  ['a lost slot', () => judgeReplication([], [{ ...slot, status: 'lost' }]), 'problem', 'can no longer catch up'],
+  [
+    'a slot that will soon be lost',
+    () => judgeReplication([], [{ ...slot, safeBytes: mib }]),
+    'problem',
+    'After 1 MiB more',
+  ],
+  ['an unreserved slot', () => judgeReplication([], [{ ...slot, status: 'unreserved' }]), 'problem', '0 MiB more'],
+  [
+    'a slot that keeps much write-ahead log',
+    () => judgeReplication([], [{ ...slot, keptBytes: 3000 * mib }]),
+    'warning',
+    '2.9 GiB of write-',
+  ],
+  ['failing archiving', () => judgeArchiver(archiver), 'problem', 'since 2001-09-09T01:46:40.000Z (failures: 3)'],
+  ['archiving that never worked', () => judgeArchiver({ ...archiver, lastArchived: null }), 'problem', 'never succ'],
+  [
+    'archiving that works again',
+    () => judgeArchiver({ ...archiver, lastFailed: new Date(0) }),
+    'ok',
+    'archived until 2001',
+  ],
+  ['rows that should be frozen', () => judgeCleaning({ unfrozen: 1.2e9, autovacuum: 'on' }), 'warning', '1200 million'],
+  [
+    'rows that must be frozen immediately',
+    () => judgeCleaning({ unfrozen: 1.9e9, autovacuum: 'on' }),
+    'problem',
+    '1900 million',
+  ],
+  ['disabled autovacuum', () => judgeCleaning({ unfrozen: 1, autovacuum: 'off' }), 'warning', 'autovacuum is off'],
+  ['few available connections', () => [judgeConnections({ used: 85, most: 97 })], 'warning', '85 of 97'],
+  ['a clock that is ahead', () => checkClock(sql, () => Date.now() + 10_000), 'warning', '10 s ahead of'],
+  ['a clock that is far behind', () => checkClock(sql, () => Date.now() - 100_000), 'problem', '100 s behind'],
+  ['Redis without a memory limit', () => checkRedis(onMachine), 'ok', 'nothing is evicted'],
+  ['Redis that evicts keys', () => checkRedis({ ...limited, policy: 'volatile-lru' }), 'warning', 'volatile-lru (95%'],
+  [
+    'Redis that uses almost all memory of its machine',
+    () => checkRedis({ ...onMachine, usedMemory: 950 * mib }),
+    'warning',
+    'uses 95% of',
+  ],
+  ['Redis that cannot save its data', () => checkRedis({ ...onMachine, isSaved: false }), 'warning', 'could not save'],
+  ['Redis that is almost full', () => checkRedis(limited), 'warning', '95% of 100 MiB'],
+  ['Redis with free memory', () => checkRedis({ ...limited, usedMemory: mib }), 'ok', '1% of 100 MiB'],
+  ['a Redis replica', () => checkRedis({ ...onMachine, isReplica: true }), 'problem', 'replica'],
+  ['three brokers in sync', () => checkReplicas(topic(safe), 3), 'ok', '3 brokers'],
+  ['a partition without a leader', () => checkReplicas(topic(safe, { hasLeader: false }), 3), 'problem', 't/0'],
+  ['a replica that is not in sync', () => checkReplicas(topic(safe, { inSync: 2 }), 3), 'warning', 'replicas of t/0'],
+  ['too few replicas in sync', () => checkReplicas(topic(safe, { inSync: 1 }), 3), 'problem', 'min.insync.replicas'],
   ['only one replica', () => checkReplicas(topic(safe, { replicas: 1, inSync: 1 }), 3), 'warning', 'only one replica'],
-  ['one copy acknowledged', () => checkReplicas(topic({}), 3), 'warning', 'min.insync.replicas=1'],
-  ['all copies needed', () => checkReplicas(topic({ 'min.insync.replicas': '3' }), 3), 'warning', 'one broker is down'],
+  ['acknowledgement by a single broker', () => checkReplicas(topic({}), 3), 'warning', 'min.insync.replicas=1'],
+  [
+    'a minimum that requires all replicas',
+    () => checkReplicas(topic({ 'min.insync.replicas': '3' }), 3),
+    'warning',
+    'one broker is down',
+  ],
   [
     'unclean elections',
     () => checkReplicas(topic({ ...safe, 'unclean.leader.election.enable': 'true' }), 3),
     'warning',
     'unclean.leader',
   ],
-  ['disks that Kafka does not describe', () => checkDisks(null), 'ok', 'requires Kafka 3.3'],
-  ['disks of sizes unknown', () => checkDisks([{ ...directory, space: null }]), 'ok', 'do not report the sizes'],
+  ['disks of a Kafka version that does not report them', () => checkDisks(null), 'ok', 'requires Kafka 3.3'],
+  ['disks whose size is unknown', () => checkDisks([{ ...directory, space: null }]), 'ok', 'do not report the sizes'],
   [
-    'disks with room',
+    'disks with free space',
     () => checkDisks([diskWith(60), diskWith(30)]),
     'ok',
     '/data has 30 GiB of 100 GiB left, broker 1',
   ],
   ['a disk that fills up', () => checkDisks([diskWith(60), diskWith(19)]), 'warning', 'has 19 GiB of 100 GiB left'],
   ['a full disk', () => checkDisks([diskWith(4), diskWith(60)]), 'problem', 'broker 1, /data has 4.0 GiB'],
-  ['a disk given up', () => checkDisks([{ ...directory, isOffline: true, space: null }]), 'problem', 'broker 1, /data'],
+  ['an offline disk', () => checkDisks([{ ...directory, isOffline: true, space: null }]), 'problem', 'broker 1, /data'],
   [
-    'settings that may not be read',
+    'settings that the role cannot read',
     () => checkRecordSize(topic(null), { maxRecordBytes: 900_000, maxAiRecordBytes: 8_000_000 }),
     'warning',
     'cannot read',
   ],
-  ['events read in time', () => retentionOf(0n, 9n), 'ok', 'events are kept for 7 days'],
-  ['old events unread', () => retentionOf(0n, 4n), 'problem', 'older than half'],
-  ['events deleted unread', () => retentionOf(6n, 4n), 'problem', 'deleted events from t/0'],
+  ['events that are read in time', () => retentionOf(0n, 9n), 'ok', 'events are kept for 7 days'],
+  ['old unread events', () => retentionOf(0n, 4n), 'problem', 'older than half'],
+  ['events that were deleted unread', () => retentionOf(6n, 4n), 'problem', 'deleted events from t/0'],
   [
     'more consumers than partitions',
     () => checkConsumers([{ ...lane, members: 13 }]),
     'warning',
     't (consumers: 13, partitions: 12)',
   ],
-  ['a certificate in time', () => daysBeforeExpiry(30), 'ok', 'valid until'],
-  ['a certificate that soon expires', () => daysBeforeExpiry(20), 'warning', 'expires in 20 days'],
-  ['a certificate that has expired', () => daysBeforeExpiry(-2), 'problem', 'expired on'],
-])('%s', async (_what, look, state, found) => {
+  ['a valid certificate', () => daysBeforeExpiry(30), 'ok', 'valid until'],
+  ['a certificate that expires soon', () => daysBeforeExpiry(20), 'warning', 'expires in 20 days'],
+  ['an expired certificate', () => daysBeforeExpiry(-2), 'problem', 'expired on'],
+])('reports %s', async (_what, look, state, found) => {
   expect(await look()).toContainEqual(expect.objectContaining({ state, found: expect.stringContaining(found) }));
 });
 
-test('a check that never ends is given up, one that fails says why, and the others are heard', async () => {
+test('a check that hangs times out, a check that fails says why, and other findings are still returned', async () => {
   const cause = new Error('permission denied for table x');
   const findings = await runChecks(
     [

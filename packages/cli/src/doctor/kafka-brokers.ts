@@ -1,7 +1,7 @@
 import type { InspectedTopic, LogDirectory } from '@millrace/event-log';
 import { type Finding, listed, ok, problem, shownBytes, warning } from './checks.ts';
 
-/** What was acknowledged is on more than one broker, and every partition can be written to. */
+/** Checks that acknowledged records are on more than one broker, and that every partition accepts writes. */
 export function checkReplicas(topics: readonly InspectedTopic[], brokerCount: number): Finding[] {
   const findings = [
     ...judgeLeaders(topics),
@@ -73,7 +73,7 @@ function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
         ),
       ];
     }
-    // Not every role may read settings.
+    // The settings are null if the role may not read them.
     if (least >= 2 || topic.settings === null) return [];
     return [
       warning(
@@ -109,11 +109,14 @@ function partitionsOf(
   );
 }
 
-/** Free shares of a disk below which something is to be done this week, and now. */
+/** Shares of free disk space below which the finding is a warning or a problem. */
 const littleShare = 0.2;
 const tooLittleShare = 0.05;
 
-/** A broker whose disk is full stops by itself, and what it leads can be neither written nor read. */
+/**
+ * Checks the free disk space. A broker with a full disk stops, and the partitions it leads can be neither written nor
+ * read.
+ */
 export function checkDisks(directories: readonly LogDirectory[] | null): Finding[] {
   if (directories === null) {
     return [

@@ -7,7 +7,7 @@ interface Wanted {
   partitions: number;
 }
 
-/** Every topic is there, with as many partitions as new ones would get, and is no compacted one. */
+/** Checks that every topic exists, has the configured number of partitions and is not compacted. */
 export function checkTopics(topics: readonly InspectedTopic[], { missing, partitions: wanted }: Wanted): Finding[] {
   const findings = topics.flatMap((topic) => [...judgePartitions(topic, wanted), ...judgeCleanup(topic)]);
   if (missing.length > 0) {
@@ -34,7 +34,7 @@ function judgePartitions({ topic, partitions }: InspectedTopic, wanted: number):
   ];
 }
 
-/** Compaction keeps one record of each key, which here is a person's or a device's id. */
+/** Compaction keeps one record per key, and the key is the distinct ID or device ID. */
 function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
   if (settings?.get('cleanup.policy')?.includes('compact') !== true) return [];
   return [
@@ -45,7 +45,7 @@ function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
   ];
 }
 
-/** Around the largest event are its key, headers, and the head of its batch. */
+/** Bytes for the record key, headers and batch overhead in addition to the largest event. */
 const aroundBytes = 4096;
 
 interface RecordLimits {
@@ -53,7 +53,7 @@ interface RecordLimits {
   maxAiRecordBytes: number;
 }
 
-/** The largest events that a gateway accepts fit into the topics. */
+/** Checks that the topics accept the largest event that a gateway accepts. */
 export function checkRecordSize(
   topics: readonly InspectedTopic[],
   { maxRecordBytes, maxAiRecordBytes }: RecordLimits,
@@ -97,11 +97,11 @@ const dayMs = 86_400_000;
 
 interface RetentionFacts {
   topics: readonly InspectedTopic[];
-  /** Topics whose records have a reader of ours. */
+  /** Topics that Millrace's consumers read. */
   lanes: readonly string[];
   offsets: readonly ReadOffset[];
   keepDeletedIdsDays: number;
-  /** By topic and partition, the first record of the newer half of what retention keeps. */
+  /** By topic and partition: offset of the first record in the newer half of the retention period. */
   newerHalf: ReadonlyMap<string, ReadonlyMap<number, bigint>>;
 }
 
@@ -110,7 +110,7 @@ export function retentionMsOf({ settings }: InspectedTopic): number | null {
   return text === undefined ? null : Number(text);
 }
 
-/** Nothing is deleted before it was read, and what was deleted on request does not come back from the log. */
+/** Checks that no record is deleted unread, and that the log does not bring back data that was deleted on request. */
 export function checkRetention(facts: RetentionFacts): Finding[] {
   const laneTopics = facts.topics.filter(({ topic }) => facts.lanes.includes(topic));
   const findings = [
@@ -157,7 +157,10 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
   return findings;
 }
 
-/** Consumers wait for PostgreSQL as long as it takes; the log must wait with them, and reach back to the newest backup. */
+/**
+ * While PostgreSQL is down, consumers wait and the log must keep their records. It must also reach back to the latest
+ * backup.
+ */
 function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
   const short = topics.filter((topic) => {
     const ms = retentionMsOf(topic);
@@ -184,7 +187,7 @@ function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
   ];
 }
 
-/** Events of a deleted person that come again are recognized by its remembered ids. */
+/** Remembered distinct IDs of deleted persons identify their events if they are read from the log again. */
 function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
   const longer = topics.filter((topic) => {
     const ms = retentionMsOf(topic);

@@ -35,7 +35,7 @@ export async function diagnoseLog(patient: Patient, settings: DoctorSettings): P
   if (settings.eventLog === 'postgres') {
     return runChecks(offsetChecks(settings, await readOffsets(patient, [])));
   }
-  // The management API and delivery workers are told of none.
+  // The management API and delivery workers have no settings for the event log.
   if (!env.EVENT_LOG && !env.KAFKA_BROKERS) return [{ check: 'event log', ...noLog }];
   return diagnoseKafka(patient, settings);
 }
@@ -53,11 +53,11 @@ async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promis
   const kafka = inspectKafka({ ...connection, clientId: 'millrace-doctor', logger }, patienceMs);
   try {
     let existing: string[] = [];
-    const asked = async () => {
+    const listTopics = async () => {
       existing = await kafka.existing(namesOfTopics(settings));
     };
-    const away = await reach('kafka', asked, 'KAFKA_BROKERS');
-    // Its certificates may be why.
+    const away = await reach('kafka', listTopics, 'KAFKA_BROKERS');
+    // An invalid certificate may be the reason.
     if (away !== null) return [away, ...(await runChecks([certificates(connection)]))];
     const topics: InspectedTopic[] = [];
     const ofTopics = await runChecks(
@@ -78,7 +78,7 @@ async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promis
   }
 }
 
-/** Checks certificates of the brokers in the settings and of those they name, to which clients connect next. */
+/** Checks the certificates of the configured brokers and of the advertised brokers, to which clients connect next. */
 function certificates(connection: KafkaConnection, kafka?: KafkaInspection) {
   return {
     name: 'kafka certificates',
@@ -86,7 +86,7 @@ function certificates(connection: KafkaConnection, kafka?: KafkaInspection) {
   };
 }
 
-/** Null when PostgreSQL does not answer, or has no tables yet: both are said elsewhere. */
+/** Returns null if PostgreSQL does not respond or has no tables yet. Other checks report both. */
 function readOffsets({ database }: Patient, topics: readonly InspectedTopic[]): Promise<ReadOffset[] | null> {
   const endOffsets = async (name: string) => {
     const found = topics.find(({ topic }) => topic === name);
@@ -105,19 +105,18 @@ function offsetChecks(settings: DoctorSettings, offsets: ReadOffset[] | null) {
 interface KafkaContext {
   kafka: KafkaInspection;
   settings: DoctorSettings;
-  /** Names of those there are, and what could be read of them. */
+  /** Names of the topics that exist. */
   existing: readonly string[];
   topics: readonly InspectedTopic[];
-  /** Empty when PostgreSQL does not answer. */
+  /** Empty if PostgreSQL does not respond. */
   offsets: readonly ReadOffset[];
 }
 
-/** Names of the topics that services use with these settings. */
 function namesOfTopics({ topicPrefix }: DoctorSettings): string[] {
   return Object.values(topicNames(topicPrefix));
 }
 
-/** All that is asked of a Kafka that answers. */
+/** Checks of a Kafka cluster that responds. */
 function kafkaChecks(context: KafkaContext): Check[] {
   const { kafka, settings, existing, topics } = context;
   const missing = namesOfTopics(settings).filter((name) => !existing.includes(name));
@@ -125,7 +124,7 @@ function kafkaChecks(context: KafkaContext): Check[] {
     name: 'kafka topics',
     look: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }),
   };
-  // Of no topic there is nothing more to say.
+  // Without topics, the other checks have nothing to look at.
   if (topics.length === 0) return missing.length > 0 ? [ofTopics] : [];
   return [
     ofTopics,
@@ -171,13 +170,13 @@ function laneTopicsOf({ topicPrefix }: DoctorSettings): string[] {
   return lanes.map((lane) => names[lane]);
 }
 
-/** What was read is still there, and lies in the log that is read now. */
+/** Checks that stored offsets belong to the current log and are not beyond its end. */
 function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly string[]): Finding[] {
   const ours = offsets.filter(({ topic }) => topics.includes(topic));
   const truncated = ours.filter(({ end, nextOffset }) => end !== null && end < nextOffset);
   const hasCurrent = new Set(ours.filter(({ end }) => end !== null).map(partitionName));
-  // An old log beside the one that is read was left on purpose.
-  const strangers = ours.filter((one) => one.end === null && !hasCurrent.has(partitionName(one)));
+  // Offsets of another log are expected if the partition also has offsets of the current log.
+  const ofOtherLogs = ours.filter((one) => one.end === null && !hasCurrent.has(partitionName(one)));
   const findings: Finding[] = [];
   if (truncated.length > 0) {
     findings.push(
@@ -187,11 +186,11 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
       ),
     );
   }
-  if (strangers.length > 0) {
-    const logs = [...new Set(strangers.map(({ log }) => log))];
+  if (ofOtherLogs.length > 0) {
+    const logs = [...new Set(ofOtherLogs.map(({ log }) => log))];
     findings.push(
       warning(
-        `${listed(strangers.map(partitionName))} were last read from another log (${listed(logs, 2)})`,
+        `${listed(ofOtherLogs.map(partitionName))} were last read from another log (${listed(logs, 2)})`,
         'Check that KAFKA_BROKERS and EVENT_LOG are correct. If that log is gone for good, run `millrace offsets forget <log>`.',
       ),
     );
@@ -210,11 +209,11 @@ interface LaneReaders {
   topic: string;
   partitions: number;
   members: number;
-  /** Records that are not read. */
+  /** Number of records that the group has not read. */
   unread: bigint;
 }
 
-/** Every lane has somebody who reads it, and nobody who has nothing to read. */
+/** Checks that every topic has a consumer, and that no consumer is idle. */
 export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
   const deserted = lanes.filter(({ members }) => members === 0);
   const waiting = deserted.filter(({ unread }) => unread > 0n);
@@ -260,17 +259,20 @@ export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
 
 type Place = Pick<TlsServer, 'host' | 'port'>;
 
-/** Brokers by TLS, each once; none without TLS. @param told the brokers as they name themselves. */
-function brokersWithTls({ brokers, ssl }: KafkaConnection, told: readonly Place[]): TlsServer[] {
+/**
+ * Returns the configured and advertised brokers without duplicates, or an empty array without TLS.
+ * @param advertised the advertised brokers.
+ */
+function brokersWithTls({ brokers, ssl }: KafkaConnection, advertised: readonly Place[]): TlsServer[] {
   if (ssl === undefined || typeof ssl === 'boolean') return [];
-  const all = new Map([...brokers.map(readPlace), ...told].map((place) => [placeOf(place), place]));
+  const all = new Map([...brokers.map(readPlace), ...advertised].map((place) => [placeOf(place), place]));
   return [...all.values()].map((place) => ({
     ...{ ...place, begins: 'at once', secureContext: ssl.secureContext, isVerified: true },
     authoritySetting: 'KAFKA_SSL_CA_FILE',
   }));
 }
 
-/** `host:port`, as the settings have been checked. */
+/** Parses `host:port`, whose format `readConfig` has validated. */
 function readPlace(broker: string): Place {
   const colon = broker.lastIndexOf(':');
   return { host: broker.slice(0, colon).replace(/[[\]]/g, ''), port: Number(broker.slice(colon + 1)) };

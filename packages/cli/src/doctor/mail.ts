@@ -14,7 +14,7 @@ import {
 } from './checks.ts';
 import { mailFields } from './settings.ts';
 
-/** Whether the server of `SMTP_URL` answers, and by which certificate. Nobody logs in, and nothing is sent. */
+/** Checks that the mail server of `SMTP_URL` responds, and its certificate. Does not log in or send anything. */
 export async function diagnoseMail({ env }: Patient): Promise<NamedFinding[]> {
   const read = readPart('mail server', () => readConfig(Type.Object(mailFields), env));
   if ('problems' in read) return read.problems;
@@ -29,12 +29,12 @@ async function lookAtMailServer(smtpUrl: string): Promise<Finding[]> {
   try {
     return judgePresented(server, await readPresented(server, patienceMs));
   } catch (error) {
-    if (error instanceof NoTlsError) return [inTheClear(server, url)];
+    if (error instanceof NoTlsError) return [loginWithoutTls(server, url)];
     return [notReached(error, 'SMTP_URL')];
   }
 }
 
-/** As the mailer reads the address: https://nodemailer.com/smtp */
+/** Interprets the URL as Nodemailer does: https://nodemailer.com/smtp */
 function mailServer({ protocol, hostname, port, searchParams }: URL): TlsServer {
   const isSecure = protocol === 'smtps:' || searchParams.get('secure') === 'true';
   return {
@@ -47,7 +47,7 @@ function mailServer({ protocol, hostname, port, searchParams }: URL): TlsServer 
   };
 }
 
-function inTheClear(server: TlsServer, { username, searchParams }: URL): Finding {
+function loginWithoutTls(server: TlsServer, { username, searchParams }: URL): Finding {
   const place = placeOf(server);
   if (searchParams.get('requireTLS') === 'true') {
     return warning(

@@ -16,9 +16,9 @@ import {
 const farBehindSeconds = 60;
 const farBehindBytes = 1024 ** 3;
 
-/** Standbys follow, and none that went away makes the primary keep its write-ahead log. */
+/** Checks that standbys keep up, and that no disconnected standby makes the primary keep its write-ahead log. */
 export async function checkReplication(sql: Sql): Promise<Finding[]> {
-  // A standby does not know of others; that it is one is said elsewhere.
+  // A standby cannot see other standbys. `checkVersion` reports that the server is a standby.
   if ((await readServer(sql)).isStandby) return [];
   return judgeReplication(await readStandbys(sql), await readSlots(sql));
 }
@@ -45,7 +45,7 @@ function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] 
   ];
 }
 
-/** A slot that is read keeps little, unless its reader cannot follow. */
+/** A slot with a reader keeps little write-ahead log, unless its reader cannot keep up. */
 function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Finding[] {
   const kept = `${shownBytes(keptBytes ?? 0)} of write-ahead log`;
   if (status === 'lost') {
@@ -82,14 +82,17 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
   ];
 }
 
-/** How large the database is, and whether its archive takes the write-ahead log. The free space of disks no SQL tells. */
+/**
+ * Reports the size of the database, and whether archiving of the write-ahead log works. SQL cannot report the free disk
+ * space.
+ */
 export async function checkStorage(sql: Sql): Promise<Finding[]> {
   const { databaseBytes, largest } = await readSizes(sql);
   const tables = largest.map(({ name, bytes }) => `${name} ${shownBytes(bytes)}`).join(', ');
   const size = ok(
     `the database has ${shownBytes(databaseBytes)} (${tables}). PostgreSQL cannot report the free space on its disk`,
   );
-  // A standby hands over what it is told to, if anything.
+  // A standby only archives if it is configured to.
   if ((await readServer(sql)).isStandby) return [size];
   return [size, ...judgeArchiver(await readArchiver(sql))];
 }
@@ -114,7 +117,9 @@ export function judgeArchiver(archiver: Archiver | null): Finding[] {
 const wornAt = 1_000_000_000;
 const nearlyStopsAt = 1_800_000_000;
 
-/** Cleaning keeps up: without it tables grow for ever, and in the end PostgreSQL takes no writes. */
+/**
+ * Checks that autovacuum keeps up. Otherwise tables grow without limit, and in the end PostgreSQL rejects all writes.
+ */
 export async function checkCleaning(sql: Sql): Promise<Finding[]> {
   const unfrozen = await readUnfrozenTransactions(sql);
   return judgeCleaning({ unfrozen, autovacuum: await readSetting(sql, 'autovacuum') });

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 
-/** What the catalogs of PostgreSQL say, one function per question. They read what any role may, and show less to some. */
+/** Queries on PostgreSQL's system catalogs. Any role may run them, but some roles see less. */
 
 export async function readServer(sql: Sql) {
   const [row] = await sql.query<{ version: number; shown: string; isStandby: boolean; isReadOnly: boolean }>(
@@ -11,7 +11,7 @@ export async function readServer(sql: Sql) {
   return row ?? { version: 0, shown: 'unknown', isStandby: false, isReadOnly: false };
 }
 
-/** Names of migrations that were applied whole. Rejected with `42P01` when there was never any. */
+/** Names of migrations that were applied completely. Rejects with `42P01` if none was ever applied. */
 export async function readAppliedMigrations(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT migration_name AS name FROM "_prisma_migrations"
@@ -25,7 +25,10 @@ interface OpenTransaction extends Record<string, unknown> {
   seconds: number;
 }
 
-/** Transactions of this database that have been open for longer, the oldest first; prepared ones too. */
+/**
+ * Transactions of this database that have been open for more than `seconds`, oldest first, including prepared
+ * transactions.
+ */
 export async function readOpenTransactions(sql: Sql, seconds: number): Promise<OpenTransaction[]> {
   return sql.query<OpenTransaction>(
     `SELECT who, extract(epoch FROM now() - since)::int AS seconds
@@ -41,7 +44,7 @@ export async function readOpenTransactions(sql: Sql, seconds: number): Promise<O
   );
 }
 
-/** Standbys that are connected; what this role may not see is null. */
+/** A connected standby. Values that this role may not see are null. */
 export interface Standby extends Record<string, unknown> {
   name: string;
   state: string | null;
@@ -63,7 +66,7 @@ export async function readClockMs(sql: Sql): Promise<number> {
   return row?.ms ?? Number.NaN;
 }
 
-/** What this role may not do, and services do. */
+/** Privileges that services need and this role lacks. */
 export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ lacks: string }>(
     `SELECT 'CREATE on the schema' AS lacks WHERE NOT has_schema_privilege(current_schema(), 'CREATE')
@@ -83,7 +86,7 @@ export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
   return rows.map(({ lacks }) => lacks);
 }
 
-/** Whether services of other roles are connected, whose transactions this role cannot see. */
+/** Roles of other connected services whose transactions this role cannot see. */
 export async function readHiddenServices(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT DISTINCT usename AS name FROM pg_stat_activity
@@ -102,7 +105,7 @@ export async function readConnections(sql: Sql): Promise<{ used: number; most: n
   return row ?? { used: 0, most: 1 };
 }
 
-/** Settings that are off, without which a crash of the server loses what was acknowledged. */
+/** Settings that are off, so that a server crash can lose acknowledged data. */
 export async function readUnsafeSettings(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM pg_settings
@@ -111,7 +114,7 @@ export async function readUnsafeSettings(sql: Sql): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Batch exports whose secrets lie in the database as they are. */
+/** Counts batch exports whose secrets are stored unencrypted. */
 export async function countPlainSecrets(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM batch_export
@@ -135,7 +138,7 @@ export async function readActiveFlags(sql: Sql): Promise<ActiveFlag[]> {
   );
 }
 
-/** Names of the SDKs (`posthog-go`) that the last 500 events of each project came from. */
+/** SDK names (such as `posthog-go`) in the last 500 events of each project. */
 export async function readServerSdks(sql: Sql, projectIds: readonly number[]): Promise<Map<number, Set<string>>> {
   const rows = await sql.query<{ projectId: number; sdks: string[] }>(
     `SELECT flagged.project_id AS "projectId", array_agg(DISTINCT sdk) AS sdks
@@ -150,11 +153,10 @@ export async function readServerSdks(sql: Sql, projectIds: readonly number[]): P
 
 interface TableSize extends Record<string, unknown> {
   name: string;
-  /** With indexes, what was moved out of the rows, and partitions. */
+  /** Includes indexes, TOAST data and partitions. */
   bytes: number;
 }
 
-/** The size of this database, and of its largest tables. */
 export async function readSizes(sql: Sql): Promise<{ databaseBytes: number; largest: TableSize[] }> {
   const [row] = await sql.query<{ bytes: number }>('SELECT pg_database_size(current_database())::float8 AS bytes');
   const largest = await sql.query<TableSize>(
@@ -167,7 +169,7 @@ export async function readSizes(sql: Sql): Promise<{ databaseBytes: number; larg
   return { databaseBytes: row?.bytes ?? 0, largest };
 }
 
-/** What came of handing over the write-ahead log to an archive; null where none is set. */
+/** Result of archiving the write-ahead log. */
 export interface Archiver extends Record<string, unknown> {
   failures: number;
   lastFailed: Date | null;
@@ -182,14 +184,14 @@ export async function readArchiver(sql: Sql): Promise<Archiver | null> {
   return row ?? null;
 }
 
-/** A replication slot, for which PostgreSQL keeps its write-ahead log until it was read. */
+/** A replication slot. PostgreSQL keeps its write-ahead log until the slot's reader has received it. */
 export interface Slot extends Record<string, unknown> {
   name: string;
   isActive: boolean;
   keptBytes: number | null;
   /** `reserved`, `extended` (more than `max_wal_size`), `unreserved` (may be deleted at any moment) or `lost`. */
   status: string | null;
-  /** Write-ahead log that may still be written before it is lost; null: without a limit. */
+  /** Bytes of write-ahead log that can be written before the slot is lost. Null means no limit. */
   safeBytes: number | null;
 }
 
@@ -201,13 +203,13 @@ export async function readSlots(sql: Sql): Promise<Slot[]> {
   );
 }
 
-/** Transactions since the oldest row of this cluster was frozen. Near two thousand million PostgreSQL takes no writes. */
+/** Age of the oldest unfrozen row in the cluster, in transactions. Near 2 billion, PostgreSQL rejects writes. */
 export async function readUnfrozenTransactions(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ age: number }>('SELECT max(age(datfrozenxid))::float8 AS age FROM pg_database');
   return row?.age ?? 0;
 }
 
-/** The value of a setting as PostgreSQL shows it. */
+/** The value of a setting in the form that PostgreSQL displays. */
 export async function readSetting(sql: Sql, name: string): Promise<string> {
   const [row] = await sql.query<{ value: string }>('SELECT current_setting($1) AS value', [name]);
   return row?.value ?? '';

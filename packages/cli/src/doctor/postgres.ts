@@ -35,7 +35,7 @@ import {
 } from './postgres-store.ts';
 import type { DoctorSettings } from './settings.ts';
 
-/** Its certificate too when it does not answer: that may be why. */
+/** If the server does not respond, still checks its certificate, because that may be the reason. */
 export async function diagnosePostgres(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
   const { database, databaseUrl, prismaDirectory } = patient;
   const certificate = {
@@ -62,11 +62,11 @@ function tlsServers(databaseUrl: string): TlsServer[] {
 
 interface PostgresContext {
   settings: DoctorSettings;
-  /** The folder with the migrations of this version. */
+  /** Directory with the migrations of this version. */
   prismaDirectory: string;
 }
 
-/** All that is asked of PostgreSQL, in the order in which it is read. */
+/** All checks of PostgreSQL, in the order of the output. */
 function postgresChecks(
   database: Pick<Database, 'sql' | 'listen'>,
   { settings, prismaDirectory }: PostgresContext,
@@ -91,7 +91,7 @@ function postgresChecks(
 
 const oldest = 15;
 
-/** The server is one that can be written to, of a version that knows what is asked of it. */
+/** Checks that the server is writable, and that its version supports the queries of the other checks. */
 async function checkVersion(sql: Sql): Promise<Finding[]> {
   return judgeServer(await readServer(sql));
 }
@@ -111,12 +111,12 @@ export function judgeServer({ version, shown, isStandby, isReadOnly }: Awaited<R
   return findings.length > 0 ? findings : [ok(`PostgreSQL ${shown} responds`)];
 }
 
-/** The schema is the one this version was made for. @param prismaDirectory the folder with `migrations/`. */
+/** Checks that the schema matches this version. @param prismaDirectory the directory that contains `migrations/`. */
 async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Finding[]> {
   const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
   const known = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   const applied = await readAppliedMigrations(sql).catch((error: { code?: unknown }): string[] => {
-    // There is no table yet.
+    // The migrations table does not exist yet.
     if (error.code === '42P01') return [];
     throw error;
   });
@@ -137,7 +137,7 @@ async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Findi
   return orOk(findings, `${known.length} migrations applied, none pending`);
 }
 
-/** The role may do what services do: read and write every table, and make the months of events. */
+/** Checks that the role may read and write every table and create partitions of the event table. */
 async function checkPrivileges(sql: Sql): Promise<Finding[]> {
   const lacks = await readMissingPrivileges(sql);
   const hidden = await readHiddenServices(sql);
@@ -162,21 +162,23 @@ async function checkPrivileges(sql: Sql): Promise<Finding[]> {
 }
 
 const fullAt = 0.8;
-/** Connections of each gateway process, beside those for flag requests: keys, definitions, announced changes. */
+/**
+ * Connections of each gateway process for keys, definitions and notifications, in addition to those for flag requests.
+ */
 const ofEachGateway = 7;
 
-/** There is room for one service more, as a rolling upgrade starts it. */
+/** Checks that another service can connect, as in a rolling upgrade. */
 async function checkConnections(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
   return [judgeConnections(await readConnections(sql), connectionsOf(settings))];
 }
 
-/** Connections that one more with these settings may open, as far as they tell. */
+/** Number of connections that another service with these settings may open. 0 if the settings do not say. */
 function connectionsOf({ databasePoolSize, gatewayProcesses, flagDatabaseConnections }: DoctorSettings): number {
   const ofGateway = gatewayProcesses > 1 ? gatewayProcesses * (flagDatabaseConnections + ofEachGateway) : 0;
   return Math.max(databasePoolSize ?? 0, ofGateway);
 }
 
-/** @param wanted what one more service may open; 0 when it is not known. */
+/** @param wanted number of connections that another service may open, or 0 if unknown. */
 export function judgeConnections({ used, most }: { used: number; most: number }, wanted = 0): Finding {
   const found = `${used} of ${most} connections are in use`;
   const advice =
@@ -186,7 +188,10 @@ export function judgeConnections({ used, most }: { used: number; most: number },
   return warning(`${found}, and another service with these settings may open ${wanted}`, advice);
 }
 
-/** Migrations wait for them, batch exports do, and nothing they might still see can be cleaned up. */
+/**
+ * Checks for long transactions. They block migrations and batch exports, and prevent vacuuming of rows that they might
+ * still see.
+ */
 export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 } = {}): Promise<Finding[]> {
   const open = await readOpenTransactions(sql, longerThanSeconds);
   if (open.length === 0) return [ok(`no transaction has been open for longer than ${longerThanSeconds} s`)];
@@ -199,7 +204,7 @@ export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 
   ];
 }
 
-/** Whether a notification arrives: through a pooler in transaction mode none does. */
+/** Checks that a notification arrives. A pooler in transaction mode does not pass it on. */
 async function checkNotifications(database: Pick<Database, 'listen'>): Promise<Finding[]> {
   let listener: ReturnType<Database['listen']> | undefined;
   const outcome = new Promise<Finding>((resolve) => {
@@ -207,7 +212,7 @@ async function checkNotifications(database: Pick<Database, 'listen'>): Promise<F
       channel: `millrace_doctor_${randomUUID().replaceAll('-', '')}`,
       onMessage() {},
       onStart: () => resolve(ok('notifications arrive')),
-      onInterrupted: (error) => resolve(notHeard(error)),
+      onInterrupted: (error) => resolve(notReceived(error)),
     });
   });
   try {
@@ -217,7 +222,7 @@ async function checkNotifications(database: Pick<Database, 'listen'>): Promise<F
   }
 }
 
-function notHeard(error: Error): Finding {
+function notReceived(error: Error): Finding {
   return warning(
     `LISTEN does not work (${error.message.split('.')[0]}), so services poll for changed keys and settings every second`,
     'Connect gateways and consumers to PostgreSQL directly instead of through a pooler in transaction mode, or set the ' +
@@ -225,7 +230,7 @@ function notHeard(error: Error): Finding {
   );
 }
 
-/** What was committed survives a crash of the server. */
+/** Checks that committed data survives a server crash. */
 async function checkDurability(sql: Sql): Promise<Finding[]> {
   const off = await readUnsafeSettings(sql);
   if (off.length === 0) return [ok('committed data survives a crash')];
@@ -241,7 +246,10 @@ const samples = 3;
 const noticedMs = 2000;
 const harmfulMs = 60_000;
 
-/** This machine and PostgreSQL agree on the time. @param now the clock of this machine. */
+/**
+ * Checks that the clocks of this machine and PostgreSQL agree.
+ * @param now returns this machine's time in milliseconds.
+ */
 export async function checkClock(sql: Sql, now = Date.now): Promise<Finding[]> {
   const measured: { skewMs: number; tookMs: number }[] = [];
   for (let sample = 0; sample < samples; sample += 1) {
@@ -250,7 +258,7 @@ export async function checkClock(sql: Sql, now = Date.now): Promise<Finding[]> {
     const after = now();
     measured.push({ skewMs: (before + after) / 2 - theirs, tookMs: after - before });
   }
-  // The quickest answer says most.
+  // The sample with the shortest round trip is the most accurate.
   const [best] = measured.sort((a, b) => a.tookMs - b.tookMs);
   return [judgeSkew(best?.skewMs ?? 0, best?.tookMs ?? 0)];
 }
@@ -264,7 +272,7 @@ function judgeSkew(skewMs: number, tookMs: number): Finding {
   return off > harmfulMs ? problem(found, advice) : warning(found, advice);
 }
 
-/** SECRETS_KEY opens what lies in the database, and nothing lies there in the clear that should not. */
+/** Checks that SECRETS_KEY decrypts all stored secrets, and that no secret is stored unencrypted. */
 async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
   const used = await sealingKeyIds(sql);
   const missing = used.filter((id) => !createSecretBox(settings.secretsKey).keyIds.includes(id));
@@ -295,8 +303,9 @@ async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<F
 }
 
 /**
- * Flags that an SDK evaluates otherwise than the server (docs/flags.md#definitions-that-some-sdks-evaluate-differently), where a
- * project's last events came from that SDK too: of the others nobody needs to hear.
+ * Finds flags that an SDK evaluates differently than the server
+ * (docs/flags.md#definitions-that-some-sdks-evaluate-differently). Only reports flags of projects whose recent events
+ * came from that SDK.
  */
 async function checkFlags(sql: Sql): Promise<Finding[]> {
   const flags = await readActiveFlags(sql);

@@ -29,12 +29,12 @@ export async function diagnoseRedis({ env }: Patient): Promise<NamedFinding[]> {
     return [{ check: 'redis', ...ok('REDIS_URL is not set, so each process counts limits separately') }];
   }
   return runChecks([
-    { name: 'redis', look: () => lookAtRedis(connection) },
+    { name: 'redis', look: () => diagnoseServer(connection) },
     { name: 'redis certificate', look: () => checkPresented(tlsServers(connection), patienceMs) },
   ]);
 }
 
-async function lookAtRedis(connection: RedisConnection) {
+async function diagnoseServer(connection: RedisConnection) {
   try {
     return checkRedis(await inspectRedis(connection, patienceMs));
   } catch (error) {
@@ -42,7 +42,7 @@ async function lookAtRedis(connection: RedisConnection) {
   }
 }
 
-/** Those of the address: what sentinels and clusters tell of others is not followed. */
+/** Returns the nodes in the URL. Nodes that sentinels and clusters announce are not checked. */
 function tlsServers({ nodes, tls }: RedisConnection): TlsServer[] {
   if (tls === undefined) return [];
   return nodes.map((node) => ({
@@ -53,7 +53,7 @@ function tlsServers({ nodes, tls }: RedisConnection): TlsServer[] {
 
 const fullAt = 0.9;
 
-/** What limits and remembered keys need of the server. */
+/** Checks what rate limits and idempotency keys require from the server. */
 export function checkRedis(facts: RedisFacts): Finding[] {
   return [version(facts), memory(facts), ...saving(facts)];
 }

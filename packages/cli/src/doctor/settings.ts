@@ -14,7 +14,7 @@ export const mailFields = secretSetting(
   'again for each email',
 );
 
-/** Settings of all services that are looked at, beside those of the stores' connections. Their defaults are those of docs/configuration.md. */
+/** Settings that the doctor checks, except store connections. The defaults are those in docs/configuration.md. */
 export const doctorSettingsSchema = Type.Object({
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
@@ -48,7 +48,7 @@ export const doctorSettingsSchema = Type.Object({
     'number of PostgreSQL connections that each gateway process uses for flag requests',
     { min: 1 },
   ),
-  /** Pool size of the management API and of delivery workers, whose defaults differ. */
+  /** Pool size of the management API and delivery workers. It has no default here, because theirs differ. */
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
   kafkaSessionTimeoutMs: integerSetting(
     6000,
@@ -62,7 +62,7 @@ export const doctorSettingsSchema = Type.Object({
   ingestUrl: Type.Optional(Type.String()),
   apiRequestsPerMinute: integerSetting(480, 'maximum number of requests per minute with one personal API key'),
   apiRequestsPerHour: integerSetting(4800, 'maximum number of requests per hour with one personal API key'),
-  /** Gateways and the management API have different defaults, so that only what is said counts. */
+  /** Gateways and the management API have different defaults, so this is only checked if it is set. */
   trustProxy: Type.Optional(Type.Boolean()),
   proxyHops: integerSetting(1, 'with TRUST_PROXY: number of proxies that append to X-Forwarded-For', { min: 1 }),
   allowPrivateDestinations: Type.Boolean({ default: false }),
@@ -77,14 +77,14 @@ export type DoctorSettings = Readonly<Static<typeof doctorSettingsSchema>>;
 
 type Env = Record<string, string | undefined>;
 
-/** Settings that a service starts with, and that do not do together what was meant. */
+/** Finds valid settings that contradict each other or do not have the intended effect. */
 export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
   const isProduction = settings.nodeEnv === 'production';
   const findings = [
     fallback(settings),
     proxy(settings),
     hops(settings),
-    circle(settings),
+    definitionsLoop(settings),
     apiLimits(settings),
     ...bodies(settings),
     saslInTheClear(env),
@@ -103,7 +103,10 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
   );
 }
 
-/** Whether this is a pod of Kubernetes that has one of these settings: there each service has its own alone, and lacks those of the API. */
+/**
+ * Whether this is a Kubernetes pod of a service with one of these settings. A pod only has its own service's settings,
+ * so those of the API may be missing.
+ */
 function isPodOf(names: string[], env: Env): boolean {
   const isSet = (name: string) => Boolean(env[name]?.trim());
   return isSet('KUBERNETES_SERVICE_HOST') && names.some(isSet) && !isSet('API_PORT');
@@ -117,7 +120,7 @@ function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | nul
   );
 }
 
-/** The API itself speaks plain HTTP, so whoever reaches it by https comes through a proxy. */
+/** The API only serves plain HTTP, so an https URL means that there is a proxy. */
 function proxy({ publicApiUrl, trustProxy }: DoctorSettings): Finding | null {
   if (publicApiUrl?.startsWith('https:') !== true || trustProxy === true) return null;
   return warning(
@@ -135,8 +138,8 @@ function hops({ trustProxy, proxyHops }: DoctorSettings): Finding | null {
   );
 }
 
-/** Behind the public address a request for definitions comes back to the API, which passes it on again. */
-function circle({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
+/** If both are the public address, the API requests flag definitions from itself, in an endless loop. */
+function definitionsLoop({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
   const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
   if (to === null || to !== own) return null;
   return warning(
@@ -162,7 +165,10 @@ function saslInTheClear(env: Env): Finding | null {
   );
 }
 
-/** Brokers take what lies within `group.min.session.timeout.ms` and `group.max.session.timeout.ms`, whose defaults these are. */
+/**
+ * The limits are the defaults of `group.min.session.timeout.ms` and `group.max.session.timeout.ms`. Brokers reject
+ * other values.
+ */
 function session({ eventLog, kafkaSessionTimeoutMs: ms }: DoctorSettings): Finding | null {
   if (eventLog !== 'kafka' || (ms >= 6000 && ms <= 1_800_000)) return null;
   return warning(
@@ -229,7 +235,7 @@ function publicUrl({ publicApiUrl }: DoctorSettings): Finding | null {
   );
 }
 
-/** The largest body fits into memory, and the largest event into the largest body. */
+/** Checks that the largest body fits into memory, and the largest event into the largest body. */
 function bodies(settings: DoctorSettings): Finding[] {
   return [memory(settings), ...events(settings), unpacked(settings)].filter((finding) => finding !== null);
 }

@@ -7,18 +7,18 @@ import type { ImportSource } from './source.ts';
 import type { ImportState, StateFile } from './state.ts';
 
 interface ImportOptions {
-  /** The ingest host, without a path. */
+  /** URL of the ingest host, without a path. */
   host: string;
   projectApiKey: string;
   batchEvents: number;
   batchBytes: number;
   skipInvalid: boolean;
-  /** Check only. */
+  /** Check the file without sending it. */
   isDryRun: boolean;
   patienceMs: number;
-  /** Null: nothing is remembered. */
+  /** Null if progress is not stored. */
   stateFile: StateFile | null;
-  /** Forget what an earlier run did. */
+  /** Ignore the progress of an earlier run. */
   isRestart: boolean;
   progress: Progress;
   signal: AbortSignal;
@@ -27,31 +27,29 @@ interface ImportOptions {
 export interface ImportSummary {
   file: string;
   outcome: 'imported' | 'checked' | 'invalid' | 'stopped';
-  /** Why it stopped. */
+  /** Why the import stopped. */
   reason: string | null;
   exitCode: number;
   lines: number;
-  /** Accepted by the ingest host, in this run and before it. */
+  /** Events that the ingest host has accepted, in this run and in earlier runs. */
   imported: number;
   importedBefore: number;
-  /** In this run. */
+  /** Invalid lines in this run. */
   rejected: number;
-  /** Everything up to this line is done. */
+  /** All lines up to this one are completed. */
   lastLine: number;
   seconds: number;
-  /** The first 10,000. */
+  /** The first 10,000 rejected lines. */
   rejectedLines: readonly Fault[];
 }
 
-/**
- * The longest event the ingest host could take; the whole request must be under 20 MB
- * (docs/wire-rules.md#body-decoding).
- */
+/** Maximum length of an event. The complete request must be under 20 MB (docs/wire-rules.md#body-decoding). */
 const maxLineBytes = 20_000_000;
 
 /**
- * Checks the whole file, then sends it as a historical migration. Whatever happens on the way, everything before
- * `lastLine` is done, and the next run continues there; what was sent beyond it is known to the host by its uuids.
+ * Checks the whole file, then sends it as a historical migration. If it stops, everything before `lastLine` is done and
+ * the next run continues there. Events that were sent beyond that line are not stored twice, because they have the same
+ * uuids.
  */
 export async function importFile(source: ImportSource, options: ImportOptions): Promise<ImportSummary> {
   const startedAt = Date.now();
@@ -93,7 +91,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
       totalEvents: point.events + checked.events,
       totalBytes: checked.bytes,
     });
-    // A place that cannot be written to is found out before anything is sent.
+    // Find out that the state file is not writable before sending anything.
     options.stateFile?.save(point);
     const url = `${options.host}/batch/`;
     const onWait = (reason: string, waitMs: number) =>
@@ -125,7 +123,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
   }
 }
 
-/** Where an earlier run of the same import ended. */
+/** Returns where an earlier run of the same import ended. */
 function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportState | null {
   const noted = isRestart ? null : (stateFile?.load() ?? null);
   if (noted !== 'other') return noted;
@@ -138,14 +136,14 @@ function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportSt
 interface CheckedFile {
   lines: number;
   bytes: number;
-  /** Valid ones from where the import continues. */
+  /** Valid events from the point where the import continues. */
   events: number;
   rejections: Rejections;
 }
 
 /**
  * Reads the whole file and checks every line that is not imported yet.
- * @throws UsageError when the imported part of it is not what it was.
+ * @throws UsageError if the imported part of the file has changed.
  */
 async function checkFile(
   source: ImportSource,

@@ -21,7 +21,7 @@ test.each([
     ],
   ],
   [
-    'a last line without its break, or with it',
+    'a last line with and without a line break',
     ['a\nb\n'],
     [
       [1, 'a', 2],
@@ -29,7 +29,7 @@ test.each([
     ],
   ],
   [
-    'line breaks of Windows',
+    'Windows line breaks',
     ['a\r\nb\r\n'],
     [
       [1, 'a', 3],
@@ -37,7 +37,7 @@ test.each([
     ],
   ],
   [
-    'blank lines, which count',
+    'blank lines, which count as lines',
     ['\n\na\n'],
     [
       [1, '', 1],
@@ -53,11 +53,11 @@ test.each([
       [2, '\ufeffb', 9],
     ],
   ],
-] as [string, string[], unknown[]][])('%s', async (_name, chunks, expected) => {
+] as [string, string[], unknown[]][])('splits lines: %s', async (_name, chunks, expected) => {
   expect(await read(chunks)).toEqual(expected);
 });
 
-test('a line that is too long is passed over, and those after it keep number and place', async () => {
+test('skips a line that is too long, and keeps the number and offset of the following lines', async () => {
   expect(await read(['ok\n1234', '567890', '12\nok'], 8)).toEqual([
     [1, 'ok', 3],
     [2, null, 16],
@@ -90,7 +90,7 @@ test.each([
   { timestamp: '2020-01-31 12:00' },
   { timestamp: '2020-01-31T12:00:00.123456+05:30' },
   { timestamp: '2020-01-31T12:00:00+0100' },
-])('can be imported: %j', (changes) => {
+])('accepts %j', (changes) => {
   expect(checkEvent(changes)).toBe('event');
 });
 
@@ -113,7 +113,7 @@ test.each([
   [{ $set: 'a' }, '$set', 'must be an object'],
   [{ uuid: 'nope' }, 'uuid', 'must be a UUID'],
   [{ uuid: 5 }, 'uuid', 'must be a UUID'],
-])('cannot be imported: %j', (changes, field, reason) => {
+])('rejects %j', (changes, field, reason) => {
   expect(checkEvent(changes)).toEqual([field, reason]);
 });
 
@@ -125,29 +125,29 @@ test.each([
   ['null', [null, 'not a JSON object (one event per line)']],
   [Buffer.from([0x7b, 0xff, 0x7d]), [null, 'not valid UTF-8']],
   [null, [null, 'too large for a request']],
-])('the line %j', (line, expected) => {
+])('checks the line %j', (line, expected) => {
   expect(check(line)).toEqual(expected);
 });
 
 const add = (text: string, line = 1) => withUuid(JSON.parse(text) as Record<string, unknown>, text, line);
 const uuidOf = (text: string, line = 1) => (JSON.parse(add(text, line)) as { uuid: string }).uuid;
 
-test('an event keeps the uuid it has, and its text', () => {
+test('keeps the uuid and the text of an event that has a uuid', () => {
   const text = '{"event":"a", "uuid":"0190a6c1-0000-7000-8000-00000000abcd"}';
   expect(add(text)).toBe(text);
 });
 
-test('one without gets the same every time, which depends on what it says and on where it stands', () => {
+test('derives the same uuid every time from the text and the line number', () => {
   const text = '{"event":"a"}';
   expect(uuidOf(text)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(uuidOf(text)).toBe(uuidOf(text));
   expect(new Set([uuidOf(text, 1), uuidOf(text, 2), uuidOf('{"event":"b"}', 1)]).size).toBe(3);
 });
 
-test('a number that JavaScript cannot hold is left as it is', () => {
+test('keeps a number that JavaScript cannot represent', () => {
   expect(add('{"event":"a","properties":{"n":12345678901234567890.10}}')).toContain('12345678901234567890.10');
 });
 
-test.each(['null', '""'])('a uuid of %s counts as none', (none) => {
+test.each(['null', '""'])('treats a uuid of %s as missing', (none) => {
   expect(uuidOf(`{"event":"a","uuid":${none}}`)).toMatch(/-8/);
 });

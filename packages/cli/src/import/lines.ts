@@ -4,13 +4,15 @@ import { isObject } from '@millrace/contracts';
 
 /** One line of a file, without its line break. */
 export interface Line {
-  /** From 1. */
+  /** Starts at 1. */
   number: number;
-  /** Null when it is longer than `maxLineBytes`; then only its beginning was held in memory. */
+  /** Null if the line is longer than `maxLineBytes`. Only its beginning was then kept in memory. */
   bytes: Buffer | null;
-  /** What a fingerprint is made of: the line as it stands in the file; of one that is too long, beginning and length. */
+  /**
+   * Input of the fingerprint: the line as it is in the file. Of a line that is too long, its beginning and its length.
+   */
   raw: readonly Buffer[];
-  /** Where the next line begins, counted in bytes of the (unpacked) file. */
+  /** Offset of the next line in the (decompressed) file, in bytes. */
   endOffset: number;
 }
 
@@ -18,7 +20,7 @@ const lineBreak = 0x0a;
 const carriageReturn = 0x0d;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Splits a file into lines, as many at a time as a chunk holds. The last one need not end with a line break. */
+/** Splits a file into lines and yields all lines that end in a chunk. The last line may lack a line break. */
 export async function* readLines(chunks: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<Line[]> {
   let number = 0;
   let offset = 0;
@@ -64,17 +66,17 @@ function withoutEnds(line: Buffer | undefined, number: number): Buffer {
   return line.subarray(from, Math.max(from, to));
 }
 
-/** Why a line is not an event that can be imported. */
+/** Why a line cannot be imported. */
 export interface Fault {
   line: number;
-  /** The field to blame, as a path; null when it is the line itself. */
+  /** Path of the invalid field. Null if the whole line is invalid. */
   field: string | null;
   reason: string;
 }
 
 type CheckedLine =
   | { kind: 'blank' }
-  | { kind: 'event'; event: JsonObject /** As it stands in the file. */; text: string }
+  | { kind: 'event'; event: JsonObject /** The unchanged line. */; text: string }
   | { kind: 'invalid'; fault: Fault };
 
 type JsonObject = Record<string, unknown>;
@@ -85,9 +87,9 @@ const uuidForm =
   /^(?:[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /**
- * Reads a line as an event of a historical migration: a name, a distinct id and the time it happened at, which live
- * events may leave out (docs/ingestion-rules.md#historical-migrations). What the ingest host would drop in
- * silence is a fault here, so that nothing is missing afterwards without having been named.
+ * Reads a line as an event of a historical migration, which needs a name, a distinct ID and a timestamp. Live events
+ * may omit the timestamp (docs/ingestion-rules.md#historical-migrations). Rejects what the ingest host would silently
+ * drop, so that every missing event is reported.
  */
 export function checkLine(line: Line): CheckedLine {
   const fault = (field: string | null, reason: string): CheckedLine => ({
@@ -125,7 +127,7 @@ function findProblem(event: JsonObject): [field: string, reason: string] | null 
   return null;
 }
 
-/** In the places and the order in which the ingest host looks (docs/wire-rules.md#distinct-ids). */
+/** Looks in the same places and order as the ingest host (docs/wire-rules.md#distinct-ids). */
 function distinctIdOf(event: JsonObject): unknown {
   const properties = (event.properties ?? {}) as JsonObject;
   return event.distinct_id ?? event.$distinct_id ?? properties.distinct_id ?? properties.$distinct_id ?? undefined;
@@ -134,7 +136,7 @@ function distinctIdOf(event: JsonObject): unknown {
 function isTime(value: unknown): boolean {
   if (typeof value !== 'string' || !isoTime.test(value)) return false;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (value.match(/\d+/g) ?? []).map(Number);
-  // A day that does not exist would silently become one of the next month.
+  // `Date` would turn a day that does not exist into one of the next month.
   const date = new Date(Date.UTC(year, month - 1, day));
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   const hasTime = value.length > 10;
@@ -149,7 +151,9 @@ function parse(text: string): unknown {
   }
 }
 
-/** Lines that are not imported. A file of nothing but faults must not fill the memory, so only the first are kept. */
+/**
+ * Lines that are not imported. Only the first ones are kept, so that a file of invalid lines does not fill the memory.
+ */
 export interface Rejections {
   count(): number;
   /** The first 10,000. */
@@ -157,40 +161,40 @@ export interface Rejections {
   add(fault: Fault): void;
 }
 
-const keptFaults = 10_000;
+const maxFaults = 10_000;
 
 export function createRejections(): Rejections {
-  const kept: Fault[] = [];
+  const faults: Fault[] = [];
   let count = 0;
   return {
     count: () => count,
-    faults: () => kept,
+    faults: () => faults,
     add(fault) {
       count += 1;
-      if (kept.length < keptFaults) kept.push(fault);
+      if (faults.length < maxFaults) faults.push(fault);
     },
   };
 }
 
-/** `line 12: timestamp: missing`. */
+/** Formats a fault as `line 12: timestamp: missing`. */
 export function describeFault({ line, field, reason }: Fault): string {
   return `line ${line}: ${field === null ? '' : `${field}: `}${reason}`;
 }
 
 /**
- * The JSON text of an event with its uuid. One that has none gets one derived from what the line says and where it
- * stands, so that a file sent twice, whole or in part, is stored once. Two equal lines of a file are two events: they
- * stand on different lines.
+ * Returns the JSON text of an event with its uuid. A missing uuid is derived from the text and the line number, so a
+ * file that is sent twice, completely or in part, is stored once. Two equal lines are two events, because their line
+ * numbers differ.
  */
 export function withUuid(event: JsonObject, text: string, lineNumber: number): string {
   if (event.uuid) return text;
   const uuid = deriveUuid(text, lineNumber);
-  // The text is sent as it is: numbers keep digits that a JavaScript number does not have.
+  // Insert the uuid into the original text, because a JavaScript number may not keep all digits of a number.
   if (!('uuid' in event)) return `{"uuid":"${uuid}",${text.slice(1)}`;
   return JSON.stringify({ ...event, uuid });
 }
 
-/** A UUID of version 8 (RFC 9562): 122 bits of a SHA-256. */
+/** Creates a version 8 UUID (RFC 9562) from 122 bits of a SHA-256 hash. */
 function deriveUuid(text: string, lineNumber: number): string {
   const hash = createHash('sha256').update(`${lineNumber}\n`).update(text).digest();
   hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6);

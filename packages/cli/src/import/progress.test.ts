@@ -8,14 +8,14 @@ test.each([
   [{ events: 200, offset: 2000 }, 60_000, '  9.5%  200 of 2,100 events  2/s  19 min left'],
   [{ events: 100, offset: 1000 }, 0, '  4.8%  100 of 2,100 events  0/s'],
   [{ events: 2100, offset: 21_000 }, 10_000, '100.0%  2,100 of 2,100 events  200/s  0 s left'],
-])('%j after %d ms', (sent, elapsedMs, expected) => {
+])('describes %j after %d ms', (sent, elapsedMs, expected) => {
   expect(describeSending(plan, sent, elapsedMs)).toBe(expected);
 });
 
 function watch(isTTY: boolean) {
-  const said: string[] = [];
+  const written: string[] = [];
   const clock = { now: 0 };
-  const progress = createProgress({ isTTY, write: (text) => said.push(text) }, () => clock.now);
+  const progress = createProgress({ isTTY, write: (text) => written.push(text) }, () => clock.now);
   progress.plan(plan);
   for (let second = 1; second <= 25; second += 1) {
     clock.now = second * 1000;
@@ -23,17 +23,17 @@ function watch(isTTY: boolean) {
   }
   progress.note('Waiting.');
   progress.end();
-  return said;
+  return written;
 }
 
-test('in a log a line now and then, without control characters', () => {
-  const said = watch(false);
-  expect(said).toHaveLength(3);
-  expect(said.join('')).toMatch(/^( .*left\n){2}Waiting\.\n$/);
+test('writes an occasional line without control characters to a log', () => {
+  const written = watch(false);
+  expect(written).toHaveLength(3);
+  expect(written.join('')).toMatch(/^( .*left\n){2}Waiting\.\n$/);
 });
 
-test('on a terminal one line that is drawn over, and cleared before anything else is said', () => {
-  const said = watch(true);
-  expect(said.slice(0, 25).every((text) => text.startsWith('\r') && text.endsWith('\u001b[K'))).toBe(true);
-  expect(said.slice(25)).toEqual(['\r\u001b[K', 'Waiting.\n']);
+test('redraws one line on a terminal, and clears it before writing anything else', () => {
+  const written = watch(true);
+  expect(written.slice(0, 25).every((text) => text.startsWith('\r') && text.endsWith('\u001b[K'))).toBe(true);
+  expect(written.slice(25)).toEqual(['\r\u001b[K', 'Waiting.\n']);
 });

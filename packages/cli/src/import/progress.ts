@@ -1,26 +1,26 @@
-/** How far the sending has come. */
+/** Progress of sending. */
 export interface Sent {
   events: number;
-  /** Bytes of the (unpacked) file. */
+  /** Bytes of the (decompressed) file. */
   offset: number;
 }
 
 export interface SendingPlan {
-  /** Where it began; the file's beginning, or where an earlier run ended. */
+  /** Where sending started: at the beginning of the file, or where an earlier run ended. */
   from: Sent;
   totalEvents: number;
   totalBytes: number;
 }
 
-/** What is said while an import runs: on a terminal one line that changes, else a line now and then. */
+/** Prints the progress of an import: one changing line on a terminal, otherwise an occasional line. */
 export interface Progress {
   checking(lines: number): void;
-  /** From here on `sent` reports. */
+  /** Sets the totals for the following calls of `sent`. */
   plan(plan: SendingPlan): void;
   sent(sent: Sent): void;
-  /** A sentence on a line of its own. */
+  /** Prints a sentence on its own line. */
   note(sentence: string): void;
-  /** Leaves the cursor at the beginning of an empty line. */
+  /** Moves the cursor to the beginning of an empty line. */
   end(): void;
 }
 
@@ -66,7 +66,10 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
   };
 }
 
-/** ` 42.1%  1,234 of 2,930 events  850/s  2 min left`; rate and time left are of this run. */
+/**
+ * Formats progress as ` 42.1%  1,234 of 2,930 events  850/s  2 min left`. Rate and remaining time only consider this
+ * run.
+ */
 export function describeSending({ from, totalEvents, totalBytes }: SendingPlan, sent: Sent, elapsedMs: number): string {
   const share = totalBytes === 0 ? 100 : (sent.offset / totalBytes) * 100;
   const perSecond = Math.round(((sent.events - from.events) / Math.max(elapsedMs, 1)) * 1000);

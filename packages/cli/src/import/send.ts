@@ -6,28 +6,28 @@ import { checkLine, describeFault, type Fault, type Line, type Rejections, readL
 import type { ImportSource } from './source.ts';
 
 /**
- * Of a batch the ingest host stores what it can, and drops an event that is too large for the log with a mere warning.
- * An event that may be one is sent alone: then the host refuses it, and it can be named.
+ * The ingest host accepts a batch even if it drops an event that is too large for the log, with only a warning. An
+ * event that may be too large is therefore sent without others, so that the host rejects it and it can be reported.
  */
 const largeEventBytes = 256_000;
 
 interface SendOptions {
-  /** What is before this byte is imported already. */
+  /** Everything before this byte is already imported. */
   fromOffset: number;
   batchEvents: number;
   batchBytes: number;
   maxLineBytes: number;
   envelope: Envelope;
-  /** Whether an event that the host refuses ends the import. */
+  /** False if an event that the host rejects ends the import. */
   skipInvalid: boolean;
   rejections: Rejections;
-  /** Everything before this point is imported. Called after every batch and at the end. */
+  /** Called after every batch and at the end. Everything before this point is imported. */
   onDone(point: { offset: number; line: number; sha256: string; events: number }): void;
 }
 
 /**
- * Sends what is valid in a file, one batch after the other: events of a migration are processed in the order they come
- * in, and two requests at once have none.
+ * Sends the valid events of a file, one batch at a time, because events of a migration are processed in the order of
+ * arrival and concurrent requests have no defined order.
  * @throws ImportStopped, and as `Envelope.post`.
  */
 export async function sendFile(source: ImportSource, options: SendOptions): Promise<void> {
@@ -69,23 +69,23 @@ export async function sendFile(source: ImportSource, options: SendOptions): Prom
   await flush();
 }
 
-/** A large one fills a batch by itself. */
+/** A large event counts as a full batch. */
 function sizeInBatch({ text }: Item, batchBytes: number): number {
   const bytes = Buffer.byteLength(text);
   return bytes > largeEventBytes ? batchBytes : bytes;
 }
 
-/** Null for a line that is blank or invalid; those were named when the file was checked. */
+/** Returns null for a blank or invalid line. `checkFile` has reported the invalid ones. */
 function toItem(line: Line): Item | null {
   const checked = checkLine(line);
   if (checked.kind !== 'event') return null;
   return { line: line.number, text: withUuid(checked.event, checked.text, line.number) };
 }
 
-/** One event on its way. */
+/** An event to be sent. */
 interface Item {
   line: number;
-  /** JSON text with its uuid. */
+  /** JSON text including the uuid. */
   text: string;
 }
 
@@ -95,9 +95,9 @@ interface Envelope {
 }
 
 /**
- * Sends events in their order. A batch that is refused is sent in halves, until the event to blame stands alone: the
- * others need not suffer for it, and the limit of the host need not be known.
- * @returns the events that were refused by themselves.
+ * Sends events in order. Splits a rejected batch in half until the rejected event is isolated. The other events are
+ * then accepted, and the host's size limit need not be known.
+ * @returns the events that the host rejected individually.
  */
 async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fault[]> {
   if (items.length === 0) return [];
@@ -110,7 +110,7 @@ async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fa
   return [...faults, ...(await sendBatch(items.slice(middle), envelope))];
 }
 
-/** The texts are put together as they are: nothing is lost or changed by reading and writing them again. */
+/** Concatenates the texts, because parsing them could change numbers. */
 function toBody(items: readonly Item[], projectApiKey: string): string {
   const head = `{"api_key":${JSON.stringify(projectApiKey)},"historical_migration":true,"batch":[`;
   return `${head}${items.map(({ text }) => text).join(',')}]}`;
@@ -118,16 +118,16 @@ function toBody(items: readonly Item[], projectApiKey: string): string {
 
 type Posted =
   | { kind: 'accepted' }
-  /** Something in it cannot be taken: too large, or not well-formed. Fewer events may pass. */
+  /** The host rejects the body as too large or malformed. It may accept a part of it. */
   | { kind: 'refused'; reason: string };
 
 interface PostOptions {
-  /** Full address of the batch route. */
+  /** Full URL of the batch endpoint. */
   url: string;
-  /** Without progress for this long, it is given up. */
+  /** Time limit for all attempts. */
   patienceMs: number;
   signal: AbortSignal;
-  /** Told before every wait. */
+  /** Called before every wait. */
   onWait(reason: string, waitMs: number): void;
 }
 
@@ -136,9 +136,9 @@ const longestWaitMs = 30_000;
 const answerTimeoutMs = 60_000;
 
 /**
- * Sends one batch, again for as long as the host cannot take it: the one owner of retries. Sending it twice is harmless,
- * every event has its uuid.
- * @throws ImportStopped when the host refuses the import as such (key, plan, address), or stays away.
+ * Sends one batch and retries while the host is unavailable. All retries of an import happen here. A repeated batch
+ * does no harm, because every event has a uuid.
+ * @throws ImportStopped if the host rejects the import as a whole (key, plan, address) or stays unavailable.
  */
 export async function postBatch(body: string, { url, patienceMs, signal, onWait }: PostOptions): Promise<Posted> {
   const deadline = Date.now() + patienceMs;
@@ -192,14 +192,14 @@ async function postOnce(url: string, body: string, signal: AbortSignal): Promise
   throw new ImportStopped(`${option}: ${new URL(url).origin} responded with ${reason}`);
 }
 
-/** A 200 that says events were left out because of a quota is no success. */
+/** A 200 response may say that events were dropped because of a quota. */
 function readAcceptance(text: string): Answer {
   const limited = (parseObject(text).quota_limited ?? []) as unknown;
   if (!Array.isArray(limited) || !limited.includes('events')) return { kind: 'accepted' };
   throw new ImportStopped("The project's event quota is used up, so no more events are accepted");
 }
 
-/** Seconds, or a date (RFC 9110 10.2.3). */
+/** Returns milliseconds from a number of seconds or a date (RFC 9110, section 10.2.3). */
 function readRetryAfter(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();

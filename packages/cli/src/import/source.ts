@@ -8,9 +8,9 @@ import { createGunzip } from 'node:zlib';
 import { UsageError } from '../failures.ts';
 import type { Terminal } from '../output.ts';
 
-/** What is imported; it is read twice, to check all of it before any of it is sent. */
+/** The data to import. It is read twice, because all of it is checked before any of it is sent. */
 export interface ImportSource {
-  /** For people: the path, or `standard input`. */
+  /** Name for messages: the path, or `standard input`. */
   name: string;
   read(): AsyncIterable<Buffer>;
   close(): Promise<void>;
@@ -19,9 +19,8 @@ export interface ImportSource {
 const chunkBytes = 256 * 1024;
 
 /**
- * A file of the given path, or `-` for standard input, which is put aside in a temporary file. Packed with gzip or not:
- * its first bytes tell.
- * @throws UsageError when it cannot be read.
+ * Opens a file, or for `-` standard input, which is first copied to a temporary file. Detects gzip by the first bytes.
+ * @throws UsageError if it cannot be read.
  */
 export async function openSource(
   path: string,
@@ -49,13 +48,13 @@ async function reader(path: string): Promise<() => AsyncIterable<Buffer>> {
     const bytes = createReadStream(path, { highWaterMark: chunkBytes });
     if (!isPacked) return bytes;
     const unpacked = createGunzip({ chunkSize: chunkBytes });
-    // An error of either is one of what is read; ending early closes both.
+    // Reading `unpacked` reports errors of both streams. Ending it early closes both.
     pipeline(bytes, unpacked, () => {});
-    return namingDamage(unpacked, path);
+    return reportDamage(unpacked, path);
   };
 }
 
-async function* namingDamage(unpacked: AsyncIterable<Buffer>, path: string): AsyncGenerator<Buffer> {
+async function* reportDamage(unpacked: AsyncIterable<Buffer>, path: string): AsyncGenerator<Buffer> {
   try {
     yield* unpacked;
   } catch (error) {

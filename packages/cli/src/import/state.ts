@@ -2,25 +2,31 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../failures.ts';
 
-/** How far an import has come, kept beside the file so that it can be continued. */
+/** Progress of an import, stored next to the file so that the import can be continued. */
 export interface ImportState {
   version: 1;
-  /** Tells one project of one host from another without giving its key away. */
+  /** Hash of the host and the project API key, which does not reveal the key. */
   project: string;
-  /** Everything before this byte of the (unpacked) file is imported. */
+  /** Everything before this byte of the (decompressed) file is imported. */
   offset: number;
-  /** The last line before it. */
+  /** Number of the last line before the offset. */
   line: number;
-  /** SHA-256 of everything before it: another file under the same name is noticed, one that has grown is continued. */
+  /**
+   * SHA-256 of everything before the offset. It detects that the file was replaced, but still matches if the file has
+   * grown.
+   */
   sha256: string;
-  /** How many events the host has accepted. */
+  /** Number of events that the host has accepted. */
   events: number;
   updatedAt: string;
 }
 
 export interface StateFile {
   path: string;
-  /** Null when there is none; `other` when it is of another host or project. @throws UsageError when it cannot be understood. */
+  /**
+   * Returns null if the file does not exist, and `other` if it belongs to another host or project.
+   * @throws UsageError if it is not a state file.
+   */
   load(): ImportState | 'other' | null;
   save(progress: Omit<ImportState, 'version' | 'project' | 'updatedAt'>): void;
 }
@@ -37,7 +43,7 @@ export function stateFile(path: string, target: { host: string; projectApiKey: s
       const state: ImportState = { version: 1, project, ...progress, updatedAt: new Date().toISOString() };
       const draft = `${path}.tmp`;
       try {
-        // A crash while writing leaves the state before.
+        // A crash while writing leaves the previous state intact.
         writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
         renameSync(draft, path);
       } catch (error) {
@@ -63,7 +69,7 @@ function parse(text: string | null, path: string): ImportState | null {
     const state = JSON.parse(text) as ImportState;
     if (state.version === 1 && Number.isSafeInteger(state.offset) && typeof state.sha256 === 'string') return state;
   } catch {
-    // Said below.
+    // The error below covers invalid JSON too.
   }
   throw new UsageError(`--state: ${path} is not an import state file. Delete it, or pass another path.`);
 }
