@@ -3,27 +3,27 @@ import { createContext, useContext } from 'react';
 
 let defaultInstance: PostHog | undefined;
 
-/** @internal Called by the main entry with the library's own client; the slim entry has none. */
+/** @internal The main entry passes the library's default client here. The slim entry sets no default. */
 export function setDefaultPostHogInstance(instance: PostHog | undefined): void {
   defaultInstance = instance;
 }
 
-/** The client of hooks without a provider, and the one a provider with an `apiKey` starts. */
+/** Returns the client that hooks use outside a provider, and that a provider with an `apiKey` starts. */
 export function getDefaultPostHogInstance(): PostHog | undefined {
   return defaultInstance;
 }
 
-/** The client, by the name applications import it by. */
+/** The client type under the name that applications import from PostHog's package. */
 export type PostHog = Client;
 
 export interface PostHogContextValue {
-  /** Undefined where there is none at all, which the type leaves out as `usePostHog` does. */
+  /** Undefined when no client exists. The type leaves that out for the same reason as `usePostHog`. */
   client: PostHog;
-  /** Flags the page was given, used until the client has loaded its own. */
+  /** Flags that are used until the client has loaded its own. */
   bootstrap?: Bootstrap | undefined;
 }
 
-/** Without a provider: the default client, whenever it is asked for. */
+/** Outside a provider, the getter returns the default client that is set at the time of the read. */
 export const PostHogContext = createContext<PostHogContextValue>({
   get client() {
     return getDefaultPostHogInstance() as PostHog;
@@ -31,9 +31,9 @@ export const PostHogContext = createContext<PostHogContextValue>({
 });
 
 /**
- * The client. Before it has started, its members do nothing. Undefined where there is none at all: with the slim entry,
- * outside a provider. The type leaves that out, as applications have it from PostHog's hook; where it can happen, guard
- * the call (`posthog?.capture(…)`).
+ * Returns the client. Its methods do nothing before it has started. The client is undefined when no default is set:
+ * with the slim entry, outside a provider. The type leaves that out because PostHog's hook does, and applications rely
+ * on its type. Where it can happen, guard the call (`posthog?.capture(…)`).
  */
 export function usePostHog(): PostHog {
   return useContext(PostHogContext).client as PostHog;

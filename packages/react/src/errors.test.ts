@@ -2,7 +2,7 @@ import { addReactComponentStack } from './errors.ts';
 
 const stack = '\n    in CrashingComponent';
 
-it('adds the stack as the last cause, with the message and name of the error', () => {
+it('adds the component stack as the last cause, with the message and name of the error', () => {
   const nested = new TypeError('nested');
   const error = new RangeError('outer', { cause: new Error('inner', { cause: nested }) });
   expect(addReactComponentStack(error, stack)).toBe(error);
@@ -10,14 +10,14 @@ it('adds the stack as the last cause, with the message and name of the error', (
 });
 
 it.each([
-  ['no stack', '', new Error('boom')],
-  ['a stack that is missing', undefined, new Error('boom')],
+  ['an empty stack', '', new Error('boom')],
+  ['a missing stack', undefined, new Error('boom')],
 ])('adds nothing for %s', (_, componentStack, error) => {
   expect(addReactComponentStack(error, componentStack)).toBe(error);
   expect(error.cause).toBeUndefined();
 });
 
-it('ends causes that go round in a circle, and leaves an error alone that cannot be changed', () => {
+it('stops at circular causes, and leaves an error that cannot be changed as it is', () => {
   const one = new Error('one');
   const other = new Error('other', { cause: one });
   one.cause = other;
@@ -30,8 +30,8 @@ it('ends causes that go round in a circle, and leaves an error alone that cannot
 
 it.each([
   ['an error', new Error('boom'), (captured: Error) => captured.cause as Error],
-  ['a text', 'boom', (captured: Error) => captured],
-])('names the error where the page has frozen the names of errors: %s', (_, thrown, added) => {
+  ['a string', 'boom', (captured: Error) => captured],
+])('names the added error even when the page has made error names read-only: %s', (_, thrown, added) => {
   const descriptor = Object.getOwnPropertyDescriptor(Error.prototype, 'name') as PropertyDescriptor;
   Object.defineProperty(Error.prototype, 'name', { value: 'Error', writable: false });
   try {

@@ -13,22 +13,22 @@ import { isFunction, isNull } from './values.ts';
 
 export interface PostHogErrorBoundaryFallbackProps {
   error: unknown;
-  /** What was captured. */
+  /** The captured exception event. */
   exceptionEvent: unknown;
   componentStack: string;
-  /** Shows the children again. */
+  /** Renders the children again. */
   resetError: () => void;
 }
 
 export interface PostHogErrorBoundaryProps {
   children?: ReactNode | (() => ReactNode);
-  /** Shown in place of children that failed. */
+  /** Shown instead of children that threw an error. */
   fallback?: ReactNode | FunctionComponent<PostHogErrorBoundaryFallbackProps>;
   additionalProperties?: Properties | ((error: unknown, errorInfo: ErrorInfo) => Properties);
 }
 
 interface PostHogErrorBoundaryState {
-  /** Null says that nothing was thrown. */
+  /** Null as long as no error was caught. */
   componentStack: string | null;
   exceptionEvent: unknown;
   error: unknown;
@@ -36,21 +36,21 @@ interface PostHogErrorBoundaryState {
 
 const nothingThrown: PostHogErrorBoundaryState = { componentStack: null, exceptionEvent: null, error: null };
 
-/** By this name tests of applications know what is said on the console. */
+/** Exported under PostHog's name, because application tests compare console warnings with it. */
 export const __POSTHOG_ERROR_MESSAGES = {
   INVALID_FALLBACK:
     '[PostHog.js][PostHogErrorBoundary] Invalid fallback prop, provide a valid React element or a function that returns a valid React element.',
 };
 
-/** Captures what its children throw while they render, and shows `fallback` in their place. */
+/** Captures errors that its children throw during rendering, and shows `fallback` instead of the children. */
 export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, PostHogErrorBoundaryState> {
   static override contextType = PostHogContext;
   declare context: ContextType<typeof PostHogContext>;
 
   override state = nothingThrown;
 
-  // Not `getDerivedStateFromError`: a fallback is to show what was captured from the first time on, and capturing is no
-  // part of rendering.
+  // Used instead of `getDerivedStateFromError` because capturing is a side effect and does not belong in rendering,
+  // while a fallback needs the captured event at its first render.
   override componentDidCatch(error: unknown, errorInfo: ErrorInfo): void {
     const { additionalProperties } = this.props;
     const properties = isFunction(additionalProperties) ? additionalProperties(error, errorInfo) : additionalProperties;
@@ -60,7 +60,8 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
       const exceptionEvent = client?.captureException(addReactComponentStack(error, componentStack), properties);
       this.setState({ error, componentStack, exceptionEvent });
     };
-    // What throws when the application first shows is caught before the effect that starts the client.
+    // An error in the first render is caught before the effect that starts the client. Capturing in the callback of
+    // `setState` runs after that effect.
     if (client?.__loaded === false) this.setState({ error, componentStack }, capture);
     else capture();
   }
@@ -82,7 +83,10 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
   }
 }
 
-/** For `onUncaughtError`, `onCaughtError` and `onRecoverableError` of React 19's roots: captures the error. */
+/**
+ * Returns a handler that captures the error, for `onUncaughtError`, `onCaughtError` and `onRecoverableError` of React
+ * 19 roots.
+ */
 export function setupReactErrorHandler(
   client: PostHog,
   // biome-ignore lint/suspicious/noExplicitAny: whatever was thrown, which applications mostly take for an error
@@ -95,8 +99,8 @@ export function setupReactErrorHandler(
 }
 
 /**
- * Adds where in the tree of components an error was thrown, as one more error at the end of its causes, which is how it
- * comes to be shown with a stack of its own. What is thrown and is no error becomes one.
+ * Adds the component stack of an error as one more error at the end of its chain of causes, so that it is displayed
+ * with its own stack. A thrown value that is not an error is wrapped in one.
  *
  * @returns the error to capture
  */
@@ -110,13 +114,13 @@ export function addReactComponentStack(thrown: unknown, componentStack: string |
 
 function stackError(message: string, name: string, stack: string | null | undefined): Error {
   const error = new Error(message);
-  // Assigning fails where a page has frozen what errors inherit.
+  // A plain assignment fails when the page has frozen `Error.prototype`.
   Object.defineProperty(error, 'name', { value: `React ErrorBoundary ${name}`, writable: true });
   if (stack) error.stack = stack;
   return error;
 }
 
-/** To an error that cannot be changed, nothing is added; causes that go round in a circle end with it. */
+/** Adds nothing if the last error cannot be changed. Stops at the last error of a circular chain. */
 function addLastCause(error: Error, cause: Error): void {
   const chain = new Set([error]);
   let last = error;

@@ -1,4 +1,5 @@
-// The hooks that read flags, and the store that lets each render only when what it shows has changed.
+// The hooks that read feature flags, and the store behind them, which renders a component only when the value it shows
+// has changed.
 
 import type { Bootstrap, FlagKey, FlagResult, FlagValue, JsonValue, ValueOf } from '@millrace/browser';
 import { useContext, useMemo, useSyncExternalStore } from 'react';
@@ -10,7 +11,7 @@ const enabled = /* @__PURE__ */ describeFlag({
   fromResult: (result) => result.enabled,
 });
 
-/** Whether the flag is on for this person; while that is unknown, `defaultValue`. */
+/** Returns whether the flag is on for this person, or `defaultValue` while the flag is not known. */
 export function useFeatureFlagEnabled(flag: FlagKey): boolean | undefined;
 export function useFeatureFlagEnabled(flag: FlagKey, defaultValue: boolean): boolean;
 export function useFeatureFlagEnabled(flag: FlagKey, defaultValue?: boolean): boolean | undefined {
@@ -22,19 +23,23 @@ const variantKey = /* @__PURE__ */ describeFlag<FlagValue>({
   fromResult: (result) => result.variant ?? result.enabled,
 });
 
-/** The variant this person gets, `true` or `false` for a flag without variants; undefined while it is unknown. */
+/**
+ * Returns the person's variant, or `true` or `false` for a flag without variants. Undefined while the flag is not
+ * known.
+ */
 export function useFeatureFlagVariantKey<Key extends FlagKey>(flag: Key): ValueOf<Key> | undefined {
   return useFlagStore(variantKey, flag) as ValueOf<Key> | undefined;
 }
 
 const payload = /* @__PURE__ */ describeFlag<JsonValue>({
-  // Never captured: a payload does not say what the person was shown.
+  // Reading a payload captures no `$feature_flag_called` event, because it does not reveal which variant the person was
+  // shown.
   fromClient: (client, flag) => client.getFeatureFlagResult(flag, { send_event: false })?.payload,
   fromResult: (result) => result.payload,
   part: 'featureFlagPayloads',
 });
 
-/** The payload of the value this person gets. */
+/** Returns the payload for the person's flag value. Undefined if it has none or is not known. */
 export function useFeatureFlagPayload(flag: FlagKey): JsonValue | undefined {
   return useFlagStore(payload, flag);
 }
@@ -44,14 +49,14 @@ const result = /* @__PURE__ */ describeFlag<FlagResult>({
   fromResult: (bootstrapped) => bootstrapped,
 });
 
-/** Value, variant and payload of a flag at once; undefined while it is unknown. */
+/** Returns the value, variant and payload of a flag together. Undefined while the flag is not known. */
 export function useFeatureFlagResult(flag: FlagKey): FlagResult | undefined {
   return useFlagStore(result, flag);
 }
 
 const none: string[] = [];
 
-/** The keys of all flags that are on for this person. */
+/** Returns the keys of all flags that are on for this person. */
 export function useActiveFeatureFlags(): string[] {
   return useFlagStore(activeFlags) ?? none;
 }
@@ -76,7 +81,7 @@ function keysOn(values: Record<string, FlagValue>): string[] {
   return Object.keys(values).filter((key) => values[key]);
 }
 
-/** What `describe` says of flags, or of the one that is given. Renders again only when that has changed. */
+/** Subscribes a component to one flag, or to all flags. The component renders again only when the value has changed. */
 function useFlagStore<Value>(
   describe: (bootstrap: Bootstrap | undefined, flag: string) => Omit<FlagSource<Value>, 'client'>,
   flag = '',
@@ -89,22 +94,22 @@ function useFlagStore<Value>(
   return useSyncExternalStore(...store);
 }
 
-/** The flag, and for a reading that the client does not capture, that. */
+/** The arguments of a read: the flag, and an option if the read must not capture an event. */
 type Reading = [flag: string, options?: { send_event: false }];
 
 interface FlagView<Value> {
   fromClient(client: PostHog, ...reading: Reading): Value | undefined;
-  /** Reads the value from the bootstrap. */
+  /** Extracts the same value from a bootstrapped flag. */
   fromResult(result: FlagResult): Value | undefined;
-  /** The part of the bootstrap that has to name the flag. */
+  /** The part of the bootstrap that must contain the flag. */
   part?: 'featureFlags' | 'featureFlagPayloads';
 }
 
-/** How a hook shows one flag. */
+/** Describes how a hook reads one flag, from the bootstrap and from the client. */
 function describeFlag<Value>({ fromClient, fromResult, part = 'featureFlags' }: FlagView<Value>) {
   return (bootstrap: Bootstrap | undefined, flag: string): Omit<FlagSource<Value>, 'client'> => ({
     bootstrapped: bootstrap?.[part] && {
-      // Names that every object inherits are no flags.
+      // Ignores properties that every object inherits, such as `constructor`.
       value: Object.keys(bootstrap[part]).includes(flag) ? fromResult(bootstrappedResult(bootstrap, flag)) : undefined,
     },
     read: (client) => fromClient(client, flag, { send_event: false }),
@@ -122,38 +127,41 @@ function bootstrappedResult({ featureFlags, featureFlagPayloads }: Bootstrap, ke
   };
 }
 
-/** Where a hook has its value from. */
+/** Where a hook gets its value. */
 interface FlagSource<Value> {
   client: PostHog | undefined;
-  /** What the page was given before the client knows any flags; nothing when it was given none. */
+  /** The bootstrapped value, used until the client has loaded flags. Null or undefined without a bootstrap. */
   bootstrapped: { value: Value | undefined } | null | undefined;
-  /** What the client says, captured by nobody: React reads also for renders that it throws away. */
+  /** Reads the value without capturing an event, because React also reads for renders that it discards. */
   read(client: PostHog): Value | undefined;
-  /** Called for what is on the page when flags are known, and whenever they are loaded, with the keys of those that are on. */
+  /**
+   * Called for components that are on the page when flags are first known and after every load, with the keys of the
+   * active flags.
+   */
   seen(client: PostHog, active: string[]): void;
 }
 
-/** As `useSyncExternalStore` takes them. */
+/** The arguments of `useSyncExternalStore`. */
 type FlagStore<Value> = [
   subscribe: (changed: () => void) => () => void,
   getSnapshot: () => Value | undefined,
   getServerSnapshot: () => Value | undefined,
 ];
 
-/** What one hook shows of a client's flags. */
+/** Creates the store of one hook. */
 function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource<Value>): FlagStore<Value> {
   let last: Value | undefined;
 
   function getSnapshot(): Value | undefined {
     const isEarly = bootstrapped && !client?.featureFlags?.hasLoadedFlags;
-    // A client that has not started complains of every call but the subscription, which it keeps until then.
+    // A client that has not started warns about every call except a subscription, which it accepts and remembers.
     const next = isEarly || client?.__loaded === false ? bootstrapped?.value : client && read(client);
-    // Clients make results and payloads again; React compares by identity.
+    // Clients create a new object for each read, but React compares by identity.
     if (!isDeepEqual(last, next)) last = next;
     return last;
   }
 
-  // React subscribes only for what has come onto the page.
+  // React subscribes only components that were committed to the page.
   function subscribe(changed: () => void): () => void {
     if (!client) return () => {};
     return client.onFeatureFlags((active) => {
@@ -162,7 +170,8 @@ function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource
     });
   }
 
-  // Also what the browser shows until it has taken over the server's page: a server knows no flags of the last visit.
+  // The browser also uses this snapshot while hydrating a server-rendered page. It must equal the server's, which has
+  // no flags stored from the last visit.
   const getServerSnapshot = () => (bootstrapped || typeof window !== 'undefined' ? bootstrapped?.value : getSnapshot());
 
   return [subscribe, getSnapshot, getServerSnapshot];

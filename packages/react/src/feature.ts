@@ -7,20 +7,20 @@ import { VisibilityAndClickTrackers } from './viewed.ts';
 
 export type PostHogFeatureProps = Omit<HTMLProps<HTMLDivElement>, 'children'> & {
   flag: FlagKey;
-  /** The value to show the children for; without it, any value that is known. */
+  /** The value for which the children are shown. Without it, any known value shows them. */
   match?: FlagValue;
-  /** What to show, or a function of the flag's payload that says it. */
+  /** The content, or a function that receives the flag's payload and returns the content. */
   // biome-ignore lint/suspicious/noExplicitAny: the application knows its payloads, and names their type here
   children?: ReactNode | ((payload: any) => ReactNode);
-  /** Shown instead when the flag has another value; it is not tracked. */
+  /** Shown instead if the flag has another value. It is not tracked. */
   fallback?: ReactNode;
-  /** For the observer that sees the feature come into view; a tenth of it suffices by default. */
+  /** Options of the observer that detects when the feature comes into view. By default, a tenth must be visible. */
   visibilityObserverOptions?: IntersectionObserverInit;
   trackInteraction?: boolean;
   trackView?: boolean;
 };
 
-/** Shows its children to whom the flag says, and captures that they were seen and used. */
+/** Shows its children if the flag has the requested value, and captures that they were viewed and clicked. */
 export function PostHogFeature({
   flag,
   match,
@@ -35,14 +35,15 @@ export function PostHogFeature({
   const flagVariant = useFeatureFlagVariantKey(flag);
   const payload = useFeatureFlagPayload(flag);
   const isHidden = isUndefined(flagVariant) || (!isUndefined(match) && flagVariant !== match);
-  // Whatever can be rendered may be returned; the types of older versions of React name only elements.
+  // Any node may be returned, but the types of older React versions allow only elements.
   if (isHidden) return fallback as ReactElement | null;
 
   const feature = { flag, posthog, flagVariant };
   return createElement(
     VisibilityAndClickTrackers,
     {
-      // On each wrapper, where style sheets and snapshots of applications know it from PostHog's component.
+      // Every wrapper gets the `flag` attribute, as in PostHog's component: applications use it in style sheets and
+      // snapshots.
       wrapperProps: { flag, ...props },
       observerOptions: visibilityObserverOptions,
       onFirstClick: trackInteraction ? () => captureFeatureInteraction(feature) : undefined,
@@ -58,12 +59,12 @@ interface CaptureFeatureOptions {
   flagVariant?: FlagValue | undefined;
 }
 
-/** Captures that the person has used a feature, and remembers it on the person. */
+/** Captures that the person used a feature, and sets a person property for it. */
 export function captureFeatureInteraction(options: CaptureFeatureOptions): void {
   captureFeature('$feature_interaction', options);
 }
 
-/** Captures that the person has seen a feature, and remembers it on the person. */
+/** Captures that the person saw a feature, and sets a person property for it. */
 export function captureFeatureView(options: CaptureFeatureOptions): void {
   captureFeature('$feature_view', options);
 }

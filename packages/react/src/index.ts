@@ -1,7 +1,7 @@
 import { posthog } from '@millrace/browser';
 import { setDefaultPostHogInstance } from './context.ts';
 
-// What makes hooks work without a provider, and gives the provider a client to start. The slim entry goes without.
+// Makes hooks work without a provider, and gives the provider a client to start. The slim entry leaves this out.
 setDefaultPostHogInstance(posthog);
 
 export { PostHogProvider, PostHogProvider as MillraceProvider } from './provider.ts';

@@ -12,28 +12,34 @@ import {
 import { getDefaultPostHogInstance, type PostHog, PostHogContext } from './context.ts';
 import { isDeepEqual } from './values.ts';
 
-/** Either a client that the application starts itself, or the key and options to start the default one with. */
+/** Either a client that the application starts, or the key and options with which to start the default client. */
 export type PostHogProviderProps = { children?: ReactNode } & (
   | { client: PostHog | undefined; apiKey?: never; options?: never }
   | { apiKey: string; options?: InitOptions | undefined; client?: never }
 );
 
-/** Gives the client to all hooks and components below it. Children show at once, whether it has started or not. */
+/**
+ * Provides the client to all hooks and components below it. Children render immediately, even before the client has
+ * started.
+ */
 export function PostHogProvider({ children, client: ownClient, apiKey, options }: PostHogProviderProps): ReactElement {
   useDefaultClient(ownClient, apiKey, options);
   const client = (ownClient ?? getDefaultPostHogInstance()) as PostHog;
-  // The same object while it says the same, or each render of the application would be one of every hook.
+  // Kept identical while its content is equal. Otherwise every render of the application would render every hook again.
   const bootstrap = useStable(options?.bootstrap ?? client?.config?.bootstrap);
   const value = useMemo(() => ({ client, bootstrap }), [client, bootstrap]);
   return createElement(PostHogContext.Provider, { value }, children);
 }
 
-/** Comes before the effects of all that is below, where applications capture. Servers know of no layout, and complain. */
+/**
+ * A layout effect runs before the normal effects of the children, which may capture events. On a server it would only
+ * log a warning.
+ */
 const useEarlyEffect = typeof window !== 'undefined' ? useLayoutEffect : useEffect;
 
 /**
- * Starts the default client with the first key it gets and tells it of changed options. In an effect, so never on the
- * server, and once for each place in the page, although development runs effects twice.
+ * Starts the default client with the first key, and passes changed options to it. It runs in an effect, so never on a
+ * server, and starts the client once per mounted provider although development mode runs effects twice.
  */
 function useDefaultClient(
   client: PostHog | undefined,
@@ -68,7 +74,8 @@ function useDefaultClient(
   }, [client, apiKey, options]);
 }
 
-// Word for word what applications know, and filter, from PostHog's provider; each is shown behind `[PostHog.js]`.
+// These warnings match those of PostHog's provider word for word, because applications filter them. Each is logged with
+// the prefix `[PostHog.js]`.
 
 const ignoredInFavourOfClient = (property: 'apiKey' | 'options') =>
   `You have provided both \`client\` and \`${property}\` to \`PostHogProvider\`. \`${property}\` will be ignored in favour of \`client\`.`;
@@ -80,7 +87,9 @@ const alreadyLoaded = '`posthog` was already loaded elsewhere. This may cause is
 
 const otherApiKey = 'You have provided a different `apiKey` to `PostHogProvider`. It will be ignored.';
 
-/** The value of the first render that said the same, for comparing by identity what is written again in each render. */
+/**
+ * Returns the first of several equal values, so that values written inline in each render can be compared by identity.
+ */
 function useStable<Value>(value: Value): Value {
   const [kept, keep] = useState({ value });
   if (isDeepEqual(kept.value, value)) return kept.value;

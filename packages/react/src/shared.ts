@@ -1,4 +1,6 @@
-/** What both entries export beside their provider, each also by our own name. */
+/**
+ * Everything that both entries export in addition to their provider, under PostHog's name and under a Millrace name.
+ */
 export {
   type PostHog,
   PostHogContext,

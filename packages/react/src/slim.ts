@@ -1,7 +1,9 @@
 import { createElement, type ReactElement, type ReactNode, useMemo } from 'react';
 import { type PostHog, PostHogContext } from './context.ts';
 
-/** The provider of the slim entry: gives a client that the application has made, and brings none. */
+/**
+ * The provider of the slim entry. It passes on a client that the application has created and includes no client itself.
+ */
 export function PostHogProvider({ client, children }: { client: PostHog; children?: ReactNode }): ReactElement {
   const value = useMemo(() => ({ client, bootstrap: client.config?.bootstrap }), [client]);
   return createElement(PostHogContext.Provider, { value }, children);

@@ -6,30 +6,30 @@ export type ThumbResponse = 'up' | 'down';
 
 export interface UseThumbSurveyOptions {
   surveyId: string;
-  /** Where the questions that follow appear; beside the trigger by default. */
+  /** Where the follow-up questions appear. By default, next to the trigger. */
   displayPosition?: SurveyPosition;
-  /** Added to the captured events. */
+  /** Properties that are added to the captured events. */
   properties?: Properties;
   onResponse?: (response: ThumbResponse) => void;
-  /** Captures `survey shown` when `trackShown` is called, rather than at once. */
+  /** Captures `survey shown` when `trackShown` is called, instead of on mount. */
   disableAutoShownTracking?: boolean;
 }
 
 export interface UseThumbSurveyResult {
-  /** Takes the first answer; the others are ignored. */
+  /** Records the first response and ignores later ones. */
   respond: (value: ThumbResponse) => void;
   response: ThumbResponse | null;
-  /** For the element that further questions appear beside. */
+  /** Attach this ref to the element next to which follow-up questions appear. */
   triggerRef: RefCallback<HTMLElement>;
   trackShown?: () => void;
 }
 
-/** The number of an answer in a survey of two thumbs. */
+/** The value under which each response is stored in a two-thumb survey. */
 const ratings = { up: 1, down: 2 } as const;
 
 const triggerAttribute = 'data-thumb-survey';
 
-/** Asks for a thumb up or down, in elements of the application's own. */
+/** Asks for a thumb up or down, using the application's own elements. */
 export function useThumbSurvey({
   surveyId,
   displayPosition = 'next_to_trigger',

@@ -31,7 +31,7 @@ it.each<[boolean, unknown, unknown]>([
   [false, one, other],
   [false, /a/, /a/],
   [false, new Date(1), new Date(2)],
-])('%s: %p equals %p', (expected, left, right) => {
+])('returns %s when %p is compared with %p', (expected, left, right) => {
   expect(isDeepEqual(left, right)).toBe(expected);
   expect(isDeepEqual(right, left)).toBe(expected);
 });

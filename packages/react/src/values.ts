@@ -8,15 +8,14 @@ export const isNull = (value: unknown): value is null => value === null;
 type Pair = readonly [unknown, unknown];
 
 /**
- * Whether two values of options, payloads and the like say the same: arrays and plain objects by what they hold, in any
- * order of keys and with cycles; all else by identity (so `NaN` equals nothing, and nobody walks through an element of the
- * page).
+ * Compares two option or payload values. Arrays and plain objects are equal if their contents are, in any key order and
+ * with cycles. All other values are compared by identity, so `NaN` equals nothing, and DOM elements are not traversed.
  */
 export function isDeepEqual(one: unknown, other: unknown, compared: readonly Pair[] = []): boolean {
   if (one === other) return true;
   const kind = constructorOf(one);
   if (kind !== constructorOf(other) || (kind !== Object && kind !== Array)) return false;
-  // Met again further down: equal as far as this pair is concerned.
+  // This pair is already being compared further up, so it counts as equal here.
   if (compared.some(([left, right]) => left === one && right === other)) return true;
 
   const left = one as Record<string, unknown>;

@@ -16,11 +16,11 @@ export type PostHogCaptureOnViewedProps = HTMLProps<HTMLDivElement> & {
   name?: string;
   properties?: Properties;
   observerOptions?: IntersectionObserverInit;
-  /** Each child is an element of its own, seen for itself. */
+  /** Wraps and tracks each child separately. */
   trackAllChildren?: boolean;
 };
 
-/** Captures `$element_viewed` when what is in it comes into view for the first time. */
+/** Captures `$element_viewed` when its children come into view for the first time. */
 export function PostHogCaptureOnViewed({
   name,
   properties,
@@ -53,12 +53,12 @@ interface VisibilityAndClickTrackersProps {
   children?: ReactNode;
   observerOptions: IntersectionObserverInit | undefined;
   wrapperProps: HTMLProps<HTMLDivElement> & { flag?: string };
-  /** Called for the first click on any of the children. */
+  /** Called on the first click on any of the children. */
   onFirstClick: (() => void) | undefined;
   onFirstView: (() => void) | undefined;
 }
 
-/** Wraps each child in an element of its own, and tells of the first time that any of them is clicked or seen. */
+/** Wraps each child in its own element, and reports the first click and the first view of any of them. */
 export function VisibilityAndClickTrackers({
   children,
   observerOptions,
@@ -77,7 +77,7 @@ export function VisibilityAndClickTrackers({
   return Children.map(
     children,
     (child) =>
-      // Nothing is what conditions leave (`{isNew && <Badge />}`).
+      // Conditional children such as `{isNew && <Badge />}` arrive as null.
       !isNull(child) &&
       createElement(
         VisibilityAndClickTracker,
@@ -95,11 +95,10 @@ interface VisibilityAndClickTrackerProps {
   children?: ReactNode;
   observerOptions: IntersectionObserverInit | undefined;
   wrapperProps: HTMLProps<HTMLDivElement>;
-  /** Called when the wrapper has come into view; nothing is observed without it. */
+  /** Called when the wrapper comes into view. Without it, nothing is observed. */
   onView: (() => void) | undefined;
 }
 
-/** An element around what is tracked. */
 function VisibilityAndClickTracker({
   children,
   observerOptions,
@@ -111,10 +110,10 @@ function VisibilityAndClickTracker({
 }
 
 /**
- * Calls `onView` once, when a tenth of the element, or what the options say, has come into view. Without `onView`, and in
- * browsers without observers, nothing is observed.
+ * Calls `onView` once, when a tenth of the element has come into view, or the `threshold` in the options. Without
+ * `onView`, and in browsers without `IntersectionObserver`, it observes nothing.
  *
- * @returns the ref to give to the element
+ * @returns the ref to attach to the element
  */
 function useOnView(
   onView: (() => void) | undefined,

@@ -4,7 +4,7 @@ import type { FunctionComponent } from 'react';
 import { reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 
-/** As an application without types can give them. */
+/** Allows props that only an application without types can pass. */
 type AnyProps = FunctionComponent<Record<string, unknown>>;
 
 let pages: KitPages;
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 declare global {
   interface Window {
-    /** What the test has mounted. */
+    /** The component that the test has mounted. */
     shown: ReturnType<typeof kit.mount> | undefined;
     client: ReturnType<typeof kit.createRecordingClient>;
   }
@@ -27,7 +27,10 @@ declare global {
 
 const flags: Record<string, FlagValue> = { 'beta-nav': true, off: false, 'price-test': 'blue' };
 
-/** Everything captured, once the observer has had time to see what is in view: a frame and what is queued after it. */
+/**
+ * Returns everything captured, after the observer has had time to report what is in view: a few frames and the tasks
+ * queued after them.
+ */
 const captured = (page: Page) =>
   page.evaluate(async () => {
     for (let frame = 0; frame < 3; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
@@ -36,7 +39,10 @@ const captured = (page: Page) =>
   });
 
 describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
-  /** Shows the component with these props around two buttons, below the fold when `isBelow`. */
+  /**
+   * Shows the component with these props around two buttons. With `isBelow`, it starts below the visible part of the
+   * page.
+   */
   async function show(props: object, { isBelow = false } = {}): Promise<Page> {
     const page = pages.page(react);
     await page.evaluate(
@@ -65,7 +71,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
 
   it.each<[string, object, boolean]>([
     ['a flag that is on', { flag: 'beta-nav' }, true],
-    ['a flag that is off, without match: any known value', { flag: 'off' }, true],
+    ['a flag that is off, without match, because any known value matches', { flag: 'off' }, true],
     ['an unknown flag', { flag: 'missing' }, false],
     ['match true and a flag that is on', { flag: 'beta-nav', match: true }, true],
     ['match true and a flag that is off', { flag: 'off', match: true }, false],
@@ -74,14 +80,14 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     ['match of the variant', { flag: 'price-test', match: 'blue' }, true],
     ['match of another variant', { flag: 'price-test', match: 'green' }, false],
     ['match and an unknown flag', { flag: 'missing', match: 'blue' }, false],
-  ])('%s', async (_, props, isShown) => {
+  ])('renders the children or nothing: %s', async (_, props, isShown) => {
     const page = await show({ ...props, trackView: false });
     expect(await page.locator('button').allTextContents()).toEqual(isShown ? ['One', 'Two'] : []);
-    // Nothing stays in the page of what is not shown.
+    // No empty wrapper is left in the page.
     expect(await page.locator('main > div').count()).toBe(isShown ? 3 : 1);
   });
 
-  it('wraps each child in an element with the further props and the flag', async () => {
+  it('wraps each child in an element with the remaining props and the flag', async () => {
     const page = await show({ flag: 'beta-nav', className: 'nav', title: 'New', trackView: false });
     const html = await page
       .locator('main')
@@ -91,14 +97,14 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(html).toEqual([wrapped('one', 'One'), wrapped('two', 'Two')]);
   });
 
-  it('shows the fallback of another value, and tracks nothing of it', async () => {
+  it('shows the fallback for another value, and does not track it', async () => {
     const page = await show({ flag: 'off', match: true, fallback: 'The old way' });
     expect(await page.locator('main').textContent()).toBe('The old way');
     await page.locator('main').click();
     expect(await captured(page)).toEqual([]);
   });
 
-  it('gives the payload to children that are a function', async () => {
+  it('passes the payload to children that are a function', async () => {
     const page = pages.page(react);
     const text = await page.evaluate((flags) => {
       const { createElement: h } = kit.react;
@@ -119,7 +125,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   it.each([
     ['beta-nav', {}, true],
     ['price-test', { feature_flag_variant: 'blue' }, 'blue'],
-  ])('captures the first click in any child of %s, and the first view, each once', async (flag, properties, value) => {
+  ])('captures the first click on any child of %s and the first view, each once', async (flag, properties, value) => {
     const page = await show({ flag });
     for (const id of ['#one', '#one', '#two']) await page.locator(id).click();
     await page.waitForFunction(() => window.client.callsOf('capture').length > 1);
@@ -130,7 +136,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     );
   });
 
-  it('does not capture clicks while trackInteraction is false, and does when it is true again', async () => {
+  it('captures no clicks while trackInteraction is false, and captures them again when it becomes true', async () => {
     const page = await show({ flag: 'beta-nav', trackInteraction: false, trackView: false });
     await page.locator('#one').click();
     expect(await captured(page)).toEqual([]);
@@ -143,7 +149,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(await captured(page)).toEqual([interaction('beta-nav')]);
   });
 
-  it('leaves clicks to an onClick of the application', async () => {
+  it('leaves clicks to the onClick handler of the application', async () => {
     const page = pages.page(react);
     await page.evaluate((flags) => {
       const { createElement: h } = kit.react;
@@ -156,7 +162,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(await captured(page)).toEqual([['own click']]);
   });
 
-  it('captures the view when it is scrolled to, not before', async () => {
+  it('captures the view when the feature is scrolled into view, and not before', async () => {
     const page = await show({ flag: 'beta-nav' }, { isBelow: true });
     expect(await captured(page)).toEqual([]);
     await page.locator('#two').scrollIntoViewIfNeeded();
@@ -172,7 +178,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
       { visibilityObserverOptions: { threshold: [0, 1], rootMargin: '10px' } },
       { threshold: [0, 1], rootMargin: '10px' },
     ],
-  ])('observes %s, once for each child, and no more when it has left', async (_, props, options) => {
+  ])('observes each child once with %s, and stops when the component is unmounted', async (_, props, options) => {
     const page = pages.page(react);
     const observed = await page.evaluate(
       ({ props, flags }) => {
@@ -199,7 +205,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
             h(kit.PostHogFeature, { flag: 'beta-nav', ...structuredClone(props) }, h('i'), false, h('b')),
           );
         const { render, unmount } = kit.mount(tree());
-        // Written in place, options are new in each render.
+        // Inline options are a new object in each render.
         render(tree());
         const whileShown = open;
         unmount();
@@ -211,7 +217,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(observed).toEqual({ made: [options, options], whileShown: 2, left: 0 });
   });
 
-  it('observes nothing while trackView is false, nor where browsers cannot', async () => {
+  it('observes nothing while trackView is false, and nothing in browsers without IntersectionObserver', async () => {
     const page = await show({ flag: 'beta-nav', trackView: false });
     expect(await captured(page)).toEqual([]);
     const text = await page.evaluate((flags) => {
@@ -252,7 +258,7 @@ describe.each(reactVersions)('PostHogCaptureOnViewed on React %s', (react) => {
     return page;
   }
 
-  it('wraps its children in one element, and captures once that it was seen', async () => {
+  it('wraps its children in one element, and captures once that it was viewed', async () => {
     const page = await show({ name: 'hero', properties: { place: 'top' }, className: 'hero' });
     const wrapper = page.locator('main > .hero');
     expect(await wrapper.evaluate((element) => [...element.children].map(({ id }) => id))).toEqual(['one', 'two']);
@@ -262,7 +268,7 @@ describe.each(reactVersions)('PostHogCaptureOnViewed on React %s', (react) => {
     expect(await captured(page)).toEqual([['$element_viewed', { element_name: 'hero', place: 'top' }]]);
   });
 
-  it('captures each child for itself with trackAllChildren', async () => {
+  it('captures each child separately with trackAllChildren', async () => {
     const page = await show({ name: 'list', trackAllChildren: true, className: 'list' });
     expect(await page.locator('main > .list > div').count()).toBe(2);
     for (const [at, id] of ['#one', '#two'].entries()) {
@@ -276,14 +282,14 @@ describe.each(reactVersions)('PostHogCaptureOnViewed on React %s', (react) => {
     ]);
   });
 
-  it('observes by the given options, a tenth by default', async () => {
-    // Of an element twice as high as the view no more than a half is ever seen.
+  it('observes with the given options instead of the default threshold', async () => {
+    // At most half of an element twice as high as the viewport can be visible, so a threshold of 0.9 is never reached.
     const page = await show({ name: 'tall', observerOptions: { threshold: 0.9 } });
     await page.locator('#one').evaluate((element) => element.scrollIntoView());
     expect(await captured(page)).toEqual([]);
   });
 
-  it('shows its children where there is no client', async () => {
+  it('renders its children when no client exists', async () => {
     const text = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const { element, unmount } = kit.mount(h(kit.PostHogCaptureOnViewed, { name: 'hero' }, 'Hello'));

@@ -7,7 +7,7 @@ beforeAll(async () => {
   pages = await openKit();
 });
 afterAll(() => pages.close());
-// React itself says on the console what was thrown.
+// Discards the warnings: React itself logs each thrown error on the console.
 afterEach(() => pages.complaints());
 
 const invalidFallback =
@@ -20,7 +20,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
     ['nothing', { html: '', warnings: [invalidFallback] }],
     ['null', { fallback: null, html: '', warnings: [invalidFallback] }],
     ['text', { fallback: 'text', html: '', warnings: [invalidFallback] }],
-  ])('shows %s as its fallback', async (_, { fallback, html, warnings }) => {
+  ])('shows %s as the fallback', async (_, { fallback, html, warnings }) => {
     const seen = await pages.page(react).evaluate((kind) => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient();
@@ -46,9 +46,9 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
   it.each<[string, string, unknown]>([
     ['none', 'none', undefined],
     ['an object', 'object', { team: 7 }],
-    ['a function of error and component stack', 'function', { of: 'Kaboom', hasStack: true }],
+    ['a function of the error and the component stack', 'function', { of: 'Kaboom', hasStack: true }],
   ])(
-    'captures the error with %s as additional properties, and the component stack at the end of its causes',
+    'captures the error with %s as additional properties, and appends the component stack to its causes',
     async (_, kind, properties) => {
       const seen = await pages.page(react).evaluate((kind) => {
         const { createElement: h } = kit.react;
@@ -94,7 +94,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
     ['"a text"', 'a text'],
     ['7', '7'],
     ['Symbol("s")', 'Symbol(s)'],
-  ])('makes an error of a thrown %s, and shows the fallback', async (source, text) => {
+  ])('wraps a thrown %s in an error, and shows the fallback', async (source, text) => {
     const seen = await pages.page(react).evaluate((source) => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient();
@@ -119,7 +119,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
     });
   });
 
-  it('gives the fallback what was captured, from the first time it shows; resetError shows the children again', async () => {
+  it('passes the captured event to the first render of the fallback, and shows the children again after resetError', async () => {
     const seen = await pages.page(react).evaluate(() => {
       const { act, createElement: h, createRef } = kit.react;
       const client = kit.createRecordingClient();
@@ -160,7 +160,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
       isBroken = true;
       render(tree());
       texts.push(element.textContent);
-      // Still broken: caught again, with diagnostics of its own.
+      // The children still fail, so the error is caught again and captured separately.
       act(() => shown.at(-1)?.reset());
       texts.push(element.textContent);
       const isSame = boundary.current === instance;
@@ -184,7 +184,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
     });
   });
 
-  it('shows its children, also as a function, while nothing is thrown; without a client it still shows its fallback', async () => {
+  it('renders its children, also given as a function, while nothing fails, and shows its fallback without a client', async () => {
     const seen = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       function Broken(): never {
@@ -206,7 +206,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
   });
 });
 
-it('setupReactErrorHandler captures what the roots of React 19 report, and calls back', async () => {
+it('setupReactErrorHandler captures errors that React 19 roots report, and calls the callback', async () => {
   const seen = await pages.page('19').evaluate(async () => {
     const { createElement: h } = kit.react;
     const client = kit.createRecordingClient();
@@ -214,7 +214,7 @@ it('setupReactErrorHandler captures what the roots of React 19 report, and calls
     function Broken(): never {
       throw new Error('Kaboom');
     }
-    // Under `act`, React throws the error to whoever renders in place of reporting it.
+    // Under `act`, React throws the error to the caller of render instead of reporting it.
     globalThis.IS_REACT_ACT_ENVIRONMENT = false;
     await new Promise<void>((resolve) => {
       const onUncaughtError = kit.setupReactErrorHandler(client, (event, error, { componentStack }) => {
@@ -235,6 +235,6 @@ it('setupReactErrorHandler captures what the roots of React 19 report, and calls
   });
 });
 
-it('says it under the name that tests of applications know', () => {
+it('exports the warning under the name that application tests use', () => {
   expect(__POSTHOG_ERROR_MESSAGES).toEqual({ INVALID_FALLBACK: invalidFallback });
 });

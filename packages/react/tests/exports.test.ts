@@ -27,6 +27,6 @@ it.each([
   ['@millrace/react', [...shared, ...ownNames]],
   ['@millrace/react/slim', [...shared, ...ownNames]],
   ['@millrace/react/surveys', ['useThumbSurvey']],
-])('%s exports what PostHog exports, and our names for it', async (entry, names) => {
+])("%s exports PostHog's names and the Millrace names", async (entry, names) => {
   expect(Object.keys((await import(entry)) as object).sort()).toEqual([...names].sort());
 });

@@ -30,8 +30,8 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
 
   describe.each([
     ['loaded', loaded],
-    ['bootstrapped, before they are loaded', bootstrapped],
-  ])('flags %s', (_, client) => {
+    ['bootstrapped and not yet loaded', bootstrapped],
+  ])('flags that are %s', (_, client) => {
     it.each<[FlagHook, unknown[], unknown]>([
       ['useFeatureFlagEnabled', ['on'], true],
       ['useFeatureFlagEnabled', ['off'], false],
@@ -53,13 +53,13 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
       ['useFeatureFlagResult', ['test'], { key: 'test', enabled: true, variant: 'blue', payload: 'a text' }],
       ['useFeatureFlagResult', ['missing'], nothing],
       ['useActiveFeatureFlags', [], ['on', 'test']],
-    ])('%s(%j) shows %j, in one render', async (hook, given, expected) => {
+    ])('%s(%j) shows %j in one render', async (hook, given, expected) => {
       const { shown } = await read(hook, given, client);
       expect(shown).toEqual([expected]);
     });
   });
 
-  it('names that every object inherits are no flags of the bootstrap', async () => {
+  it('ignores inherited object properties when it reads the bootstrap', async () => {
     const { shown } = await read('useFeatureFlagEnabled', ['constructor'], bootstrapped);
     expect(shown).toEqual([nothing]);
   });
@@ -71,7 +71,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     ['useFeatureFlagPayload', ['on'], nothing],
     ['useFeatureFlagResult', ['on'], nothing],
     ['useActiveFeatureFlags', [], []],
-  ])('%s(%j) before flags are loaded, without bootstrapped ones, shows %j', async (hook, given, expected) => {
+  ])('%s(%j) shows %j before flags are loaded and without bootstrapped flags', async (hook, given, expected) => {
     expect((await read(hook, given, notLoaded)).shown).toEqual([expected]);
     expect((await read(hook, given, otherBootstrap)).shown).toEqual([expected]);
   });
@@ -81,20 +81,23 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     ['useFeatureFlagVariantKey', ['test'], ['blue', 'green', false]],
     ['useFeatureFlagPayload', ['test'], ['a text', { from: 'service' }, nothing]],
     ['useActiveFeatureFlags', [], [['on', 'test'], ['test'], ['late']]],
-  ])('%s(%j): fetched values replace bootstrapped ones, and later ones those: %j', async (hook, given, expected) => {
-    const { shown } = await read(hook, given, bootstrapped, [
-      { flags: { test: 'green' }, payloads: { test: { from: 'service' } } },
-      { flags: { test: false, late: true } },
-    ]);
-    expect(shown).toEqual(expected);
-  });
+  ])(
+    '%s(%j) replaces bootstrapped values with fetched ones, and those with later ones: %j',
+    async (hook, given, expected) => {
+      const { shown } = await read(hook, given, bootstrapped, [
+        { flags: { test: 'green' }, payloads: { test: { from: 'service' } } },
+        { flags: { test: false, late: true } },
+      ]);
+      expect(shown).toEqual(expected);
+    },
+  );
 
   it.each<[FlagHook, unknown[], unknown]>([
     ['useFeatureFlagEnabled', ['on'], true],
     ['useFeatureFlagVariantKey', ['on'], true],
     ['useFeatureFlagPayload', ['on'], { discount: 5 }],
     ['useFeatureFlagResult', ['on'], { key: 'on', enabled: true, variant: undefined, payload: { discount: 5 } }],
-  ])('%s(%j) does not render again when other flags change, or the same is loaded again', async (hook, given, only) => {
+  ])('%s(%j) does not render again when other flags change or equal values are loaded', async (hook, given, only) => {
     const { shown } = await read(hook, given, loaded, [
       loaded,
       { flags: { ...flags, test: 'green', more: true }, payloads: { ...payloads, test: 'other' } },
@@ -103,15 +106,15 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(shown).toEqual([only]);
   });
 
-  it('useActiveFeatureFlags does not render again when the same flags are on', async () => {
+  it('useActiveFeatureFlags does not render again when the same flags are active', async () => {
     const { shown } = await read('useActiveFeatureFlags', [], loaded, [loaded, { flags: { on: true, test: 'green' } }]);
     expect(shown).toEqual([['on', 'test']]);
   });
 
   it.each<[FlagHook, string, unknown[][]]>([
-    ['useFeatureFlagEnabled', 'captures what it reads', [['isFeatureEnabled', 'on']]],
-    ['useFeatureFlagVariantKey', 'captures what it reads', [['getFeatureFlag', 'on']]],
-    ['useFeatureFlagResult', 'captures what it reads', [['getFeatureFlagResult', 'on']]],
+    ['useFeatureFlagEnabled', 'captures the flag call', [['isFeatureEnabled', 'on']]],
+    ['useFeatureFlagVariantKey', 'captures the flag call', [['getFeatureFlag', 'on']]],
+    ['useFeatureFlagResult', 'captures the flag call', [['getFeatureFlagResult', 'on']]],
     ['useFeatureFlagPayload', 'captures nothing', []],
   ])('%s %s', async (hook, _, expected) => {
     const { calls } = await read(hook, ['on'], loaded);
@@ -120,7 +123,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     );
   });
 
-  it('a hook captures nothing of a render that does not come onto the page', async () => {
+  it('a hook captures nothing for a render that is not committed', async () => {
     const captured = await pages.page(react).evaluate(async () => {
       const { createElement: h, Suspense } = kit.react;
       const client = kit.createRecordingClient({ flags: { on: true } });
@@ -138,7 +141,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(captured).toEqual({ text: 'waiting', captured: [] });
   });
 
-  it('every hook unsubscribes exactly once when it leaves, also under StrictMode', async () => {
+  it('every hook unsubscribes exactly once on unmount, also in StrictMode', async () => {
     const counts = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient({ flags: { on: true } });
@@ -158,7 +161,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(counts).toEqual({ mounted: 5, left: 0 });
   });
 
-  it('a hook follows its flag and its client when they change', async () => {
+  it('a hook follows changes of its flag and its client', async () => {
     const shown = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const first = kit.createRecordingClient({ flags: { a: 'a1', b: 'b1' } });
@@ -179,14 +182,14 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(shown).toEqual(['a1', 'b1', 'b2', 0]);
   });
 
-  it('what one render shows of a flag is the same everywhere, although it changes in between', async () => {
+  it('one render shows the same flag value everywhere, even if the flag changes during the render', async () => {
     const torn = await pages.page(react).evaluate(async () => {
       const { createElement: h, startTransition, useState } = kit.react;
       const client = kit.createRecordingClient({ flags: { test: 'blue' } });
       const committed: string[] = [];
       function Shown({ changes }: { changes: boolean }) {
         const value = String(kit.useFeatureFlagVariantKey('test'));
-        // Another part of the page has flags loaded while this one is being rendered.
+        // Simulates another part of the page loading flags during this render.
         if (changes && value === 'blue') queueMicrotask(() => client.load({ test: 'green' }));
         for (const until = performance.now() + 12; performance.now() < until; );
         return value;
@@ -214,7 +217,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(torn).toEqual([]);
   });
 
-  it('usePostHog gives the client of the provider, without one the default, and undefined where there is none', async () => {
+  it('usePostHog returns the client of the provider, outside a provider the default client, and undefined if no client exists', async () => {
     const given = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const own = kit.createRecordingClient();
@@ -223,7 +226,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
       function Shown() {
         const client = kit.usePostHog();
         seen.push(client === own ? 'own' : client === byDefault ? 'default' : typeof client);
-        // No hook fails where there is no client.
+        // No hook fails without a client.
         seen.push([kit.useFeatureFlagEnabled('on') ?? 'nothing', kit.useActiveFeatureFlags()]);
         return null;
       }

@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'react';
 import { reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 
-/** As an application without types can give them. */
+/** Allows props that only an application without types can pass. */
 type AnyProps = FunctionComponent<Record<string, unknown>>;
 
 let pages: KitPages;
@@ -20,7 +20,7 @@ const alreadyLoaded = '[PostHog.js] `posthog` was already loaded elsewhere. This
 const otherKey = expect.stringContaining('You have provided a different `apiKey` to `PostHogProvider`');
 
 interface ProviderCase {
-  /** `client` stands for a client of the application's own. */
+  /** `client` stands for a client that the application has created. */
   renders: { client?: true | undefined; apiKey?: string | undefined; options?: object }[];
   isLoaded?: boolean;
   /** Calls of the default client. */
@@ -35,20 +35,20 @@ const b = { api_host: 'https://b.example' };
 describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
   describe.each([false, true])('with StrictMode %s', (isStrict) => {
     it.each<[string, ProviderCase]>([
-      ['a client is used as it is', { renders: [{ client: true }], calls: [], warnings: [], clientIs: 'own' }],
+      ['uses a given client as it is', { renders: [{ client: true }], calls: [], warnings: [], clientIs: 'own' }],
       [
-        'a client and a key',
+        'ignores a key given with a client, with a warning',
         { renders: [{ client: true, apiKey: 'phc_1' }], calls: [], warnings: [both('apiKey')], clientIs: 'own' },
       ],
       [
-        'a client and options',
+        'ignores options given with a client, with a warning',
         { renders: [{ client: true, options: a }], calls: [], warnings: [both('options')], clientIs: 'own' },
       ],
       ['neither', { renders: [{}], calls: [], warnings: [neither], clientIs: 'default' }],
       ['client={undefined}', { renders: [{ client: undefined }], calls: [], warnings: [neither], clientIs: 'default' }],
-      ['options alone', { renders: [{ options: a }], calls: [], warnings: [neither], clientIs: 'default' }],
+      ['options without a key', { renders: [{ options: a }], calls: [], warnings: [neither], clientIs: 'default' }],
       [
-        'a key starts the default client, once',
+        'starts the default client once for a key',
         {
           renders: [{ apiKey: 'phc_1' }, { apiKey: 'phc_1' }],
           calls: [['init', 'phc_1', undefined]],
@@ -57,7 +57,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
         },
       ],
       [
-        'a key and options',
+        'starts the default client with a key and options',
         {
           renders: [{ apiKey: 'phc_1', options: a }],
           calls: [['init', 'phc_1', a]],
@@ -66,7 +66,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
         },
       ],
       [
-        'a default client that was started elsewhere',
+        'warns about a default client that was started elsewhere',
         {
           renders: [{ apiKey: 'phc_1' }],
           isLoaded: true,
@@ -76,7 +76,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
         },
       ],
       [
-        'another key: the first stays',
+        'keeps the first key when another follows',
         {
           renders: [{ apiKey: 'phc_1' }, { apiKey: 'phc_2' }],
           calls: [['init', 'phc_1', undefined]],
@@ -85,7 +85,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
         },
       ],
       [
-        'a key that comes later',
+        'starts the default client when a key arrives later',
         {
           renders: [{ apiKey: undefined }, { apiKey: 'phc_1' }],
           calls: [['init', 'phc_1', undefined]],
@@ -94,7 +94,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
         },
       ],
       [
-        'other options',
+        'passes changed options to the client',
         {
           renders: [
             { apiKey: 'phc_1', options: a },
@@ -109,7 +109,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
         },
       ],
       [
-        'options that say the same',
+        'ignores options that are equal',
         {
           renders: [
             { apiKey: 'phc_1', options: a },
@@ -153,10 +153,10 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
   });
 
   it.each([
-    ['of the options', { apiKey: 'phc_1', options: { bootstrap: { featureFlags: { of: 'options' } } } }, 'options'],
-    ['of the client, without', { apiKey: 'phc_1', options: {} }, 'config'],
-    ['of the client', { client: true }, 'config'],
-  ])('the bootstrap of the context is that %s', async (_, props, expected) => {
+    ['the options', { apiKey: 'phc_1', options: { bootstrap: { featureFlags: { of: 'options' } } } }, 'options'],
+    ['the client, if the options have none', { apiKey: 'phc_1', options: {} }, 'config'],
+    ['a given client', { client: true }, 'config'],
+  ])('takes the bootstrap of the context from %s', async (_, props, expected) => {
     const of = await pages.page(react).evaluate(
       (given) => {
         const { createElement: h, useContext } = kit.react;
@@ -177,7 +177,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     expect(of).toBe(expected);
   });
 
-  it('nothing below renders again because the provider does, although options are written in place', async () => {
+  it('does not render its children again, even with inline options', async () => {
     const renders = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       kit.setDefaultPostHogInstance(kit.createRecordingClient({ hasLoaded: false }));
@@ -204,7 +204,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     expect(renders).toBe(1);
   });
 
-  it('options may go round in circles, and hold elements and functions', async () => {
+  it('accepts options that are circular or contain elements and functions', async () => {
     const calls = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient();
@@ -231,7 +231,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     expect(calls).toEqual([1, 0, 1]);
   });
 
-  it('the provider of the slim entry gives its client and the bootstrap of that, and starts nothing', async () => {
+  it('the slim provider provides its client and the bootstrap of that client, and starts nothing', async () => {
     const seen = await pages.page(react).evaluate(() => {
       const { createElement: h, useContext } = kit.react;
       const client = kit.createRecordingClient({ bootstrap: { featureFlags: { on: true } } });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => pages.close());
 afterEach(() => expect(pages.complaints()).toEqual([]));
 
-/** Renders in a program of its own, where there is no `window`. */
+/** Renders in a separate Node process, in which `window` does not exist. */
 async function renderOnServer(react: ReactVersion, cases: ServerCase[]): Promise<ServerAnswer[]> {
   const program = await bundlePage('server.ts', { react, platform: 'node' });
   const output = execFileSync(process.execPath, ['-', JSON.stringify(cases)], { input: program, encoding: 'utf8' });
@@ -23,7 +23,7 @@ const nothingKnown = '<i>[false,null,null,null,[]]</i><p>Old</p>';
 const bootstrapped = '<i>[true,&quot;blue&quot;,5,true,[&quot;test&quot;]]</i><div flag="test"><p>New</p></div>';
 
 describe.each(reactVersions)('server rendering with React %s', (react) => {
-  it('shows bootstrapped flags, or what a client of the server knows, and starts and captures nothing', async () => {
+  it('shows bootstrapped flags or those of a server-side client, and neither starts the client nor captures anything', async () => {
     const flags = { test: 'blue' };
     const answers = await renderOnServer(react, [
       { client: { hasLoaded: false } },
@@ -38,39 +38,36 @@ describe.each(reactVersions)('server rendering with React %s', (react) => {
   });
 
   it.each<[string, { bootstrap?: Bootstrap; hasLoaded: boolean; server: string; later: string }]>([
-    ['flags of the last visit', { hasLoaded: true, server: nothingKnown, later: 'green' }],
+    ['stored flags of the last visit', { hasLoaded: true, server: nothingKnown, later: 'green' }],
     [
-      'bootstrapped flags, then those of the last visit',
+      'bootstrapped flags, then stored flags of the last visit',
       { bootstrap, hasLoaded: true, server: bootstrapped, later: 'green' },
     ],
     ['bootstrapped flags', { bootstrap, hasLoaded: false, server: bootstrapped, later: 'blue' }],
-  ])(
-    'takes over the page of the server without a complaint: %s',
-    async (_, { bootstrap, hasLoaded, server, later }) => {
-      const [answer] = await renderOnServer(react, [{ client: { hasLoaded: false }, ...(bootstrap && { bootstrap }) }]);
-      expect(answer?.html).toBe(server);
-      const seen = await pages.page(react).evaluate(
-        ({ html, bootstrap, hasLoaded }) => {
-          kit.setDefaultPostHogInstance(kit.createRecordingClient({ flags: { test: 'green' }, hasLoaded }));
-          const element = document.body.appendChild(document.createElement('main'));
-          element.innerHTML = html;
-          const before = element.firstElementChild;
-          const complaints: string[] = [];
-          const tree = kit.serverTree(bootstrap);
-          const onRecoverableError = (error: unknown) => void complaints.push(String(error));
-          let root: ReturnType<typeof kit.hydrateRoot> | undefined;
-          kit.react.act(() => {
-            root = kit.hydrateRoot(element, tree, { onRecoverableError });
-          });
-          const text = element.textContent;
-          const isKept = element.firstElementChild === before;
-          kit.react.act(() => root?.unmount());
-          kit.setDefaultPostHogInstance(undefined);
-          return { complaints, isKept, text };
-        },
-        { html: server, bootstrap: bootstrap as { featureFlags: Record<string, string> } | undefined, hasLoaded },
-      );
-      expect(seen).toEqual({ complaints: [], isKept: true, text: expect.stringContaining(`"${later}"`) });
-    },
-  );
+  ])('hydrates the page of the server without an error: %s', async (_, { bootstrap, hasLoaded, server, later }) => {
+    const [answer] = await renderOnServer(react, [{ client: { hasLoaded: false }, ...(bootstrap && { bootstrap }) }]);
+    expect(answer?.html).toBe(server);
+    const seen = await pages.page(react).evaluate(
+      ({ html, bootstrap, hasLoaded }) => {
+        kit.setDefaultPostHogInstance(kit.createRecordingClient({ flags: { test: 'green' }, hasLoaded }));
+        const element = document.body.appendChild(document.createElement('main'));
+        element.innerHTML = html;
+        const before = element.firstElementChild;
+        const complaints: string[] = [];
+        const tree = kit.serverTree(bootstrap);
+        const onRecoverableError = (error: unknown) => void complaints.push(String(error));
+        let root: ReturnType<typeof kit.hydrateRoot> | undefined;
+        kit.react.act(() => {
+          root = kit.hydrateRoot(element, tree, { onRecoverableError });
+        });
+        const text = element.textContent;
+        const isKept = element.firstElementChild === before;
+        kit.react.act(() => root?.unmount());
+        kit.setDefaultPostHogInstance(undefined);
+        return { complaints, isKept, text };
+      },
+      { html: server, bootstrap: bootstrap as { featureFlags: Record<string, string> } | undefined, hasLoaded },
+    );
+    expect(seen).toEqual({ complaints: [], isKept: true, text: expect.stringContaining(`"${later}"`) });
+  });
 });

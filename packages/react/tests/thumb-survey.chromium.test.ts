@@ -17,7 +17,7 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
   it.each([
     ['up', 1],
     ['down', 2],
-  ] as const)('captures that it was shown once, and takes one answer: %s', async (answer, number) => {
+  ] as const)('captures once that it was shown, and records only the first response: %s', async (answer, number) => {
     const seen = await pages.page(react).evaluate((answer) => {
       const { act, createElement: h } = kit.react;
       const client = kit.createRecordingClient();
@@ -71,7 +71,7 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
     });
   });
 
-  it('leaves it to trackShown to capture that it was shown, still once', async () => {
+  it('captures that it was shown, once, when trackShown is called', async () => {
     const captured = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient();

@@ -19,16 +19,16 @@ afterAll(async () => {
   await browser.close();
   await site.stop();
 });
-// Of each test's own: what pages send when they are closed may come late.
+// A new server for each test, because closed pages may still send requests late.
 beforeEach(async () => {
   ingest = await startScriptedIngest();
   ingest.flags = { 'price-test': 'green' };
 });
 afterEach(() => ingest.stop());
 
-describe.each(reactVersions)('the provider with the real client, on React %s', (react) => {
+describe.each(reactVersions)('the provider with the real client on React %s', (react) => {
   async function open(options: object = {}, shop: 'openShop' | 'openBrokenShop' = 'openShop'): Promise<Visit> {
-    // A browser without a head is a bot to the client.
+    // The client treats a headless browser as a bot unless the filter is off.
     const given = JSON.stringify({
       ...{ api_host: ingest.url, opt_out_useragent_filter: true, feature_flag_request_timeout_ms: patienceMs },
       ...options,
@@ -39,7 +39,7 @@ describe.each(reactVersions)('the provider with the real client, on React %s', (
     return visit;
   }
 
-  it('starts it once, under StrictMode too, and shows flags when they come: hooks subscribe before it has started', async () => {
+  it('starts the client once, also in StrictMode, and shows flags when they arrive, because hooks subscribe before it has started', async () => {
     const { page, complaints } = await open();
     await page.waitForFunction(() => texts.at(-1) === 'green New');
     expect(await page.evaluate(() => texts)).toEqual(['undefined', 'green New']);
@@ -50,7 +50,7 @@ describe.each(reactVersions)('the provider with the real client, on React %s', (
     await page.context().close();
   });
 
-  it('shows bootstrapped flags at once, fetched ones in their place, and other ones for another person', async () => {
+  it('shows bootstrapped flags immediately, then fetched flags, then those of another person', async () => {
     const { page } = await open({ bootstrap: { featureFlags: { 'price-test': 'blue' } } });
     await page.waitForFunction(() => texts.at(-1) === 'green New');
     ingest.flags = { 'price-test': 'red' };
@@ -60,15 +60,15 @@ describe.each(reactVersions)('the provider with the real client, on React %s', (
     await page.context().close();
   });
 
-  it('starts it before what is below captures that it was shown', async () => {
+  it('starts the client before its children capture their first event', async () => {
     const { page, complaints } = await open();
-    // Development runs effects twice.
+    // Development mode runs effects twice.
     await eventually(() => expect(ingest.events('shop opened')).toHaveLength(2));
     expect(complaints).toEqual([]);
     await page.context().close();
   });
 
-  it('captures what is thrown when the application first shows', async () => {
+  it('captures an error thrown in the first render of the application', async () => {
     const { page, complaints } = await open({}, 'openBrokenShop');
     await page.waitForFunction(() => texts.at(-1) === '$exception');
     await eventually(() => expect(ingest.events('$exception')).toHaveLength(1));
@@ -77,7 +77,7 @@ describe.each(reactVersions)('the provider with the real client, on React %s', (
     await page.context().close();
   });
 
-  it('captures that a feature was seen', async () => {
+  it('captures that a feature was viewed', async () => {
     const { page } = await open();
     await eventually(() => expect(ingest.events('$feature_view')).toHaveLength(1));
     expect(ingest.events('$feature_view')[0]).toMatchObject({

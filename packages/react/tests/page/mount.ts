@@ -5,11 +5,11 @@ export interface Mounted {
   element: HTMLElement;
   render(node: ReactNode): void;
   unmount(): void;
-  /** All warnings on the console since it was mounted. */
+  /** All console warnings since the mount. */
   warnings: string[];
 }
 
-/** Renders into a new element of the page; what effects do has been done when it returns. */
+/** Renders into a new element of the page. All effects have run when it returns. */
 export function mount(
   node: ReactNode,
   { isStrict = false, ...options }: RootOptions & { isStrict?: boolean } = {},

@@ -20,9 +20,9 @@ const hooks = {
 export type FlagHook = keyof typeof hooks;
 
 export interface HookReading {
-  /** What each render showed. */
+  /** The value of each render. */
   shown: unknown[];
-  /** All calls of the client, readings that capture nothing left out. */
+  /** All calls of client methods, except reads that capture nothing. */
   calls: unknown[][];
 }
 
@@ -30,11 +30,11 @@ export interface HookCase {
   hook: FlagHook;
   given: unknown[];
   client: GivenFlags;
-  /** What the client loads after the first render, one after the other. */
+  /** The flags that the client loads after the first render, one set after the other. */
   loads: GivenFlags[];
 }
 
-/** Renders a component that shows a hook, and lets its client load flags. */
+/** Renders a component that shows the result of a hook, and lets its client load flags. */
 export function readHook({ hook, given, client, loads }: HookCase): HookReading {
   const recording = createRecordingClient(client);
   const shown: unknown[] = [];

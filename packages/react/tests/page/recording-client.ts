@@ -4,21 +4,21 @@ import type { PostHog } from '../../src/context.ts';
 export interface GivenFlags {
   flags?: Record<string, FlagValue>;
   payloads?: Record<string, JsonValue>;
-  /** Before, the client knows nothing and calls no listener. */
+  /** While false, the client knows no flags and calls no listener. */
   hasLoaded?: boolean;
   bootstrap?: Bootstrap;
 }
 
 export type RecordingClient = PostHog & {
-  /** Every call of a member, with its arguments. */
+  /** Every method call with its arguments. */
   calls: unknown[][];
-  /** Loads flags, and tells all listeners. */
+  /** Loads flags, and notifies all listeners. */
   load(flags: Record<string, FlagValue>, payloads?: Record<string, JsonValue>): void;
   callsOf(name: string): unknown[][];
   listeners(): number;
 };
 
-/** A client with the methods of the real one, whose flags the test decides and whose calls it sees. */
+/** A client with the real client's methods that records its calls and serves the flags given by the test. */
 export function createRecordingClient({
   flags,
   payloads,
@@ -55,7 +55,7 @@ export function createRecordingClient({
     },
     config: { bootstrap },
     featureFlags,
-    // False is a client that has not started; one that says nothing of it is taken as it is.
+    // False means that the client has not started. A client that leaves it undefined counts as started.
     __loaded: undefined,
     init: recorded('init', () => {}),
     set_config: recorded('set_config', () => {}),
@@ -69,7 +69,7 @@ export function createRecordingClient({
       const value = values[key];
       if (value === undefined) return undefined;
       const variant = typeof value === 'string' ? value : undefined;
-      // Made again at each reading, as real clients do.
+      // A new object for each read, as in the real client.
       return { key, enabled: Boolean(value), variant, payload: structuredClone(payloadValues[key]) };
     }),
     onFeatureFlags(listener: (active: string[]) => void) {

@@ -10,10 +10,10 @@ import {
 } from '../../src/index.ts';
 
 declare global {
-  /** Everything that was on the page, one after the other. */
+  /** Every text that the page has shown, in order. */
   var texts: string[];
   function openShop(options: InitOptions): void;
-  /** One that cannot be shown. */
+  /** Opens a shop that fails to render. */
   function openBrokenShop(options: InitOptions): void;
 }
 
@@ -24,7 +24,7 @@ function Shop() {
   return h('button', { type: 'button', onClick: () => posthog.identify('ada') }, price);
 }
 
-/** An application with the package as it is installed: its own client, started by the provider. */
+/** Opens an application with the installed package, in which the provider starts the default client. */
 function open(options: InitOptions, ...children: ReactNode[]): void {
   const element = document.body.appendChild(document.createElement('main'));
   globalThis.texts = [];

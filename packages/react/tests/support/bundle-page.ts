@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** The versions of React that the package works with. */
+/** The versions of React that the package supports. */
 export const reactVersions = ['18', '19'] as const;
 export type ReactVersion = (typeof reactVersions)[number];
 
@@ -12,13 +12,13 @@ const aliases: Record<ReactVersion, Record<string, string>> = {
 
 interface PageBundle {
   react: ReactVersion;
-  /** A script for a browser, or a program for Node, which has no `window`. */
+  /** A script for a browser, or a program for Node. */
   platform?: 'browser' | 'node';
-  /** React as it is while somebody develops, with its warnings; the production build otherwise. */
+  /** Uses the production build of React instead of the development build with its warnings. */
   isProduction?: boolean;
 }
 
-/** Compiles a file of `tests/page` with the package's sources and one version of React. */
+/** Bundles a file of `tests/page` with the package's sources and one version of React. */
 export async function bundlePage(
   name: string,
   { react, platform = 'browser', isProduction = false }: PageBundle,

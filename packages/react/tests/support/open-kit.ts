@@ -5,14 +5,14 @@ import { openPage, type Visit } from '../../../browser/tests/support/open-page.t
 import { bundlePage, type ReactVersion, reactVersions } from './bundle-page.ts';
 
 export interface KitPages {
-  /** A page with `kit` (tests/page/kit.ts) on this version of React. */
+  /** Returns the page with `kit` (tests/page/kit.ts) on this version of React. */
   page(react: ReactVersion): Page;
-  /** What any page has thrown, and warned of on the console, since it was last asked. */
+  /** Returns and clears all errors and console warnings of all pages. */
   complaints(): string[];
   close(): Promise<void>;
 }
 
-/** One browser with a page for each version of React. */
+/** Opens one browser with a page for each version of React. */
 export async function openKit(): Promise<KitPages> {
   const browser = await launchChromium();
   const visits = new Map<ReactVersion, Visit>();
