@@ -2,7 +2,7 @@ import { describeRule, type RecurrenceRule, weekdays } from './rule.ts';
 
 type Words = Pick<RecurrenceRule, 'frequency'> & Partial<RecurrenceRule>;
 
-describe('S13: rules in plain words', () => {
+describe('S13: describing rules in words', () => {
   test.each<[Words, string]>([
     [{ frequency: 'monthly' }, 'sent every month'],
     [
@@ -15,7 +15,7 @@ describe('S13: rules in plain words', () => {
     [{ frequency: 'monthly', byweekday: ['monday'], bysetpos: 10 }, 'sent on a schedule'],
     [{ frequency: 'daily', interval: 3 }, 'sent every 3 days'],
     [{ frequency: 'yearly', byweekday: [], bysetpos: 2 }, 'sent every year'],
-  ])('%j', (words, expected) => {
+  ])('describes %j', (words, expected) => {
     expect(describeRule({ interval: 1, byweekday: null, bysetpos: null, ...words })).toBe(expected);
   });
 });

@@ -19,14 +19,14 @@ test.each<[ExportInterval, string, string, string, string]>([
   ['day', '2026-11-01T12:00Z', 'America/New_York', '2026-11-01T04:00Z', '2026-11-02T05:00Z'],
   ['week', '2026-11-21T03:00Z', 'UTC', '2026-11-16T00:00Z', '2026-11-23T00:00Z'],
   ['week', '1969-12-31T03:00Z', 'UTC', '1969-12-29T00:00Z', '1970-01-05T00:00Z'],
-])('%s at %s in %s', (interval, moment, zone, start, end) => {
+])('computes the %s interval at %s in %s', (interval, moment, zone, start, end) => {
   expect(at(interval, moment, { timezone: zone })).toEqual([start, end]);
 });
 
 test.each<[ExportInterval, string, Partial<ExportRhythm>, string, string]>([
   ['day', '2026-11-21T05:59Z', { offset_hour: 6 }, '2026-11-20T06:00Z', '2026-11-21T06:00Z'],
   ['day', '2026-11-21T06:00Z', { offset_hour: 6 }, '2026-11-21T06:00Z', '2026-11-22T06:00Z'],
-  // 02:00 does not occur on the day on which clocks are put forward.
+  // 02:00 does not exist on the day on which daylight saving time starts.
   [
     'day',
     '2026-03-08T06:59Z',
@@ -38,21 +38,24 @@ test.each<[ExportInterval, string, Partial<ExportRhythm>, string, string]>([
   ['week', '2026-11-22T05:00Z', { offset_day: 0, offset_hour: 6 }, '2026-11-15T06:00Z', '2026-11-22T06:00Z'],
   ['week', '2026-11-21T03:00Z', { offset_day: 6 }, '2026-11-21T00:00Z', '2026-11-28T00:00Z'],
   ['hour', '2026-11-21T03:10Z', { offset_day: 6, offset_hour: 5 }, '2026-11-21T03:00Z', '2026-11-21T04:00Z'],
-])('begins a %s at %s by the offsets %j', (interval, moment, rhythm, start, end) => {
+])('computes the %s interval at %s with the offsets %j', (interval, moment, rhythm, start, end) => {
   expect(at(interval, moment, rhythm)).toEqual([start, end]);
 });
 
 const rhythms = exportIntervals.flatMap((interval) =>
   [null, 2].map((offset_hour) => ({ interval, timezone: 'America/New_York', offset_day: null, offset_hour })),
 );
-test.each(rhythms)('%j: one follows the other without gap or overlap through a year of changing clocks', (rhythm) => {
-  let moment = new Date('2026-03-01T00:00Z');
-  for (let step = 0; step < 400; step += 1) {
-    const { start, end } = exportIntervalAt(rhythm, moment);
-    expect(start.getTime()).toBeLessThanOrEqual(moment.getTime());
-    expect(end.getTime()).toBeGreaterThan(moment.getTime());
-    expect(exportIntervalAt(rhythm, end).start).toEqual(end);
-    expect(exportIntervalAt(rhythm, new Date(end.getTime() - 1))).toEqual({ start, end });
-    moment = end;
-  }
-});
+test.each(rhythms)(
+  '%j: consecutive intervals have no gap or overlap over a year with daylight saving time',
+  (rhythm) => {
+    let moment = new Date('2026-03-01T00:00Z');
+    for (let step = 0; step < 400; step += 1) {
+      const { start, end } = exportIntervalAt(rhythm, moment);
+      expect(start.getTime()).toBeLessThanOrEqual(moment.getTime());
+      expect(end.getTime()).toBeGreaterThan(moment.getTime());
+      expect(exportIntervalAt(rhythm, end).start).toEqual(end);
+      expect(exportIntervalAt(rhythm, new Date(end.getTime() - 1))).toEqual({ start, end });
+      moment = end;
+    }
+  },
+);

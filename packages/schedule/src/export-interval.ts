@@ -1,10 +1,10 @@
 import { timeZone } from './time-zone.ts';
 
-/** How often a batch export runs, and how much each run covers (docs/api/batch-exports.md). */
+/** How often a batch export runs, and which time span each run covers (docs/api/batch-exports.md). */
 export const exportIntervals = ['hour', 'day', 'week', 'every 5 minutes', 'every 15 minutes'] as const;
 export type ExportInterval = (typeof exportIntervals)[number];
 
-/** From `start` up to and without `end`. */
+/** Includes `start` and excludes `end`. */
 export interface TimeSpan {
   start: Date;
   end: Date;
@@ -12,7 +12,7 @@ export interface TimeSpan {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Days of the week, counted from Sunday. 1 January 1970 was a Thursday. */
+/** Days of the week, counted from Sunday as 0. 1 January 1970 was a Thursday. */
 const [monday, thursday] = [1, 4];
 
 const fixedMs: Partial<Record<ExportInterval, number>> = {
@@ -22,10 +22,9 @@ const fixedMs: Partial<Record<ExportInterval, number>> = {
 };
 const daysOf: Partial<Record<ExportInterval, number>> = { day: 1, week: 7 };
 
-/** What decides where the intervals of an export begin and end. */
+/** The settings that decide where the intervals of an export begin and end. */
 export interface ExportRhythm {
   interval: ExportInterval;
-  /** IANA name. */
   timezone: string;
   /** The day on which weeks begin, from 0 for Sunday to 6 for Saturday. Null means Monday. */
   offset_day: number | null;
@@ -34,10 +33,11 @@ export interface ExportRhythm {
 }
 
 /**
- * The interval a moment lies in. Intervals follow each other without gap or overlap: hours and minutes begin when UTC's do,
- * days and weeks at an hour of local time in the time zone, so that one day a year has 23 hours and one has 25.
+ * Returns the interval that contains a moment. Intervals follow each other without gap or overlap. Hour and minute
+ * intervals begin on UTC boundaries. Day and week intervals begin at an hour of local time, so one day a year has 23
+ * hours and one has 25. The following interval is the one that contains `end`.
  *
- * @returns the interval; the one that follows is the interval of its `end`.
+ * @param rhythm `timezone` is an IANA name.
  */
 export function exportIntervalAt(rhythm: ExportRhythm, moment: Date): TimeSpan {
   const { interval, timezone, offset_day, offset_hour } = rhythm;
@@ -52,7 +52,7 @@ export function exportIntervalAt(rhythm: ExportRhythm, moment: Date): TimeSpan {
   const begin = (day: number) => new Date(zone.toInstant(day * dayMs + (offset_hour ?? 0) * 60 * minuteMs));
   const today = Math.floor(zone.toWallTime(moment.getTime()) / dayMs);
   let day = Math.floor((today - firstDay) / days) * days + firstDay;
-  // Local times that never occur move, so the instants decide, not the wall times.
+  // A local start time that daylight saving time skips is moved, so compare instants instead of local times.
   if (begin(day) > moment) day -= days;
   return { start: begin(day), end: begin(day + days) };
 }
@@ -65,11 +65,11 @@ export interface ExportSchedule extends ExportRhythm {
 }
 
 /**
- * The interval an export covers next, when everything before `from` is exported or does not matter. Its run is triggered at
- * its end. Null when that would be after `end_at`.
+ * Returns the interval that an export covers next if everything before `from` is exported or irrelevant. Its run is
+ * triggered at its end. Null if the end would be after `end_at`.
  *
- * @param exportedUntil where the intervals of another rhythm ended: an interval that reaches further back is cut, so that no event is
- * exported twice.
+ * @param exportedUntil the end of the last exported interval, which may belong to a previous rhythm. An interval that
+ * reaches further back starts here, so that no event is exported twice.
  */
 export function nextExportInterval(
   schedule: ExportSchedule,
@@ -84,7 +84,10 @@ export function nextExportInterval(
   return { start: isWithin ? exportedUntil : start, end };
 }
 
-/** What the runs of an export cover that begin within a range: whole intervals, but the first and the last are cut to the range. */
+/**
+ * Splits a range into the time spans of export runs. Each run covers one interval; the first and the last span are cut
+ * to the range.
+ */
 export function* exportSpans({ start: from, end: until }: TimeSpan, rhythm: ExportRhythm): Generator<TimeSpan> {
   for (let start = from; start < until; ) {
     const whole = exportIntervalAt(rhythm, start);

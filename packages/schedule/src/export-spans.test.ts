@@ -8,7 +8,7 @@ const spans = (interval: ExportInterval, start: string, end: string, timezone = 
     ),
   ].map(({ start, end }) => `${start.toISOString().slice(5, 16)} ${end.toISOString().slice(5, 16)}`);
 
-test('intervals follow each other; the first and the last are cut', () => {
+test('splits a range into consecutive intervals, and cuts the first and the last', () => {
   expect(spans('hour', '2026-11-10T10:30Z', '2026-11-10T12:15Z')).toEqual([
     '11-10T10:30 11-10T11:00',
     '11-10T11:00 11-10T12:00',
@@ -16,12 +16,12 @@ test('intervals follow each other; the first and the last are cut', () => {
   ]);
 });
 
-test('a range within an interval is one, an empty one none', () => {
+test('returns one span for a range within an interval, and none for an empty range', () => {
   expect(spans('day', '2026-11-10T10:30Z', '2026-11-10T12:15Z')).toEqual(['11-10T10:30 11-10T12:15']);
   expect(spans('day', '2026-11-10T10:30Z', '2026-11-10T10:30Z')).toEqual([]);
 });
 
-test('days are those of the zone', () => {
+test('splits days at midnight of the time zone', () => {
   expect(spans('day', '2026-10-31T04:00Z', '2026-11-02T05:00Z', 'America/New_York')).toEqual([
     '10-31T04:00 11-01T04:00',
     '11-01T04:00 11-02T05:00',

@@ -6,14 +6,14 @@ const schedule: ExportSchedule = {
 };
 const at = (text: string) => new Date(text);
 
-test('the interval that is running now is the next to be exported', () => {
+test('returns the current interval as the next to export', () => {
   expect(nextExportInterval(schedule, at('2026-11-21T05:30Z'))).toEqual({
     start: at('2026-11-21T05:00Z'),
     end: at('2026-11-21T06:00Z'),
   });
 });
 
-test('no run is triggered before start_at nor after end_at', () => {
+test('triggers no run before start_at or after end_at', () => {
   const from = at('2026-11-21T05:30Z');
   const later = { ...schedule, start_at: at('2026-11-22T08:10Z') };
   expect(nextExportInterval(later, from)?.end).toEqual(at('2026-11-22T09:00Z'));
@@ -23,7 +23,7 @@ test('no run is triggered before start_at nor after end_at', () => {
   expect(nextExportInterval({ ...schedule, end_at: at('2026-11-21T05:59Z') }, from)).toBeNull();
 });
 
-test('an interval of another rhythm is cut at the end of the last one', () => {
+test('cuts an interval at the end of the last one that was exported with another rhythm', () => {
   const daily: ExportSchedule = { ...schedule, interval: 'day' };
   const exportedUntil = at('2026-11-21T05:00Z');
   expect(nextExportInterval(daily, exportedUntil, exportedUntil)).toEqual({

@@ -6,7 +6,7 @@ const { RRule } = rrule;
 const dayMs = 86_400_000;
 const firstMoment = Date.UTC(2019, 0, 1);
 
-/** As a second opinion in UTC, where the library knows what it does. */
+/** Uses the rrule library as a reference implementation in UTC, where its results are reliable. */
 function libraryNext(rule: RecurrenceRule, after: Date): Date | null {
   const byweekday = rule.byweekday?.length ? rule.byweekday.map((name) => weekdays.indexOf(name)) : null;
   const options = {
@@ -32,14 +32,15 @@ const anyRule = fc
     startDate: fc.integer({ min: 0, max: 1500 * 24 }).map((hours) => new Date(firstMoment + hours * 3_600_000)),
     untilDate: fc.option(fc.integer({ min: 0, max: 3000 }).map((days) => new Date(firstMoment + days * dayMs))),
   })
-  // In the week of the start the library picks positions among the days that are left of it, RFC 5545 among all of them;
-  // and a position before the first day of a set is the first day to it, nothing to RFC 5545.
+  // Excludes rules for which the library deviates from RFC 5545. In the week of the start, it counts positions among
+  // the remaining days only. It also treats a position before the first day of a set as the first day, where RFC 5545
+  // selects nothing.
   .filter(({ frequency, byweekday, bysetpos }) => {
     if (!byweekday?.length || bysetpos === null) return true;
     return frequency === 'daily' ? Math.abs(bysetpos) === 1 : frequency !== 'weekly' && bysetpos >= -4;
   });
 
-test('a second implementation comes to the same dates', () => {
+test('computes the same dates as the rrule library', () => {
   fc.assert(
     fc.property(anyRule, fc.integer({ min: -100, max: 3000 }), (rule, days) => {
       const after = new Date(firstMoment + days * dayMs + 7_200_000);
@@ -49,7 +50,7 @@ test('a second implementation comes to the same dates', () => {
   );
 });
 
-test('wherever one begins to look, the dates are those of a walk from the start, also when clocks change', () => {
+test('finds the same dates from any point as by iterating from the start, also across daylight saving time', () => {
   const zones = fc.constantFrom('America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago');
   fc.assert(
     fc.property(anyRule, zones, fc.integer({ min: 0, max: 40 }), (rule, zone, steps) => {
@@ -60,7 +61,7 @@ test('wherever one begins to look, the dates are those of a walk from the start,
         walked = nextOccurrence(rule, walked, zone);
       }
       if (walked) expect(walked.getTime()).toBeGreaterThan(before.getTime());
-      // A moment between two dates leads to the second of them.
+      // A moment just before the second date must return the second date.
       const between = new Date((walked?.getTime() ?? before.getTime() + dayMs) - 1);
       if (between.getTime() >= before.getTime()) expect(nextOccurrence(rule, between, zone)).toEqual(walked);
     }),
@@ -68,7 +69,7 @@ test('wherever one begins to look, the dates are those of a walk from the start,
   );
 });
 
-test('weekly positions count all days of the week, also those before the start', () => {
+test('counts weekly positions among all days of the week, including those before the start', () => {
   const rule: RecurrenceRule = {
     frequency: 'weekly',
     interval: 1,

@@ -3,31 +3,31 @@ import { timeZone } from './time-zone.ts';
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Frequency = (typeof frequencies)[number];
 
-/** Monday first, as weeks begin here (docs/api/subscriptions.md#delivery-dates). */
+/** Monday comes first because weeks begin on Monday in Millrace (docs/api/subscriptions.md#delivery-dates). */
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** When something happens again and again: the part of RFC 5545 a subscription can say. */
+/** A recurrence rule: the part of RFC 5545 that subscriptions support. */
 export interface RecurrenceRule {
   frequency: Frequency;
-  /** Every how many days, weeks, months or years; at least 1. */
+  /** The number of days, weeks, months or years between occurrences, at least 1. */
   interval: number;
-  /** Null or empty: the day follows from `startDate`. */
+  /** Null or empty means that `startDate` determines the day. */
   byweekday: readonly Weekday[] | null;
-  /** The n-th day of each period's set, from its end when negative. Without weekdays it means nothing. */
+  /** Selects the n-th matching day of each period, counted from the end if negative. Ignored without `byweekday`. */
   bysetpos: number | null;
-  /** How many times in all, counted from `startDate`. */
+  /** The total number of occurrences, counted from `startDate`. */
   count: number | null;
-  /** Also the time of day. Fractions of a second are dropped. */
+  /** Also sets the time of day. Fractions of a second are dropped. */
   startDate: Date;
-  /** The last moment at which it may happen. */
+  /** The last moment at which an occurrence is allowed. */
   untilDate: Date | null;
 }
 
 const units: Record<Frequency, string> = { daily: 'day', weekly: 'week', monthly: 'month', yearly: 'year' };
 const ordinals: Record<number, string> = { 1: 'first', 2: 'second', 3: 'third', 4: 'fourth', [-1]: 'last' };
 
-/** A rule in plain words, as existing clients know them (docs/api/subscriptions.md#delivery-dates). */
+/** Describes a rule in the words that existing clients expect (docs/api/subscriptions.md#delivery-dates). */
 export function describeRule({
   frequency,
   interval,
@@ -46,15 +46,18 @@ function dayWord(byweekday: readonly Weekday[]): string {
   return only !== undefined && others.length === 0 ? only.charAt(0).toUpperCase() + only.slice(1) : 'day';
 }
 
-/** A subscription that is created less than this before a delivery date starts with the next date (docs/api/subscriptions.md#delivery-dates). */
+/**
+ * A subscription created less than this before a delivery date starts with the following date
+ * (docs/api/subscriptions.md#delivery-dates).
+ */
 const noticeMs = 15 * 60_000;
 
 /**
- * When a subscription is delivered next: the rule's first occurrence that is more than 15 minutes away and later than
- * `previous`, null when there is none.
+ * Returns the next delivery date of a subscription: the first occurrence of its rule that is more than 15 minutes away
+ * and later than `previous`. Null if no occurrence is left.
  *
- * @param previous the date that has just been delivered; null when the rule is new or has changed.
- * @param timeZone IANA name of the project's zone; its clocks tell days and the time of day.
+ * @param previous the date that has just been delivered. Null if the rule is new or has changed.
+ * @param timeZone IANA name of the project time zone, which determines days and the time of day.
  */
 export function nextDeliveryDate(
   rule: RecurrenceRule,
@@ -68,11 +71,11 @@ const dayMs = 86_400_000;
 const lastDay = dayOf(9999, 11, 31);
 
 /**
- * The first occurrence of a rule strictly after a moment, null when there is none (RFC 5545 section 3.3.10; weeks begin on
- * Monday). Days and the time of day are those of the time zone's clocks: 9 o'clock stays 9 o'clock in summer.
- *
- * The libraries looked at either ignore time zones or walk from the start of the rule through every occurrence, for
- * seconds or without an end when the start is long ago; this one goes straight to the period in question.
+ * Returns the first occurrence of a rule strictly after a moment, or null if none is left (RFC 5545 section 3.3.10;
+ * weeks begin on Monday). Days and the time of day are local to the time zone, so 9 o'clock stays 9 o'clock during
+ * daylight saving time.
+ * The libraries we evaluated either ignore time zones or iterate over every occurrence from the start of the rule,
+ * which takes seconds or never ends if the start is long ago. This implementation goes directly to the relevant period.
  *
  * @param zoneName IANA name.
  */
@@ -83,7 +86,7 @@ export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: stri
   const startWallTime = zone.toWallTime(start);
   const startDay = Math.floor(startWallTime / dayMs);
   const timeOfDay = startWallTime - startDay * dayMs;
-  // The start may be the second of two moments at which the clocks showed its time.
+  // The start itself may be the second of two moments with the same local time.
   const instantOf = (day: Day) => (day === startDay ? start : zone.toInstant(day * dayMs + timeOfDay));
   const afterDay = Math.floor(zone.toWallTime(after.getTime()) / dayMs);
 
@@ -96,14 +99,14 @@ export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: stri
 }
 
 /**
- * The rule's days from its start on, as far as they may lie after `afterDay`: the day before it is included, because
- * clocks that change can move a time across midnight.
+ * Yields the days of a rule that may lie after `afterDay`. The day before `afterDay` is included because a change of
+ * the UTC offset can move a time across midnight.
  */
 function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Generator<Day> {
   const periods = periodsOf(rule, startDay);
   const first = periods.numberOf(startDay);
   const steps = Math.floor((periods.numberOf(afterDay) - first) / rule.interval) - 1;
-  // A rule that counts has to be counted from its start; the others may begin anywhere.
+  // A rule with a count must be counted from its start. Other rules can skip ahead.
   let period = rule.count === null ? first + Math.max(0, steps) * rule.interval : first;
   let left = rule.count ?? Number.POSITIVE_INFINITY;
   const end = periods.numberOf(lastDay);
@@ -119,26 +122,26 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   }
 }
 
-/** After so many periods the calendar repeats itself: a rule that found no day among them will find none. */
+/** The calendar repeats after this many periods, so a rule without a match in that many periods never matches. */
 const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, yearly: 400 };
 
-/** The days, weeks, months or years a rule counts in, numbered; a rule uses every `interval`-th from its start's on. */
+/**
+ * Numbers the days, weeks, months or years in which a rule counts. A rule uses every `interval`-th of them, beginning
+ * with that of its start.
+ */
 interface Periods {
-  /** Number of the period a day lies in. */
+  /** Returns the number of the period that contains a day. */
   numberOf(day: Day): number;
-  /** The days of one period on which the rule holds, in order; some may lie before the start. */
+  /** Returns the matching days of one period in order. Some may lie before the start. */
   daysOf(period: number): readonly Day[];
 }
 
-/**
- * How a rule divides time, given the day on which it starts (RFC 5545 section 3.3.10,
- * docs/api/subscriptions.md#delivery-dates).
- */
+/** Divides time into the periods of a rule (RFC 5545 section 3.3.10, docs/api/subscriptions.md#delivery-dates). */
 function periodsOf(rule: RecurrenceRule, startDay: Day): Periods {
   const byweekday = rule.byweekday?.length ? weekdayIndexes(rule.byweekday) : null;
   const { numberOf, daysOf } = undivided(rule.frequency, startDay, byweekday);
   const { bysetpos } = rule;
-  // Without weekdays a position picks from nothing, and clients send one without meaning it.
+  // A position is ignored without weekdays, because clients send one without meaning it.
   if (byweekday === null || bysetpos === null) return { numberOf, daysOf };
   return {
     numberOf,
@@ -190,12 +193,12 @@ function undivided(frequency: Frequency, startDay: Day, byweekday: ReadonlySet<n
   }
 }
 
-/** A month without this day is passed over: 31 April is not 1 May. */
+/** Skips months that do not have this day: 31 April does not become 1 May. */
 function within(day: Day, end: Day): Day[] {
   return day < end ? [day] : [];
 }
 
-/** A calendar day as the number of days since 1 January 1970; without a time zone. */
+/** A calendar day as the number of days since 1 January 1970, without a time zone. */
 type Day = number;
 
 function dayOf(year: number, month: number, dayOfMonth: number): Day {
@@ -204,18 +207,18 @@ function dayOf(year: number, month: number, dayOfMonth: number): Day {
   return date.getTime() / dayMs;
 }
 
-/** Month from 0. */
+/** `month` starts at 0. */
 function calendarDate(day: Day): { year: number; month: number; dayOfMonth: number } {
   const date = new Date(day * dayMs);
   return { year: date.getUTCFullYear(), month: date.getUTCMonth(), dayOfMonth: date.getUTCDate() };
 }
 
-/** 0 is Monday. 1 January 1970 was a Thursday. */
+/** Returns 0 for Monday. 1 January 1970 was a Thursday. */
 function weekdayIndex(day: Day): number {
   return (((day + 3) % 7) + 7) % 7;
 }
 
-/** The days from `first` up to and without `end` that fall on one of the weekdays, in order. */
+/** Returns the days from `first` to `end` (exclusive) that fall on one of the weekdays, in order. */
 function daysOnWeekdays(first: Day, end: Day, chosen: ReadonlySet<number>): Day[] {
   const days: Day[] = [];
   for (let day = first; day < end; day += 1) if (chosen.has(weekdayIndex(day))) days.push(day);

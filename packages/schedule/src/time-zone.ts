@@ -1,11 +1,14 @@
 const dayMs = 86_400_000;
 
-/** A time zone's clocks. Times are milliseconds since 1970; a wall time is what a clock shows, read as if it were UTC. */
+/**
+ * Converts between instants and local time. An instant is milliseconds since 1970; a wall time is a local time read as
+ * if it were UTC.
+ */
 export interface TimeZone {
   toWallTime(instant: number): number;
   /**
-   * The moment at which the clocks show a wall time. Shown twice (clocks are put back): the first one. Never shown
-   * (clocks are put forward): calculated with the offset in force before, so 02:30 becomes 03:30 (RFC 5545 3.3.5).
+   * Returns the instant of a wall time. If it occurs twice (clocks go back), the first one. If it does not occur
+   * (clocks go forward), it is computed with the previous offset, so 02:30 becomes 03:30 (RFC 5545 section 3.3.5).
    */
   toInstant(wallTime: number): number;
 }
@@ -13,8 +16,9 @@ export interface TimeZone {
 const utc: TimeZone = { toWallTime: (instant) => instant, toInstant: (wallTime) => wallTime };
 
 /**
- * Whether this is the name of a time zone, current or historical, as the IANA database writes it. An offset such as
- * `+02:00` is none, although Intl takes it; nor is a name in another case, which other programs would not find.
+ * Whether this is the name of a time zone, current or historical, exactly as the IANA database writes it. Rejects an
+ * offset such as `+02:00`, although Intl accepts it, and a name in another case, because other programs would not find
+ * it.
  */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
@@ -26,7 +30,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** @param name IANA name; one that is not known counts as UTC, for a stored name may outlive the zone. */
+/** @param name IANA name. An unknown name is treated as UTC, because a stored name may outlive its zone. */
 export function timeZone(name: string): TimeZone {
   if (name === 'UTC' || !isTimeZone(name)) return utc;
   const formatter = formatterOf(name);
@@ -34,7 +38,7 @@ export function timeZone(name: string): TimeZone {
   return {
     toWallTime: (instant) => instant + offsetAt(instant),
     toInstant(wallTime) {
-      // Clocks are not changed twice within two days.
+      // No zone changes its offset twice within two days.
       const before = wallTime - offsetAt(wallTime - dayMs);
       const after = wallTime - offsetAt(wallTime + dayMs);
       if (before === after) return before;
@@ -44,10 +48,13 @@ export function timeZone(name: string): TimeZone {
   };
 }
 
-/** Making one takes longer than what is asked of it. Names that are none are not kept, so there are some hundreds at most. */
+/**
+ * Creating a formatter takes longer than using it. Only valid names are cached, so the cache has a few hundred entries
+ * at most.
+ */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** @throws RangeError when there is no such zone. */
+/** @throws RangeError if the time zone does not exist. */
 function formatterOf(name: string): Intl.DateTimeFormat {
   const known = formatters.get(name);
   if (known !== undefined) return known;
@@ -65,7 +72,7 @@ function formatterOf(name: string): Intl.DateTimeFormat {
   return formatter;
 }
 
-/** To the second: clocks never differ from UTC by less. */
+/** Precise to the second, because UTC offsets are whole seconds. */
 function wallTimeOf(formatter: Intl.DateTimeFormat, instant: number): number {
   const parts: Record<string, number> = {};
   for (const { type, value } of formatter.formatToParts(instant)) parts[type] = Number(value);
