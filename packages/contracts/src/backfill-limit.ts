@@ -1,5 +1,6 @@
 /**
- * Runs that one backfill of a batch export makes at most: a month of every five minutes, a year of hours. They are made at
- * once, so that all of them cover the intervals the export had when it was asked for.
+ * The maximum number of runs in one batch export backfill: about a month of five-minute intervals, or a year of hours.
+ * All runs are created at the same time, so they all use the interval that the export had when the backfill was
+ * requested.
  */
 export const maxBackfillRuns = 10_000;

@@ -3,17 +3,17 @@ import { type CapturedEvent, encodeCapturedRecord, recordKey } from './captured-
 test.each([
   ['live', 'phc_a:user-1'],
   ['overflow', 'phc_a:user-1'],
-  // One project's migration is one ordered lane (docs/architecture.md#the-log).
+  // A project's migration is processed in order, so all its records have the same key (docs/architecture.md#the-log).
   ['historical', 'phc_a'],
-] as const)('the key of the %s lane is %s', (lane, expected) => {
+] as const)('the key for the %s topic is %s', (lane, expected) => {
   expect(recordKey(lane, 'phc_a', 'user-1')).toBe(expected);
 });
 
-test('the key keeps the distinct id as it is', () => {
+test('the key contains the distinct id unchanged', () => {
   expect(recordKey('live', 'phc_a', 'a:b ü👍')).toBe('phc_a:a:b ü👍');
 });
 
-test('a record is written as JSON in UTF-8 under the names of the capture API', () => {
+test('encodes a record as UTF-8 JSON with the field names of the capture API', () => {
   const event: CapturedEvent = {
     kind: 'event',
     uuid: '01936b7e-0000-7000-8000-000000000000',

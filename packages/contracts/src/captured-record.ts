@@ -1,48 +1,48 @@
 /**
- * The record that crosses from the ingest gateway to the event consumer: the value of one log record, as JSON.
- * Field names are those of the capture API so that a dead letter can be read by a person.
+ * The record that the ingest gateway sends to the event consumer, as the JSON value of one log record. Field names
+ * match the capture API so that dead letters are readable.
  */
 export type JsonObject = Record<string, unknown>;
 
-/** One accepted event. Everything is already decoded, validated and clock-corrected. */
+/** One accepted event. It is already decoded and validated, and its times are corrected for clock skew. */
 export interface CapturedEvent {
   kind: 'event';
-  /** The client's uuid, else a new v7. Lower case. Identity of the event within its project. */
+  /** The UUID sent by the client, or a new v7 UUID. Lower case. Unique within the project. */
   uuid: string;
-  /** The project API key as sent (trimmed). */
+  /** The project API key as sent, trimmed. */
   token: string;
   /**
-   * The environment whose key that was when the gateway took the event: nobody asks again, so a key may be replaced
-   * meanwhile. Absent when the gateway had no store to ask; the consumer then resolves the key.
+   * The environment that owned the key when the gateway accepted the event. It is not looked up again, so the key may
+   * be replaced in the meantime. Absent if the gateway could not reach the database; the consumer then resolves the
+   * key.
    */
   environment_id?: number | undefined;
-  /** At most 200 code points; no NUL, no lone surrogate. */
+  /** At most 200 code points, without NUL or lone surrogates. */
   distinct_id: string;
-  /** As sent; no NUL, no lone surrogate. The consumer cuts it to 200 characters. */
+  /** As sent, without NUL or lone surrogates. The consumer cuts it to 200 characters. */
   event: string;
-  /** Event time after clock-skew correction, ISO 8601 UTC (`2026-11-21T02:30:00.000Z`). */
+  /** Event time corrected for clock skew, ISO 8601 in UTC (`2026-11-21T02:30:00.000Z`). */
   timestamp: string;
-  /** When the gateway received the request, ISO 8601 UTC. */
+  /** When the gateway received the request, ISO 8601 in UTC. */
   now: string;
-  /** When the client says it sent the request, ISO 8601 UTC. Absent when unknown. */
+  /** When the client says it sent the request, ISO 8601 in UTC. Absent if unknown. */
   sent_at?: string;
-  /** Client address, null when unknown. It is there whatever the project wants to be stored of it. */
+  /** Client address, or null if unknown. Always included here, even if the project does not store addresses. */
   ip: string | null;
-  /** Present and true when the client sets no cookie: the consumer makes the distinct id out of what the request shows. */
+  /** Present and true if the client sets no cookie. The consumer then derives the distinct id from request data. */
   cookieless_mode?: true | undefined;
-  /** Present and true for events of a historical migration. */
   historical_migration?: true;
   /**
-   * Present and true for an event of a historical migration that was taken while nobody could say whether the project's
-   * plan includes migrations. The consumer asks before it stores the event.
+   * Present and true for an event of a historical migration that was accepted while the gateway could not check whether
+   * the project's plan includes migrations. The consumer checks the plan before it stores the event.
    */
   plan_unchecked?: true;
   /**
-   * Present and true when the operator wants no person for this event, whatever its properties say; an event that would
-   * merge persons is then a plain one (docs/ingestion-rules.md#anonymous-events).
+   * Present and true if the operator has disabled person processing for this event, regardless of its properties. An
+   * event that would merge persons is then stored as a plain event (docs/ingestion-rules.md#anonymous-events).
    */
   force_disable_person_processing?: true;
-  /** Event-level person updates; the consumer merges them into `properties` (event level wins per key). */
+  /** Event-level person updates. The consumer merges them into `properties`; for each key, the event level wins. */
   $set?: JsonObject;
   $set_once?: JsonObject;
   $unset?: unknown;
@@ -50,76 +50,83 @@ export interface CapturedEvent {
 }
 
 /**
- * Something the gateway did not store, or noticed about a project's traffic, reported to the project instead of being
- * lost silently. One record per request and type, or per stretch of time; `count` says how many events it stands for.
+ * Reports to the project that the gateway dropped or changed events, or that its traffic is unusual, so that nothing is
+ * lost silently. One record per request and type, or per time span.
  */
 export interface CapturedWarning {
   kind: 'warning';
-  /** Identity of the warning: delivered twice, it is stored once. */
+  /** UUID of the warning. A warning that is delivered twice is stored once. */
   uuid: string;
   token: string;
-  /** As that of an event. */
+  /** As in `CapturedEvent`. */
   environment_id?: number | undefined;
   type: GatewayWarningType;
-  /** How many events this warning stands for, at least 1. */
+  /** How many events this warning covers, at least 1. */
   count: number;
   now: string;
-  /** Facts a person can act on, e.g. `{ samples: [{ index: 3, event: "x", uuid: "…" }] }`; at most 10 samples. */
+  /**
+   * Facts that help to fix the problem, for example `{ samples: [{ index: 3, event: "x", uuid: "…" }] }`. At most 10
+   * samples.
+   */
   details: JsonObject;
 }
 
 export type CapturedRecord = CapturedEvent | CapturedWarning;
 
-/** error: an event was dropped. warning: it was kept but changed, or needs a look. info: intended. */
+/**
+ * `error`: an event was dropped. `warning`: an event was stored but changed, or something needs attention. `info`: the
+ * effect was intended.
+ */
 export type WarningSeverity = 'error' | 'warning' | 'info';
 
 /**
- * What the gateway reports, with its severity. The first three are events dropped from an accepted request; their names
- * are known to readers of PostHog (docs/wire-rules.md#dropped-events, docs/ingestion-rules.md#warnings). The consumer has
- * more of its own.
+ * The warning types of the gateway and their severity. The first three are for events dropped from an accepted request
+ * and have the names that PostHog uses (docs/wire-rules.md#dropped-events, docs/ingestion-rules.md#warnings). The
+ * consumer has additional types.
  */
 export const gatewayWarnings = {
   missing_event_name: 'error',
   missing_distinct_id: 'error',
   message_size_too_large: 'error',
-  /** An item of a batch is no event, or a field of it is of a wrong type; it alone was dropped. */
+  /** An item of a batch is not an event, or one of its fields has the wrong type. Only this item was dropped. */
   invalid_event: 'error',
-  /** An event was nested too deep to be looked at; it alone was dropped. */
+  /** An event was nested too deeply to be processed. Only this event was dropped. */
   malformed_event_properties: 'error',
-  /** In Capture v1, which is stricter than the other paths: the event was dropped. */
+  /** Only in Capture v1, which is stricter than the other paths. The event was dropped. */
   event_name_too_long: 'error',
   invalid_distinct_id: 'error',
   distinct_id_too_large: 'error',
   invalid_event_timestamp: 'error',
   invalid_options: 'error',
-  /** The time of a stored event could not be read or kept; another one stands in for it. */
+  /** The time of a stored event was unreadable or out of range and was replaced. */
   ignored_invalid_timestamp: 'warning',
-  /** The time of a stored event was too far ahead; the time of arrival stands in for it. */
+  /** The time of a stored event was too far in the future and was replaced by the time of arrival. */
   event_timestamp_in_future: 'warning',
-  /** An id of a stored event was cut; others that begin alike are the same person now. */
+  /** An id of a stored event was truncated. Ids with the same beginning now belong to the same person. */
   distinct_id_truncated: 'warning',
-  /** A part of a stored event is not text, or did not fit; a note stands in its place. */
+  /** A part of a stored event was not valid text or did not fit. It was replaced by a note. */
   part_left_out: 'warning',
-  /** The plan's events of this month are used up; further ones are dropped until the month ends. */
+  /** The plan's events for this month are used up. Further events are dropped until the month ends. */
   quota_limited: 'error',
-  /** Requests came faster than the plan allows and were refused until later. */
+  /** Requests exceeded the plan's rate limit and were rejected. Clients can retry them later. */
   rate_limited: 'warning',
-  /** A project, or one distinct id, suddenly sent far more than before. Nothing was dropped. */
+  /** A project or a distinct id suddenly sent far more events than before. Nothing was dropped. */
   traffic_spike: 'warning',
-  /** The operator's drop list names the key, or the key with the distinct id. */
+  /** The operator's drop list contains the key, or the key with the distinct id. */
   blocked_token: 'info',
 } as const satisfies Record<string, WarningSeverity>;
 
 export type GatewayWarningType = keyof typeof gatewayWarnings;
 
-/** The value of a log record. */
+/** Encodes a record as the value of a log record. */
 export function encodeCapturedRecord(record: CapturedRecord): Buffer {
   return Buffer.from(JSON.stringify(record), 'utf8');
 }
 
 /**
- * Partition key of an event's lane (docs/architecture.md#the-log). Of the key as sent and not of the environment:
- * events that are taken while no store can be asked know nothing else, and have to stay in line with the others.
+ * Returns the partition key for an event's topic (docs/architecture.md#the-log). It is based on the key as sent instead
+ * of the environment: the environment is not known for events that are accepted while the database is unreachable, and
+ * these must stay in order with the others.
  */
 export function recordKey(lane: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
   return lane === 'historical' ? token : `${token}:${distinctId}`;

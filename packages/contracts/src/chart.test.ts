@@ -24,7 +24,7 @@ describe('ticksOf', () => {
     [[2 * hour], 'seconds', [0, 0.5 * hour, hour, 1.5 * hour, 2 * hour]],
     [[40 * hour], 'seconds', [0, 12 * hour, 24 * hour, 36 * hour, 48 * hour]],
     [[40_000], 'milliseconds', [0, 10_000, 20_000, 30_000, 40_000]],
-  ])('of %j (%s)', (values, kind, ticks) => {
+  ])('returns round ticks for %j (%s)', (values, kind, ticks) => {
     expect(ticksOf(values, { kind })).toEqual(ticks);
   });
 });
@@ -36,7 +36,7 @@ it.each<[string, Interval, string]>([
   ['2026-11-01', 'month', 'Nov 2026'],
   ['not a day', 'day', 'not a day'],
   ['Day 1', 'day', 'Day 1'],
-])('names the interval of %s by %s', (day, interval, text) => {
+])('formats the interval that starts at %s with length %s', (day, interval, text) => {
   expect(intervalText(day, interval)).toBe(text);
 });
 
@@ -46,7 +46,7 @@ it('labels months without days, and hours with the time', () => {
   expect(axisLabels(['2026-11-23 16:00:00'])).toEqual(['23 Nov 16:00']);
 });
 
-it('knows when an interval ends', () => {
+it('computes the end of an interval', () => {
   const ends = (['hour', 'day', 'week', 'month'] as const).map((interval) => endOf(timeOf('2026-01-31'), interval));
   expect(ends.slice(0, 3).map((end) => new Date(end).toISOString())).toEqual([
     '2026-01-31T01:00:00.000Z',
@@ -61,13 +61,13 @@ const channels = (hex: string) =>
     .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
     .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)) as [number, number, number];
 
-/** Relative luminance of WCAG. */
+/** Relative luminance as defined by WCAG. */
 const luminance = (hex: string) => {
   const [red, green, blue] = channels(hex);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 };
 
-/** OKLab: equal distances look equally different. */
+/** Converts to OKLab, a color space in which equal distances look equally different. */
 function oklab(hex: string): [number, number, number] {
   const [red, green, blue] = channels(hex);
   const l = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);
@@ -113,7 +113,7 @@ describe('retentionColumn', () => {
     [1, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [1, 2]],
     [2, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [2, 5]],
     [3, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [5, 12]],
-  ])('column %i of %j is from day %j', (column, filter, days) => {
+  ])('column %i with %j covers the days %j', (column, filter, days) => {
     expect(daysOf(column, filter)).toEqual(days);
   });
 });

@@ -1,8 +1,8 @@
-// Scales, labels and colors of charts, the same in the console and in the pictures of reports.
+// Scales, labels and colors of charts, shared by the console and the images in reports.
 
 import type { NumberFormat } from './numbers.ts';
 
-/** Colors of the first ten series. `styles/tokens.css` of the console holds the same. */
+/** Colors of the first ten series. Keep them in sync with `styles/tokens.css` of the console. */
 export const seriesColors = {
   light: [
     ...['#0a6c8c', '#d97b29', '#6a5acd', '#2f8f5b', '#b5205f'],
@@ -14,21 +14,21 @@ export const seriesColors = {
   ],
 } as const;
 
-/** Series after the tenth, and the one that contains all other values of a breakdown. */
+/** Color of all series after the tenth, and of the series that combines the remaining values of a breakdown. */
 export const otherColor = { light: '#8b969e', dark: '#7d8a92' } as const;
 
 export const mostColors = seriesColors.light.length;
 
-/** An index of `seriesColors`, or the color for what is bad or for all others. */
+/** An index into `seriesColors`, the color for negative values, or the color for all others. */
 export type SeriesColor = number | 'bad' | 'other';
 
-/** What the series of a lifecycle mean decides their colors. */
+/** Lifecycle series have fixed colors, because each status has a meaning. */
 const lifecycleColors: Record<string, SeriesColor> = { new: 0, returning: 3, resurrecting: 2, dormant: 'bad' };
 
-/** The value of a breakdown that stands for all others. */
+/** The breakdown value of the series that combines all remaining values. */
 const otherValue = '$$_posthog_breakdown_other_$$';
 
-/** @param at its place among the series of the current period */
+/** @param at index among the series of the current period */
 export function colorOf(
   at: number,
   { status, breakdown_value: value }: { status?: string; breakdown_value?: unknown },
@@ -39,7 +39,7 @@ export function colorOf(
 
 const timeSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
 
-/** The smallest round step of which four cover the range. */
+/** Returns the smallest round step that covers the range in four steps. */
 function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number {
   const wanted = span / 4;
   const perUnit = kind === 'milliseconds' ? 1000 : 1;
@@ -52,7 +52,7 @@ function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number 
   return isWhole ? Math.max(1, step) : step;
 }
 
-/** Round steps of an axis that contains all values and 0. Steps of whole numbers are whole. */
+/** Returns round ticks for an axis that contains all values and 0. Ticks for whole numbers are whole. */
 export function ticksOf(values: readonly number[], format: NumberFormat): number[] {
   let [least, most, isWhole] = [0, 0, format.kind === 'number' || format.kind === 'short'];
   for (const value of values) {
@@ -70,16 +70,19 @@ export function ticksOf(values: readonly number[], format: NumberFormat): number
 const intervals = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof intervals)[number];
 
-/** The interval of a query; a day by default. */
+/** Returns the interval of a query. The default is a day. */
 export const intervalOf = ({ interval }: Readonly<Record<string, unknown>>): Interval =>
   intervals.find((one) => one === interval) ?? 'day';
 
-/** A point in time of a series, `2026-11-23` or `2026-11-23 16:00:00` in the project's time zone, in milliseconds as if it were UTC. */
+/**
+ * Parses a point of a series, `2026-11-23` or `2026-11-23 16:00:00` in the project time zone, to milliseconds as if it
+ * were UTC.
+ */
 export const timeOf = (day: string) =>
-  // Date.parse takes `Day 1` for a day in 2001.
+  // `Date.parse` would read `Day 1` as a day in 2001.
   /^\d{4}-/.test(day) ? Date.parse(`${day.slice(0, 10)}T${day.slice(11, 19) || '00:00:00'}Z`) : Number.NaN;
 
-/** When an interval ends. @param begin in milliseconds as if the clock showed UTC */
+/** Returns the end of an interval. @param begin local time in milliseconds, read as if it were UTC */
 export function endOf(begin: number, interval: Interval, count = 1): number {
   const date = new Date(begin);
   if (interval === 'month') return date.setUTCMonth(date.getUTCMonth() + count);
@@ -88,10 +91,11 @@ export function endOf(begin: number, interval: Interval, count = 1): number {
 }
 
 /**
- * The time of a column of a retention table, in milliseconds as if the clock showed UTC. Column 0 is the interval in which the row
- * begins.
- * @param begin of the row
- * @param filter the query's `retentionFilter`; with `retentionCustomBrackets`, each later column has as many intervals as its bracket
+ * Returns the time range of a column in a retention table, as local time in milliseconds read as if it were UTC. Column
+ * 0 is the interval in which the row begins.
+ * @param begin the start of the row
+ * @param filter the query's `retentionFilter`. With `retentionCustomBrackets`, each later column spans as many
+ * intervals as its bracket.
  */
 export function retentionColumn(
   begin: number,
@@ -105,7 +109,10 @@ export function retentionColumn(
   return { from: endOf(begin, interval, first), to: endOf(begin, interval, endBefore(column + 1)) };
 }
 
-/** The index of the first interval that is not over; the number of days if all are. @param now wall time in the project's time zone */
+/**
+ * Returns the index of the first interval that has not ended, or the number of days if all have ended. @param now local
+ * time in the project time zone
+ */
 export function firstOpen(days: readonly string[], interval: Interval, now: number): number {
   const at = days.findIndex((day) => endOf(timeOf(day), interval) > now);
   return at === -1 ? days.length : at;
@@ -118,7 +125,7 @@ const dayOfYear = { day: 'numeric', month: 'short', year: 'numeric', ...zone } a
 const dayInYear = new Intl.DateTimeFormat('en-GB', dayOfYear);
 const longDay = new Intl.DateTimeFormat('en-GB', { weekday: 'short', ...dayOfYear });
 
-/** Labels below the points of an axis: months, days, or days with times. */
+/** Formats the labels of an axis: months, days, or days with times. */
 export function axisLabels(days: readonly string[]): string[] {
   const times = days.map(timeOf);
   const isMonthly =
@@ -132,7 +139,7 @@ export function axisLabels(days: readonly string[]): string[] {
   });
 }
 
-/** `Mon, 23 Nov 2026`, `Mon, 23 Nov 2026, 16:00`, `23–29 Nov 2026`, `Nov 2026`: an interval in full. */
+/** Formats an interval in full: `Mon, 23 Nov 2026`, `Mon, 23 Nov 2026, 16:00`, `23–29 Nov 2026` or `Nov 2026`. */
 export function intervalText(day: string, interval: Interval): string {
   const time = timeOf(day);
   if (Number.isNaN(time)) return day;

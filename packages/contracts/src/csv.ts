@@ -1,18 +1,22 @@
-/** The one writer of CSV files: for the API, the command and the console. It runs in browsers too. */
+/** Writes CSV files for the API, the CLI and the console. It also runs in browsers. */
 
 type CsvCell = string | number | boolean | null;
 
 /**
- * Rows as CSV (RFC 4180). Null is an empty cell. Texts come from anybody who can send an event, and spreadsheet programs run a cell that
- * begins like a formula. Such a text gets an apostrophe in front, by which these programs know a text; plain numbers stay.
+ * Formats rows as CSV (RFC 4180). Null becomes an empty cell. Values come from anyone who can send an event, and
+ * spreadsheet programs execute a cell that begins like a formula. Such a value is prefixed with an apostrophe, which
+ * marks it as text; plain numbers stay as they are.
  */
 export function csvText(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('');
 }
 
-/** In some regions programs take semicolons or tabs to be separators as well, so cells with these are quoted too. */
+/**
+ * Cells with semicolons or tabs are quoted too, because in some regions spreadsheet programs also treat these as
+ * separators.
+ */
 const special = /[",;\t\r\n]/;
-/** Full-width characters count as their usual form in East Asian editions. */
+/** East Asian editions treat full-width characters like the usual ones. */
 const formula = /^\s*[=+\-@\t\r\n＝＋－＠]/;
 const plainNumber = /^[+-]?\d+(\.\d+)?$/;
 

@@ -1,12 +1,12 @@
-/** Type of a value in the configuration of a destination. */
+/** The type of a value in a destination's configuration. */
 export type DestinationValueType = 'string' | 'integer' | 'boolean' | 'strings';
 
 export interface DestinationField {
   type: DestinationValueType;
   isRequired?: true;
-  /** Never shown, never logged; kept apart from the rest. */
+  /** The value is never returned or logged, and is stored separately from the other fields. */
   isSecret?: true;
-  /** The words that are allowed. */
+  /** The allowed values. */
   choices?: readonly string[];
 }
 
@@ -16,15 +16,15 @@ const eventFilters = {
 } as const satisfies Record<string, DestinationField>;
 
 /**
- * Where batch exports can write to, and what each needs to know (docs/api/batch-exports.md). Every type in this
- * table is one the delivery worker can really write to.
+ * The destinations of batch exports and the configuration of each (docs/api/batch-exports.md). Every type in this table
+ * is implemented by the delivery worker.
  */
 export const exportDestinations = {
   S3: {
     bucket_name: { type: 'string', isRequired: true },
     region: { type: 'string', isRequired: true },
     prefix: { type: 'string', isRequired: true },
-    // Without keys of its own an export would write with those of the installation.
+    // Required because an export without its own keys would write with the credentials of the installation.
     aws_access_key_id: { type: 'string', isRequired: true, isSecret: true },
     aws_secret_access_key: { type: 'string', isRequired: true, isSecret: true },
     compression: { type: 'string', choices: ['gzip'] },
@@ -53,6 +53,6 @@ export function isExportDestinationType(text: string): text is ExportDestination
   return Object.hasOwn(exportDestinations, text);
 }
 
-/** What is exported: events that were stored within the interval, or every person as it is at that moment. */
+/** What an export contains: the events stored within the interval, or every person in its current state. */
 export const exportModels = ['events', 'persons'] as const;
 export type ExportModel = (typeof exportModels)[number];

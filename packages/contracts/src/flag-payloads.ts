@@ -1,17 +1,17 @@
 /**
- * Encrypted payloads of feature flags lie in the flag's filters as the text that a secret box sealed (`v1:…`, which no JSON
- * text begins with), sealed for this context as `{payload: <JSON text>}`.
+ * Returns the encryption context for payloads of feature flags. An encrypted payload is stored in the flag's filters as
+ * text (`v1:…`, which is never valid JSON). The decrypted value is `{payload: <JSON text>}`.
  *
- * @param environmentId of the flag.
+ * @param environmentId the environment of the flag.
  */
 export function flagPayloadContext(environmentId: number): string {
   return `feature flags of ${environmentId}`;
 }
 
-/** What is shown instead of an encrypted payload; sent back, it leaves the payload as it is. */
+/** Returned instead of an encrypted payload. A client that sends it back leaves the payload unchanged. */
 export const redactedPayload = '"********* (encrypted)"';
 
-/** Whether a stored text is what a secret box sealed. */
+/** Whether a stored text is encrypted. */
 export function isSealedText(text: string): boolean {
   return text.startsWith('v1:');
 }

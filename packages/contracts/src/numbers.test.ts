@@ -43,7 +43,7 @@ describe('formatValue', () => {
     [7, ofFilter({ aggregationAxisPrefix: '~', aggregationAxisPostfix: ' kg' }), '~7 kg'],
     [38.461, numberFormatOf({ kind: 'FunnelsQuery' }), '38.5%'],
     [7, numberFormatOf(null), '7'],
-  ])('writes %d as %j: %s', (value, format, text) => {
+  ])('formats %d as %j: %s', (value, format, text) => {
     expect(formatValue(value, format)).toBe(text);
   });
 });
@@ -64,7 +64,7 @@ describe('formatDuration', () => {
     [97_200, '1 d 3 h'],
     [8_640_000, '100 d'],
     [-90, '−1 min 30 s'],
-  ])('writes %d seconds as %s', (value, text) => {
+  ])('formats %d seconds as %s', (value, text) => {
     expect(formatDuration(value)).toBe(text);
   });
 });
@@ -77,7 +77,7 @@ describe('formatTick', () => {
     [0.25, share, '25%'],
     [3600, seconds, '1 h'],
     [1500, currency, '1.5K €'],
-  ])('writes %d as %j: %s', (value, format, text) => {
+  ])('formats %d as %j: %s', (value, format, text) => {
     expect(formatTick(value, format)).toBe(text);
   });
 });
@@ -94,7 +94,7 @@ describe('changeOf', () => {
     [38, 35.5, percent, '+2.5 points'],
     [0.38, 0.41, share, '−3 points'],
     [5, 0, percent, '+5 points'],
-  ])('%d after %d in %j is %s', (now, before, format, text) => {
+  ])('a change to %d from %d in %j is %s', (now, before, format, text) => {
     expect(formatChange(changeOf(now, before, format), format)).toBe(text);
   });
 });
@@ -113,7 +113,7 @@ describe('overallOf', () => {
     ['cumulative unique users', of('dau'), true, 6, false],
     ['unique users of the whole range', { aggregated_value: 5, action: { math: 'dau' } }, false, 5, false],
     ['lifecycles', { data, action: { math: 'total' } }, false, 6, false],
-  ])('%s', (_, series, isCumulative, value, isAverage) => {
+  ])('computes one number for %s', (_, series, isCumulative, value, isAverage) => {
     expect(overallOf(series, isCumulative)).toEqual({ value, isAverage });
   });
 });

@@ -1,11 +1,12 @@
-// Numbers of insights in words: one set of rules for headlines, tables, charts, tooltips and reports. Files contain plain numbers.
+// Formats the numbers of insights, with the same rules for headlines, tables, charts, tooltips and reports. Files
+// contain plain numbers instead.
 
 export interface NumberFormat {
-  /** `percent` is a number from 0 to 100, `share` one from 0 to 1. */
+  /** `percent` is a number from 0 to 100, `share` is a number from 0 to 1. */
   kind: 'number' | 'short' | 'percent' | 'share' | 'seconds' | 'milliseconds' | 'currency';
   prefix?: string;
   postfix?: string;
-  /** Most decimals; by default the rules below. */
+  /** The maximum number of decimals. If unset, `formatValue` chooses it. */
   decimals?: number;
   leastDecimals?: number;
 }
@@ -13,7 +14,7 @@ export interface NumberFormat {
 export const plainFormat: NumberFormat = { kind: 'number' };
 export const percentFormat: NumberFormat = { kind: 'percent' };
 
-/** PostHog's names of formats, in `trendsFilter.aggregationAxisFormat`. */
+/** PostHog's format names in `trendsFilter.aggregationAxisFormat`. */
 const kinds: Record<string, NumberFormat['kind']> = {
   numeric: 'number',
   short: 'short',
@@ -24,7 +25,7 @@ const kinds: Record<string, NumberFormat['kind']> = {
   currency: 'currency',
 };
 
-/** The format in which an insight shows its numbers. @param source the query, without what says how it is drawn */
+/** Returns the number format of an insight. @param source the query without display settings */
 export function numberFormatOf(source: Readonly<Record<string, unknown>> | null): NumberFormat {
   if (source?.kind === 'FunnelsQuery') return percentFormat;
   const { trendsFilter: filter } = source ?? {};
@@ -54,12 +55,15 @@ function written(value: number, most: number, least = 0, notation?: 'compact'): 
     format = new Intl.NumberFormat('en', notation === undefined ? digits : { ...digits, notation });
     formats.set(key, format);
   }
-  // Of -0.001 no `-0` is left.
+  // Do not show -0.001 as `-0`.
   const shown = format.format(value);
   return /[1-9∞]/.test(shown) ? shown : shown.replace(/^-/, '');
 }
 
-/** `2,415`, `22.14`, `16,562`, `29.0%`, `1 d 3 h`: from 1,000 on, decimals are left out unless the insight sets them. */
+/**
+ * Formats a value, for example `2,415`, `22.14`, `16,562`, `29.0%` or `1 d 3 h`. Decimals are omitted from 1,000 on
+ * unless the insight sets them.
+ */
 export function formatValue(
   value: number,
   { prefix = '', postfix = '', ...format }: NumberFormat = plainFormat,
@@ -86,7 +90,7 @@ function unitText(value: number, { kind, decimals, leastDecimals = 0 }: NumberFo
   }
 }
 
-/** As an axis has room for it. */
+/** Formats a value in the short form for an axis. */
 export function formatTick(value: number, format: NumberFormat = plainFormat): string {
   const { kind, prefix = '', postfix = '' } = format;
   if (kind === 'percent' || kind === 'share')
@@ -95,7 +99,10 @@ export function formatTick(value: number, format: NumberFormat = plainFormat): s
   return `${prefix}${written(value, Math.abs(value) < 1 ? 4 : 1, 0, 'compact')}${postfix}`;
 }
 
-/** `29.0%`, `25.8%`, `0%`, `100%`: one decimal below 100. @param percent from 0 to 100 */
+/**
+ * Formats a percentage, for example `29.0%`, `25.8%`, `0%` or `100%`. Values below 100 have one decimal. @param percent
+ * from 0 to 100
+ */
 export function formatPercent(percent: number, decimals?: number): string {
   if (decimals !== undefined) return `${written(percent, decimals, decimals)}%`;
   const size = Math.abs(percent);
@@ -111,7 +118,7 @@ const units = [
   ['s', 1],
 ] as const;
 
-/** `350 ms`, `4.5 s`, `1 min`, `1 min 30 s`, `1 d 3 h`: the two largest units. */
+/** Formats a duration in its two largest units, for example `350 ms`, `4.5 s`, `1 min`, `1 min 30 s` or `1 d 3 h`. */
 export function formatDuration(seconds: number): string {
   const sign = seconds < 0 ? '−' : '';
   const size = Math.abs(seconds);
@@ -120,7 +127,7 @@ export function formatDuration(seconds: number): string {
   if (size < 9.95) return `${sign}${written(size, 1)} s`;
   for (const [at, [name, length]] of units.entries()) {
     const [less, lesser = 1] = units[at + 1] ?? [];
-    // Rounded to the smaller unit first: 3,599.9 seconds are one hour and not 60 minutes.
+    // Round to the smaller unit first, so that 3,599.9 seconds become one hour instead of 60 minutes.
     const whole = Math.round(size / lesser) * lesser;
     if (whole < length) continue;
     const first = Math.floor(whole / length);
@@ -132,14 +139,17 @@ export function formatDuration(seconds: number): string {
 
 const isPercent = ({ kind }: NumberFormat) => kind === 'percent' || kind === 'share';
 
-/** Of the previous value, in percent; of percentages, in points. Null if there was nothing to compare with. */
+/**
+ * Returns the change in percent of the previous value, or in percentage points if the values are percentages. Null if
+ * there is no previous value to compare with.
+ */
 export function changeOf(now: number, before: number | null, format: NumberFormat = plainFormat): number | null {
   if (before === null) return null;
   if (isPercent(format)) return (now - before) * (format.kind === 'share' ? 100 : 1);
   return before === 0 ? null : ((now - before) / Math.abs(before)) * 100;
 }
 
-/** `+12.5%`, `−3.0%`; of percentages `+2.5 points`; `–` if there was nothing to compare with. */
+/** Formats a change, for example `+12.5%`, `−3.0%`, `+2.5 points` for percentages, or `–` for null. */
 export function formatChange(change: number | null, format: NumberFormat = plainFormat): string {
   if (change === null) return '–';
   const sign = change > 0 ? '+' : change < 0 ? '−' : '';
@@ -147,19 +157,22 @@ export function formatChange(change: number | null, format: NumberFormat = plain
   return `${sign}${isPercent(format) ? `${written(size, 1)} points` : formatPercent(size)}`;
 }
 
-/** What the rule below reads of a series. */
+/** The part of a series that `overallOf` uses. */
 export interface Totaled {
   data?: readonly number[] | null;
   count?: number;
   aggregated_value?: number;
-  /** Null: of a formula. */
+  /** Null for a formula. */
   action?: { math?: string | null } | null;
 }
 
-/** Counts and sums of events can be added up over time. Unique users, averages and formulas cannot. */
+/** Event counts and sums can be added up over time. Unique users, averages and formulas cannot. */
 const sums = new Set([null, undefined, 'total', 'sum']);
 
-/** One number for the whole range: the total, or the average where numbers cannot be added up. @param isCumulative the last number includes all earlier ones */
+/**
+ * Returns one number for the whole range: the total, or the average if the numbers cannot be added up. @param
+ * isCumulative whether the last number includes all earlier ones
+ */
 export function overallOf(
   { aggregated_value: total, count, data, action }: Totaled,
   isCumulative: boolean,

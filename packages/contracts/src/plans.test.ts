@@ -9,7 +9,7 @@ import {
   toLimitFeatures,
 } from './plans.ts';
 
-test('the full plan has every feature with a name, the free one none', () => {
+test('the full plan has every feature with a name, and the free plan has none', () => {
   expect(productFeaturesOf('free')).toEqual([]);
   expect(productFeaturesOf('full').map(({ key }) => key)).toEqual([...planFeatures]);
   for (const { name } of productFeaturesOf('full')) expect(name).toMatch(/^[A-Z]/);
@@ -27,23 +27,23 @@ const stored: [string, unknown, boolean][] = [
   ],
   ['another feature', [{ key: 'subscriptions', name: 'x' }], false],
   ['nothing', [], false],
-  ['no list', null, false],
+  ['null instead of a list', null, false],
   ['an object', { historical_migrations: true }, false],
   ['a list of keys', ['historical_migrations'], false],
-  ['a list with holes', [null, { key: 'historical_migrations', name: 'x' }], true],
+  ['a list that contains null', [null, { key: 'historical_migrations', name: 'x' }], true],
 ];
 
-test.each(stored)('a plan stored as %s', (_, features, expected) => {
+test.each(stored)('hasPlanFeature reads a plan stored as %s', (_, features, expected) => {
   expect(hasPlanFeature(features, 'historical_migrations')).toBe(expected);
 });
 
-test('a feature is found with its limit', () => {
+test('findPlanFeature returns a feature with its limit, or null', () => {
   const feature = { key: 'organizations_projects', name: 'Projects', limit: 2 };
   expect(findPlanFeature([feature], 'organizations_projects')).toEqual(feature);
   expect(findPlanFeature([feature], 'environments')).toBeNull();
 });
 
-test('names of plans and features are told from other words', () => {
+test('recognizes the names of plans and features', () => {
   expect([isPlanName('full'), isPlanName('gold'), isPlanFeature('subscriptions'), isPlanFeature('full')]).toEqual([
     true,
     false,
@@ -52,7 +52,7 @@ test('names of plans and features are told from other words', () => {
   ]);
 });
 
-test('limits stand beside the features and are read back', () => {
+test('stores limits next to the features and reads them back', () => {
   const limits = { eventsPerMonth: 1_000_000, eventsPerSecond: 0, flagRequestsPerMonth: 7 };
   const stored = [...productFeaturesOf('full'), ...toLimitFeatures(limits)];
   expect(limitsOf(stored)).toEqual(limits);
@@ -64,12 +64,12 @@ test('limits stand beside the features and are read back', () => {
 
 test.each([
   ['nothing', []],
-  ['no list', null],
+  ['null instead of a list', null],
   ['a plan without limits', productFeaturesOf('full')],
   ['a limit of null', [{ key: 'events_per_month', name: 'x', limit: null }]],
   ['a negative limit', [{ key: 'events_per_month', name: 'x', limit: -1 }]],
-  ['a limit as text', [{ key: 'events_per_month', name: 'x', limit: '5' }]],
-  ['half an event', [{ key: 'events_per_month', name: 'x', limit: 0.5 }]],
-])('%s is unlimited', (_, features) => {
+  ['a limit as a string', [{ key: 'events_per_month', name: 'x', limit: '5' }]],
+  ['a limit that is not whole', [{ key: 'events_per_month', name: 'x', limit: 0.5 }]],
+])('treats %s as unlimited', (_, features) => {
   expect(limitsOf(features)).toEqual({ eventsPerMonth: null, eventsPerSecond: null, flagRequestsPerMonth: null });
 });

@@ -1,6 +1,6 @@
 /**
- * What an organization's plan can include (docs/api/organizations.md#plans). Stored on the organization as
- * `available_product_features`, a list of `{key, name}`; a gate asks for one key.
+ * The features that an organization's plan can include (docs/api/organizations.md#plans). They are stored in
+ * `available_product_features` of the organization, a list of `{key, name}`.
  */
 export const planFeatures = [
   'historical_migrations',
@@ -18,13 +18,13 @@ export const planFeatures = [
 ] as const;
 export type PlanFeature = (typeof planFeatures)[number];
 
-/** One element of `available_product_features` as the API shows it. */
+/** One element of `available_product_features`, as returned by the API. */
 export interface ProductFeature {
   key: string;
   name: string;
-  /** How many the plan allows; absent or null = unlimited. */
+  /** The number that the plan allows. Absent or null means unlimited. */
   limit?: number | null;
-  /** What is counted, e.g. `events per month`; only with a limit. */
+  /** The counted unit, for example `events per month`. Only present with a limit. */
   unit?: string;
 }
 
@@ -43,16 +43,15 @@ const featureNames: Record<PlanFeature, string> = {
   data_color_themes: 'Data color themes',
 };
 
-/** `free` includes nothing that is gated, `full` everything. A self-hosted installation starts on `full`. */
+/** `free` includes none of the features, `full` includes all. A self-hosted installation starts on `full`. */
 export const planNames = ['free', 'full'] as const;
 export type PlanName = (typeof planNames)[number];
 
-/** The features a plan puts on an organization. */
+/** Returns the features that a plan gives to an organization. */
 export function productFeaturesOf(plan: PlanName): ProductFeature[] {
   return plan === 'full' ? planFeatures.map(toProductFeature) : [];
 }
 
-/** A feature as it is stored on an organization, without limit. */
 function toProductFeature(key: PlanFeature): ProductFeature {
   return { key, name: featureNames[key] };
 }
@@ -66,8 +65,9 @@ export function isPlanName(text: string): text is PlanName {
 }
 
 /**
- * The feature of an organization's plan, or null when the plan does not include it.
- * @param availableProductFeatures the stored JSON column; anything but a list of objects counts as a plan without features.
+ * Returns a feature of an organization's plan, or null if the plan does not include it.
+ * @param availableProductFeatures the stored JSON column. Anything but a list of objects counts as a plan without
+ * features.
  */
 export function findPlanFeature(availableProductFeatures: unknown, key: PlanFeature): ProductFeature | null {
   return findElement(availableProductFeatures, key);
@@ -81,22 +81,26 @@ function findElement(availableProductFeatures: unknown, key: string): ProductFea
   return (found as ProductFeature | undefined) ?? null;
 }
 
-/** Whether the plan includes the feature, e.g. `historical_migrations` before a historical batch is taken. */
 export function hasPlanFeature(availableProductFeatures: unknown, key: PlanFeature): boolean {
   return findPlanFeature(availableProductFeatures, key) !== null;
 }
 
-/** How much a plan lets each project API key send. Null = unlimited, which is what a plan says that does not mention it. */
+/** The limits of a plan for each project API key. Null means unlimited, which is the default. */
 export interface PlanLimits {
-  /** Events stored per calendar month in UTC; more of them are dropped. Historical migrations do not count. */
+  /** Events stored per calendar month in UTC. Events over the limit are dropped. Historical migrations do not count. */
   eventsPerMonth: number | null;
-  /** Events accepted per second, averaged over some seconds; faster requests are put off. */
+  /**
+   * Events accepted per second, averaged over a few seconds. Requests over the limit are rejected and can be retried.
+   */
   eventsPerSecond: number | null;
-  /** Questions for feature flags answered per calendar month in UTC; later ones are told that the quota is used up. */
+  /**
+   * Feature flag requests answered per calendar month in UTC. The response to further requests says that the quota is
+   * used up.
+   */
   flagRequestsPerMonth: number | null;
 }
 
-/** How limits stand in `available_product_features`, beside the features. */
+/** How limits are stored in `available_product_features`, next to the features. */
 const limitFeatures: Record<keyof PlanLimits, { key: string; name: string; unit: string }> = {
   eventsPerMonth: { key: 'events_per_month', name: 'Events per month', unit: 'events per month' },
   eventsPerSecond: { key: 'events_per_second', name: 'Events per second', unit: 'events per second' },
@@ -107,7 +111,11 @@ const limitFeatures: Record<keyof PlanLimits, { key: string; name: string; unit:
   },
 };
 
-/** @param availableProductFeatures the stored JSON column; what is not a whole number from 0 counts as unlimited. */
+/**
+ * Reads the limits of a plan.
+ * @param availableProductFeatures the stored JSON column. A limit that is not a non-negative integer counts as
+ * unlimited.
+ */
 export function limitsOf(availableProductFeatures: unknown): PlanLimits {
   return {
     eventsPerMonth: limitOf(availableProductFeatures, limitFeatures.eventsPerMonth.key),
@@ -116,7 +124,7 @@ export function limitsOf(availableProductFeatures: unknown): PlanLimits {
   };
 }
 
-/** The elements that put these limits on an organization; unlimited ones have none. */
+/** Returns the elements of `available_product_features` for these limits. Unlimited ones are omitted. */
 export function toLimitFeatures(limits: PlanLimits): ProductFeature[] {
   const names = Object.keys(limitFeatures) as (keyof PlanLimits)[];
   return names.flatMap((name) => {

@@ -1,42 +1,44 @@
 import type { JsonObject } from './captured-record.ts';
 
 /**
- * The value of a record of `events.processed`, as JSON: one stored event, for warehouses and whoever else follows along.
- *
- * Delivered at least once, in no order across persons; `uuid` is unique within `project_id`, so that readers can tell a
- * repetition. The key of the record is `processedEventKey`. Fields are added without a new version; a change of meaning
- * gets one.
+ * The value of a record in `events.processed`, as JSON: one stored event, for data warehouses and other consumers.
+ * Records are delivered at least once, in no order across persons. `uuid` is unique within `project_id`, so consumers
+ * can detect duplicates. The record key is `processedEventKey`. Fields may be added without a new version; a change in
+ * meaning increases the version.
  */
 export interface ProcessedEvent {
   version: typeof processedEventVersion;
   /** Lower case. */
   uuid: string;
-  /** The environment that owns the event. */
+  /** The id of the environment that owns the event. */
   project_id: number;
   event: string;
   distinct_id: string;
-  /** When it happened, corrected for the client's clock. This and the other times are ISO 8601 in UTC, with milliseconds. */
+  /** Event time corrected for clock skew. This and the other times are ISO 8601 in UTC, with milliseconds. */
   timestamp: string;
-  /** When the gateway received it. */
+  /** When the gateway received the event. */
   captured_at: string;
   properties: JsonObject;
-  /** The clicked element and its parents; empty for all but autocapture. */
+  /** The clicked element and its parents. Empty for all events except autocapture. */
   elements_chain: string;
-  /** The person as of ingestion; after a merge, the table `person_distinct_id` knows the current one. */
+  /** The person at the time of ingestion. After a merge, the table `person_distinct_id` has the current person. */
   person_id: string;
-  /** Null for the made-up person of an anonymous event. */
+  /** Null for an anonymous event, whose person does not exist in the database. */
   person_created_at: string | null;
   person_properties: JsonObject;
   person_mode: ProcessedPersonMode;
   historical_migration: boolean;
 }
 
-/** What the numbers of `personMode` are called outside (docs/ingestion-rules.md#the-event-row). */
+/** Public names for the values of `personMode` (docs/ingestion-rules.md#the-event-row). */
 export type ProcessedPersonMode = 'full' | 'propertyless' | 'force_upgrade';
 
 export const processedEventVersion = 1;
 
-/** Keeps the events of one person in one partition; merges do not change the keys of what was published before. */
+/**
+ * Returns a key that keeps all events of a person in one partition. A merge does not change the keys of events that
+ * were already published.
+ */
 export function processedEventKey(event: Pick<ProcessedEvent, 'project_id' | 'person_id'>): string {
   return `${event.project_id}:${event.person_id}`;
 }
@@ -45,8 +47,8 @@ const time = { type: 'string', format: 'date-time' } as const;
 const uuid = { type: 'string', format: 'uuid' } as const;
 
 /**
- * JSON Schema (draft 2020-12) of a processed event, for readers in any language.
- * @internal No program of ours reads it: a test holds what is published against it.
+ * JSON Schema (draft 2020-12) of a processed event, for consumers in any language.
+ * @internal Millrace itself does not read it. A test validates published events against it.
  */
 export const processedEventSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -1,21 +1,23 @@
 /**
- * Channel of PostgreSQL (LISTEN, NOTIFY) on which triggers announce what gateways and consumers remember: an
- * environment's key or settings, its organization's plan, the operator's lists. It is announced with the commit, however
- * the change came about.
+ * PostgreSQL channel (LISTEN and NOTIFY) on which triggers announce changes of data that gateways and consumers cache:
+ * the key or settings of an environment, the plan of its organization, and the operator's lists. The notification is
+ * sent on commit, no matter which program made the change.
  */
 export const projectChangeChannel = 'millrace_project_changes';
 
-/** What changed. */
 export interface ProjectChange {
-  /** Null when only keys are concerned. */
+  /** Null if only keys are affected. */
   environmentId: number | null;
-  /** Project API keys concerned: of a replaced one both. */
+  /** The affected project API keys. If a key was replaced, both the old and the new one. */
   tokens: string[];
-  /** Flags, cohorts, group types or secret keys of the environment; its project API keys are not concerned. */
+  /**
+   * Whether flags, cohorts, group types or secret keys of the environment changed. Its project API keys are then not
+   * affected.
+   */
   isOfFlags: boolean;
 }
 
-/** The change a message announces; null: anything may have changed. */
+/** Parses a notification. Returns null if it cannot be read, in which case anything may have changed. */
 export function parseProjectChange(payload: string): ProjectChange | null {
   try {
     const { environment_id, tokens, flags } = JSON.parse(payload) as Record<string, unknown>;

@@ -1,9 +1,9 @@
-/** The largest id of a record: what a 32-bit column holds. */
+/** The largest record id, limited by a 32-bit column. */
 const largestId = 2_147_483_647;
 
 /**
- * The id of a record as an address or a filter writes it: a number, or its decimal digits. `"07"`, `"+7"`, `"7.0"` and `[7]` name
- * nothing, so that what is checked and what is used cannot be two records.
+ * Parses a record id from a path or a filter: a number or its decimal digits. `"07"`, `"+7"`, `"7.0"` and `[7]` are
+ * rejected, so that the check of an id and its use cannot refer to different records.
  * @returns undefined for everything else.
  */
 export function parseRecordId(value: unknown): number | undefined {

@@ -1,10 +1,10 @@
 /**
- * What an operator can do to the events of one project API key, or of one distinct id of it
+ * What an operator can do to the events of a project API key, or of one of its distinct ids
  * (docs/wire-rules.md#quotas-and-limits).
- * - `drop_event`: accepted with 200, not stored, counted and reported.
- * - `force_overflow`: to the overflow lane without a key and without person processing; historical events stay where
- *   they are.
- * - `skip_person_processing`: stored without creating or changing a person.
+ * - `drop_event`: accept the event with 200 but do not store it; count and report it.
+ * - `force_overflow`: send the event to the overflow topic without a record key, and without person processing.
+ *   Historical events stay in their topic.
+ * - `skip_person_processing`: store the event without creating or changing a person.
  */
 export const restrictionKinds = ['drop_event', 'force_overflow', 'skip_person_processing'] as const;
 export type RestrictionKind = (typeof restrictionKinds)[number];
@@ -12,9 +12,9 @@ export type RestrictionKind = (typeof restrictionKinds)[number];
 /** One entry of the operator's lists. */
 export interface Restriction {
   kind: RestrictionKind;
-  /** Project API key. */
+  /** The project API key. */
   token: string;
-  /** Null: all events of the key. */
+  /** Null applies to all events of the key. */
   distinctId: string | null;
 }
 

@@ -1,6 +1,6 @@
-// An answer as a table: for files, terminals and mails.
+// Converts query results to tables, for files, terminals and emails.
 
-/** A cell is a number, a text, or null where there is nothing; what is nested in an answer is JSON. */
+/** A number, a string, a boolean, or null for no value. Nested values are encoded as JSON. */
 export type Cell = string | number | boolean | null;
 
 export interface ResultTable {
@@ -11,9 +11,10 @@ export interface ResultTable {
 type Result = Record<string, unknown>;
 
 /**
- * The results of any kind of query, as `query/` answers them: a row for each time of series, for each series of totals, for each step of a
- * funnel, for each group of retention, for each number of a website, or the rows there are.
- * @param columns of results that are rows themselves.
+ * Converts the results of any query, in the form in which the `query/` endpoint returns them. The table has one row for
+ * each time of a trend, each series of totals, each funnel step, each retention group and each web analytics metric.
+ * Results that are already rows stay rows.
+ * @param columns the column names, if the results are already rows.
  */
 export function resultTable(results: unknown, columns?: readonly string[] | null): ResultTable {
   if (columns) return { columns: [...columns], rows: listOf(results).map((row) => listOf(row).map(cellOf)) };
@@ -40,7 +41,7 @@ function cellOf(value: unknown): Cell {
   return typeof value === 'object' ? JSON.stringify(value) : (value as Cell);
 }
 
-/** Its label, its breakdown where that says more, and which period it is of. */
+/** Combines the label, the breakdown value if it differs from the label, and the comparison period. */
 function nameOf({
   label,
   custom_name: custom,
@@ -62,7 +63,7 @@ function overTime(series: Result[]): ResultTable {
   };
 }
 
-/** The numbers of a website. */
+/** Web analytics metrics. */
 function overview(items: Result[]): ResultTable {
   const columns = ['key', 'value', 'previous'];
   return { columns, rows: items.map((item) => columns.map((name) => cellOf(item[name]))) };

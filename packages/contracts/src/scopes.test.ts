@@ -1,26 +1,26 @@
 import { allScopes, grants, isScopeName, type Scope, scopeObjects } from './scopes.ts';
 
 const cases: [string, string[], Scope, boolean][] = [
-  ['the very scope', ['project:read'], 'project:read', true],
-  ['writing, for reading', ['project:write'], 'project:read', true],
-  ['reading, for writing', ['project:read'], 'project:write', false],
+  ['the same scope', ['project:read'], 'project:read', true],
+  ['a write scope for reading', ['project:write'], 'project:read', true],
+  ['a read scope for writing', ['project:read'], 'project:write', false],
   ['everything', ['*'], 'person:write', true],
   ['everything among others', ['project:read', '*'], 'person:write', true],
   ['nothing', [], 'project:read', false],
   ['another object', ['person:write'], 'project:read', false],
-  ['an object whose name begins alike', ['organization_member:write'], 'organization:read', false],
-  ['an object whose name is the beginning', ['organization:write'], 'organization_member:read', false],
+  ['an object whose name begins with the same word', ['organization_member:write'], 'organization:read', false],
+  ['an object whose name is a prefix', ['organization:write'], 'organization_member:read', false],
   ['one of several', ['person:read', 'subscription:write'], 'subscription:read', true],
-  ['the object alone', ['project'], 'project:read', false],
+  ['an object without an action', ['project'], 'project:read', false],
   ['another spelling', ['Project:read'], 'project:read', false],
   ['a star for one object', ['project:*'], 'project:read', false],
 ];
 
-test.each(cases)('%s: %j for %s → %s', (_, granted, needed, expected) => {
+test.each(cases)('%s: granted %j, needed %s → %s', (_, granted, needed, expected) => {
   expect(grants(granted, needed)).toBe(expected);
 });
 
-test('every scope grants itself, and only its own object', () => {
+test('every scope grants itself, and a write scope also grants reading', () => {
   for (const granted of allScopes) {
     for (const needed of allScopes) {
       const [object, action] = granted.split(':');
@@ -44,11 +44,11 @@ test.each([
   ['insights:read', false],
   ['toString', false],
   ['', false],
-])('%j may stand on a key: %s', (text, expected) => {
+])('decides whether %j is a valid scope: %s', (text, expected) => {
   expect(isScopeName(text)).toBe(expected);
 });
 
-test('a scope of which there are no routes grants nothing but itself', () => {
+test('a scope without routes grants only itself', () => {
   expect(allScopes.filter((needed) => grants(['action:write', 'notebook:write', 'survey:read'], needed))).toEqual([]);
   expect(grants(['action:write'], 'action:read')).toBe(true);
   expect(grants(['*'], 'action:read')).toBe(true);

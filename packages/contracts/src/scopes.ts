@@ -1,4 +1,7 @@
-/** What scopes of a personal API key are about: `<object>:read` and `<object>:write`. Each is asked for by some route. */
+/**
+ * The objects of personal API key scopes, `<object>:read` and `<object>:write`. At least one route requires each of
+ * them.
+ */
 export const scopeObjects = [
   'access_control',
   'activity_log',
@@ -25,7 +28,10 @@ export const scopeObjects = [
 export type ScopeObject = (typeof scopeObjects)[number];
 export type Scope = `${ScopeObject}:read` | `${ScopeObject}:write`;
 
-/** Objects of which nothing is kept here. Scripts that make keys name them; they grant nothing. */
+/**
+ * PostHog objects that Millrace does not have. They are accepted because scripts request them when they create keys,
+ * but they grant nothing.
+ */
 const scopeObjectsWithoutRoutes = [
   'action',
   'dashboard_template',
@@ -40,10 +46,10 @@ const scopeObjectsWithoutRoutes = [
   'webhook',
 ] as const;
 type ObjectWithoutRoutes = (typeof scopeObjectsWithoutRoutes)[number];
-/** A scope that a key may carry. */
+/** A scope that can be assigned to a key. */
 export type ScopeName = Scope | `${ObjectWithoutRoutes}:read` | `${ObjectWithoutRoutes}:write`;
 
-/** Those that some route asks for: a key with all of them may do all there is. */
+/** All scopes that a route requires. A key with all of them has full access. */
 export const allScopes: readonly Scope[] = scopeObjects.flatMap((object): Scope[] => [
   `${object}:read`,
   `${object}:write`,
@@ -53,14 +59,17 @@ const scopeNames: ReadonlySet<string> = new Set(
   [...scopeObjects, ...scopeObjectsWithoutRoutes].flatMap((object) => [`${object}:read`, `${object}:write`]),
 );
 
-/** `*` grants everything and is shown as such by the API. */
+/** `*` grants everything. The API returns it unchanged. */
 export type GrantedScope = ScopeName | '*';
 
 export function isScopeName(text: string): text is ScopeName {
   return scopeNames.has(text);
 }
 
-/** `x:write` satisfies `x:read`, not the other way round. An empty list grants nothing. */
+/**
+ * Whether the granted scopes include the needed one. `x:write` includes `x:read`, but not the other way around. An
+ * empty list grants nothing.
+ */
 export function grants(granted: readonly string[], needed: ScopeName): boolean {
   if (granted.includes('*') || granted.includes(needed)) return true;
   return needed.endsWith(':read') && granted.includes(`${needed.slice(0, -':read'.length)}:write`);

@@ -1,8 +1,10 @@
-/** How reports of a subscription are sent (docs/api/subscriptions.md). */
+/** How the reports of a subscription are sent (docs/api/subscriptions.md). */
 export const subscriptionTargetTypes = ['email', 'slack', 'webhook'] as const;
 export type SubscriptionTargetType = (typeof subscriptionTargetTypes)[number];
 
-/** Everybody who gets a report of their own: each address of a list of e-mail addresses once, else the one target. */
+/**
+ * Returns the targets that each get a separate report: the distinct addresses of an email list, or the single target.
+ */
 export function targetsOf({ target_type, target_value }: { target_type: string; target_value: string }): string[] {
   if (target_type !== 'email') return [target_value];
   const addresses = target_value.split(',').map((address) => address.trim());
@@ -11,7 +13,7 @@ export function targetsOf({ target_type, target_value }: { target_type: string; 
 
 const mask = '********';
 
-/** What is shown of an address with which whoever knows it may post: where it leads, and not the way. */
+/** Masks a URL that gives access to anyone who knows it: the host is shown and the path hidden. */
 export function maskedAddress(address: string): string {
   try {
     const { protocol, host } = new URL(address);
@@ -21,12 +23,12 @@ export function maskedAddress(address: string): string {
   }
 }
 
-/** The same of a target: addresses of mail and channels of Slack are no secrets. */
+/** Masks a target if it is a URL. Email addresses and Slack channels are not secret. */
 export function maskedTarget(target: string): string {
   return /^\s*https?:/i.test(target) ? maskedAddress(target) : target;
 }
 
-/** Whether a text is what was shown in place of an address. */
+/** Whether a text is a masked URL. */
 export function isMasked(text: string): boolean {
   return text.endsWith(mask);
 }

@@ -1,6 +1,6 @@
 import { consumerGroup, lanes, topicNames } from './topics.ts';
 
-test('an installation without a prefix uses the names of the plan', () => {
+test('topic names are the documented ones without a prefix', () => {
   expect(topicNames()).toEqual({
     live: 'events.live',
     historical: 'events.historical',
@@ -10,7 +10,7 @@ test('an installation without a prefix uses the names of the plan', () => {
   });
 });
 
-test('two prefixes share no topic and no group, nor do two lanes', () => {
+test('two prefixes share no topic or group, and neither do two topics', () => {
   const names = ['', 'a.', 'b.'].flatMap((prefix) => [
     ...Object.values(topicNames(prefix)),
     ...lanes.map((lane) => consumerGroup(lane, prefix)),

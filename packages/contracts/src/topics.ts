@@ -1,6 +1,6 @@
 /**
- * The topics of the log (docs/architecture.md#the-log). Names carry a prefix so that several installations, or several
- * test files, can share one broker; the prefix is empty in production by default.
+ * The topics of the event log (docs/architecture.md#the-log). A prefix lets several installations, or several test
+ * files, share one broker. In production, the prefix is empty by default.
  */
 export const lanes = ['live', 'historical', 'overflow'] as const;
 export type Lane = (typeof lanes)[number];
@@ -23,12 +23,14 @@ export function topicNames(prefix = ''): TopicNames {
   };
 }
 
-/** Consumer group of a lane. Each lane has its own so that one can be stopped, reset or scaled alone. */
+/**
+ * Returns the consumer group of a topic. Each topic has its own, so that it can be stopped, reset or scaled separately.
+ */
 export function consumerGroup(lane: Lane, prefix = ''): string {
   return `${prefix}millrace.event-consumer.${lane}`;
 }
 
-/** Consumer group that follows a lane and publishes what it stored to the topic of processed events. */
+/** Returns the consumer group that reads a topic and publishes its stored events to the topic of processed events. */
 export function outputGroup(lane: Lane, prefix = ''): string {
   return `${prefix}millrace.event-output.${lane}`;
 }

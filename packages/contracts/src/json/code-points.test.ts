@@ -7,7 +7,7 @@ test.each([
   ['🦊🦊🦊', 3, false],
   ['🦊🦊🦊a', 3, true],
   ['a'.repeat(7), 3, true],
-])('whether %j is longer than %i characters: %s', (text, limit, expected) => {
+])('determines whether %j is longer than %i code points: %s', (text, limit, expected) => {
   expect(isLongerThan(text, limit)).toBe(expected);
 });
 
@@ -17,6 +17,6 @@ test.each([
   ['🦊🦊🦊🦊', 3, '🦊🦊🦊'],
   ['ab🦊cd', 3, 'ab🦊'],
   ['a'.repeat(1000), 3, 'aaa'],
-])('%j cut to %i characters', (text, limit, expected) => {
+])('cuts %j to %i code points', (text, limit, expected) => {
   expect(cutToCodePoints(text, limit)).toBe(expected);
 });

@@ -1,18 +1,18 @@
-// Names and ids are measured in code points, as PostgreSQL counts characters, not in UTF-16 units: an emoji is one.
+// Measures and cuts strings in code points, as PostgreSQL does, instead of UTF-16 units. An emoji counts as one.
 
-/** Whether a text has more code points than `limit`. */
+/** Whether a string has more code points than `limit`. */
 export function isLongerThan(text: string, limit: number): boolean {
-  // A text has at most as many code points as UTF-16 units, and at least half as many.
+  // The number of code points is at most the number of UTF-16 units, and at least half of it.
   if (text.length <= limit) return false;
   return text.length > limit * 2 || endOf(text, limit) < text.length;
 }
 
-/** The first `limit` code points of a text; never half of a surrogate pair. */
+/** Returns the first `limit` code points of a string. It never splits a surrogate pair. */
 export function cutToCodePoints(text: string, limit: number): string {
   return text.length <= limit ? text : text.slice(0, endOf(text, limit));
 }
 
-/** Where the first `limit` code points end. */
+/** Returns the index at which the first `limit` code points end. */
 function endOf(text: string, limit: number): number {
   let end = 0;
   for (let count = 0; count < limit && end < text.length; count++) {

@@ -4,7 +4,7 @@ const lists = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}1${'
 const objects = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
 
 test.each([
-  ['a text', 'text', 0, false],
+  ['a string', 'text', 0, false],
   ['null', null, 0, false],
   ['an empty object', {}, 0, true],
   ['an empty object', {}, 1, false],
@@ -14,11 +14,11 @@ test.each([
   ['objects', objects(4), 3, true],
   ['the deepest of several', [1, null, {}, { a: 1, b: [[]] }], 3, true],
   ['an own key called __proto__', JSON.parse('{"__proto__":{"a":{}}}'), 2, true],
-])('%s: %j is deeper than %d levels: %s', (_, value, levels, expected) => {
+])('%s: determines whether %j is deeper than %d levels: %s', (_, value, levels, expected) => {
   expect(isDeeperThan(value, levels)).toBe(expected);
 });
 
-test('what is a hundred thousand levels deep costs no stack', () => {
+test('checks a value with a hundred thousand levels without a stack overflow', () => {
   let deep: unknown = 1;
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
   expect(isDeeperThan(deep, 64)).toBe(true);

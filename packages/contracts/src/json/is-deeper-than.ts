@@ -1,6 +1,6 @@
 /**
- * Whether a parsed JSON value has more levels of objects and arrays than `levels`. Stops there, so that the deepest
- * input costs no more stack than the limit allows; everything after this check may recurse.
+ * Whether a parsed JSON value has more than `levels` levels of objects and arrays. The check stops at the limit, so
+ * even the deepest input needs only a limited stack, and code that runs after it may recurse.
  */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

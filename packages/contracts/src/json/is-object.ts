@@ -1,4 +1,4 @@
-/** A JSON object: neither null nor an array. */
+/** Whether a value is a JSON object, and not null or an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
