@@ -1,6 +1,6 @@
 import { AppError, isAppError } from './app-error.ts';
 
-test('an error of one kind has that kind as its code, and nothing else', () => {
+test('uses the kind as its code by default, and leaves everything else empty', () => {
   const error = new AppError('not_found', 'Not found.');
   expect(error).toBeInstanceOf(Error);
   expect(error).toMatchObject({ name: 'AppError', message: 'Not found.', kind: 'not_found', code: 'not_found' });
@@ -8,7 +8,7 @@ test('an error of one kind has that kind as its code, and nothing else', () => {
   expect('cause' in error).toBe(false);
 });
 
-test('an error keeps all it is given', () => {
+test('keeps all options', () => {
   const cause = new Error('root');
   const options = { code: 'blank', attr: 'batch__3__uuid', details: { index: 3 }, retryAfterSeconds: 2, cause };
   expect(new AppError('invalid', 'Blank.', options)).toMatchObject(options);
@@ -21,6 +21,6 @@ test.each([
   [new Error('x'), undefined, false],
   [{ name: 'AppError', kind: 'conflict' }, 'conflict', false],
   [null, undefined, false],
-] as const)('%p of kind %s: %s', (error, kind, expected) => {
+] as const)('isAppError(%p, %s) returns %s', (error, kind, expected) => {
   expect(isAppError(error, kind)).toBe(expected);
 });

@@ -1,4 +1,4 @@
-/** What went wrong, in words that know no transport. `packages/http` alone turns a kind into a status code. */
+/** The kinds of errors, independent of HTTP. Only `packages/http` maps a kind to a status code. */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
@@ -16,20 +16,20 @@ export type ErrorKind =
   | 'internal';
 
 export interface AppErrorOptions {
-  /** Stable machine-readable word, e.g. `invalid_api_key`. Defaults to the kind. */
+  /** A stable, machine-readable code, for example `invalid_api_key`. Defaults to the kind. */
   code?: string;
-  /** Name of the offending field; parts joined by two underscores (`batch__3__uuid`). */
+  /** The name of the invalid field, with its parts joined by two underscores (`batch__3__uuid`). */
   attr?: string | null;
-  /** Facts for the log; never property values, keys or e-mail addresses. */
+  /** Facts for the log. Must not contain property values, keys or email addresses. */
   details?: Record<string, unknown>;
-  /** For `unavailable` and `rate_limited`: when a client may come again. */
+  /** For `unavailable` and `rate_limited`: when the client may retry. */
   retryAfterSeconds?: number;
-  /** Of the answer over HTTP, e.g. a cookie with which the client goes on. */
+  /** Headers of the HTTP response, for example a cookie that the client needs for its next request. */
   headers?: Record<string, string | string[]>;
   cause?: unknown;
 }
 
-/** The one error class of the product. `message` is written for the person who made the request. */
+/** The error class for expected failures. `message` is shown to the client that made the request. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly code: string;
@@ -50,7 +50,6 @@ export class AppError extends Error {
   }
 }
 
-/** Narrows an unknown to an AppError, optionally of one kind. */
 export function isAppError(error: unknown, kind?: ErrorKind): error is AppError {
   return error instanceof AppError && (kind === undefined || error.kind === kind);
 }

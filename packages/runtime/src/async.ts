@@ -1,4 +1,4 @@
-/** Settles as `work` does, or rejects after `timeoutMs`; `work` itself continues and its outcome is then ignored. */
+/** Settles like `work`, or rejects after `timeoutMs`. `work` continues after a timeout, but its outcome is ignored. */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
@@ -15,7 +15,7 @@ class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** Waits; returns early, without an error, when `signal` aborts. */
+/** Waits. If `signal` aborts, it returns early without an error. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (ms <= 0 || signal?.aborted) return resolve();
@@ -29,7 +29,6 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** A promise with the function that resolves it and the one that rejects it. */
 interface Deferred<T> {
   promise: Promise<T>;
   resolve(value: T): void;
@@ -46,7 +45,10 @@ export function createDeferred<T>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
-/** Lets at most `limit` pieces of work run at once; the others wait in line, or with `isFirst` in front of it. */
+/**
+ * Runs at most `limit` tasks at the same time. Other tasks wait in a queue, or with `isFirst` in a queue that has
+ * priority.
+ */
 export function limitConcurrency(limit: number): <T>(work: () => Promise<T>, isFirst?: boolean) => Promise<T> {
   const first: (() => void)[] = [];
   const line: (() => void)[] = [];
@@ -58,7 +60,7 @@ export function limitConcurrency(limit: number): <T>(work: () => Promise<T>, isF
     try {
       return await work();
     } finally {
-      // The slot goes directly to the next in line, so that nobody can overtake.
+      // Pass the slot directly to the next task, so that a new task cannot overtake it.
       const next = first.shift() ?? line.shift();
       if (next === undefined) free += 1;
       else next();

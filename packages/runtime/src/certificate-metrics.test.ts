@@ -5,7 +5,7 @@ import { testCertificates } from '@millrace/testing';
 import { reportCertificates } from './certificate-metrics.ts';
 import { createMetrics } from './metrics.ts';
 
-test('the expiry of each certificate that a setting names is told, and follows its file', async () => {
+test('exports the expiry of each certificate in the settings, and follows changes of the file', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-certificates-'));
   try {
     const file = join(directory, 'ca.pem');

@@ -4,10 +4,14 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Metrics } from './metrics.ts';
 
-/** Settings that name a certificate; a file of authorities may hold several, and the first to expire counts. */
+/**
+ * Settings with the path of a certificate file. If the file contains several certificates, the first to expire counts.
+ */
 const certificateSetting = /(?:Ca|Cert)File$/;
 
-/** Tells when the certificates that the settings name expire; read again each time, since files are exchanged. */
+/**
+ * Exports when the configured certificates expire. The files are read for each scrape, because they may be replaced.
+ */
 export function reportCertificates(config: object, metrics: Metrics): void {
   const files = Object.entries(config).filter(
     (entry): entry is [string, string] => certificateSetting.test(entry[0]) && typeof entry[1] === 'string',
@@ -27,7 +31,7 @@ export function reportCertificates(config: object, metrics: Metrics): void {
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** When the first of the certificates in a file expires, in ms since 1970; null when there is none that can be read. */
+/** Returns when the first certificate in a file expires, in milliseconds since 1970, or null if none can be read. */
 export function firstExpiry(file: string): number | null {
   try {
     const certificates = readFileSync(file, 'utf8').match(pem) ?? [];

@@ -18,11 +18,11 @@ test.each([
   ['drainTimeoutMs', 'DRAIN_TIMEOUT_MS'],
   ['port', 'PORT'],
   ['maxBatch2Bytes', 'MAX_BATCH2_BYTES'],
-])('field %s is read from %s', (field, name) => {
+])('the field %s is read from %s', (field, name) => {
   expect(environmentName(field)).toBe(name);
 });
 
-test('what is not set has its default; what is optional is absent', () => {
+test('uses defaults for unset variables, and omits optional fields', () => {
   expect(readConfig(schema, required)).toEqual({
     ingestPort: 8000,
     databaseUrl: 'postgresql://x',
@@ -32,14 +32,14 @@ test('what is not set has its default; what is optional is absent', () => {
   });
 });
 
-test('an empty or blank variable counts as not set', () => {
+test('treats an empty or blank variable as unset', () => {
   const config = readConfig(schema, { ...required, INGEST_PORT: '', TRUST_PROXY: '  ', REDIS_URL: '' });
   expect(config).toMatchObject({ ingestPort: 8000, trustProxy: true });
   expect(config).not.toHaveProperty('redisUrl');
   expect(() => readConfig(schema, { DATABASE_URL: '' })).toThrow('DATABASE_URL is required (postgresql://…)');
 });
 
-test('the config cannot be changed and takes nothing it does not know', () => {
+test('returns a frozen config without unknown variables', () => {
   const config = readConfig(schema, { ...required, PATH: '/bin' });
   expect(Object.isFrozen(config)).toBe(true);
   expect(config).not.toHaveProperty('path');
@@ -53,9 +53,9 @@ test.each([
   ['TRUST_PROXY', '1', { trustProxy: true }],
   ['SAMPLE_RATE', '0.25', { sampleRate: 0.25 }],
   ['EVENT_LOG', 'postgres', { eventLog: 'postgres' }],
-  // A text stays a text, whatever it looks like.
+  // A string stays a string, even if it looks like a number.
   ['REDIS_URL', '123', { redisUrl: '123' }],
-])('%s=%j is understood', (name, text, expected) => {
+])('accepts %s=%j', (name, text, expected) => {
   expect(readConfig(schema, { ...required, [name]: text })).toMatchObject(expected);
 });
 
@@ -72,11 +72,11 @@ const wrong: [string, string, string][] = [
   ['EVENT_LOG', 'Kafka', 'EVENT_LOG must be one of kafka, postgres'],
 ];
 
-test.each(wrong)('%s=%j is refused', (name, text, problem) => {
+test.each(wrong)('rejects %s=%j', (name, text, problem) => {
   expect(problemsOf({ ...required, [name]: text })).toEqual([problem]);
 });
 
-test('all problems are reported together, without values', () => {
+test('reports all problems together, without values', () => {
   const secret = 'postgresql://user:secret@host/db';
   const env = { INGEST_PORT: 'eighty', TRUST_PROXY: 'maybe', EVENT_LOG: secret };
   expect(problemsOf(env)).toEqual([
@@ -97,7 +97,7 @@ describe('a secret in a file', () => {
   const secret = mountSecret({ url: 'postgresql://in-file\n', empty: ' \n' });
   afterAll(() => secret.remove());
 
-  test('is read, without the line break at its end, and named', () => {
+  test('is read without its trailing line break', () => {
     expect(readConfig(withSecret, { DATABASE_URL_FILE: secret.file('url') })).toMatchObject({
       databaseUrl: 'postgresql://in-file',
       databaseUrlFile: secret.file('url'),
@@ -111,7 +111,7 @@ describe('a secret in a file', () => {
       { DATABASE_URL: 'postgresql://hush', DATABASE_URL_FILE: secret.file('url') },
       'DATABASE_URL and DATABASE_URL_FILE are both set. Remove one of them',
     ],
-  ])('%j is refused', (env, problem) => {
+  ])('rejects %j', (env, problem) => {
     expect(() => readConfig(withSecret, env)).toThrow(problem);
     expect(() => readConfig(withSecret, env)).not.toThrow('hush');
   });

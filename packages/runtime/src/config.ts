@@ -3,7 +3,7 @@ import Value from 'typebox/value';
 import { environmentName } from './environment.ts';
 import { readSecretFiles } from './setting-files.ts';
 
-/** Raised once at start with every mistake in it, so that operators don't fix them one restart at a time. */
+/** Thrown at startup with all problems at once, so that operators do not have to fix them one restart at a time. */
 export class ConfigError extends Error {
   readonly problems: string[];
 
@@ -17,11 +17,12 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads one service's config from the environment by its schema: field `ingestPort` from `INGEST_PORT`, with the
- * schema's default, coerced to the field's type, all problems reported together. An empty variable counts as unset. A field
- * with a companion (`redisPassword`, `redisPasswordFile`) may be in the file that the companion names.
+ * Reads a service's config from the environment according to its schema: the field `ingestPort` from `INGEST_PORT`,
+ * with the schema's default, converted to the field's type. All problems are reported together. An empty variable
+ * counts as unset. If the schema has a companion field (`redisPasswordFile` for `redisPassword`), the value may also be
+ * in the file that the companion names.
  *
- * @throws ConfigError naming each variable that is missing or wrong, never its value: it may be a secret.
+ * @throws ConfigError that names each missing or invalid variable, but never its value, which may be a secret.
  */
 export function readConfig<P extends TProperties>(
   schema: TObject<P>,
@@ -57,7 +58,7 @@ interface SettingSchema {
   description?: string;
 }
 
-/** TypeBox's conversion, except that it would read `1.5`, `true` and `0x10` as whole numbers. */
+/** Like TypeBox's conversion, except that `1.5`, `true` and `0x10` are not accepted as integers. */
 function coerce(schema: TSchema, text: string): unknown {
   if ((schema as SettingSchema).type === 'integer') return /^[+-]?\d+$/.test(text) ? Number(text) : text;
   return Value.Convert(schema, text);
@@ -83,7 +84,7 @@ function describe(schema: TSchema): string {
   return description ? ` (${description})` : '';
 }
 
-/** A whole number from the environment with bounds and a default. */
+/** Defines an integer setting with bounds and a default. */
 export function integerSetting(defaultValue: number, description: string, bounds: { min?: number; max?: number } = {}) {
   return Type.Integer({
     default: defaultValue,
@@ -93,7 +94,7 @@ export function integerSetting(defaultValue: number, description: string, bounds
   });
 }
 
-/** The lowest level of log messages that a service writes. Spread into its config schema. */
+/** The minimum level of log messages that a service writes. Spread into its config schema. */
 export const logLevelFields = {
   logLevel: Type.Union([Type.Literal('error'), Type.Literal('warn'), Type.Literal('info'), Type.Literal('debug')], {
     default: 'info',

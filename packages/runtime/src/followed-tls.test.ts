@@ -2,7 +2,7 @@ import { mountSecret, testCertificates } from '@millrace/testing';
 import { followTls } from './followed-tls.ts';
 import { readPem } from './setting-files.ts';
 
-test('certificate and key are those of the files when a connection is made, and never of two exchanges', () => {
+test('uses the current files for each connection, and never a certificate with the key of another', () => {
   const [ours, theirs] = [testCertificates.ofThisHost(), testCertificates.ofOtherHost()];
   const secret = mountSecret({ 'tls.crt': ours.cert, 'tls.key': ours.key });
   const warnings: string[] = [];
@@ -28,6 +28,6 @@ test('certificate and key are those of the files when a connection is made, and 
   }
 });
 
-test('without files of its own it demands a certificate all the same', () => {
+test('requires a valid certificate without any files', () => {
   expect(followTls({})).toEqual({ rejectUnauthorized: true });
 });

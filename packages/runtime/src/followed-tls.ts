@@ -1,23 +1,26 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { followFile, type PemFile } from './setting-files.ts';
 
-/** What a client needs for TLS, as far as it is not what everybody has. */
+/** The files that a TLS client uses in addition to the system's certificate authorities. */
 export interface TlsFiles {
   ca?: PemFile | undefined;
   cert?: PemFile | undefined;
   key?: PemFile | undefined;
 }
 
-/** Part of the options of `tls.connect`. Always a certificate by a known authority: said aloud, so that no variable weakens it. */
+/**
+ * Part of the options of `tls.connect`. `rejectUnauthorized` is explicit so that no environment variable can disable
+ * it.
+ */
 export interface FollowedTls {
   rejectUnauthorized: true;
-  /** Read by whoever connects, for each connection. */
+  /** Read for each new connection. */
   readonly secureContext?: SecureContext;
 }
 
 /**
- * Authorities and certificate as their files have them when a connection is made. Files that do not fit together, for instance
- * because only one of them is exchanged yet, are not taken until they do.
+ * Returns TLS options that use the current content of the files for each new connection. If the files do not match, for
+ * example because only one of them has been replaced so far, the previous content stays in use.
  */
 export function followTls({ ca, cert, key }: TlsFiles): FollowedTls {
   const parts = Object.entries({ ca, cert, key }).flatMap(([name, part]) =>
@@ -36,7 +39,7 @@ export function followTls({ ca, cert, key }: TlsFiles): FollowedTls {
       context = createSecureContext(texts);
     } catch (error) {
       if (context === undefined) throw error;
-      // Once for each state of the files: should it be the last one, somebody has to hear of it.
+      // Warn once per content of the files, because the mismatch may be permanent.
       const names = parts.map(({ file }) => file).join(', ');
       process.emitWarning(
         `Cannot use the changed TLS files; keeping their previous contents: ${names} (${String(error)})`,

@@ -10,7 +10,7 @@ async function ask(health: Health, path: string) {
   return answer && { status: answer.status, body: JSON.parse(answer.body) as unknown };
 }
 
-test('all is well while no check complains', async () => {
+test('reports ok while no check fails', async () => {
   const health = newHealth();
   health.require('database', () => null);
   health.requireAlive('consumer', () => null);
@@ -20,7 +20,7 @@ test('all is well while no check complains', async () => {
   }
 });
 
-test('a failing check makes the process unready, not dead, and is named', async () => {
+test('a failing readiness check makes the process unready but not dead, and is listed', async () => {
   const health = newHealth();
   let problem: string | null = 'the database cannot be reached';
   health.require('database', () => problem);
@@ -35,7 +35,7 @@ test('a failing check makes the process unready, not dead, and is named', async 
   expect(await ask(health, '/_readiness')).toMatchObject({ status: 200 });
 });
 
-test('a failing check of life asks for a restart, and does not touch readiness', async () => {
+test('a failing liveness check requests a restart and does not affect readiness', async () => {
   const health = newHealth();
   health.requireAlive('consumer', () => 'stuck for 60 s');
 
@@ -46,7 +46,7 @@ test('a failing check of life asks for a restart, and does not touch readiness',
   expect(await ask(health, '/_readiness')).toMatchObject({ status: 200 });
 });
 
-test('a check is asked once per answer, so that an answer does not contradict itself', async () => {
+test('runs each check once per response, so that a response is consistent', async () => {
   const health = newHealth();
   const answers: (string | null)[] = ['down', null];
   health.require('flapping', () => answers.shift() ?? null);
@@ -57,7 +57,7 @@ test('a check is asked once per answer, so that an answer does not contradict it
   });
 });
 
-test('a check that throws has failed', async () => {
+test('treats a check that throws as failed', async () => {
   const health = newHealth();
   health.require('broken', () => {
     throw new Error('boom');
@@ -68,7 +68,7 @@ test('a check that throws has failed', async () => {
   });
 });
 
-test('while stopping the process is unready and alive', async () => {
+test('is unready and alive while stopping', async () => {
   const health = newHealth();
   health.require('database', () => null);
   health.setStopping();
@@ -77,11 +77,11 @@ test('while stopping the process is unready and alive', async () => {
   expect(await ask(health, '/_liveness')).toMatchObject({ status: 200 });
 });
 
-test('other paths are not its own', async () => {
+test('returns null for other paths', async () => {
   expect(await newHealth().answer('/_ready')).toBeNull();
 });
 
-test('the health server answers the three paths and no other, until it is stopped', async () => {
+test('serves the three paths and no other until it is stopped', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   metrics.counter('millrace_events_stored_total', 'Events stored.', ['lane']).inc({ lane: 'live' }, 3);
   const health = createHealth(metrics);
@@ -105,7 +105,7 @@ test('the health server answers the three paths and no other, until it is stoppe
   await expect(get('/_liveness')).rejects.toThrow();
 });
 
-test('a health server on a taken port fails to start, and says which setting would help', async () => {
+test('fails to start on a port in use, with an error that names the setting', async () => {
   const first = await startHealthServer(newHealth(), { port: 0, host: '127.0.0.1', setting: 'HEALTH_PORT' });
   const again = startHealthServer(newHealth(), { port: first.port, host: '127.0.0.1', setting: 'HEALTH_PORT' });
   await expect(again).rejects.toMatchObject({
@@ -115,7 +115,7 @@ test('a health server on a taken port fails to start, and says which setting wou
   await first.stop();
 });
 
-test('metrics may have a port of their own, and are nowhere else then', async () => {
+test('serves metrics only on the separate port when one is configured', async () => {
   const health = newHealth();
   const parts: { name: string; stop(): Promise<void>; port?: number }[] = [];
   const lifecycle = {

@@ -1,4 +1,4 @@
-/** What is asked about a service from outside: does it live, is it ready, what are its metrics, and on which port. */
+/** Liveness, readiness and metrics of a service, and the server that exposes them. */
 
 import { createServer } from 'node:http';
 import { Type } from 'typebox';
@@ -7,23 +7,23 @@ import { type ListenOptions, listen } from './listen.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What `/_liveness` and `/_readiness` answer. A check returns null when well, else one sentence for the operator. */
+/** A check for `/_liveness` or `/_readiness`. It returns null if all is well, or one sentence for the operator. */
 export type HealthCheck = () => string | null;
 
 export interface Health {
-  /** Registers a check that readiness depends on. */
+  /** Registers a check for readiness. */
   require(name: string, check: HealthCheck): void;
-  /** Registers a check whose failure means the process should be restarted. */
+  /** Registers a check for liveness. If it fails, the process should be restarted. */
   requireAlive(name: string, check: HealthCheck): void;
-  /** From now on `/metrics` is not among the operational paths: it is answered elsewhere. */
+  /** Stops `answer` from serving `/metrics`, because another port serves it. */
   moveMetrics(): void;
-  /** The figures, wherever they are asked for. */
+  /** Returns the metrics response, for any port. */
   metrics(): Promise<HealthAnswer>;
-  /** Begins to answer 503 on readiness; called first when stopping. */
+  /** Makes readiness return 503. This is the first step of stopping. */
   setStopping(): void;
-  /** What is wrong at the moment, one sentence by the name of its check. */
+  /** Returns the current problems, one sentence by the name of its check. */
   failing(what: 'readiness' | 'liveness'): Record<string, string>;
-  /** Answers one of the three operational paths, or null when the path is another one. */
+  /** Responds to one of the three operational paths, or returns null for another path. */
   answer(path: string): Promise<HealthAnswer | null>;
 }
 
@@ -33,7 +33,7 @@ export interface HealthAnswer {
   body: string;
 }
 
-/** @param readMetrics the text of `/metrics`, when it is not that of this process alone. */
+/** @param readMetrics returns the text of `/metrics` if it includes more than this process. */
 export function createHealth(metrics: Metrics, readMetrics = () => metrics.registry.metrics()): Health {
   const readiness = new Map<string, HealthCheck>();
   const liveness = new Map<string, HealthCheck>();
@@ -92,7 +92,6 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
   };
 }
 
-/** A check that throws has failed. */
 function run(check: HealthCheck): string | null {
   try {
     return check();
@@ -101,7 +100,7 @@ function run(check: HealthCheck): string | null {
   }
 }
 
-/** A small server for services that have no other HTTP port. Answers only the operational paths. */
+/** Starts a small server for services without another HTTP port. It serves only the operational paths. */
 export async function startHealthServer(
   health: Pick<Health, 'answer'>,
   options: ListenOptions,
@@ -126,7 +125,7 @@ export async function startHealthServer(
   };
 }
 
-/** Where a service's figures are read, when not on its own port. Spread into its config schema. */
+/** Where a service serves its metrics, if not on its main port. Spread into its config schema. */
 export const metricsConfigFields = {
   metricsPort: Type.Optional(
     Type.Integer({
@@ -138,7 +137,7 @@ export const metricsConfigFields = {
   metricsHost: Type.String({ default: '0.0.0.0', description: 'address to listen on for METRICS_PORT' }),
 } as const;
 
-/** Moves `/metrics` to a port of its own, when one is asked for: what is public then tells nothing of its operation. */
+/** Moves `/metrics` to a separate port if one is configured, so that a public port does not expose operational data. */
 export async function moveMetrics(
   { metricsPort: port, metricsHost: host }: { readonly metricsPort?: number; readonly metricsHost: string },
   { lifecycle, health, logger }: { lifecycle: Lifecycle; health: Health; logger: Logger },

@@ -19,7 +19,7 @@ function recordingParts() {
 }
 
 describe('a lifecycle', () => {
-  test('stops its parts one after the other, the newest first', async () => {
+  test('stops its parts one after the other, starting with the newest', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     const database = part('database');
@@ -31,7 +31,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['server', 'producer', 'database']);
   });
 
-  test('stops the others when one part fails to', async () => {
+  test('stops the remaining parts when one fails to stop', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     lifecycle.own('database', part('database'));
@@ -46,7 +46,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['producer', 'database']);
   });
 
-  test('is stopped once however often it is asked', async () => {
+  test('stops its parts only once', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     lifecycle.own('server', part('server'));
@@ -56,7 +56,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['server']);
   });
 
-  test('stops what a start that was overtaken still brings up', async () => {
+  test('stops parts that are added while it is stopping', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     lifecycle.own('database', part('database'));
@@ -70,7 +70,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['late server', 'database']);
   });
 
-  test('stops what such a start brings up when the rest has stopped already', async () => {
+  test('stops parts that are added after it has stopped', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     lifecycle.own('database', part('database'));
@@ -82,7 +82,7 @@ describe('a lifecycle', () => {
   });
 });
 
-/** Runs a service of two parts in a process of its own; `body` is the rest of its start. */
+/** Runs a service with two parts in a separate process. `body` is the rest of its start function. */
 function startService(body: string, drainTimeoutMs = 10_000) {
   const script = `
     import { createLogger } from './logger.ts';
@@ -142,13 +142,13 @@ const endings: [string, () => Service, NodeJS.Signals | undefined, object][] = [
     { code: 1, output: expect.stringMatching(/the consumer crashed[\s\S]*stop server\nstop database/) },
   ],
   [
-    'an exception nobody catches',
+    'an uncaught exception',
     () => startService(`setTimeout(() => { throw new Error('a bug'); }, 10);`),
     undefined,
     { code: 1, output: expect.stringMatching(/a bug[\s\S]*stop server\nstop database/) },
   ],
   [
-    'a rejection nobody handles',
+    'an unhandled rejection',
     () => startService(`setTimeout(() => void Promise.reject('only text'), 10);`),
     undefined,
     { code: 1, output: expect.stringMatching(/only text[\s\S]*stop server\nstop database/) },
@@ -172,7 +172,7 @@ const endings: [string, () => Service, NodeJS.Signals | undefined, object][] = [
 ];
 
 describe('a service', () => {
-  test.each(endings)('ends after %s', async (_, start, signal, expected) => {
+  test.each(endings)('stops in order and exits after %s', async (_, start, signal, expected) => {
     const service = start();
     try {
       expect(await exitOf(service, signal)).toMatchObject(expected);

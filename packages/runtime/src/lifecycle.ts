@@ -1,17 +1,20 @@
 import type { Logger } from './logger.ts';
 
-/** Anything with a lifetime. `stop` is idempotent and resolves when nothing of it is left running. */
+/** Something with a lifetime. `stop` is idempotent and resolves when everything has stopped. */
 export interface Stoppable {
   stop(): Promise<void>;
 }
 
 export interface Lifecycle {
   /**
-   * Registers what was just started; stopped in reverse order. Returns the same thing, for one-line wiring.
-   * What is started while others are being stopped, or later (the start was overtaken by a signal), is stopped too.
+   * Registers a started part and returns it. Parts are stopped in reverse order. A part that is registered during or
+   * after stopping, because a signal arrived during startup, is stopped too.
    */
   own<T extends Stoppable>(name: string, part: T): T;
-  /** Stops everything, newest first. A component that fails to stop is logged and the others are still stopped. */
+  /**
+   * Stops everything, starting with the newest part. If a part fails to stop, the error is logged and the remaining
+   * parts are stopped.
+   */
   stop(): Promise<void>;
 }
 
@@ -45,9 +48,9 @@ export function createLifecycle(logger: Logger): Lifecycle {
 }
 
 /**
- * Makes this process a service, or several, until SIGTERM or SIGINT: `start` registers its components in the lifecycle, they are
- * stopped in reverse. Exit code 1 when the start fails, when `fail` is called, or when stopping takes longer than
- * `drainTimeoutMs`. Nobody else hears signals, catches what nobody caught, or ends the process.
+ * Runs one or more services in this process until SIGTERM or SIGINT. `start` registers parts in the lifecycle, which
+ * are stopped in reverse order. The exit code is 1 if the start fails, if `fail` is called, or if stopping takes longer
+ * than `drainTimeoutMs`. No other code may handle signals or uncaught errors, or end the process.
  */
 export async function runProcess(
   logger: Logger,
@@ -72,7 +75,7 @@ export async function runProcess(
   };
   const fail = (error: Error) => {
     logger.error('fatal error; stopping the service', { error });
-    // Also when it happens while stopping after a signal.
+    // Also set when the failure happens while stopping after a signal.
     exitCode = 1;
     void stop();
   };
@@ -88,8 +91,8 @@ export async function runProcess(
 }
 
 /**
- * Hears a signal from now on in place of whoever heard it while the program was still being read in. In this order: Node forgets a
- * signal that has come and was not passed on yet when nobody is left who listens.
+ * Replaces the signal listeners that were active while the program was loading. The new listener is added first because
+ * Node discards a pending signal when no listener is left.
  */
 function hearInstead(signal: 'SIGTERM' | 'SIGINT', listener: () => void): void {
   const former = process.listeners(signal);

@@ -1,14 +1,13 @@
 import type { AddressInfo, Server } from 'node:net';
 
-/** Where a server listens. */
 export interface ListenOptions {
   port: number;
   host: string;
-  /** The variable that chooses the port, for whoever has to choose another one. */
+  /** The environment variable that sets the port, for the error message. */
   setting: string;
 }
 
-/** Listens. @returns the port that was taken. @throws Error with the code EADDRINUSE that names the setting. */
+/** Starts to listen. @returns the actual port. @throws Error with the code EADDRINUSE that names the setting. */
 export async function listen(server: Server, { port, host, setting }: ListenOptions): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? taken(error) : error));

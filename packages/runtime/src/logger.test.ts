@@ -3,7 +3,7 @@ import winston from 'winston';
 import { AppError } from './app-error.ts';
 import { createLogger } from './logger.ts';
 
-/** What one call of the logger writes, read back. */
+/** Returns the parsed line that one logger call writes. */
 function lineOf(write: (logger: winston.Logger) => void, level?: string): Record<string, unknown> {
   const lines: string[] = [];
   const logger = createLogger('gateway', level);
@@ -29,11 +29,11 @@ test('a line has level, message, time and service', () => {
   });
 });
 
-test('what is below the level is not written', () => {
+test('omits messages below the level', () => {
   expect(lineOf((logger) => logger.info('ready'), 'warn')).toEqual({});
 });
 
-test('an error keeps its name, code, stack and the chain of its causes', () => {
+test('an error is logged with its name, code, stack and chain of causes', () => {
   const root = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   const middle = new TypeError('cannot load', { cause: root });
   const error = new AppError('unavailable', 'Not now.', { cause: middle, details: { partition: 3 } });
@@ -53,7 +53,7 @@ test('an error keeps its name, code, stack and the chain of its causes', () => {
   });
 });
 
-test('an error that may quote what somebody sent tells where it belongs, and nothing of it', () => {
+test('an error that may quote user input is logged with its location and without its message', () => {
   const secret = 'somebody@example.com';
   const refusal = (code: string) =>
     Object.assign(new Error(`Key (email)=(${secret}) exists`), {
@@ -86,20 +86,28 @@ test('an error that may quote what somebody sent tells where it belongs, and not
 });
 
 test.each([
-  ['deep in the facts', (error: Error) => ({ outcome: { attempts: [error] } }), ['outcome', 'attempts', 0, 'message']],
+  [
+    'nested in the metadata',
+    (error: Error) => ({ outcome: { attempts: [error] } }),
+    ['outcome', 'attempts', 0, 'message'],
+  ],
   ['under any name', (error: Error) => ({ reason: error }), ['reason', 'message']],
-  ['as one of several', (error: Error) => ({ error: new AggregateError([error]) }), ['error', 'errors', 0, 'message']],
-])('an error is found %s', (_, facts, path) => {
+  [
+    'in an AggregateError',
+    (error: Error) => ({ error: new AggregateError([error]) }),
+    ['error', 'errors', 0, 'message'],
+  ],
+])('an error is serialized %s', (_, facts, path) => {
   const line = lineOf((logger) => logger.error('failed', facts(new Error('boom'))));
   expect(line).toHaveProperty(path, 'boom');
 });
 
-test('an error given as the message or as the facts is told', () => {
+test('an error given as the message or as the metadata is logged', () => {
   expect(lineOf((logger) => logger.error(new Error('boom')))).toMatchObject({ message: 'boom' });
   expect(lineOf((logger) => logger.error('failed:', new Error('boom')))).toMatchObject({ message: 'failed: boom' });
 });
 
-test('a cause that is no error is told as text, and a circle of causes ends', () => {
+test('a cause that is not an error is logged as text, and circular causes end', () => {
   expect(lineOf((logger) => logger.error('x', { error: new Error('a', { cause: 'broken pipe' }) }))).toHaveProperty(
     ['error', 'cause'],
     'broken pipe',
@@ -109,7 +117,7 @@ test('a cause that is no error is told as text, and a circle of causes ends', ()
   expect(lineOf((logger) => logger.error('x', { error }))).toHaveProperty(['error', 'cause', 'cause', 'message'], 'a');
 });
 
-test('a bigint, such as an offset, and facts that refer to themselves can be logged', () => {
+test('logs bigints, such as offsets, and circular metadata', () => {
   const facts: Record<string, unknown> = { offset: 12_345_678_901_234_567_890n };
   facts.self = facts;
   expect(lineOf((logger) => logger.info('stored', { facts }))).toHaveProperty(

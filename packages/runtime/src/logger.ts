@@ -1,15 +1,18 @@
-/** The log of a process, and what it shows of an error. */
+/** Creates the log of a process, and serializes errors. */
 
 import winston from 'winston';
 import { isAppError } from './app-error.ts';
 
-/** Levels for the person on call: error = act now, warn = look this week, info = lifecycle, debug = per event. */
+/**
+ * Levels from the view of an operator: error means act now, warn means look this week, info is about the lifecycle,
+ * debug is per event.
+ */
 export type Logger = winston.Logger;
 
 /**
- * JSON lines on standard output. Never pass properties, keys or e-mail addresses: ids and counts only. Errors are told
- * without messages that may quote them (`describeError`).
- * @param service name written into every line.
+ * Writes JSON lines to standard output. Never log properties, keys or email addresses, only ids and counts. Error
+ * messages that may quote user input are omitted (`describeError`).
+ * @param service name that every line contains.
  */
 export function createLogger(service: string, level = 'info'): Logger {
   return winston.createLogger({
@@ -20,7 +23,9 @@ export function createLogger(service: string, level = 'info'): Logger {
   });
 }
 
-/** Errors, wherever they are, keep what they know; JSON alone would print them as `{}` and refuse a bigint. */
+/**
+ * Serializes errors and bigints anywhere in the metadata. JSON alone would write errors as `{}` and throw on a bigint.
+ */
 function toLoggable(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   return value instanceof Error ? describeError(value) : value;
@@ -29,8 +34,8 @@ function toLoggable(_key: string, value: unknown): unknown {
 const maxCauses = 5;
 
 /**
- * An error as a line of the log shows it: what it is, where it happened, and the chain of its causes. Messages that may
- * quote what somebody sent are left out (see `messageOf`); a database's error keeps the names of what it concerns.
+ * Describes an error for the log: its name, code and stack, and the chain of its causes. Messages that may quote user
+ * input are omitted (see `messageOf`). A database error keeps the names of its table, column and constraint.
  */
 function describeError(error: Error, depth = 0): Record<string, unknown> {
   const { code } = error as { code?: unknown };
@@ -47,15 +52,16 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
   };
 }
 
-/** Something that is no error may hold anything, so only its text is kept. */
+/** A cause that is not an error may be anything, so only its text is logged. */
 function describeCause(cause: unknown, depth: number): unknown {
   return cause instanceof Error ? describeError(cause, depth) : String(cause);
 }
 
 /**
- * PostgreSQL quotes the value it dislikes, which may be anybody's, in data exceptions (22), violations (23), exceeded limits
- * (54), what triggers raise (P0) and internal errors (XX000); elsewhere its messages speak of names and servers, which
- * whoever is on call needs. So do those of the typed client when it cannot connect. JSON.parse quotes what it reads.
+ * Returns the message unless it may quote user input. PostgreSQL quotes values in data exceptions (22), integrity
+ * violations (23), exceeded limits (54), errors raised by triggers (P0) and internal errors (XX000). Its other messages
+ * contain names and servers, which operators need. The same applies to the typed client when it cannot connect.
+ * JSON.parse quotes its input.
  */
 function messageOf(error: Error): string {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
@@ -74,7 +80,7 @@ function databaseDetails(error: Error): Record<string, unknown> {
   return Object.fromEntries(names.filter(([, name]) => typeof name === 'string'));
 }
 
-/** Without the first lines, which repeat the message. */
+/** Drops the first lines, which repeat the message. */
 function framesOf({ stack = '' }: Error): string {
   return stack
     .split('\n')

@@ -2,7 +2,7 @@ import { createMetrics, joinMetrics } from './metrics.ts';
 
 const metrics = createMetrics({ withProcessMetrics: false });
 
-test('a name without our prefix does not compile', () => {
+test('a metric name without the prefix does not compile', () => {
   // @ts-expect-error The check of types is the test: it fails when this line has no error.
   metrics.counter('mails_total', 'Mails');
   // @ts-expect-error As above.
@@ -12,7 +12,7 @@ test('a name without our prefix does not compile', () => {
 });
 
 test.each([false, true])(
-  'services of one process share no counts, and are told in one text (OpenMetrics: %p)',
+  'services in one process count separately and share one metrics text (OpenMetrics: %p)',
   async (hasExemplars) => {
     const ofService = (service: string, lanes: number) => {
       const own = createMetrics({ withProcessMetrics: false, hasExemplars, service });

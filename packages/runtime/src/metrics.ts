@@ -9,13 +9,13 @@ import {
   type RegistryContentType,
 } from 'prom-client';
 
-/** Ours are told from other programs' and from `process_…` and `nodejs_…` by their prefix. */
+/** The prefix distinguishes Millrace metrics from those of other programs and from `process_…` and `nodejs_…`. */
 export type MetricName = `millrace_${string}`;
 
-/** One registry per service, handed down as an argument. Label values must come from a bounded set. */
+/** One registry per service, passed as an argument. Label values must come from a bounded set. */
 export interface Metrics {
   registry: Registry<RegistryContentType>;
-  /** Whether histograms that ask for it keep the trace of one observation in each bucket. */
+  /** Whether histograms with exemplars store the trace of one observation per bucket. */
   hasExemplars: boolean;
   counter<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Counter<L>;
   gauge<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Gauge<L>;
@@ -29,11 +29,11 @@ export interface Metrics {
 }
 
 interface MetricsOptions {
-  /** Memory, CPU and event-loop figures, once per process; off in tests. */
+  /** Memory, CPU and event loop metrics, once per process. Tests turn them off. */
   withProcessMetrics?: boolean;
-  /** The figures are told as OpenMetrics then, which alone has a place for exemplars. */
+  /** Serves metrics in the OpenMetrics format, the only one that supports exemplars. */
   hasExemplars?: boolean;
-  /** Becomes a label of every series: several services of one process count under the same names. */
+  /** Added as a label to every series, so that several services of one process can use the same metric names. */
   service?: string;
 }
 
@@ -56,30 +56,30 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   };
 }
 
-/** Notes a value, and the trace it was seen in, where there is one. */
+/** Observes a value, and the trace in which it occurred, if any. */
 export type Observer<L extends string> = (value: number, labels: Record<L, string>, traceId: string | null) => void;
 
-/** @param histogram made `withExemplars`. */
+/** @param histogram must be created with `withExemplars`. */
 export function observerOf<L extends string>(metrics: Metrics, histogram: Histogram<L>): Observer<L> {
   if (!metrics.hasExemplars) return (value, labels) => histogram.observe(labels as LabelValues<L>, value);
   return (value, labels, traceId) =>
     histogram.observe({
       labels: labels as LabelValues<L>,
       value,
-      // Its type takes the histogram's own labels only.
+      // The type only allows the histogram's own labels.
       exemplarLabels: (traceId === null ? {} : { trace_id: traceId }) as LabelValues<L>,
     });
 }
 
-/** The figures of one process, as they travel to another one. */
+/** The metrics of one process, in the form in which they are sent to another one. */
 export type MetricsPart = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** Figures of several processes as one: sums, and averages where a sum would say nothing. */
+/** Combines the metrics of several processes: sums, or averages where a sum has no meaning. */
 export function sumMetrics(parts: readonly MetricsPart[]): Promise<string> {
   return AggregatorRegistry.aggregate([...parts]).metrics();
 }
 
-/** The text of several registries of one process as one: each name once, with the series of all. */
+/** Combines the text of several registries of one process: each name occurs once, with the series of all registries. */
 export async function joinMetrics(parts: readonly Metrics[]): Promise<string> {
   const texts = await Promise.all(parts.map(({ registry }) => registry.metrics()));
   const families = new Map<string, { head: string; series: string[] }>();
@@ -93,5 +93,5 @@ export async function joinMetrics(parts: readonly Metrics[]): Promise<string> {
   return `${told.join('\n')}${parts.some(({ hasExemplars }) => hasExemplars) ? `${endOfText}\n` : ''}`;
 }
 
-/** The last line of OpenMetrics. */
+/** The last line of an OpenMetrics text. */
 const endOfText = '# EOF';

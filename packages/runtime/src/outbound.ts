@@ -1,4 +1,7 @@
-/** Requests to addresses that callers have written: they lead to the internet, not into the network we run in. */
+/**
+ * Sends requests to URLs that users have entered. They may reach the internet, but not the network in which Millrace
+ * runs.
+ */
 
 import { lookup } from 'node:dns';
 import { type ClientRequest, type IncomingHttpHeaders, request as requestHttp } from 'node:http';
@@ -26,8 +29,8 @@ for (const [network, prefix] of [
   notPublic.addSubnet(network, prefix, 'ipv4');
 }
 for (const [network, prefix] of [
-  // Teredo, benchmarks, documentation and 6to4: all within the public range, none a place to send to. Teredo and 6to4
-  // hold an IPv4 address, which may be a private one.
+  // Teredo, benchmarking, documentation and 6to4. They are inside the public range but are not valid destinations.
+  // Teredo and 6to4 contain an IPv4 address, which may be private.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
@@ -35,13 +38,13 @@ for (const [network, prefix] of [
 ] as const) {
   notPublic.addSubnet(network, prefix, 'ipv6');
 }
-/** All of IPv6 that is the internet; whatever lies outside is local, translated, or of no use yet. */
+/** The public part of IPv6. Everything else is local, translated or unassigned. */
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 
 /**
- * Whether an address belongs to the internet, not to the network we run in. IPv4 written as IPv6 counts as IPv4; what is
- * no address does not.
+ * Whether an address is on the internet and not in a private network. IPv4-mapped IPv6 addresses are treated as IPv4.
+ * Returns false for text that is not an IP address.
  */
 export function isPublicAddress(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
@@ -55,7 +58,7 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** Why no connection was made. */
+/** Thrown instead of connecting to a private address. */
 export class PrivateAddressError extends Error {
   readonly code = 'EPRIVATEADDRESS';
 
@@ -65,10 +68,10 @@ export class PrivateAddressError extends Error {
 }
 
 /**
- * Looks names up for connections that callers have asked for. It is the connection's own lookup, so that a name cannot
- * lead somewhere else between the check and the connecting.
+ * Creates a lookup function for connections to user-provided hosts. The connection itself uses it, so a name cannot
+ * resolve to a different address between the check and the connection.
  *
- * @param mayBePrivate whether addresses of private networks are allowed.
+ * @param mayBePrivate whether addresses in private networks are allowed.
  */
 export function guardedLookup(mayBePrivate: boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -83,13 +86,13 @@ export function guardedLookup(mayBePrivate: boolean): LookupFunction {
   };
 }
 
-/** For hosts written as an address, which nobody looks up. @throws PrivateAddressError */
+/** Checks hosts that are IP addresses, for which no lookup takes place. @throws PrivateAddressError */
 export function checkLiteralHost(host: string, mayBePrivate: boolean): void {
   const address = host.replace(/^\[(.*)\]$/, '$1');
   if (!mayBePrivate && isIP(address) !== 0 && !isPublicAddress(address)) throw new PrivateAddressError();
 }
 
-/** The failures that are noticed here, by code. Other codes are those of Node.js, such as `ECONNREFUSED`. */
+/** Failures detected by Millrace, by code. All other codes come from Node.js, for example `ECONNREFUSED`. */
 const reasons = {
   ETIMEDOUT: 'did not respond in time',
   ECONNRESET: 'closed the connection before the end of its response',
@@ -98,7 +101,9 @@ const reasons = {
 } as const;
 type Failure = keyof typeof reasons;
 
-/** The predicate of a sentence that says why a request failed: `The server ${describeFailure(code)} (${code}).` */
+/**
+ * Returns the predicate of a sentence that says why a request failed: `The server ${describeFailure(code)} (${code}).`
+ */
 export function describeFailure(code: string): string {
   if (Object.hasOwn(reasons, code)) return reasons[code as Failure];
   return code.startsWith('HPE_') ? reasons.EBADSTATUS : 'could not be reached';
@@ -108,11 +113,14 @@ export interface OutboundRequest {
   method: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** Whether addresses of private networks are allowed. */
+  /** Whether addresses in private networks are allowed. */
   mayBePrivate: boolean;
-  /** From the lookup to the end of the response. */
+  /** The time limit from the lookup to the end of the response, in milliseconds. */
   timeoutMs: number;
-  /** The largest body. With `none` the body is not read, and the connection is closed after the headers. */
+  /**
+   * The maximum size of the response body. With `none`, the body is not read, and the connection is closed after the
+   * headers.
+   */
   mostBytes: number | 'none';
   signal?: AbortSignal | null | undefined;
 }
@@ -125,12 +133,11 @@ export interface OutboundResponse {
 }
 
 /**
- * Sends one request over its own connection, which is closed when the promise settles. Connections are not shared: one that
- * was opened with `mayBePrivate` would otherwise serve requests that may not go there. Redirects are not followed, because
- * their address was not checked.
- *
- * Listeners of a socket run outside of every try block, so an exception in one ends the process. They only collect bytes
- * here; the caller interprets the response after the promise has settled.
+ * Sends one request on its own connection, which is closed when the promise settles. Connections are not shared,
+ * because one that was opened with `mayBePrivate` could otherwise serve requests without that permission. Redirects are
+ * not followed, because their address was not checked.
+ * Socket listeners run outside of every try block, so an exception in one would end the process. They only collect
+ * bytes; the caller interprets the response after the promise has settled.
  *
  * @throws PrivateAddressError, the errors of Node.js, or an error with a code of `reasons`
  */
@@ -161,7 +168,7 @@ export async function sendOutbound(url: URL, options: OutboundRequest): Promise<
         });
         response.on('end', () => resolve({ status, headers: received, body: Buffer.concat(pieces) }));
       });
-      // Without a listener, a response with status 101 would be ignored. Node.js leaves its socket to the listener.
+      // Without this listener, a response with status 101 would be ignored. Node.js leaves the socket to the listener.
       request.on('upgrade', (_response, socket) => {
         socket.destroy();
         reject(failure('EBADSTATUS'));

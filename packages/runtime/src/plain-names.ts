@@ -1,20 +1,23 @@
-/** Names and messages that one account chose, as emails to other people may contain them. */
+/** Prepares user-provided names and messages for emails to other people. */
 
-/** Line breaks and other control characters: in an email, what follows could pass for a line of ours. */
+/**
+ * Line breaks and other control characters. In an email, the text after them could look like a line written by
+ * Millrace.
+ */
 const controlCharacters = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const lineBreak = /\r\n|[\n\v\f\r\x85\u2028\u2029]/;
 
-/** Whether a name is one line without `://`, which mail programs turn into a link. */
+/** Whether a name is a single line without `://`, which mail programs turn into a link. */
 export function isPlainName(name: string): boolean {
   return toPlainName(name) === name;
 }
 
-/** A name that was not checked when it was chosen, as one line without `://`. */
+/** Converts a name that was not checked on input to a single line without `://`. */
 export function toPlainName(name: string): string {
   return name.replaceAll(controlCharacters, ' ').replaceAll('://', ' ');
 }
 
-/** A message, marked line by line as a quotation. */
+/** Formats a message as a quotation, line by line. */
 export function quoteMessage(message: string): string {
   return message
     .split(lineBreak)
@@ -22,7 +25,7 @@ export function quoteMessage(message: string): string {
     .join('\n');
 }
 
-/** What is refused in a message that is sent to other people. */
+/** Whether a message contains a link. Messages to other people must not contain one. */
 export function hasLink(message: string): boolean {
   return message.includes('://');
 }

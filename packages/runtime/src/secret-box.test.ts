@@ -6,7 +6,7 @@ import { createSecretBox, SecretBoxError, secretsKeyFields } from './secret-box.
 const newKey = () => randomBytes(32).toString('base64');
 const secret = { user: 'u', password: 'Ω hunter2' };
 
-test('what is sealed opens again in its place, and tells nothing', () => {
+test('a sealed secret opens in its context, and reveals nothing', () => {
   const box = createSecretBox(newKey());
   const stored = box.seal(secret, 'row 1');
   expect(JSON.stringify(stored)).not.toContain('hunter2');
@@ -15,7 +15,7 @@ test('what is sealed opens again in its place, and tells nothing', () => {
   expect(box.seal(secret, 'row 1')).not.toEqual(stored);
 });
 
-test('it opens in no other place, and not when a bit of it was changed', () => {
+test('does not open a secret in another context or after a modification', () => {
   const box = createSecretBox(newKey());
   const { sealed } = box.seal(secret, 'row 1');
   expect(() => box.open({ sealed }, 'row 2')).toThrow(SecretBoxError);
@@ -24,7 +24,7 @@ test('it opens in no other place, and not when a bit of it was changed', () => {
     expect(() => box.open({ sealed: text }, 'row 1')).toThrow(SecretBoxError);
 });
 
-test('keys are rotated: the first seals, all of them open', () => {
+test('the first key seals and all keys open, so that keys can be rotated', () => {
   const [old, young] = [newKey(), newKey()];
   const sealed = { ...createSecretBox(old).seal(secret, 'x') };
   const both = createSecretBox(`${young}, ${old}`);
@@ -35,7 +35,7 @@ test('keys are rotated: the first seals, all of them open', () => {
   expect(() => createSecretBox(undefined).open(sealed, 'x')).toThrow(SecretBoxError);
 });
 
-test('a setting that changes is followed: for sealing at once, for opening where a key is missing', () => {
+test('follows changes of the setting, when it seals and when a key is missing to open', () => {
   const [old, young] = [newKey(), newKey()];
   let setting = old;
   const box = createSecretBox(() => setting);
@@ -51,7 +51,7 @@ test('a setting that changes is followed: for sealing at once, for opening where
   expect(() => box.seal(secret, 'x')).not.toThrow();
 });
 
-test('a key that is needed and missing is named, a key that is there is not', () => {
+test('requireKeys names only keys that are missing', () => {
   const box = createSecretBox(newKey());
   expect(() => box.requireKeys(box.keyIds)).not.toThrow();
   expect(() => box.requireKeys(['0123456789ab', ...box.keyIds])).toThrow(
@@ -60,7 +60,7 @@ test('a key that is needed and missing is named, a key that is there is not', ()
   expect(() => createSecretBox(undefined).requireKeys(box.keyIds)).toThrow(/SECRETS_KEY/);
 });
 
-test('what was never sealed comes back as it is; without a key nothing is sealed', () => {
+test('returns values that were never sealed unchanged, and cannot seal without a key', () => {
   const box = createSecretBox(undefined);
   expect(box.open(secret, 'x')).toEqual(secret);
   expect(box.newestPrefix).toBeNull();
@@ -75,7 +75,7 @@ test.each([
   ['short', false],
   [randomBytes(31).toString('base64').slice(0, 40), false],
   [`${newKey()},`, false],
-])('a setting is 32 bytes in base64: %#', (text, isRight) => {
+])('accepts only keys of 32 bytes in base64: %#', (text, isRight) => {
   const read = () => readConfig(Type.Object(secretsKeyFields), { SECRETS_KEY: text });
   if (isRight) expect(read().secretsKey).toBe(text);
   else expect(read).toThrow(/SECRETS_KEY is not valid/);

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { ConfigError } from './config.ts';
 import { secretSetting } from './secret-setting.ts';
 
-/** Settings of every service that keeps or uses other people's secrets (`secretsKey` ← `SECRETS_KEY`). */
+/** The setting of every service that stores or uses secrets of users (`secretsKey` ← `SECRETS_KEY`). */
 export const secretsKeyFields = secretSetting(
   'secretsKey',
   Type.Optional(
@@ -16,36 +16,45 @@ export const secretsKeyFields = secretSetting(
   'again before it encrypts a secret, and when a stored secret requires a key that is not loaded',
 );
 
-/** Something secret as it lies in the database: which key opens it, and what that key opens. */
+/** A secret as stored in the database. The text includes the id of its key. */
 export interface SealedSecret {
   sealed: string;
 }
 
-/** Keeps secrets out of databases and their copies: AES-256-GCM with a key that only services have. */
+/**
+ * Encrypts secrets in the database, so that copies of it do not reveal them. Uses AES-256-GCM with a key that only
+ * services have.
+ */
 export interface SecretBox {
-  /** Beginning of everything sealed by the newest key; null when there is no key. */
+  /** The prefix of everything encrypted with the newest key. Null without a key. */
   newestPrefix: string | null;
-  /** Names of the keys at hand. */
+  /** The ids of the loaded keys. */
   keyIds: readonly string[];
   /**
-   * Better no start than secrets that fail one by one.
-   * @param used names of the keys with which something is sealed.
-   * @throws ConfigError naming those that are missing.
+   * Fails at startup if a key is missing, instead of failing later for each secret.
+   * @param used ids of the keys with which secrets are encrypted.
+   * @throws ConfigError that names the missing keys.
    */
   requireKeys(used: readonly string[]): void;
   /**
-   * @param context where the secret belongs, e.g. the id of its row: sealed for one context it does not open in another.
+   * Encrypts a secret.
+   * @param context where the secret belongs, for example the id of its row. It cannot be decrypted with another
+   * context.
    * @throws Error without a key.
    */
   seal(secret: Record<string, unknown>, context: string): SealedSecret;
   /**
-   * @param stored what `seal` made; anything else was never sealed and comes back as it is.
-   * @throws SecretBoxError when no key at hand opens it.
+   * Decrypts a secret.
+   * @param stored the result of `seal`. Anything else was never encrypted and is returned unchanged.
+   * @throws SecretBoxError if no loaded key can decrypt it.
    */
   open(stored: Record<string, unknown>, context: string): Record<string, unknown>;
 }
 
-/** No key at hand opens a secret, or it does not belong where it lies. The message holds nothing of the secret. */
+/**
+ * Thrown if no loaded key can decrypt a secret, or if it belongs to another context. The message contains no part of
+ * the secret.
+ */
 export class SecretBoxError extends Error {}
 
 const version = 'v1';
@@ -54,8 +63,8 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * @param setting as `secretsKeyFields` allow it; undefined: nothing can be sealed, and nothing sealed be opened. What it is at
- * the moment may be asked for by a function.
+ * @param setting in the format of `secretsKeyFields`. If undefined, nothing can be encrypted or decrypted. A function
+ * returns the current value.
  */
 export function createSecretBox(setting: string | (() => string) | undefined): SecretBox {
   const current = keyRing(typeof setting === 'function' ? setting : () => setting ?? '');
@@ -98,14 +107,14 @@ interface Keys {
   byId: ReadonlyMap<string, Buffer>;
 }
 
-/** The keys as the setting has them now. Whoever needs one that was there before is spared asking. */
+/** Returns the current keys of the setting. If the needed key is already loaded, the setting is not read again. */
 function keyRing(setting: () => string): (needed?: string) => Keys {
   let text: string | undefined;
   let keys: Keys = { newest: undefined, byId: new Map() };
   return (needed) => {
     if (needed !== undefined && keys.byId.has(needed)) return keys;
     const now = setting();
-    // What is no list of keys, because somebody has just mistyped it, is not taken.
+    // An invalid key list, for example because of a typo during editing, is ignored with a warning.
     if (now === text) return keys;
     text = now;
     const read = readKeys(now);
@@ -125,7 +134,7 @@ function readKeys(text: string): Keys | null {
   return { newest: all[0], byId: new Map(all.map(({ id, key }) => [id, key])) };
 }
 
-/** Names a key without telling anything of it, so that nobody has to number keys. */
+/** Derives an id from a key without revealing it, so that operators do not have to number their keys. */
 function keyIdOf(key: Buffer): string {
   return createHash('sha256').update('millrace secrets key\n').update(key).digest('hex').slice(0, 12);
 }

@@ -5,8 +5,9 @@ import { followFile } from './setting-files.ts';
 type FileOf<N extends string> = `${N}File`;
 
 /**
- * Two settings for one secret: `redisPassword` from `REDIS_PASSWORD`, or from the file that `REDIS_PASSWORD_FILE` names
- * (`readConfig` reads it, and refuses both). Spread into the schema of a service's config.
+ * Defines two settings for one secret: `redisPassword` from `REDIS_PASSWORD`, or from the file in
+ * `REDIS_PASSWORD_FILE`. `readConfig` reads the file, and rejects the config if both are set. Spread into a service's
+ * config schema.
  *
  * @param follows when the file is read, for the description.
  */
@@ -24,7 +25,7 @@ export const readForEachConnection = 'again for each new connection';
 
 type SecretConfig<N extends string> = { readonly [Name in N | FileOf<N>]?: Static<TString> | undefined };
 
-/** The secret as it is at each call, undefined when it is not set. */
+/** Returns a function that reads the current secret, or undefined if it is not set. */
 export function secretOf<N extends string>(config: SecretConfig<N>, name: N): (() => string) | undefined {
   const [value, file] = [config[name], config[fileOf(name)]];
   if (file !== undefined) return followFile(file, value ?? '');

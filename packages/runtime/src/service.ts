@@ -1,4 +1,4 @@
-/** What a service is to the process it runs in, and the process that runs one alone. */
+/** The interface between a service and the process that runs it, and the program that runs a single service. */
 
 import { reportCertificates } from './certificate-metrics.ts';
 import { environment } from './environment.ts';
@@ -7,28 +7,34 @@ import { createLifecycle, type Lifecycle, runProcess, type Stoppable } from './l
 import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-/** What a process gives to each service in it. Signals, V8's flags and the end of the process are the process's own. */
+/**
+ * What a process provides to each of its services. Signals, V8 flags and the end of the process are left to the
+ * process.
+ */
 export interface ServiceHost {
   logger: Logger;
   metrics: Metrics;
-  /** Where it says how it is. The process answers for it, or it answers on a port of its own. */
+  /** The health checks of the service. They are served by the process, or by the service on its own port. */
   health: Health;
-  /** It cannot go on: the whole process stops, and ends with code 1. */
+  /** Reports a fatal error: the whole process stops and exits with code 1. */
   fail(error: Error): void;
 }
 
 export interface StartedService extends Stoppable {
-  /** Resolves when it works, with what the log shall say of it; rejects when it cannot. It may be stopped before. */
+  /**
+   * Resolves when the service is ready, with facts for the log. Rejects if the start fails. The service may be stopped
+   * before that.
+   */
   started: Promise<ServiceFacts>;
 }
 
 interface ServiceFacts {
-  /** Where it answers, if it has a port of its own. */
+  /** The port of the service, if it has its own. */
   port?: number;
   [fact: string]: unknown;
 }
 
-/** The settings that every service has. */
+/** Settings that every service has. */
 export interface ServiceConfig {
   readonly logLevel: string;
   readonly healthPort?: number;
@@ -39,24 +45,23 @@ export interface ServiceConfig {
 
 export interface Service<Config extends ServiceConfig> {
   name: string;
-  /** @throws ConfigError */
   readConfig(env: Record<string, string | undefined>): Config;
-  /** How long stopping may take. */
+  /** The time limit for stopping, in milliseconds. */
   stopWithinMs(config: Config): number;
-  /** Whether its histograms keep traces beside their figures. */
+  /** Whether histograms of the service store exemplars. */
   isTraced?(config: Config): boolean;
   start(config: Config, host: ServiceHost): StartedService;
 }
 
-/** @param begin starts the parts of a service in order; they are stopped in reverse, also when it has not come to its end. */
+/** @param begin starts the parts of a service in order. They are stopped in reverse order, also if `begin` fails. */
 export function startParts(logger: Logger, begin: (lifecycle: Lifecycle) => Promise<ServiceFacts>): StartedService {
   const lifecycle = createLifecycle(logger);
   return { started: begin(lifecycle), stop: () => lifecycle.stop() };
 }
 
 /**
- * Runs one service as this process. With a setting `healthPort` the process has a small server that answers for it.
- * @param readMetrics the text of `/metrics`, when it is not that of this process alone.
+ * Runs one service as this process. If the `healthPort` setting is present, a small server answers health checks.
+ * @param readMetrics returns the text of `/metrics` if it includes more than this process.
  */
 export async function runService<Config extends ServiceConfig>(
   service: Service<Config>,
@@ -66,7 +71,7 @@ export async function runService<Config extends ServiceConfig>(
   const { name } = service;
   const logger = createLogger(name, config.logLevel);
   await runProcess(logger, service.stopWithinMs(config), async (lifecycle, fail) => {
-    // Figures that are added up have no place for exemplars.
+    // Metrics that are summed over processes cannot have exemplars.
     const metrics = createMetrics({ hasExemplars: service.isTraced?.(config) === true && readMetrics === undefined });
     const health = createHealth(metrics, readMetrics?.(metrics));
     reportCertificates(config, metrics);
@@ -82,7 +87,7 @@ export async function runService<Config extends ServiceConfig>(
   });
 }
 
-/** A service without a port of its own is asked on that of the process. */
+/** Starts a health server for a service without its own HTTP port. */
 async function answerHealth(
   { healthPort: port, healthHost: host = '0.0.0.0' }: ServiceConfig,
   { lifecycle, health }: { lifecycle: Lifecycle; health: Health },

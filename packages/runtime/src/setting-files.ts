@@ -1,11 +1,11 @@
-/** The files that settings name: secrets, also ones that are exchanged while a process runs, and certificates. */
+/** Reads the files in settings: certificates, and secrets that may be replaced while the process runs. */
 
 import { readFileSync } from 'node:fs';
 import { environmentName } from './environment.ts';
 
 /**
- * What a file says, read again at every call: Kubernetes exchanges the files of a secret in place. In a moment in which the
- * file is missing or empty it is what it said last.
+ * Returns a function that reads the current content of a file, because Kubernetes replaces the files of a secret in
+ * place. While the file is missing or empty, the function returns the previous content.
  */
 export function followFile(file: string, first: string): () => string {
   let last = first;
@@ -13,15 +13,16 @@ export function followFile(file: string, first: string): () => string {
     try {
       last = readFileSync(file, 'utf8').trim() || last;
     } catch {
-      // Being exchanged. What cannot be read for longer shows when a server no longer takes what it said last.
+      // The file is being replaced. If it stays unreadable, the problem shows when a server rejects the previous
+      // secret.
     }
     return last;
   };
 }
 
 /**
- * What stands in the files of fields that have a companion for it: `redisPassword` in the file of `REDIS_PASSWORD_FILE`.
- * @returns texts and problems by the field that they are for.
+ * Reads the secrets of fields that have a companion: `redisPassword` from the file in `REDIS_PASSWORD_FILE`.
+ * @returns texts and problems by field.
  */
 export function readSecretFiles(
   fields: readonly string[],
@@ -52,15 +53,15 @@ function readText(file: string): { text: string } | { problem: string } {
   }
 }
 
-/** What stood in a file when it was read. */
+/** The content of a file when it was read. */
 export interface PemFile {
   file: string;
   text: string;
 }
 
 /**
- * The certificate or key that a setting names, undefined when it names none or none that can be used.
- * @param variable how the setting is called, for its problem, which is added to `problems`.
+ * Reads the certificate or key file of a setting. Returns undefined if it is unset or invalid.
+ * @param variable the environment variable, for the message that is added to `problems`.
  */
 export function readPem(variable: string, file: string | undefined, problems: string[]): PemFile | undefined {
   if (file === undefined) return undefined;

@@ -2,7 +2,10 @@ import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import type { KeyValue } from './key-value.ts';
 
-/** The port inside one process: bounded, lost at exit. Messages reach only this process. */
+/**
+ * Stores values in this process. The number of entries is limited, they are lost at exit, and messages reach only this
+ * process.
+ */
 export function createInProcessKeyValue({ maxEntries = 100_000, maxCharacters = 64 * 2 ** 20 } = {}): KeyValue {
   const entries = new LRUCache<string, string>({
     max: maxEntries,
@@ -12,7 +15,7 @@ export function createInProcessKeyValue({ maxEntries = 100_000, maxCharacters = 
   const messages = new EventEmitter().setMaxListeners(0);
   return {
     get: async (key) => entries.get(key) ?? null,
-    // The map takes a lifetime of 0 for "forever".
+    // The cache interprets a TTL of 0 as "forever".
     set: async (key, value, ttlSeconds) => void entries.set(key, value, { ttl: Math.max(1, ttlSeconds * 1000) }),
     setIfAbsent: async (key, value, ttlSeconds) => {
       const isFree = entries.get(key) === undefined;
@@ -26,7 +29,7 @@ export function createInProcessKeyValue({ maxEntries = 100_000, maxCharacters = 
         return count;
       }),
     delete: async (key) => void entries.delete(key),
-    // The prefix keeps a channel named "error" from being taken for the emitter's own.
+    // The prefix distinguishes a channel named "error" from the emitter's own error event.
     publish: async (channel, message) => void messages.emit(`channel ${channel}`, message),
     subscribe: async (channel, onMessage) => void messages.on(`channel ${channel}`, onMessage),
     isHealthy: () => true,

@@ -1,23 +1,26 @@
 import { createRedisClient, watchSentinels } from './redis-client.ts';
 import type { RedisConnection } from './redis-config.ts';
 
-/** What a server says of itself; numbers are bytes. */
+/** What a Redis server reports about itself. Sizes are in bytes. */
 export interface RedisFacts {
   version: string;
-  /** A replica takes no writes. */
+  /** A replica does not accept writes. */
   isReplica: boolean;
   usedMemory: number;
-  /** 0: as much as the machine has. */
+  /** 0 means that only the machine's memory is the limit. */
   maxMemory: number;
-  /** What happens when it is full, e.g. `noeviction`. */
+  /** The eviction policy when the memory is full, for example `noeviction`. */
   policy: string;
-  /** Memory of its machine; 0 when it does not say. */
+  /** The memory of the machine, or 0 if unknown. */
   machineMemory: number;
-  /** Whether it could save what it holds the last time it tried; where it has to and cannot, it takes no writes. */
+  /**
+   * Whether the last attempt to save to disk succeeded. A server that is configured to save but cannot do so may reject
+   * writes.
+   */
   isSaved: boolean;
 }
 
-/** Asks the server, or one node of a cluster, once. @throws the driver's error when it does not answer. */
+/** Queries the server, or one node of a cluster, once. @throws the driver's error if the server does not respond. */
 export async function inspectRedis(connection: RedisConnection, timeoutMs: number): Promise<RedisFacts> {
   const client = createRedisClient(connection, {
     commandTimeout: timeoutMs,
@@ -25,7 +28,7 @@ export async function inspectRedis(connection: RedisConnection, timeoutMs: numbe
     maxRetriesPerRequest: 1,
     retryStrategy: () => 100,
   });
-  // The error of a command only says that it was given up.
+  // A command's error only says that the command was abandoned. The connection error has the cause.
   let lastError: unknown;
   client.on('error', (error) => {
     lastError = error;

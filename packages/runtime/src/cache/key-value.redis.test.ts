@@ -6,7 +6,7 @@ import type { KeyValue } from './key-value.ts';
 import { createRedisKeyValue } from './redis.ts';
 
 const logger = createLogger('test', 'error');
-/** Generous: these tests are about what commands do, not about a busy machine. */
+/** The limits are generous because these tests are about commands, not about timing on a busy machine. */
 const redisOptions = () => ({
   ...{ keyPrefix: `test:${randomUUID()}:`, commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs },
 });
@@ -17,7 +17,7 @@ async function ready(store: KeyValue): Promise<KeyValue> {
 }
 
 const adapters: [string, () => Promise<KeyValue>][] = [
-  ['in the process', async () => createInProcessKeyValue()],
+  ['in this process', async () => createInProcessKeyValue()],
   ['on Redis', async () => ready(createRedisKeyValue(testServers().redisUrl, logger, redisOptions()))],
 ];
 
@@ -28,29 +28,32 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
   });
   afterEach(() => store.stop());
 
-  test('has nothing under an unknown key', async () => {
+  test('returns null for an unknown key', async () => {
     expect(await store.get('unknown')).toBeNull();
     await store.delete('unknown');
   });
 
-  test.each(['phc_abc', 'a key: with "everything" *?[x] and Ünïcödé 👍', ''])('keeps a value under %j', async (key) => {
-    await store.set(key, 'a value\nwith everything "👍" \0', 60);
-    expect(await store.get(key)).toBe('a value\nwith everything "👍" \0');
-    expect(await store.get(`${key}2`)).toBeNull();
-  });
+  test.each(['phc_abc', 'a key: with "everything" *?[x] and Ünïcödé 👍', ''])(
+    'stores a value under the key %j',
+    async (key) => {
+      await store.set(key, 'a value\nwith everything "👍" \0', 60);
+      expect(await store.get(key)).toBe('a value\nwith everything "👍" \0');
+      expect(await store.get(`${key}2`)).toBeNull();
+    },
+  );
 
-  test('tells an empty value from none', async () => {
+  test('distinguishes an empty value from a missing one', async () => {
     await store.set('empty', '', 60);
     expect(await store.get('empty')).toBe('');
   });
 
-  test('keeps the latest value', async () => {
+  test('returns the latest value', async () => {
     await store.set('key', 'old', 60);
     await store.set('key', 'new', 60);
     expect(await store.get('key')).toBe('new');
   });
 
-  test('sets what is not there, and nothing else', async () => {
+  test('setIfAbsent sets a value only if the key is absent', async () => {
     expect(await store.setIfAbsent('key', 'first', 60)).toBe(true);
     expect(await store.setIfAbsent('key', 'second', 60)).toBe(false);
     expect(await store.get('key')).toBe('first');
@@ -60,20 +63,20 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.get('key')).toBe('fourth');
   });
 
-  test('forgets what is deleted', async () => {
+  test('returns null after a delete', async () => {
     await store.set('key', 'value', 60);
     await store.delete('key');
     expect(await store.get('key')).toBeNull();
   });
 
-  test('forgets a value when its time is over, and no other', async () => {
+  test('drops a value when its TTL ends, and no other value', async () => {
     await store.set('long', 'value', 60);
     await store.set('short', 'value', 0.2);
-    await eventually(async () => (await store.get('short')) === null, { what: 'The end of the short life' });
+    await eventually(async () => (await store.get('short')) === null, { what: 'The end of the short TTL' });
     expect(await store.get('long')).toBe('value');
   });
 
-  test('counts the lifetime from the latest set', async () => {
+  test('measures the TTL from the latest set', async () => {
     await store.set('key', 'old', 0.2);
     await store.set('key', 'new', 60);
     await store.set('marker', 'x', 0.4);
@@ -81,12 +84,12 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.get('key')).toBe('new');
   });
 
-  test('does not keep a value for ever when the lifetime rounds to nothing', async () => {
+  test('does not store a value indefinitely when its TTL rounds to zero', async () => {
     await store.set('key', 'value', 0.000_1);
     await eventually(async () => (await store.get('key')) === null, { what: 'The end of the value' });
   });
 
-  test('counts several counters at once, in their order', async () => {
+  test('changes several counters in one call, and returns them in the same order', async () => {
     const add = (key: string, by: number, atLeast = 0) => ({ key, by, atLeast, ttlSeconds: 60 });
     expect(await store.addToCounters([])).toEqual([]);
     expect(await store.addToCounters([add('a', 3), add('b', 0), add('a key: "x" *?', 1)])).toEqual([3, 0, 1]);
@@ -94,20 +97,20 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.addToCounters([add('a', 2 ** 40)])).toEqual([2 ** 40 + 7]);
   });
 
-  test('raises a counter that has forgotten what was counted, and no other', async () => {
+  test('raises only a counter that is below its minimum', async () => {
     const add = (by: number, atLeast: number) => [{ key: 'a', by, atLeast, ttlSeconds: 60 }];
     expect(await store.addToCounters(add(1, 100))).toEqual([100]);
     expect(await store.addToCounters(add(1, 50))).toEqual([101]);
   });
 
-  test('forgets a counter when its time is over', async () => {
+  test('drops a counter when its TTL ends', async () => {
     await store.addToCounters([{ key: 'a', by: 3, atLeast: 0, ttlSeconds: 0.2 }]);
     await store.set('marker', 'x', 0.4);
     await eventually(async () => (await store.get('marker')) === null, { what: 'The end of the marker' });
     expect(await store.addToCounters([{ key: 'a', by: 1, atLeast: 0, ttlSeconds: 60 }])).toEqual([1]);
   });
 
-  test('carries messages to every subscriber of the channel, in order, and to no other', async () => {
+  test('delivers messages to every subscriber of the channel in order, and to no other', async () => {
     const received: Record<string, string[]> = { one: [], two: [], other: [], error: [] };
     await store.subscribe('project-keys', (message) => void received.one?.push(message));
     await store.subscribe('project-keys', (message) => void received.two?.push(message));
@@ -122,7 +125,7 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(received).toEqual({ one: ['phc_a', '*', ''], two: ['phc_a', '*', ''], other: [], error: [] });
   });
 
-  test('calls nobody any more once it is stopped, and can be stopped twice', async () => {
+  test('delivers no message after stop, and can be stopped twice', async () => {
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
     await subscribed(store, 'channel', () => received);
@@ -135,7 +138,7 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
   });
 });
 
-test('two clients on one Redis share values and messages, unless their prefixes differ', async () => {
+test('two clients of one Redis share values and messages only if their prefixes are equal', async () => {
   const { redisUrl } = testServers();
   const options = redisOptions();
   const stores = await Promise.all(
@@ -165,23 +168,23 @@ test('two clients on one Redis share values and messages, unless their prefixes 
   }
 });
 
-test('a store in the process is bounded', async () => {
+test('the store in this process evicts old entries at its limit', async () => {
   const store = createInProcessKeyValue({ maxEntries: 2 });
   for (const key of ['a', 'b', 'c']) await store.set(key, key, 60);
   expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([null, 'b', 'c']);
 });
 
-/** A subscription takes effect a moment after it was asked for. */
+/** A subscription takes effect shortly after the call, so publish until a message arrives. */
 async function subscribed(store: KeyValue, channel: string, received: () => readonly string[]): Promise<void> {
   await eventually(
     async () => {
-      await store.publish(channel, 'are you there?');
+      await store.publish(channel, 'ping');
       return received().length > 0;
     },
     { what: `The subscription to ${channel}` },
   );
-  // Messages keep their order: after this one none of the others comes any more.
+  // Messages stay in order, so no earlier message arrives after this one.
   const last = randomUUID();
   await store.publish(channel, last);
-  await eventually(() => received().includes(last), { what: 'The last question' });
+  await eventually(() => received().includes(last), { what: 'The last message' });
 }

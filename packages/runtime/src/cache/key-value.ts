@@ -1,47 +1,46 @@
-/** A change of one counter. */
 export interface CounterChange {
   key: string;
-  /** A whole number; 0 asks for the count. */
+  /** An integer. 0 only reads the counter. */
   by: number;
   /**
-   * What the counter is raised to when it would be less after the change. Who knows that so much was counted already
-   * heals a store that has forgotten.
+   * The minimum value after the change. A caller that knows how much was already counted can restore a counter that the
+   * store has lost.
    */
   atLeast: number;
-  /** From now on, more than 0. */
+  /** TTL in seconds from this change, more than 0. */
   ttlSeconds: number;
 }
 
 /**
- * The key-value port: Redis in production, a map in the process for the embedded system. Everything stored through it
- * is a copy or a counter: losing it costs time, never data.
+ * A key-value store: Redis in production, or a map in this process for the embedded system. It only holds copies and
+ * counters, so losing it costs time but no data.
  */
 export interface KeyValue {
   /**
-   * Null when absent. Like every command here it rejects with an AppError `unavailable` when the store cannot be
-   * reached within its time limit; callers decide what that means.
+   * Returns null if the key is absent. Like every command of this store, it rejects with an AppError `unavailable` if
+   * the store cannot be reached within its time limit. The caller decides how to proceed.
    */
   get(key: string): Promise<string | null>;
-  /** Replaces value and lifetime. @param ttlSeconds more than 0; fractions count. */
+  /** Replaces the value and its TTL. @param ttlSeconds more than 0, may be fractional. */
   set(key: string, value: string, ttlSeconds: number): Promise<void>;
-  /** Sets what is not there yet. @returns whether it was not. */
+  /** Sets a value only if the key is absent. @returns whether the value was set. */
   setIfAbsent(key: string, value: string, ttlSeconds: number): Promise<boolean>;
   delete(key: string): Promise<void>;
   /**
-   * Changes counters in one round trip, each atomically, and gives their new counts in the same order. A counter that
-   * is not there counts from 0. After a rejection it is unknown whether the changes took effect.
-   * @param changes at most some hundreds, each of another key.
+   * Changes counters in one round trip, each atomically, and returns their new values in the same order. A missing
+   * counter starts at 0. After a rejection it is unknown whether the changes took effect.
+   * @param changes at most a few hundred, each for a different key.
    */
   addToCounters(changes: readonly CounterChange[]): Promise<number[]>;
-  /** Best-effort message to all processes that subscribe now, e.g. "this distinct id is hot". */
+  /** Sends a best-effort message to all current subscribers, for example "this distinct id is hot". */
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Calls back for each message until the store is stopped. Survives an absent store: messages of that time are lost,
-   * later ones arrive. `onMessage` must not throw.
+   * Calls back for each message until the store is stopped. The subscription survives an outage of the store: messages
+   * sent during the outage are lost, and later ones arrive. `onMessage` must not throw.
    */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<void>;
-  /** Whether a command sent now would reach the store, as far as is known. */
+  /** Whether a command sent now would probably reach the store. */
   isHealthy(): boolean;
-  /** Idempotent. Commands after it reject or find nothing. */
+  /** Idempotent. Later commands reject or find nothing. */
   stop(): Promise<void>;
 }

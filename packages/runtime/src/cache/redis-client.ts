@@ -5,7 +5,7 @@ export type RedisClient = Redis | Cluster;
 
 export type ClientOptions = RedisOptions & { connectTimeout: number; retryStrategy(attempt: number): number };
 
-/** A client for what the connection describes: one server, the server that sentinels name, or a cluster. */
+/** Creates a client for a single server, a server that sentinels monitor, or a cluster. */
 export function createRedisClient(connection: RedisConnection, options: ClientOptions): RedisClient {
   const { nodes, sentinel, isCluster, database, tls } = connection;
   const server: RedisOptions = {
@@ -22,7 +22,7 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
       enableOfflineQueue,
       clusterRetryStrategy: retryStrategy,
     });
-    // Before it connects for the first time.
+    // The event is emitted before the node connects for the first time.
     cluster.on('+node', (node: Redis) => followCredentials(node.options, connection));
     return cluster;
   }
@@ -31,10 +31,11 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
         ...server,
         sentinels: nodes,
         name: sentinel.master,
-        // Told by the sentinels, and not only by a connection that broke.
+        // Follow failover messages of the sentinels in addition to broken connections.
         failoverDetector: true,
         sentinelRetryStrategy: retryStrategy,
-        // The driver's other limits are those of the server: a sentinel that says nothing would be asked for ever.
+        // The driver's other limits apply to the server only. Without this one, a sentinel that does not respond would
+        // block indefinitely.
         sentinelCommandTimeout: options.connectTimeout,
         ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
       })
@@ -44,17 +45,17 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
 }
 
 /**
- * Connects again where the driver gives up for good: it does when sentinels tell it of another server in the moment in which it
- * asks them for one, which is when a server fails.
+ * Reconnects when the driver gives up permanently. The driver does so if sentinels announce a new server while it is
+ * asking them for one, which is exactly what happens when a server fails.
  *
- * @returns what ends the connection.
+ * @returns a function that ends the connection.
  */
 export function keepConnected(client: RedisClient, retryDelayMs: number): () => void {
   let isStopped = false;
   client.on('end', () => {
     if (isStopped) return;
     setTimeout(() => {
-      // How it goes is told by events.
+      // The outcome is reported by events.
       if (!isStopped) client.connect().catch(() => {});
     }, retryDelayMs);
   });
@@ -65,13 +66,11 @@ export function keepConnected(client: RedisClient, retryDelayMs: number): () => 
 }
 
 /**
- * Tells of each sentinel that does not answer, once until it does.
- *
- * Reason: ioredis 6.0.0 listens to no errors of the connections on which sentinels tell of a failover, and prints each of
- * them to standard error, past the log.
- * Relies on: `connector.connectToSentinel`, which makes these connections.
- * Witness: redis-topologies.redis-server.test.ts. If ioredis changes, this throws at start.
- * May go: when the driver listens to them itself.
+ * Reports each sentinel that does not respond, once until it responds again.
+ * Reason: ioredis 6.0.0 does not handle errors of the connections on which sentinels announce a failover, and prints
+ * them to standard error, bypassing the log. Relies on: `connector.connectToSentinel`, which creates these connections.
+ * Test: redis-topologies.redis-server.test.ts. If ioredis changes, this function throws at startup. Remove it when the
+ * driver handles these errors.
  */
 export function watchSentinels(
   client: RedisClient,
@@ -100,7 +99,7 @@ export function watchSentinels(
   });
 }
 
-/** The driver looks at its options whenever it connects. */
+/** Makes the driver read the current credentials whenever it connects. */
 function followCredentials(options: RedisOptions, { credentials }: RedisConnection): void {
   for (const name of ['username', 'password', 'sentinelPassword'] as const) {
     if (options[name] === undefined || options[name] === null) continue;

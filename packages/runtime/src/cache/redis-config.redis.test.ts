@@ -4,7 +4,7 @@ import { createRedisKeyValue } from './redis.ts';
 import { redisConnection } from './redis-config.ts';
 
 const { authorityFile, otherAuthorityFile } = testCertificates;
-/** How a client that speaks TLS begins: with the type of its first message (22). */
+/** A TLS client begins with the type of its first message, 22 for a handshake. */
 const handshake = String.fromCharCode(22);
 
 test.each([
@@ -55,7 +55,7 @@ test.each([
       tls: { rejectUnauthorized: true, secureContext: expect.anything() },
     },
   ],
-])('%j', (config, expected) => {
+])('redisConnection reads %j', (config, expected) => {
   const connection = redisConnection(config);
   const { credentials, ...place } = connection ?? { credentials: () => ({}) };
   expect(connection && { ...place, ...credentials() }).toEqual(expected);
@@ -73,13 +73,13 @@ test.each([
   [{ redisUrl: 'redis://:secret@a', redisPassword: 'secret' }, 'REDIS_PASSWORD is set, but'],
   [{ redisUrl: 'redis://u:secret@a', redisUsername: 'v' }, 'REDIS_USERNAME is set, but'],
   [{ redisUrl: 'redis://:secret@a', redisSentinelPassword: 'secret' }, 'but REDIS_MODE is not sentinel'],
-])('%j is refused', (config, problem) => {
+])('rejects %j', (config, problem) => {
   expect(() => redisConnection(config)).toThrow(problem);
   expect(() => redisConnection(config)).not.toThrow('secret');
 });
 
-describe('a server behind TLS', () => {
-  /** What came of a first connection: `ready`, or why not. */
+describe('a Redis server with TLS', () => {
+  /** Returns `ready` if the first connection succeeded, or its error code. */
   async function tried(certificate: TestCertificate | null, redisCaFile?: string): Promise<string> {
     const target = new URL(testServers().redisUrl);
     const behind = { host: target.hostname, port: Number(target.port || 6379) };
@@ -102,19 +102,19 @@ describe('a server behind TLS', () => {
     return outcome;
   }
 
-  test('is used when its certificate is right', async () => {
+  test('is used when its certificate is valid', async () => {
     expect(await tried(testCertificates.ofThisHost(), authorityFile)).toBe('ready');
   });
 
   test.each([
-    ['of another host', testCertificates.ofOtherHost(), authorityFile, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['of another authority', testCertificates.ofThisHost(), otherAuthorityFile, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    ['of an unknown authority', testCertificates.ofThisHost(), undefined, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ])('with a certificate %s is refused', async (_what, certificate, file, code) => {
+    ['for another host', testCertificates.ofOtherHost(), authorityFile, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['from another authority', testCertificates.ofThisHost(), otherAuthorityFile, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['from an unknown authority', testCertificates.ofThisHost(), undefined, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ])('is rejected when its certificate is %s', async (_what, certificate, file, code) => {
     expect(await tried(certificate, file)).toBe(code);
   });
 
-  test('that has no certificate gets a handshake and no command', async () => {
+  test('gets a handshake and no command when it has no certificate', async () => {
     expect(await tried(null, authorityFile)).not.toBe('ready');
   });
 });

@@ -5,8 +5,8 @@ import { readForEachConnection, secretOf, secretSetting } from '../secret-settin
 import { readPem } from '../setting-files.ts';
 
 /**
- * How a service is told of its Redis. Spread into a service's config schema; each is read from the environment variable of
- * its name (`redisCaFile` ← `REDIS_CA_FILE`).
+ * Settings of the Redis connection. Spread them into a service's config schema. Each is read from the environment
+ * variable with the same name (`redisCaFile` ← `REDIS_CA_FILE`).
  */
 export const redisConfigFields = {
   ...secretSetting(
@@ -54,18 +54,21 @@ type RedisConfig = { readonly [Name in keyof typeof redisConfigFields]?: Static<
 export interface RedisConnection {
   /** The server, some nodes of the cluster, or the sentinels. */
   nodes: { host: string; port: number }[];
-  /** With it, the nodes are sentinels that know where the server of this name is. */
+  /** If present, the nodes are sentinels that monitor the server with this name. */
   sentinel?: { master: string };
   isCluster?: true;
-  /** Who this process is to the server and to the sentinels, at the moment. */
+  /** Returns the current credentials for the server and the sentinels. */
   credentials(): RedisCredentials;
-  /** The number of a database; clusters have one only. */
+  /** The database number. Clusters have only database 0. */
   database?: number;
-  /** With it, always TLS and a certificate of this host by a known authority; without it, in the clear. */
+  /**
+   * If present, every connection uses TLS and requires a certificate for the host from a trusted authority. If absent,
+   * connections are not encrypted.
+   */
   tls?: FollowedTls;
 }
 
-/** Named as the options of the driver. */
+/** The names match the driver's options. */
 export interface RedisCredentials {
   username?: string;
   password?: string;
@@ -73,8 +76,8 @@ export interface RedisCredentials {
 }
 
 /**
- * The connection that the settings describe, undefined when they describe none.
- * @throws ConfigError with everything that does not fit together, never the address: it may hold a password.
+ * Returns the connection for the settings, or undefined if they do not configure one.
+ * @throws ConfigError with all invalid combinations. It never contains the URL, which may include a password.
  */
 export function redisConnection(config: RedisConfig): RedisConnection | undefined {
   const problems: string[] = [];
@@ -85,7 +88,7 @@ export function redisConnection(config: RedisConfig): RedisConnection | undefine
       'REDIS_CA_FILE is set, but REDIS_URL does not start with rediss://, so the connection would not be encrypted',
     );
   }
-  // Nobody may think that TLS, or anything else, is asked for there.
+  // Parameters are rejected because ignoring, for example, `?tls=true` would be dangerous.
   if (redisUrl?.includes('?'))
     problems.push('REDIS_URL must not contain parameters after a ?. Start it with rediss:// to use TLS');
   const ca = readPem('REDIS_CA_FILE', redisCaFile, problems);
@@ -105,7 +108,7 @@ export function redisConnection(config: RedisConfig): RedisConnection | undefine
   };
 }
 
-/** In the address or beside it, in the environment or in a file. */
+/** Returns the current credentials from the URL or from separate settings, each in a variable or in a file. */
 function followCredentials(config: RedisConfig): () => RedisCredentials {
   const url = secretOf(config, 'redisUrl');
   const ownPassword = secretOf(config, 'redisPassword');
@@ -125,7 +128,7 @@ function followCredentials(config: RedisConfig): () => RedisCredentials {
 
 type Address = Pick<RedisConnection, 'nodes' | 'database'> & RedisCredentials;
 
-/** `redis://user:password@host:port,host:port/database`; undefined when it cannot be read. */
+/** Parses `redis://user:password@host:port,host:port/database`. Returns undefined if it is not valid. */
 function readAddress(url: string, problems: string[]): Address | undefined {
   const [, user, password, hosts = '', database] =
     /^rediss?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?#@]+)(?:\/(\d*))?$/.exec(url) ?? [];

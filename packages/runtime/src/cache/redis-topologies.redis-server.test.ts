@@ -38,7 +38,7 @@ async function open(config: Parameters<typeof redisConnection>[0], log = logger)
 const counters = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, at) => ({ key, by: at, atLeast: 0, ttlSeconds: 60 }));
 const urlOf = (...nodes: OwnRedis[]) => `redis://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
 
-/** Everything the port can do, on this store and from it to itself. */
+/** Uses every command of the store once. */
 async function expectToWork(store: KeyValue): Promise<void> {
   await store.set('key', 'value', 60);
   expect(await store.get('key')).toBe('value');
@@ -57,7 +57,7 @@ async function expectToWork(store: KeyValue): Promise<void> {
   );
 }
 
-itWithRedis('a cluster: keys of one call lie on several nodes', async () => {
+itWithRedis('a cluster distributes the keys of one call over several nodes', async () => {
   const nodes = await Promise.all([1, 2, 3].map(() => start({ password, settings: ['cluster-enabled yes'] })));
   const [first, second, third] = nodes as [OwnRedis, OwnRedis, OwnRedis];
   await first.client.cluster('ADDSLOTSRANGE', 0, 5460);
@@ -75,13 +75,13 @@ itWithRedis('a cluster: keys of one call lie on several nodes', async () => {
   expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(1);
 });
 
-/** The bus of a node is on a port that is not the usual 10000 more. */
+/** The cluster bus is on a custom port instead of the default offset of 10000. */
 async function meet(first: OwnRedis, other: OwnRedis): Promise<void> {
   const bus = (await other.client.config('GET', 'cluster-port')) as string[];
   await first.client.call('CLUSTER', 'MEET', '127.0.0.1', other.port, bus[1] ?? '');
 }
 
-/** A server, one that has its data, and a sentinel that puts the second in the place of the first. */
+/** Starts a server, its replica, and a sentinel that promotes the replica if the server fails. */
 async function startWatchedPair(): Promise<{ master: OwnRedis; replica: OwnRedis; sentinel: OwnRedis }> {
   const master = await start({ password, settings: ['repl-diskless-sync-delay 0'] });
   const replica = await start({
@@ -101,17 +101,17 @@ async function startWatchedPair(): Promise<{ master: OwnRedis; replica: OwnRedis
   await eventually(
     async () => ((await sentinel.client.call('SENTINEL', 'REPLICAS', 'events')) as unknown[]).length > 0,
     {
-      what: 'the sentinel knowing the replica',
+      what: 'the sentinel discovering the replica',
     },
   );
-  // One that has never had the data is not put in the place of its master.
+  // A replica without a copy of the data is not promoted.
   await eventually(async () => (await replica.client.info('replication')).includes('master_link_status:up'), {
-    what: 'the replica having the data',
+    what: 'the replica having a copy of the data',
   });
   return { master, replica, sentinel };
 }
 
-/** By a sentinel that is asked at this port. */
+/** Connects through the sentinel on this port. */
 const bySentinel = (port: number) => ({
   redisUrl: `redis://127.0.0.1:${port}`,
   redisMode: 'sentinel' as const,
@@ -127,12 +127,12 @@ async function expectReplicaToWork(store: KeyValue, replica: OwnRedis): Promise<
       () => false,
     );
   await eventually(after, { what: 'the replica' });
-  // The sentinel tells of the failover once more by itself, upon which the driver connects again.
+  // The sentinel announces the failover again, and the driver then reconnects once more.
   await eventually(() => expectToWork(store), { what: 'the store' });
   expect(await replica.client.get('millrace:after')).toBe('failover');
 }
 
-itWithRedis('sentinels: the server they name, and after its death the one they name then', async () => {
+itWithRedis('follows the sentinels to their server, and to the new one after a failover', async () => {
   const { master, replica, sentinel } = await startWatchedPair();
   const store = await open(bySentinel(sentinel.port));
   await expectToWork(store);
@@ -140,7 +140,7 @@ itWithRedis('sentinels: the server they name, and after its death the one they n
   await expectReplicaToWork(store, replica);
 });
 
-itWithRedis('sentinels, one of which is away: it is said once', async () => {
+itWithRedis('logs once that one of the sentinels is not responding', async () => {
   const { sentinel } = await startWatchedPair();
   const nobody = await freePort(0);
   const { logged } = await keepLogs(talkative, async () => {
@@ -148,22 +148,22 @@ itWithRedis('sentinels, one of which is away: it is said once', async () => {
     const store = await open({ ...bySentinel(sentinel.port), redisUrl: both }, talkative);
     await expectToWork(store);
   });
-  // The driver would print it, had nobody listened.
+  // Without an error listener, the driver would print the error instead.
   expect(logged).toMatchObject([{ level: 'warn', message: 'Redis sentinel is not responding', port: nobody }]);
 });
 
-itWithRedis('sentinels that name another server while they are being asked for one', async () => {
+itWithRedis('follows the sentinels when they announce a new server during a lookup', async () => {
   const { master, replica, sentinel } = await startWatchedPair();
   const proxy = await createFaultProxy({ targetPort: sentinel.port });
   try {
     const store = await open(bySentinel(proxy.port));
     await expectToWork(store);
-    // What the sentinel tells by itself comes through, what it is asked waits.
+    // Messages that the sentinel sends on its own arrive, while responses to lookups are delayed.
     proxy.holdNew();
     await master.kill();
     const named = () => sentinel.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'events');
     await eventually(async () => expect(await named()).toEqual(['127.0.0.1', String(replica.port)]), {
-      what: 'the sentinel naming the replica',
+      what: 'the sentinel returning the replica',
     });
     await proxy.pass();
     await expectReplicaToWork(store, replica);
@@ -172,7 +172,7 @@ itWithRedis('sentinels that name another server while they are being asked for o
   }
 });
 
-itWithRedis('sentinels, one of which says nothing: another is asked', async () => {
+itWithRedis('asks another sentinel when one does not respond', async () => {
   const master = await start({ password });
   const settings = [`sentinel monitor events 127.0.0.1 ${master.port} 1`, `sentinel auth-pass events ${password}`];
   const sentinel = await start({ password: 'watcher', isSentinel: true, settings });

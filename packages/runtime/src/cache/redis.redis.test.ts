@@ -7,7 +7,7 @@ import { createRedisKeyValue } from './redis.ts';
 const logger = createLogger('test', 'error');
 let proxy: FaultProxy;
 let store: KeyValue;
-/** Past the proxy. */
+/** Connects without the proxy. */
 let direct: KeyValue;
 
 beforeEach(async () => {
@@ -38,11 +38,11 @@ const commands: [string, () => Promise<unknown>][] = [
 
 const faults: [string, () => unknown][] = [
   ['refuses connections', () => proxy.refuse()],
-  ['gives no answer', () => proxy.blackHole()],
+  ['does not respond', () => proxy.blackHole()],
 ];
 
 describe.each(faults)('while Redis %s', (_, fault) => {
-  test.each(commands)('%s rejects instead of waiting, and works again by itself', async (_command, run) => {
+  test.each(commands)('%s rejects immediately, and works again after the fault', async (_command, run) => {
     await eventually(run);
     await fault();
     await expect(run()).rejects.toMatchObject({ name: 'AppError', kind: 'unavailable', cause: expect.any(Error) });
@@ -52,19 +52,19 @@ describe.each(faults)('while Redis %s', (_, fault) => {
     await eventually(run);
   });
 
-  test('a subscription made before hears again afterwards', async () => {
+  test('an existing subscription receives messages again after the fault', async () => {
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
     await expectMessages(received);
     await fault();
-    // Both connections are given up: the one for commands, and the subscriber's, which only listens.
+    // Both connections are closed: the one for commands and the one for subscriptions.
     await eventually(() => store.get('key').catch(() => !store.isHealthy()), { what: 'The loss of the connection' });
     await proxy.pass();
     await expectHealth(true);
     await expectMessages(received);
   });
 
-  test('a subscription made meanwhile hears afterwards', async () => {
+  test('a subscription created during the fault receives messages afterwards', async () => {
     await fault();
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
@@ -73,19 +73,19 @@ describe.each(faults)('while Redis %s', (_, fault) => {
   });
 });
 
-test('a subscriber finds out by itself that the network swallowed its connection', async () => {
+test('a subscriber detects a silently lost connection without sending a command', async () => {
   const received: string[] = [];
   await store.subscribe('channel', (message) => void received.push(message));
   await expectMessages(received);
   proxy.blackHole();
   const before = proxy.connectionCount();
-  // Nobody sends a command, so only the pings of the subscriber can find out.
+  // No command is sent, so only the subscriber's pings can detect the loss.
   await eventually(() => proxy.connectionCount() > before, { what: 'The attempt to connect anew' });
   await proxy.pass();
   await expectMessages(received);
 });
 
-test('a command that was refused is not done later behind the back of its caller', async () => {
+test('a rejected command is not executed later', async () => {
   await proxy.refuse();
   await expectHealth(false);
   await expect(store.set('key', 'ghost', 60)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -94,7 +94,7 @@ test('a command that was refused is not done later behind the back of its caller
   await eventually(async () => expect(await store.get('key')).toBeNull());
 });
 
-test('a command in flight when the connection breaks rejects', async () => {
+test('a command in flight rejects when the connection breaks', async () => {
   proxy.blackHole();
   const waiting = store.get('key');
   const rejected = expect(waiting).rejects.toMatchObject({ kind: 'unavailable' });
@@ -102,14 +102,14 @@ test('a command in flight when the connection breaks rejects', async () => {
   await rejected;
 });
 
-test('a store that has been stopped rejects and does not come back', async () => {
+test('a stopped store rejects commands and does not reconnect', async () => {
   await store.stop();
   await expect(store.get('key')).rejects.toMatchObject({ kind: 'unavailable' });
   await eventually(() => proxy.connectionCount() === 0, { what: 'The end of its connections' });
   expect(store.isHealthy()).toBe(false);
 });
 
-/** Passes once a message published from elsewhere arrives. */
+/** Passes once a message published through the direct connection arrives. */
 async function expectMessages(received: string[]): Promise<void> {
   const message = randomUUID();
   await eventually(

@@ -10,13 +10,13 @@ import {
 } from './redis-client.ts';
 import { type RedisConnection, redisConnection } from './redis-config.ts';
 
-/** A subscriber sends nothing by itself, so that a connection swallowed by the network would stay forever. */
+/** Interval of pings on a subscriber connection. Without them, a silently lost connection would never be detected. */
 const subscriberPingMs = 5000;
 
-/** How long it takes until a lost connection is created again; longer the more often that has failed. */
+/** Delay before the first reconnect attempt. It grows with each failed attempt. */
 const firstRetryMs = 100;
 
-/** A script and not a pipeline: it is one command for the server, with one answer and one time limit. */
+/** A script instead of a pipeline: for the server it is one command with one response and one time limit. */
 const addToCountersScript = `
 local counts = {}
 for i, key in ipairs(KEYS) do
@@ -30,7 +30,6 @@ for i, key in ipairs(KEYS) do
 end
 return counts`;
 
-/** Without an address there is nothing to connect to. */
 function connectionTo(redisUrl: string): RedisConnection {
   const connection = redisConnection({ redisUrl });
   if (connection === undefined) throw new Error('The Redis URL is empty.');
@@ -38,9 +37,9 @@ function connectionTo(redisUrl: string): RedisConnection {
 }
 
 /**
- * The port on Redis. Commands fail at once while the connection is down (no offline queue) and after
- * `commandTimeoutMs` when the server does not answer, so that a dead Redis costs milliseconds, not requests. A connection that
- * is silent for `silenceTimeoutMs` while an answer is due is given up and created again.
+ * Stores values in Redis. Commands fail immediately while the connection is down (no offline queue), and after
+ * `commandTimeoutMs` if the server does not respond, so a Redis outage delays a request by milliseconds instead of
+ * failing it. A connection that stays silent for `silenceTimeoutMs` while a response is due is closed and opened again.
  */
 export function createRedisKeyValue(
   addressOrConnection: string | RedisConnection,
@@ -51,7 +50,8 @@ export function createRedisKeyValue(
   const options = {
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1000,
-    // The driver waits so long for the other side to close, even of a connection that is gone, and the process waits with it.
+    // The driver waits this long for the other side to close a connection, even a broken one, and delays the end of the
+    // process.
     disconnectTimeout: 100,
     socketTimeout: silenceTimeoutMs,
     enableOfflineQueue: false,
@@ -92,7 +92,7 @@ export function createRedisKeyValue(
     addToCounters: (changes) =>
       run(async () => {
         if (changes.length === 0) return [];
-        // The keys of one command have to be on one node of a cluster.
+        // In a cluster, all keys of one command must be on the same node.
         const commands = connection.isCluster ? changes.map((change) => [change]) : [changes];
         return (await Promise.all(commands.map((some) => changeCounters(client, some)))).flat();
       }),
@@ -119,22 +119,23 @@ interface Subscriber {
   stop(): void;
 }
 
-/** The subscriber keeps its subscriptions over reconnects, and they may be made before the first connection. */
+/** Keeps subscriptions over reconnects. They can be created before the first connection. */
 function createSubscriber(connection: RedisConnection, options: ClientOptions): Subscriber {
   const client = createRedisClient(connection, {
     ...options,
     commandTimeout: undefined,
-    // The driver's own way leaves a promise to nobody, whose failure ends the process when it is stopped meanwhile.
+    // The driver's own resubscription creates an unhandled promise. Its rejection would end the process if the client
+    // is stopped in the meantime.
     autoResubscribe: false,
   });
   const disconnect = keepConnected(client, firstRetryMs);
-  // One for each subscription, as many as there are.
+  // Each subscription adds a listener, and their number is not limited.
   client.setMaxListeners(0);
-  // The other connection reports the same trouble.
+  // The other connection reports the same errors.
   client.on('error', () => {});
   watchSentinels(client, () => {});
   const channels = new Set<string>();
-  // What breaks off is done again with the next connection.
+  // A failed attempt is repeated after the next connection.
   const subscribe = (...some: string[]) => void client.subscribe(...some).catch(() => {});
   client.on('ready', () => {
     if (channels.size > 0) subscribe(...channels);

@@ -19,13 +19,13 @@ const place = () => `127.0.0.1:${server.port}`;
 
 itWithRedis.each([
   [
-    'a password beside the address',
+    'a password outside the URL',
     {},
     (password: string) => password,
     () => ({ REDIS_URL: `redis://${place()}`, REDIS_PASSWORD_FILE: secret.file('redis') }),
   ],
   [
-    'an address with a password',
+    'a URL with a password',
     {},
     (password: string) => `redis://:${password}@${place()}`,
     () => ({ REDIS_URL_FILE: secret.file('redis') }),
@@ -36,7 +36,7 @@ itWithRedis.each([
     (password: string) => password,
     () => ({ REDIS_URL: `redis://${place()}`, REDIS_MODE: 'cluster', REDIS_PASSWORD_FILE: secret.file('redis') }),
   ],
-])('%s: open connections stay, new ones use the new password', async (_, how, textOf, settings) => {
+])('keeps open connections, and uses the new password for new ones: %s', async (_, how, textOf, settings) => {
   server = await startOwnRedis({ password: 'first', ...how });
   if ('settings' in how) await server.client.cluster('ADDSLOTSRANGE', 0, 16_383);
   secret = mountSecret({ redis: textOf('first') });
@@ -53,9 +53,11 @@ itWithRedis.each([
     const { logged } = await keepLogs(logger, async () => {
       await server.client.config('SET', 'requirepass', 'second');
       expect(await works()).toBe(true);
-      // All but the connection that asks for it.
+      // Closes all normal connections except the one that runs this command.
       await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal');
-      await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, { what: 'a refusal' });
+      await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, {
+        what: 'a rejected password',
+      });
       expect(await works()).toBe(false);
       secret.exchange({ redis: textOf('second') });
       await eventually(works, { what: 'a connection with the new password' });
@@ -66,7 +68,7 @@ itWithRedis.each([
   }
 });
 
-itWithRedis('sentinels, with passwords of their own: both are exchanged while nothing restarts', async () => {
+itWithRedis('rotates the passwords of sentinels and server without a restart', async () => {
   server = await startOwnRedis({ password: 'first' });
   const sentinel = await startOwnRedis({
     ...{ password: 'watcher', isSentinel: true },
@@ -92,7 +94,7 @@ itWithRedis('sentinels, with passwords of their own: both are exchanged while no
     await keepLogs(logger, async () => {
       await sentinel.client.acl('SETUSER', 'default', 'resetpass', '>watcher-two');
       await cut(sentinel);
-      // The way to the server is known; nobody has to ask again.
+      // The address of the server is known, so the sentinel is not needed yet.
       expect(await works()).toBe(true);
       await cut(server);
       await eventually(async () => (await refusals(sentinel)) > 0, { what: 'a refusal by the sentinel' });
@@ -114,33 +116,38 @@ itWithRedis('sentinels, with passwords of their own: both are exchanged while no
   }
 });
 
-itWithRedis('who may not listen any more goes on, and hears again by the first connection that may', async () => {
-  server = await startOwnRedis({ password: 'first' });
-  secret = mountSecret({});
-  const store = createRedisKeyValue(`redis://:first@${place()}`, logger, { commandTimeoutMs: patienceMs });
-  const heard: string[] = [];
-  const expectToHear = async (message: string) =>
-    eventually(
-      async () => {
-        await store.publish('channel', message);
-        return heard.includes(message);
-      },
-      { what: `the message ${message}` },
-    );
-  try {
-    await eventually(() => store.isHealthy(), { what: 'the connection' });
-    await store.subscribe('channel', (message) => void heard.push(message));
-    await expectToHear('first');
-    await keepLogs(logger, async () => {
-      // Ends connections that listen.
-      await server.client.acl('SETUSER', 'default', 'resetchannels');
-      await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, { what: 'a refusal' });
-      expect(await store.get('key')).toBeNull();
-      await server.client.acl('SETUSER', 'default', 'allchannels');
-      await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal');
-      await expectToHear('second');
-    });
-  } finally {
-    await store.stop();
-  }
-});
+itWithRedis(
+  'a client that loses permission to subscribe keeps working, and receives messages again on the first connection that has the permission',
+  async () => {
+    server = await startOwnRedis({ password: 'first' });
+    secret = mountSecret({});
+    const store = createRedisKeyValue(`redis://:first@${place()}`, logger, { commandTimeoutMs: patienceMs });
+    const heard: string[] = [];
+    const expectToHear = async (message: string) =>
+      eventually(
+        async () => {
+          await store.publish('channel', message);
+          return heard.includes(message);
+        },
+        { what: `the message ${message}` },
+      );
+    try {
+      await eventually(() => store.isHealthy(), { what: 'the connection' });
+      await store.subscribe('channel', (message) => void heard.push(message));
+      await expectToHear('first');
+      await keepLogs(logger, async () => {
+        // This command closes connections with subscriptions.
+        await server.client.acl('SETUSER', 'default', 'resetchannels');
+        await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, {
+          what: 'a denied command',
+        });
+        expect(await store.get('key')).toBeNull();
+        await server.client.acl('SETUSER', 'default', 'allchannels');
+        await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal');
+        await expectToHear('second');
+      });
+    } finally {
+      await store.stop();
+    }
+  },
+);

@@ -15,7 +15,7 @@ import type { Mailer } from './mailer.ts';
 let server: MailServer;
 let proxy: FaultProxy;
 let mailer: Mailer;
-// Where the lines go is the outside edge.
+// Captures log lines at the logger.
 const lines: unknown[] = [];
 const logger = { warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger;
 const metrics = createMetrics({ withProcessMetrics: false });
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const mail = { to: 'ada@example.com', subject: 'Grüße', text: 'Zeile 1\nZeile 2 – mit Umlaut: ä' };
 
-test('a mail arrives with its sender, its reply address and its text', async () => {
+test('delivers a mail with its sender, reply address and text', async () => {
   expect(await mailer.send({ ...mail, replyTo: 'grace@example.com' })).toEqual({ result: 'accepted' });
   expect(server.mails.at(-1)).toMatchObject({
     from: 'no-reply@millrace.test',
@@ -45,13 +45,13 @@ test('a mail arrives with its sender, its reply address and its text', async () 
   expect(server.mails.at(-1)?.body).toContain('Zeile 2 – mit Umlaut: ä');
 });
 
-test('line breaks in what people wrote make no header of their own', async () => {
+test('line breaks in user input do not create headers', async () => {
   await mailer.send({ ...mail, subject: 'Hello\r\nBcc: eve@example.com' });
   expect(server.mails.at(-1)?.to).toEqual(['ada@example.com']);
   expect(server.mails.at(-1)?.headers.bcc).toBeUndefined();
 });
 
-test('an unknown mailbox and an address that is none are refused for good', async () => {
+test('reports a permanent refusal for an unknown mailbox and for an invalid address', async () => {
   server.refuse('gone@example.com');
   expect(await mailer.send({ ...mail, to: 'gone@example.com' })).toEqual({
     result: 'refused',
@@ -61,14 +61,14 @@ test('an unknown mailbox and an address that is none are refused for good', asyn
   expect(await mailer.send({ ...mail, to: 'nobody' })).toMatchObject({ result: 'refused', isPermanent: true });
 });
 
-test('the log says that and why, never to whom or what', async () => {
+test('logs the refusal and its code, but neither the recipient nor the content', async () => {
   lines.length = 0;
   server.refuse('secret@example.com');
   await mailer.send({ ...mail, to: 'secret@example.com' });
   expect(lines).toEqual([['could not send an email', { result: 'refused', isPermanent: true, code: '550' }]]);
 });
 
-test('a server that is away or silent is told apart from one that refuses, and is used again when it is back', async () => {
+test('reports an unreachable server differently from a refusal, and uses the server again when it is back', async () => {
   await proxy.refuse();
   expect(await mailer.send(mail)).toMatchObject({ result: 'unreachable' });
   await proxy.pass();
@@ -80,14 +80,14 @@ test('a server that is away or silent is told apart from one that refuses, and i
   expect(await mailer.send(mail)).toEqual({ result: 'accepted' });
 });
 
-test('attempts are counted by what came of them', async () => {
+test('counts attempts by result', async () => {
   const text = await metrics.registry.metrics();
   expect(text).toMatch(/millrace_mails_total\{result="accepted"\} \d/);
   expect(text).toContain('millrace_mails_total{result="refused"} 3');
   expect(text).toContain('millrace_mails_total{result="unreachable"} 2');
 });
 
-test('an address in a file is read for each mail: the password changes without a restart', async () => {
+test('reads an SMTP URL from a file for each mail, so that the password can change without a restart', async () => {
   let password = 'first';
   const strict = await startMailServer({ password: () => password });
   const addressWith = (secret: string) => strict.url.replace('//', `//millrace:${secret}@`);
@@ -98,7 +98,7 @@ test('an address in a file is read for each mail: the password changes without a
   try {
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     password = 'second';
-    // The connection that is open was let in.
+    // The open connection is already authenticated.
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     lines.length = 0;
     secret.exchange({ smtp: 'half of an addr' });
@@ -106,7 +106,7 @@ test('an address in a file is read for each mail: the password changes without a
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     expect(lines).toEqual([['SMTP_URL is no longer a valid URL; keeping the previous one']]);
     secret.exchange({ smtp: addressWith('wrong') });
-    // Not the fault of whoever it is for: it can be sent again.
+    // The refusal is not caused by the recipient, so the mail can be retried.
     expect(await own.send(mail)).toEqual({ result: 'refused', isPermanent: false, code: '535' });
     secret.exchange({ smtp: addressWith('second') });
     const sent = await Promise.all(Array.from({ length: 8 }, () => own.send(mail)));

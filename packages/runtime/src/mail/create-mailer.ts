@@ -4,8 +4,8 @@ import { followTransport } from './follow-transport.ts';
 import type { Mailer, MailOutcome, SmtpSettings } from './mailer.ts';
 
 /**
- * Sends mail over SMTP with a few kept connections. Addresses and contents are never logged: what a server answers may
- * quote them, so only its code is kept.
+ * Sends mail over SMTP with a small connection pool. Addresses and contents are never logged. Server responses may
+ * quote them, so only the response code is kept.
  */
 export function createMailer(
   settings: SmtpSettings,
@@ -35,12 +35,12 @@ async function attempt(send: () => Promise<unknown>): Promise<MailOutcome> {
   } catch (error) {
     const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
     const name = typeof code === 'string' ? code : 'UNKNOWN';
-    // Not about this mail: it goes out when the password is right again.
+    // The refusal is not about this mail. It can be sent once the password is correct.
     if (name === 'EAUTH') return { result: 'refused', isPermanent: false, code: String(responseCode ?? name) };
     if (typeof responseCode === 'number' && responseCode >= 400) {
       return { result: 'refused', isPermanent: responseCode >= 500, code: String(responseCode) };
     }
-    // An address the library itself takes for none was never offered to the server.
+    // The library rejected the address before offering it to the server.
     if (name === 'EENVELOPE') return { result: 'refused', isPermanent: true, code: name };
     return { result: 'unreachable', code: name };
   }

@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import type { Logger } from '../logger.ts';
 import type { SmtpSettings } from './mailer.ts';
 
-/** Enough for a bulk of twenty invites to take a second, few enough for servers that count connections. */
+/** Enough to send twenty invites within a second, but few enough for servers that limit connections. */
 const maxConnections = 5;
 
 type Transport = ReturnType<typeof openTransport>;
@@ -10,11 +10,11 @@ type Transport = ReturnType<typeof openTransport>;
 interface Pool {
   url: string;
   transport: Transport;
-  /** Mails that are being sent over it. */
+  /** The number of mails in progress. */
   busy: number;
 }
 
-/** Kept connections to the server that the address names at the moment. */
+/** Keeps a connection pool for the current SMTP URL. */
 export function followTransport(settings: SmtpSettings, logger: Logger) {
   const { url } = settings;
   const read = typeof url === 'string' ? () => url : url;
@@ -29,7 +29,7 @@ export function followTransport(settings: SmtpSettings, logger: Logger) {
     const address = read();
     if (address === current.url || address === refused) return current;
     if (!isAddress(address)) {
-      // Once for each state of the file: should it be the last one, somebody has to hear of it.
+      // Warn once per content of the file, because the error may be permanent.
       refused = address;
       logger.warn('SMTP_URL is no longer a valid URL; keeping the previous one');
       return current;
@@ -41,7 +41,7 @@ export function followTransport(settings: SmtpSettings, logger: Logger) {
   }
 
   return {
-    /** Connections to a former address are closed when the last mail over them has ended. */
+    /** Closes connections to a former URL when the last mail on them is done. */
     async use<T>(send: (transport: Transport) => Promise<T>): Promise<T> {
       const pool = latest();
       pool.busy += 1;
@@ -68,7 +68,7 @@ function openTransport(url: string, { from, timeoutMs }: SmtpSettings) {
       url,
       pool: true,
       maxConnections,
-      // The message is sent again by whoever asked, not by the pool.
+      // The caller decides whether to retry a mail, not the pool.
       maxRequeues: 0,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
@@ -79,7 +79,7 @@ function openTransport(url: string, { from, timeoutMs }: SmtpSettings) {
     },
     { from },
   );
-  // An idle connection that broke: the pool replaces it.
+  // The pool replaces idle connections that broke.
   transport.on('error', () => {});
   return transport;
 }

@@ -19,7 +19,7 @@ const usual: Record<Step, string> = {
   ...{ DATA: '354 go on\r\n', end: '250 taken\r\n' },
 };
 
-/** A mail server that behaves, except at one step, at which the script has the connection. */
+/** A mail server that behaves normally except at one step, at which the script controls the connection. */
 const at =
   (badStep: Step | null, script: SocketScript = () => {}): SocketScript =>
   (socket) => {
@@ -53,22 +53,22 @@ const late = { result: 'unreachable' };
 // biome-ignore format: a case is one line
 const cases: [string, string, SocketScript, object][] = [
   ['H-201', 'silence instead of a greeting', at('greeting'), late],
-  ['H-202', 'a slow greeting without end', at('greeting', (socket) => drip(socket, '220-hi\r\n')), late],
-  ['H-203', 'a greeting without end', at('greeting', (socket) => pour(socket, '220-hi\r\n'.repeat(1000))), unreachable],
-  ['H-204', 'a greeting line without end', at('greeting', (socket) => pour(socket, 'x'.repeat(8192))), unreachable],
+  ['H-202', 'an endless slow greeting', at('greeting', (socket) => drip(socket, '220-hi\r\n')), late],
+  ['H-203', 'an endless greeting', at('greeting', (socket) => pour(socket, '220-hi\r\n'.repeat(1000))), unreachable],
+  ['H-204', 'an endless greeting line', at('greeting', (socket) => pour(socket, 'x'.repeat(8192))), unreachable],
   ['H-205', 'noise instead of a greeting', at('greeting', say(noise)), failed],
-  ['H-206', 'noise without end', at('greeting', (socket) => pour(socket, noise)), failed],
+  ['H-206', 'endless noise', at('greeting', (socket) => pour(socket, noise)), failed],
   ['H-207', 'an HTTP response', at('greeting', say('HTTP/1.1 400 Bad\r\n\r\n')), failed],
   ['H-208', 'the code 000', at('greeting', say('000 hi\r\n')), failed],
   ['H-209', 'the code 999', at('greeting', say('999 hi\r\n')), failed],
   ['H-210', 'a code of two digits', at('greeting', say('22 hi\r\n')), failed],
   ['H-211', 'a refusal of all clients', at('greeting', say('554 no\r\n')), refused],
-  ['H-212', 'an end', at('greeting', (socket) => void socket.end()), unreachable],
+  ['H-212', 'a closed connection', at('greeting', (socket) => void socket.end()), unreachable],
   ['H-213', 'a reset', at('greeting', (socket) => void socket.resetAndDestroy()), unreachable],
   ['H-214', 'silence after the greeting', at('EHLO'), late],
-  ['H-215', 'features without end', at('EHLO', (socket) => pour(socket, '250-SIZE 1\r\n'.repeat(1000))), unreachable],
-  ['H-216', 'a feature of TLS that is none', at('EHLO', say('250-hi\r\n250 STARTTLS\r\n')), failed],
-  ['H-217', 'an end after the greeting', at('EHLO', (socket) => void socket.end()), unreachable],
+  ['H-215', 'endless features', at('EHLO', (socket) => pour(socket, '250-SIZE 1\r\n'.repeat(1000))), unreachable],
+  ['H-216', 'STARTTLS without support for it', at('EHLO', say('250-hi\r\n250 STARTTLS\r\n')), failed],
+  ['H-217', 'a closed connection after the greeting', at('EHLO', (socket) => void socket.end()), unreachable],
   ['H-218', 'a largest size of 1 byte', at('EHLO', say('250-hi\r\n250 SIZE 1\r\n')), accepted],
   ['H-219', 'a wrong code for the sender', at('MAIL', say('354 go on\r\n')), failed],
   ['H-220', 'a refused sender', at('MAIL', say('550 no\r\n')), refused],
@@ -76,7 +76,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['H-222', 'silence after the sender', at('MAIL'), late],
   ['H-223', 'a refused recipient', at('RCPT', say('550 no\r\n')), { result: 'refused', isPermanent: true }],
   ['H-224', 'a recipient with the code 999', at('RCPT', say('999 no\r\n')), failed],
-  ['H-225', 'an end after the recipient', at('RCPT', (socket) => void socket.end()), unreachable],
+  ['H-225', 'a closed connection after the recipient', at('RCPT', (socket) => void socket.end()), unreachable],
   ['H-226', 'a line of 2 MB', at('RCPT', say(`550 ${'x'.repeat(2_000_000)}\r\n`)), failed],
   ['H-227', 'a refusal before the mail', at('DATA', say('554 no\r\n')), refused],
   ['H-228', 'success before the mail', at('DATA', say('250 ok\r\n')), accepted],
@@ -84,14 +84,14 @@ const cases: [string, string, SocketScript, object][] = [
   ['H-230', 'a refusal of the mail', at('end', say('554 spam\r\n')), { result: 'refused', isPermanent: true }],
   ['H-231', 'a refusal in NUL and invalid UTF-8', at('end', say(Buffer.from([0x35, 0x35, 0x34, 0x20, 0, 0xff, 0xfe, 13, 10]))), refused],
   ['H-232', 'noise after the mail', at('end', say(noise)), failed],
-  ['H-233', 'a slow answer without end', at('end', (socket) => drip(socket, '250-ok\r\n')), late],
-  ['H-234', 'an answer without end', at('end', (socket) => pour(socket, '250-ok\r\n'.repeat(1000))), unreachable],
+  ['H-233', 'an endless slow response', at('end', (socket) => drip(socket, '250-ok\r\n')), late],
+  ['H-234', 'an endless response', at('end', (socket) => pour(socket, '250-ok\r\n'.repeat(1000))), unreachable],
   ['H-235', 'silence after the mail', at('end'), late],
-  ['H-236', 'an end after the mail', at('end', (socket) => void socket.end()), unreachable],
+  ['H-236', 'a closed connection after the mail', at('end', (socket) => void socket.end()), unreachable],
   ['H-237', 'a reset after the mail', at('end', (socket) => void socket.resetAndDestroy()), unreachable],
 ];
 
-describe('a mail server that answers with', () => {
+describe('a mail server that responds with', () => {
   const results = new Map<string, { server: HostileServer; first: MailOutcome; second: MailOutcome }>();
   beforeAll(async () => {
     const logger = { warn: () => {} } as unknown as Logger;

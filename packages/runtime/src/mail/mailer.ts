@@ -1,23 +1,24 @@
-/** One message to one person. */
 export interface Mail {
   to: string;
-  /** Who gets the answer of the person, when that is not the sender. */
+  /** The address for replies, if it differs from the sender. */
   replyTo?: string | undefined;
   subject: string;
   text: string;
   html?: string;
-  /** Pictures that the HTML shows: `<img src="cid:…">`. */
+  /** Images used by the HTML as `<img src="cid:…">`. */
   attachments?: { cid: string; filename: string; contentType: string; content: Buffer }[];
-  /** Beside those that every mail has. */
+  /** Headers in addition to the standard ones. */
   headers?: Record<string, string>;
 }
 
 /**
- * What came of one attempt.
- * - `accepted`: the server has taken the message.
- * - `refused`: the server said no; `isPermanent` when it would say so again (5xx), e.g. an unknown mailbox. A wrong password is not.
- * - `unreachable`: no server answered, it broke off, or the time was up. Nobody knows whether the message went out when
- *   it broke off after the last line.
+ * The result of one attempt.
+ * - `accepted`: the server has accepted the message.
+ * - `refused`: the server rejected it. `isPermanent` is true if a retry would fail too (5xx), for example for an
+ * unknown mailbox. A wrong password is not permanent.
+ * - `unreachable`: no server responded, the connection broke, or the time limit passed. If the connection broke after
+ * the
+ *   last line of the message, it is unknown whether the message was sent.
  */
 export type MailOutcome =
   | { result: 'accepted' }
@@ -25,20 +26,20 @@ export type MailOutcome =
   | { result: 'unreachable'; code: string };
 
 export interface Mailer {
-  /** Makes one attempt and tells what came of it, after the time limit at the latest. Never throws. */
+  /** Makes one attempt and returns its result, at the latest after the time limit. Never throws. */
   send(mail: Mail): Promise<MailOutcome>;
-  /** Closes the connections that are idle; call it when no `send` is in progress. */
+  /** Closes idle connections. Call it when no `send` is in progress. */
   stop(): Promise<void>;
 }
 
 export interface SmtpSettings {
   /**
-   * `smtp://user:password@host:587` or `smtps://…`; options of nodemailer may follow as a query. What it is at the moment may be
-   * asked for by a function.
+   * `smtp://user:password@host:587` or `smtps://…`, optionally followed by nodemailer options as a query string. A
+   * function is called for each mail and returns the current URL.
    */
   url: string | (() => string);
-  /** Sender, `Millrace <no-reply@example.com>` or the address alone. */
+  /** The sender, `Millrace <no-reply@example.com>` or a plain address. */
   from: string;
-  /** One attempt from the first lookup to the last answer, in milliseconds. */
+  /** The time limit of one attempt, from the first lookup to the last response, in milliseconds. */
   timeoutMs: number;
 }

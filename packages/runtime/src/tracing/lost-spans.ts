@@ -7,10 +7,10 @@ const warnings = {
 };
 const quietMs = 60_000;
 
-/** @param error of the collector, when it is at fault. */
+/** @param error the error of the collector, if it failed. */
 export type ReportLostSpans = (reason: keyof typeof warnings, spans: number, error?: Error) => void;
 
-/** Counts spans that reach no collector, and says so at most once a minute for each reason. */
+/** Counts spans that do not reach the collector, and logs a warning at most once a minute per reason. */
 export function createLostSpans({ logger, metrics }: { logger: Logger; metrics: Metrics }): ReportLostSpans {
   const lost = metrics.counter(
     'millrace_trace_spans_lost_total',

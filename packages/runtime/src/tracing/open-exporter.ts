@@ -1,4 +1,7 @@
-/** The way of spans to the collector. Its libraries are large, so it is imported only where there is one. */
+/**
+ * Exports spans to the collector. Its libraries are large, so this file is only imported when a collector is
+ * configured.
+ */
 
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -24,12 +27,12 @@ export interface Exporter {
   stop(): Promise<void>;
 }
 
-/** Sends spans by OTLP in the background, a batch every two seconds. */
+/** Sends spans with OTLP in the background, one batch every two seconds. */
 export function openExporter(service: string, endpoint: string, reportLost: ReportLostSpans): Exporter {
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': service, 'service.namespace': 'millrace' }),
-    // Whoever starts a span has decided already.
+    // The caller that starts a span has already made the sampling decision.
     sampler: new AlwaysOnSampler(),
     spanProcessors: [createSpanQueue(new OTLPTraceExporter({ url, timeoutMillis: 4000 }), reportLost)],
   });
@@ -49,15 +52,18 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
         },
       };
     },
-    // What the collector did not take is counted by then; a service that stops has no more to say about it.
+    // Rejected spans have already been counted, and a stopping service has nothing to add.
     stop: () => provider.shutdown().catch(() => {}),
   };
 }
 
-/** What waits for the collector at most; more is dropped, so that a slow one costs no memory. */
+/** The maximum number of queued spans. More are dropped, so that a slow collector does not use memory. */
 const limits = { maxQueueSize: 2048, maxExportBatchSize: 256, scheduledDelayMillis: 2000, exportTimeoutMillis: 5000 };
 
-/** Keeps ended spans and exports them in batches, one after the other. Counts those that wait, since its library drops in silence. */
+/**
+ * Queues ended spans and exports them in batches, one after the other. It counts the queued spans itself, because the
+ * library drops spans silently.
+ */
 function createSpanQueue(exporter: SpanExporter, reportLost: ReportLostSpans): SpanProcessor {
   let waiting = 0;
   const processor = new BatchSpanProcessor({

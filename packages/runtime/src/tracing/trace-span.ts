@@ -1,38 +1,40 @@
-/** A span as others see it, and the header `traceparent` that carries it on. */
+/** The span interface, and the `traceparent` header that passes a span on. */
 
 import type { SpanContext } from '@opentelemetry/api';
 
-/** Values that identify nobody: no distinct ids, no names of events, no properties, no keys. */
+/** Values that identify no person: no distinct ids, event names, properties or keys. */
 export type TraceAttributes = Record<string, string | number | boolean>;
 
 export interface TraceSpanStart {
   kind: 'server' | 'consumer' | 'internal';
-  /** In whose trace it is; without one it begins a trace. */
+  /** The parent span. Without it, the span starts a new trace. */
   parent?: SpanContext | undefined;
-  /** Others it has to do with. */
+  /** Related spans. */
   links?: SpanContext[];
   attributes?: TraceAttributes;
 }
 
 export interface TraceSpan {
   context: SpanContext;
-  /** The header under which others go on with the trace. */
+  /** The `traceparent` header with which other programs continue the trace. */
   traceparent: string;
   set(attributes: TraceAttributes): void;
-  /** @param ended why it failed, if it did. */
+  /** @param ended contains the reason if the work failed. */
   end(ended?: { failure?: string }): void;
 }
 
-/** How long a step of a span's work took, in milliseconds: where a span of its own would cost more than it tells. */
+/**
+ * Returns the duration of a step in milliseconds as an attribute, for steps where a separate span would cost too much.
+ */
 export function stepAttribute(name: string, startedAt: number): TraceAttributes {
   return { [`millrace.step.${name}.ms`]: Math.round((performance.now() - startedAt) * 1000) / 1000 };
 }
 
-/** Version 00 of the W3C recommendation; all zeros mean that there is no trace. */
+/** Version 00 of the W3C Trace Context recommendation. Ids of all zeros mean that there is no trace. */
 const traceparent = /^00-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/;
 const sampledFlag = 1;
 
-/** Null: it belongs to no trace, or says so in a way that nobody understands. */
+/** Returns null if the header is missing or invalid. */
 export function parseTraceparent(text: string): SpanContext | null {
   const [, traceId, spanId, flags] = traceparent.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined) return null;
@@ -43,5 +45,5 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext):
   return `00-${traceId}-${spanId}-0${traceFlags & sampledFlag}`;
 }
 
-/** Whether somebody before has decided that this trace is recorded. */
+/** Whether a caller has already decided to record this trace. */
 export const isSampled = ({ traceFlags }: SpanContext) => (traceFlags & sampledFlag) === sampledFlag;

@@ -10,7 +10,7 @@ beforeEach(() => {
   warnings = [];
 });
 
-/** Traces to a collector that answers 400, once it may. */
+/** Sends traces to a collector that responds with 400 once `mayAnswer` resolves. */
 async function traceTo(mayAnswer: Promise<void>) {
   let asked = 0;
   const collector = await startServer(async (_request, response) => {
@@ -37,12 +37,12 @@ async function traceTo(mayAnswer: Promise<void>) {
   };
 }
 
-test('without a collector there is nothing to ask', async () => {
+test('returns null without a collector', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   expect(await createTracing('test', { traceSampleRatio: 1 }, { logger, metrics })).toBeNull();
 });
 
-test('a collector that refuses costs its spans and a warning, and stopping does not wait for it', async () => {
+test('counts spans that the collector rejects, logs one warning, and does not wait for the collector when stopping', async () => {
   const { trace, asked, lost, stop } = await traceTo(Promise.resolve());
   trace(3);
   await eventually(() => warnings.length > 0, { what: 'the warning' });
@@ -54,13 +54,13 @@ test('a collector that refuses costs its spans and a warning, and stopping does 
   await stop();
 });
 
-test('spans that come faster than the collector takes them are counted, with one warning', async () => {
+test('counts spans that exceed the queue, with one warning', async () => {
   let answer = () => {};
   const mayAnswer = new Promise<void>((resolve) => {
     answer = resolve;
   });
   const { trace, lost, stop } = await traceTo(mayAnswer);
-  // The first 256 are under way, the next 2048 wait.
+  // 256 spans are in flight, and the next 2048 are queued.
   trace(256 + 2048 + 10);
   expect([warnings, await lost()]).toEqual([
     ['spans dropped: they are created faster than the trace collector accepts them'],
@@ -70,7 +70,7 @@ test('spans that come faster than the collector takes them are counted, with one
   await stop();
 });
 
-test('no more than so many are chosen in a second, whoever asks', () => {
+test('limits the number of new traces per second', () => {
   let nowMs = 0;
   const mayStart = createStartLimit(3, () => nowMs);
   const startsOf = (count: number) => Array.from({ length: count }, mayStart).filter(Boolean).length;

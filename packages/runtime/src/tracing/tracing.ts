@@ -1,4 +1,4 @@
-/** Tracing of a process: whether there is a collector, which work is traced, and how often. */
+/** Tracing of a process: whether a collector is configured, which work is traced, and how often. */
 
 import { Type } from 'typebox';
 import type { Stoppable } from '../lifecycle.ts';
@@ -7,26 +7,27 @@ import type { Metrics } from '../metrics.ts';
 import { createLostSpans } from './lost-spans.ts';
 import type { TraceSpan, TraceSpanStart } from './trace-span.ts';
 
-/** What a process records of its work. */
 export interface Tracing extends Stoppable {
   /**
-   * Whether this piece of work is traced. Asked for each, so a no costs next to nothing.
-   * @param isAsked somebody who is trusted has decided for it already.
+   * Decides whether to trace one piece of work. It is called for each, so it must be cheap.
+   * @param isAsked whether a trusted caller has already decided to trace it.
    */
   choose(isAsked: boolean): boolean;
-  /** Whether callers from outside may decide. */
+  /** Whether external callers may decide. */
   trustsParent: boolean;
   start(name: string, start: TraceSpanStart): TraceSpan;
 }
 
-/** More would be for nobody to read, and whoever is trusted to ask must not make a process spend its time on it. */
+/**
+ * Limits the number of traces, because nobody reads more and a trusted caller must not be able to overload the process.
+ */
 const maxTracesPerSecond = 50;
 
 /**
- * Traces as OpenTelemetry has them, sent to a collector in the background. What a collector does not take is lost, and
- * counted; nothing else is.
+ * Creates OpenTelemetry traces and sends them to a collector in the background. Spans that the collector does not
+ * accept are counted and lost, without affecting anything else.
  *
- * @returns null when no collector is named: then nobody asks, and its libraries are not even loaded.
+ * @returns null if no collector is configured. The tracing libraries are then not loaded.
  */
 export async function createTracing(
   service: string,
@@ -45,7 +46,7 @@ export async function createTracing(
   return { trustsParent, choose: (isAsked) => (isAsked || Math.random() < ratio) && mayStart(), start, stop };
 }
 
-/** @returns says yes so often in each second, and no after that. */
+/** @returns a function that returns true for the first `perSecond` calls of each second. */
 export function createStartLimit(perSecond: number, now: () => number = () => performance.now()): () => boolean {
   let second = Number.NEGATIVE_INFINITY;
   let started = 0;
@@ -60,7 +61,7 @@ export function createStartLimit(perSecond: number, now: () => number = () => pe
   };
 }
 
-/** Where traces go. Spread into a service's config schema. */
+/** Where to send traces. Spread into a service's config schema. */
 export const tracingConfigFields = {
   otelExporterOtlpEndpoint: Type.Optional(
     Type.String({
@@ -71,7 +72,7 @@ export const tracingConfigFields = {
   ),
 } as const;
 
-/** Which work is traced: for the service at which it begins. */
+/** Which work to trace, for the service that starts traces. */
 export const traceChoiceConfigFields = {
   traceSampleRatio: Type.Number({
     minimum: 0,
@@ -93,5 +94,5 @@ interface TracingConfig {
   readonly traceTrustParent?: boolean;
 }
 
-/** Whether there is a collector to send traces to. */
+/** Whether a collector is configured. */
 export const isTraced = ({ otelExporterOtlpEndpoint: endpoint }: TracingConfig) => endpoint !== undefined;

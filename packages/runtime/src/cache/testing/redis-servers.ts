@@ -7,23 +7,23 @@ import { freePort } from '@millrace/stack/servers/server-process';
 import { eventually } from '@millrace/testing';
 import { Redis } from 'ioredis';
 
-/** A server of a test's own, to be killed. */
+/** A Redis server that belongs to one test, which may kill it. */
 export interface OwnRedis {
   port: number;
-  /** A client that asks it directly, for its administration. */
+  /** A direct client for administration commands. */
   client: Redis;
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** False where there is no `redis-server` that is new enough: then these tests cannot run. */
+/** False if `redis-server` is missing or too old. The tests that need it are then skipped. */
 export async function hasRedisServer(): Promise<boolean> {
   return (await findRedisServer(7)) !== null;
 }
 
 export interface OwnRedisOptions {
   password: string;
-  /** Lines of its configuration. */
+  /** Lines of the configuration file. */
   settings?: string[];
   isSentinel?: boolean;
 }
@@ -32,13 +32,13 @@ export async function startOwnRedis({ password, settings = [], isSentinel }: Own
   const directory = mkdtempSync(join(tmpdir(), 'millrace-redis-'));
   const port = await freePort(0);
   const file = join(directory, 'redis.conf');
-  // A cluster talks to itself on another port; it would be beyond all ports by itself.
+  // Cluster nodes talk to each other on a second port. The default of port + 10000 could exceed 65535.
   const bus = settings.some((line) => line.startsWith('cluster-enabled')) ? [`cluster-port ${await freePort(0)}`] : [];
   const always = [`port ${port}`, 'bind 127.0.0.1', 'save ""', `dir ${directory}`, `requirepass ${password}`];
   writeFileSync(file, [...always, ...bus, ...settings, ''].join('\n'));
   const program = (await findRedisServer(7)) ?? 'redis-server';
   const child = spawn(program, [file, ...(isSentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
-  // A server that a test does not stop ends with the process, and the listener shows which test file forgot it.
+  // Kill a server that a test did not stop when the process exits. A leftover listener shows which test file forgot it.
   const killWithProcess = () => child.kill('SIGKILL');
   process.once('exit', killWithProcess);
   child.once('exit', () => process.off('exit', killWithProcess));
