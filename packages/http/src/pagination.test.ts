@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { decodeCursor, encodeCursor } from './pagination.ts';
 import { allToyScopes, startToyApi, type ToyApi } from './testing/toy-api.ts';
 
-/** The cases G1 to G8 (docs/api/README.md#pages), on a list of 254 numbers. */
+/** Tests the cases G1 to G8 (docs/api/README.md#pages) with a list of 254 numbers. */
 let api: ToyApi;
 beforeAll(async () => {
   api = await startToyApi();
@@ -60,7 +60,7 @@ test.each([
     `${list}?offset=5000000000`,
     { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=4999999900` },
   ],
-  // Parameters are kept and sorted. Unknown ones are 400 here (mount/read-request.ts), so these are known.
+  // Parameters are kept and sorted in links. Unknown ones return 400 (mount/read-request.ts), so these are known.
   [
     'G7',
     `${list}?text=1&limit=2&format=json&text=x%20y`,
@@ -71,7 +71,7 @@ test.each([
   expect(await page(pathAndQuery)).toMatchObject(expected);
 });
 
-test('following next reads every result once', async () => {
+test('following next returns every result once', async () => {
   const seen: number[] = [];
   let next: string | null = `${api.url}${list}?limit=60`;
   while (next !== null) {
@@ -96,7 +96,7 @@ test('returns a complete page, then its other fields, when results are read in p
   });
 });
 
-test('cuts the connection when a later portion of a page fails', async () => {
+test('closes the connection when a later portion of a page fails', async () => {
   const headers = allToyScopes;
   await expect(
     fetch(`${api.url}${list}?text=fails&limit=200`, { headers }).then((response) => response.text()),
@@ -105,12 +105,12 @@ test('cuts the connection when a later portion of a page fails', async () => {
   expect([first.status, await first.json()]).toEqual([503, expect.objectContaining({ detail: 'The store is gone.' })]);
 });
 
-test('answers HEAD for a long page without a body', async () => {
+test('returns no body for HEAD on a long page', async () => {
   const response = await fetch(`${api.url}${list}?limit=200`, { method: 'HEAD', headers: allToyScopes });
   expect([response.status, await response.text()]).toEqual([200, '']);
 });
 
-test('links begin with the public address when there is one', async () => {
+test('links begin with the public URL if it is set', async () => {
   const other = await startToyApi({ publicUrl: 'https://api.example.com/base/' });
   const body = await read(`${other.url}/api/things/?limit=2`);
   expect(body.next).toBe('https://api.example.com/base/api/things/?limit=2&offset=2');
@@ -119,7 +119,7 @@ test('links begin with the public address when there is one', async () => {
 
 const position = Type.Object({ n: Type.Integer({ minimum: 0 }), key: Type.String() });
 
-test('what was written is read again, in an address-safe word', () => {
+test('decodes an encoded cursor, which is URL-safe', () => {
   const cursor = encodeCursor({ n: 7, key: 'ключ/ß+=\ud83d\ude00' });
   expect(cursor).toMatch(/^[\w-]+$/);
   expect(decodeCursor(position, cursor)).toEqual({ n: 7, key: 'ключ/ß+=\ud83d\ude00' });
@@ -139,7 +139,7 @@ test.each([
   encodeCursor({ n: '7', key: 'a' }),
   encodeCursor({ n: 7, key: 'a\0b' }),
   encodeCursor({ n: 7, key: 'x'.repeat(5000) }),
-])('%s is refused by name', (cursor) => {
+])('rejects the cursor %s and names the parameter', (cursor) => {
   expect.assertions(1);
   try {
     decodeCursor(position, cursor);

@@ -1,4 +1,4 @@
-/** The pages of a list, by offset or behind a cursor, and the links between them (docs/api/README.md#pages). */
+/** Builds the pages of a list, by offset or by cursor, and the links between them (docs/api/README.md#pages). */
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -7,10 +7,13 @@ import { type ApiRequest, type PagePortion, PageStream } from './route/route.ts'
 import { schemaFailure } from './schema/compile.ts';
 import { shapeOf } from './schema/schema-shape.ts';
 
-/** The largest `limit` of any list. Larger pages would keep one request busy for too long; PostHog has no limit for most. */
+/**
+ * The maximum `limit` of any list. Larger pages would keep one request busy for too long. PostHog has no maximum for
+ * most lists.
+ */
 const maxLimit = 10_000;
 
-/** Query parameters of an offset-paginated list. Bad values fall back, they are never an error. */
+/** Query parameters of an offset-paginated list. Invalid values use a fallback instead of causing an error. */
 export const offsetQuery = {
   limit: Type.Integer({
     default: 100,
@@ -31,7 +34,7 @@ export const offsetQuery = {
   }),
 };
 
-/** Schema of the page envelope (docs/api/README.md#pages). */
+/** Returns the schema of a page (docs/api/README.md#pages). */
 export function offsetPageOf<S extends TSchema>(item: S) {
   return Type.Object(
     {
@@ -48,13 +51,13 @@ export function offsetPageOf<S extends TSchema>(item: S) {
   );
 }
 
-/** Generated clients name a page after what it lists. */
+/** Generated clients name a page type after its items. */
 function pageTitle(item: TSchema): { title?: string } {
   const { title } = shapeOf(item);
   return title === undefined ? {} : { title: `${title}Page` };
 }
 
-/** What `offsetPage` answers. */
+/** The response of `offsetPage`. */
 interface OffsetPage<T> {
   count: number;
   next: string | null;
@@ -62,14 +65,15 @@ interface OffsetPage<T> {
   results: T[];
 }
 
-/** The most results that are read at once. */
+/** The maximum number of results that are read at once. */
 const longestPortion = 1000;
 
 /**
- * One page of an offset list, in the envelope and with links (docs/api/README.md#pages).
+ * Returns one page of an offset-paginated list with its links (docs/api/README.md#pages).
  *
- * @param read returns results from an offset on, and how many there are in total. It may return fewer than `limit` where
- *   they are large. It is then called again for the rest of the page, while the client reads.
+ * @param read returns results from an offset on, and the total count. It may return fewer than `limit` if they are
+ * large,
+ *   and is then called again for the rest of the page while the client reads.
  */
 export function offsetPage<T>(
   request: ApiRequest,
@@ -98,7 +102,7 @@ export function offsetPage<T>(
   }
 }
 
-/** Query parameters of a keyset-paginated list. */
+/** Query parameters of a cursor-paginated list. */
 export const keysetQuery = {
   limit: Type.Integer({
     default: 100,
@@ -116,7 +120,7 @@ export const keysetQuery = {
   ),
 };
 
-/** Schema of a page without a count: `next` alone says whether there is more. */
+/** Returns the schema of a page without a count. `next` shows whether there are more results. */
 export function keysetPageOf<S extends TSchema>(item: S) {
   return Type.Object(
     {
@@ -129,15 +133,15 @@ export function keysetPageOf<S extends TSchema>(item: S) {
   );
 }
 
-/** How many rows to ask the store for: one more than shown tells whether there is a next page. */
+/** Returns how many rows to fetch. One more than the limit shows whether there is a next page. */
 export function rowsToFetch({ limit }: { limit: number }): number {
   return limit + 1;
 }
 
 /**
- * Cuts the extra row off and tells the position after the last row shown.
+ * Removes the extra row, and returns the position after the last remaining row.
  *
- * @param positionOf the sort key of a row, as the list's cursor schema has it.
+ * @param positionOf returns the sort key of a row in the form of the list's cursor schema.
  */
 export function cutPage<Row>(
   rows: Row[],
@@ -158,18 +162,21 @@ export function keysetPage<T>(
   return { next, results };
 }
 
-/** Longer than any cursor made here; a longer one is not ours. */
+/** Longer than any cursor that Millrace creates. */
 const maxLength = 4096;
 
 /**
- * Writes the position after the last row of a page as an opaque word. It is not signed: it holds nothing but the sort key
- * of a row the caller has just read, and is validated like any other input when it comes back.
+ * Encodes the position after the last row of a page as an opaque string. It is not signed, because it contains only the
+ * sort key of a row that the caller has just read, and it is validated like any other input.
  */
 export function encodeCursor(position: Record<string, unknown>): string {
   return Buffer.from(JSON.stringify(position), 'utf8').toString('base64url');
 }
 
-/** @throws AppError `invalid` with attr `cursor` for anything `encodeCursor` of the same list did not write. */
+/**
+ * Decodes a cursor. @throws AppError `invalid` with attr `cursor` for anything that `encodeCursor` did not create for
+ * the same list.
+ */
 export function decodeCursor<S extends TObject>(schema: S, cursor: string | undefined): Static<S> | null {
   if (cursor === undefined) return null;
   const position = parse(cursor);
@@ -178,7 +185,7 @@ export function decodeCursor<S extends TObject>(schema: S, cursor: string | unde
   return position as Static<S>;
 }
 
-/** PostgreSQL would refuse such a text; JSON can spell it. */
+/** JSON can contain NUL characters, but PostgreSQL rejects them. */
 function holdsNull(position: unknown): boolean {
   return isObject(position) && Object.values(position).some((part) => typeof part === 'string' && part.includes('\0'));
 }
@@ -193,8 +200,8 @@ function parse(cursor: string): unknown {
 }
 
 /**
- * The absolute address of another page of the same list: the caller's own path and query parameters, sorted by name,
- * with some of them replaced (`null` removes one; docs/api/README.md#pages).
+ * Returns the absolute URL of another page of the same list: the request's path and query parameters, sorted by name,
+ * with some of them replaced. `null` removes a parameter (docs/api/README.md#pages).
  */
 export function pageLink(request: ApiRequest, changes: Record<string, string | number | null>): string {
   const query = new URLSearchParams(request.query);

@@ -15,7 +15,7 @@ test.each<[ErrorKind, number, string, string]>([
   ['unsupported_media_type', 415, 'invalid_request', 'unsupported_media_type'],
   ['rate_limited', 429, 'throttled_error', 'throttled'],
   ['unavailable', 503, 'server_error', 'unavailable'],
-])('%s is %i %s/%s', (kind, status, type, code) => {
+])('maps the kind %s to %i %s/%s', (kind, status, type, code) => {
   expect(statusOf(kind)).toBe(status);
   expect(Object.entries(toErrorBody(new AppError(kind, 'Sentence.')))).toEqual([
     ['type', type],
@@ -25,7 +25,7 @@ test.each<[ErrorKind, number, string, string]>([
   ]);
 });
 
-test('a code of its own is kept, and some have a type of their own', () => {
+test('keeps the code of an error, and some codes have their own type', () => {
   expect(toErrorBody(new AppError('invalid', 'x', { code: 'blank', attr: 'a__b' }))).toEqual({
     type: 'validation_error',
     code: 'blank',
@@ -36,7 +36,7 @@ test('a code of its own is kept, and some have a type of their own', () => {
 });
 
 test.each([new Error('secret'), new AppError('internal', 'secret'), 'secret', null, undefined])(
-  'an unforeseen error says nothing: %#',
+  'reveals nothing about an unexpected error: %#',
   (error) => {
     expect(toErrorBody(error)).toEqual({
       type: 'server_error',

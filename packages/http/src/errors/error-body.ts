@@ -1,22 +1,22 @@
 import { AppError, type ErrorKind, isAppError } from '@millrace/runtime';
 
-/** The body of every error answer, in this order of keys (docs/api/README.md#errors). */
+/** The body of every error response, with its keys in this order (docs/api/README.md#errors). */
 export interface ErrorBody {
   type: string;
-  /** Stable machine-readable word. */
+  /** Stable, machine-readable code. */
   code: string;
-  /** A sentence for the person who made the request. */
+  /** A sentence for the caller. */
   detail: string;
-  /** The offending field, parts joined by two underscores; null when the error is about no field. */
+  /** The invalid field, with its parts joined by two underscores. Null if the error is not about a field. */
   attr: string | null;
-  /** Only on a 5xx answer: the request id under which the log has the cause. */
+  /** Only in a 5xx response: the request id with which the log records the cause. */
   error_event_id?: string;
 }
 
 interface Transport {
   status: number;
   type: string;
-  /** Used when the error carries no code of its own. */
+  /** Used if the error does not define its own code. */
   code: string;
 }
 
@@ -37,25 +37,25 @@ const transports: Record<ErrorKind, Transport> = {
   unavailable: { status: 503, type: 'server_error', code: 'unavailable' },
 };
 
-/** Codes that have a type of their own within their kind. */
+/** Codes whose type differs from the type of their kind. */
 const typeOfCode: Record<string, string> = {
   parse_error: 'invalid_request',
   protected_error: 'invalid_request',
 };
 
-/** HTTP status code of a kind of error. */
+/** Returns the HTTP status code for a kind of error. */
 export function statusOf(kind: ErrorKind): number {
   return transports[kind].status;
 }
 
-/** An AppError as it is; anything else becomes `internal`, the original kept as the cause. */
+/** Returns an AppError unchanged. Any other error becomes `internal` with the original as its cause. */
 export function toAppError(error: unknown): AppError {
   return isAppError(error) ? error : new AppError('internal', 'A server error occurred.', { cause: error });
 }
 
 /**
- * What a client may read of an error (docs/api/README.md#errors). An unknown or internal error says nothing of
- * its cause: the text may hold anything.
+ * Converts an error to the response body (docs/api/README.md#errors). For an unknown or internal error, the body
+ * reveals nothing about the cause, because its message may contain anything.
  */
 export function toErrorBody(error: unknown): ErrorBody {
   const known = toAppError(error);

@@ -19,7 +19,7 @@ afterEach(() => {
 const list: FileField<string> = { name: 'list', description: '', maxBytes: 1000, read: text };
 const json = createJsonBodyReader(1000);
 
-/** Sends a request, all of it or not. */
+/** Sends a request. With `length`, the body can be shorter than announced. */
 async function send(body: string, { type, length = body.length }: { type: string; length?: number }) {
   const asked = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
@@ -31,7 +31,7 @@ async function send(body: string, { type, length = body.length }: { type: string
 const formType = 'multipart/form-data; boundary=x';
 const jsonType = 'application/json';
 
-/** A file without the end that belongs to it. */
+/** A file part that is not terminated. */
 const openFile = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"; filename="f"\r\n\r\nabc`;
 
 const readers = {
@@ -45,7 +45,7 @@ test.each([
   ['json', jsonType, '{"name":"x"}'],
   ['small json', jsonType, '{"name":"x"}'],
 ] as const)(
-  'who leaves before their body is read has sent none, not an empty one, and is not waited for: %s',
+  'a client that disconnects before its body is read causes a timeout error instead of an empty body: %s',
   async (name, type, body) => {
     for (const length of [body.length, body.length + 100]) {
       const { request, response, client } = await send(body, { type, length });
@@ -57,10 +57,10 @@ test.each([
 );
 
 test.each([
-  ['the one that is read', openFile('list')],
-  ['one that nobody asked for', openFile('other')],
-  ['one of two of the same name', `${openFile('list')}\r\n${openFile('list')}`],
-])('a form that ends within a file is refused, and ends nothing else: %s', async (_, body) => {
+  ['the expected file', openFile('list')],
+  ['an unexpected file', openFile('other')],
+  ['one of two files with the same name', `${openFile('list')}\r\n${openFile('list')}`],
+])('rejects a form that ends within a file, without crashing: %s', async (_, body) => {
   for (const from of [1, 20, body.length]) {
     const { request, client } = await send(body.slice(0, from), { type: formType, length: body.length });
     client.write(body.slice(from));

@@ -24,15 +24,15 @@ const error = (type: string, code: string, detail: string, attr: string | null =
   attr,
 });
 
-describe('addresses', () => {
-  test.each(['/api/things', '/api/things/'])('%s answers without a redirect', async (path) => {
+describe('paths', () => {
+  test.each(['/api/things', '/api/things/'])('%s responds without a redirect', async (path) => {
     const response = await get(path, allToyScopes);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
   test.each(['/api/thing', '/api/', '/', '/API/THINGS/x/y', '/api/things//', '/api/things/x/y/z'])(
-    'G15: %s is unknown to everybody alike',
+    'G15: %s returns 404 without authentication',
     async (path) => {
       const response = await get(path);
       expect(response.status).toBe(404);
@@ -40,14 +40,14 @@ describe('addresses', () => {
     },
   );
 
-  test('an address that is no UTF-8 is refused, not a crash', async () => {
+  test('returns 400 for a path that is not valid UTF-8', async () => {
     const response = await get('/api/things/%ff');
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ type: 'invalid_request', code: 'parse_error' });
   });
 
   test.each(['/api/things/1', '/api/things/a%00b', '/api/things/%F0%9F%92%A9'])(
-    'a parameter of the wrong shape addresses nothing: %s',
+    'returns 404 for a parameter with the wrong format: %s',
     async (path) => {
       const response = await get(path);
       expect(response.status).toBe(404);
@@ -57,18 +57,18 @@ describe('addresses', () => {
 });
 
 describe('methods', () => {
-  test('G12: an unmapped method is 405 and Allow names the others', async () => {
+  test('G12: an unsupported method returns 405 with the supported ones in Allow', async () => {
     const response = await get('/api/things/', allToyScopes, 'PUT');
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
     expect(await response.json()).toEqual(error('invalid_request', 'method_not_allowed', 'Method "PUT" not allowed.'));
   });
 
-  test('who may not call at all gets 401 before 405', async () => {
+  test('a caller without credentials gets 401 before 405', async () => {
     expect((await get('/api/things/', {}, 'PUT')).status).toBe(401);
   });
 
-  test('OPTIONS tells the methods, HEAD has the headers of GET', async () => {
+  test('OPTIONS returns the methods, and HEAD the headers of GET', async () => {
     const options = await get('/api/things/', allToyScopes, 'OPTIONS');
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST, GET, HEAD, OPTIONS']);
     const head = await get('/api/things/', allToyScopes, 'HEAD');
@@ -76,7 +76,7 @@ describe('methods', () => {
     expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
   });
 
-  test('an answer without a body has none', async () => {
+  test('a response without a body has no content', async () => {
     const response = await get('/api/things/1', allToyScopes, 'DELETE');
     expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([204, '', null]);
   });
@@ -85,7 +85,7 @@ describe('methods', () => {
 describe('order of checks', () => {
   const broken = { body: '{', headers: { 'content-type': 'application/json' } };
 
-  test('401, then 403, then 400', async () => {
+  test('checks 401, then 403, then 400', async () => {
     const url = `${api.url}/api/things/`;
     const anonymous = await fetch(url, { method: 'POST', ...broken });
     expect(anonymous.status).toBe(401);
@@ -106,7 +106,7 @@ describe('order of checks', () => {
     ['text/html, */*;q=0.1', 200],
     ['application/*', 200],
     ['APPLICATION/JSON; q=0.2', 200],
-  ])('Accept: %s is answered with %i', async (accept, status) => {
+  ])('Accept: %s returns %i', async (accept, status) => {
     const response = await get('/api/things/', { ...allToyScopes, accept });
     expect(response.status).toBe(status);
     if (status === 406) {
@@ -118,7 +118,7 @@ describe('order of checks', () => {
 });
 
 describe('bodies', () => {
-  test('returns 400 with the sentence of a field that is refused, unless its value asks for nothing', async () => {
+  test("returns 400 with the route's message for a rejected field, unless its value has no effect", async () => {
     const refused = await post(JSON.stringify({ name: 'a', shape: 'round' }));
     expect(refused.status).toBe(400);
     expect(await refused.json()).toEqual(
@@ -127,7 +127,7 @@ describe('bodies', () => {
     for (const shape of [null, 'any']) expect((await post(JSON.stringify({ name: 'a', shape }))).status).toBe(201);
   });
 
-  test('what is understood comes back, undeclared fields do not', async () => {
+  test('returns the parsed fields and drops undeclared ones', async () => {
     const response = await post(JSON.stringify({ name: ' ab ', size: '8', color: 'red', id: 7, unknown: [1] }));
     expect(response.status).toBe(201);
     expect(await response.json()).toEqual({ name: 'ab', size: 8, color: 'red' });
@@ -157,7 +157,7 @@ describe('bodies', () => {
       'target',
     ],
     [
-      'half a character',
+      'a lone surrogate',
       '{"name":"a","target":{"type":"x\\ud800y"}}',
       400,
       'validation_error',
@@ -165,7 +165,7 @@ describe('bodies', () => {
       'target__type',
     ],
     [
-      'half a character as a name',
+      'a lone surrogate in a key',
       '{"name":"a","target":{"\\udc00":1}}',
       400,
       'validation_error',
@@ -174,23 +174,23 @@ describe('bodies', () => {
     ],
     ['nesting', `${'['.repeat(4000)}${']'.repeat(4000)}`, 400, 'invalid_request', 'parse_error', null],
     ['too large', `"${'x'.repeat(20_000)}"`, 413, 'client_error', 'request_too_large', null],
-  ])('%s %#: a wrong body is refused by name', async (_case, body, status, type, code, attr) => {
+  ])('%s %#: rejects an invalid body and names the field', async (_case, body, status, type, code, attr) => {
     const response = await post(body);
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ type, code, attr });
   });
 
-  test('broken JSON says where', async () => {
+  test('reports the position of a JSON syntax error', async () => {
     expect((await bodyOf(await post('{"name": }'))).detail).toMatch(/^JSON parse error - /);
   });
 
-  test('invalid UTF-8 is refused', async () => {
+  test('rejects invalid UTF-8', async () => {
     const response = await post(new Uint8Array([0x22, 0xff, 0x22]));
     expect([response.status, (await bodyOf(response)).code]).toEqual([400, 'parse_error']);
   });
 
   test.each(['application/xml', 'text/plain', 'multipart/form-data; boundary=x', 'application/json; charset=utf-16'])(
-    'G10: a body of type %s is 415',
+    'G10: a body of type %s returns 415',
     async (type) => {
       const response = await post('<a/>', { 'content-type': type });
       expect(response.status).toBe(415);
@@ -199,11 +199,11 @@ describe('bodies', () => {
     },
   );
 
-  test('an unknown content encoding is 415', async () => {
+  test('an unknown content encoding returns 415', async () => {
     expect((await post('{}', { 'content-encoding': 'compress' })).status).toBe(415);
   });
 
-  test('a field called __proto__ is just unknown', async () => {
+  test('treats a field named __proto__ like any unknown field', async () => {
     const response = await post('{"__proto__":{"name":"evil"},"name":"a"}');
     expect([response.status, await response.json()]).toEqual([201, { name: 'a' }]);
     expect(Object.getPrototypeOf(api.record.last)).toBe(Object.prototype);
@@ -211,7 +211,7 @@ describe('bodies', () => {
 });
 
 describe('query', () => {
-  test('is validated by name and coerced', async () => {
+  test('is validated and converted by name', async () => {
     const bad = await get('/api/things/?since=yesterday', allToyScopes);
     expect(bad.status).toBe(400);
     expect(await bad.json()).toMatchObject({ code: 'invalid_input', attr: 'since' });
@@ -219,7 +219,7 @@ describe('query', () => {
     expect(api.record.last).toEqual({ since: '2022-01-01T00:00:00.000Z', text: ' x ', limit: 3, offset: 0 });
   });
 
-  test('a NUL in a parameter is refused', async () => {
+  test('rejects a NUL in a parameter', async () => {
     const bad = await get('/api/things/?text=a%00b', allToyScopes);
     expect(await bad.json()).toEqual(
       error('validation_error', 'null_characters_not_allowed', 'Null characters are not allowed.', 'text'),
@@ -235,27 +235,27 @@ describe('query', () => {
     ['text[]=x', 'text[]'],
     ['format=csv', 'format'],
     ['format=', 'format'],
-  ])('%s: a parameter the route does not know is refused by name', async (query, attr) => {
+  ])('%s: rejects an unknown parameter and names it', async (query, attr) => {
     const response = await get(`/api/things/?${query}`, allToyScopes);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ type: 'validation_error', code: 'unknown_parameter', attr });
   });
 
-  test('accepts a parameter without effect, keeps it from the handler and leaves it in links', async () => {
+  test('accepts a parameter without effect, hides it from the handler and keeps it in links', async () => {
     const response = await get('/api/things/?color=blue&limit=1', allToyScopes);
     expect(response.status).toBe(200);
     expect(api.record.last).toEqual({ limit: 1, offset: 0 });
     expect(((await response.json()) as { next: string }).next).toContain('color=blue');
   });
 
-  test('returns 400 with the sentence of a parameter that is refused', async () => {
+  test("returns 400 with the route's message for a rejected parameter", async () => {
     const response = await get('/api/things/?shape=round', allToyScopes);
     expect(await response.json()).toEqual(
       error('validation_error', 'unsupported_parameter', 'Things have no shape.', 'shape'),
     );
   });
 
-  test('the refusal says what is known, and comes after key and scope', async () => {
+  test('lists the supported parameters in the error, after checking key and scope', async () => {
     const response = await get('/api/things/?other=1', allToyScopes);
     expect(((await response.json()) as { detail: string }).detail).toBe(
       'Unknown query parameter "other". Supported parameters: limit, offset, since, text.',
@@ -264,14 +264,14 @@ describe('query', () => {
     expect((await get('/api/things/x/?other=1')).status).toBe(400);
   });
 
-  test('format=json, which generated clients add everywhere, is let through everywhere', async () => {
+  test('accepts format=json on every route, because generated clients add it everywhere', async () => {
     expect((await get('/api/things/?format=json', allToyScopes)).status).toBe(200);
     expect((await get('/api/things/x/?format=json')).status).toBe(200);
   });
 });
 
 describe('failures', () => {
-  test('an unforeseen error leaks nothing and is logged once with its cause', async () => {
+  test('an unexpected error reveals nothing, and is logged once with its cause', async () => {
     api.log.length = 0;
     const response = await get('/api/things/bug', { 'x-request-id': 'trace-1' });
     expect(response.status).toBe(500);
@@ -286,7 +286,7 @@ describe('failures', () => {
     expect(line?.fields).toHaveProperty('error.cause.message', 'password=hunter2');
   });
 
-  test('an unavailable part is 503 with a whole number of seconds, for the log a warning', async () => {
+  test('an unavailable dependency returns 503 with whole seconds in Retry-After, and logs a warning', async () => {
     api.log.length = 0;
     const response = await get('/api/things/busy');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
@@ -294,17 +294,17 @@ describe('failures', () => {
     expect(api.log.map((line) => line.level)).toEqual(['warn']);
   });
 
-  test('a refusal is not logged', async () => {
+  test('does not log a rejected request', async () => {
     api.log.length = 0;
     await get('/api/things/');
     expect(api.log).toEqual([]);
   });
 
-  test('an answer that does not fit its schema is an error where that is checked', async () => {
+  test('a response that does not match its schema is an error if responses are checked', async () => {
     expect((await get('/api/things/lie')).status).toBe(500);
   });
 
-  test('the service may give foreign errors a meaning', async () => {
+  test('the service can translate foreign errors', async () => {
     const other = await startToyApi({
       translateError: (cause) => (cause instanceof RangeError ? new AppError('conflict', 'Later.', { cause }) : null),
     });
@@ -315,8 +315,8 @@ describe('failures', () => {
   });
 });
 
-describe('headers and figures', () => {
-  test('every answer carries its request id, Vary and no-store', async () => {
+describe('headers and metrics', () => {
+  test('every response has its request id, Vary and no-store', async () => {
     const response = await get('/api/things/x');
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(response.headers.get('vary')).toBe('Accept, Authorization, Prefer');
@@ -325,12 +325,12 @@ describe('headers and figures', () => {
     expect(response.headers.get('etag')).toBeNull();
   });
 
-  test('a request id that could forge a log line is replaced', async () => {
+  test('replaces a request id that could forge a log line', async () => {
     const response = await get('/api/things/x', { 'x-request-id': 'a b"{}' });
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('every route is counted and timed under its operation and status class', async () => {
+  test('counts and times every route by operation and status class', async () => {
     const other = await startToyApi();
     await fetch(`${other.url}/api/things/x`);
     await fetch(`${other.url}/api/things/x/`);

@@ -32,25 +32,24 @@ export interface MountDeps<Caller> {
   access: Access<Caller>;
   logger: Logger;
   metrics: Metrics;
-  /** Address for absolute links; without it the request's own host. */
+  /** Base URL for absolute links. If unset, links use the host of the request. */
   publicUrl?: string | undefined;
-  /** How many proxies of ours are in front, whose `X-Forwarded-…` is believed; none by default. */
+  /** The number of our own proxies, whose `X-Forwarded-…` headers are trusted. Default 0. */
   trustedProxies?: number | undefined;
-  /** Largest request body, inflated. Default 1 MiB. */
+  /** The maximum size of a request body after decompression. Default 1 MiB. */
   bodyLimitBytes?: number;
-  /** For tests and development: turns an answer that does not fit its declared schema into a 500. */
+  /** For tests and development: a response that does not match its declared schema becomes a 500. */
   checkResponses?: boolean;
-  /** Gives meaning to errors this package cannot know, e.g. those of a database; null for the rest. */
+  /** Translates errors that this package does not know, such as database errors. Returns null for others. */
   translateError?: (error: unknown) => AppError | null;
 }
 
 /**
- * A listener of Node's HTTP server that serves the routes, each with and without a trailing slash and without a redirect.
- * A known path answers 405 to other methods, everything else 404 `Endpoint not found.`
+ * Creates a listener for a Node.js HTTP server that serves the routes, each with and without a trailing slash and
+ * without a redirect. A known path returns 405 for other methods. Every other path returns 404 `Endpoint not found.`
+ * It does not use Express, because Express spent a quarter of the time of a list request before a route saw it.
  *
- * It stands on Node alone: what Express does for a request before a route sees it was a quarter of the time of a list.
- *
- * @throws Error at start when the schema of a response is not usable; `routeProblems` finds any other that is not.
+ * @throws Error at startup if a response schema is not usable. `routeProblems` finds other unusable schemas.
  */
 export function mount<Caller>(
   routes: readonly Route<Caller>[],
@@ -63,8 +62,8 @@ export function mount<Caller>(
   const findPath = createPathTable(pathsOf(routes, checkResponses));
 
   /**
-   * One request from the socket to its answer, in the order of docs/api/README.md#order-of-checks. The first step that refuses
-   * throws, and its error is the answer.
+   * Serves one request from the socket to the response, in the order of docs/api/README.md#order-of-checks. The first
+   * step that rejects the request throws an error, which determines the response.
    */
   async function serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request.url ?? '');
@@ -98,7 +97,10 @@ export function mount<Caller>(
     }
   }
 
-  /** The head was sent, so the client hears of the error by the end of the connection. A client that left is no error. */
+  /**
+   * The headers are already sent, so the client learns of the error from the closed connection. A client that
+   * disconnected is not an error.
+   */
   function noteBrokenPage(error: unknown, { operation, id }: { operation: string; id: string }): void {
     if ((error as { code?: unknown } | null)?.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     logger.log('warn', 'page aborted while it was being sent', { requestId: id, operation, error });
@@ -106,7 +108,7 @@ export function mount<Caller>(
 
   return (request, response) => {
     serveRequest(request, response).catch((error) => {
-      // An error is answered inside; this one came while answering.
+      // Request errors are handled inside, so this one occurred while sending the response.
       logger.error('could not send a response', { error });
       response.destroy();
     });
@@ -114,8 +116,9 @@ export function mount<Caller>(
 }
 
 /**
- * A request that no route is for, as a handler would be given it: its address, its query, and a body of JSON or a simple form.
- * @param bodyLimitBytes the largest body, inflated.
+ * Describes a request that has no route in the form that handlers get: its URL, its query, and a JSON body or simple
+ * form.
+ * @param bodyLimitBytes the maximum size of the body after decompression.
  */
 export function toPageRequest(
   request: IncomingMessage,
@@ -156,7 +159,7 @@ function describeRequest(
   });
 }
 
-/** Aborts when the connection ends before the answer is sent. */
+/** Returns a signal that aborts when the connection ends before the response is complete. */
 function leaves(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const leave = () => {
@@ -173,7 +176,7 @@ function noSuchPath(kind: 'unknown' | 'undecodable'): AppError {
     : new AppError('invalid', 'The URL is not valid percent-encoded UTF-8.', { code: 'parse_error' });
 }
 
-/** What each path answers: to the methods it has, and to all others. */
+/** Groups the routes by path, with the route for each method. */
 function pathsOf<Caller>(routes: readonly Route<Caller>[], checkResponses: boolean) {
   return [...new Set(routes.map((route) => route.path))].map((path) => {
     const siblings = routes.filter((route) => route.path === path);
@@ -181,7 +184,7 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], checkResponses: boole
     for (const route of siblings) {
       const served = { route, ...answerOf(route, checkResponses) };
       byMethod.set(route.method, served);
-      // The server itself leaves the body out.
+      // Node.js omits the body of the response to HEAD.
       if (hasHead(route)) byMethod.set('HEAD', served);
     }
     return { path, value: { siblings, allow: allowedMethods(siblings).join(', '), byMethod } };
@@ -196,7 +199,10 @@ function pageOf<Caller>({ route, toPage }: Served<Caller>, method: string | unde
   return { status: route.successStatus, serialize: toPage, isHead: method === 'HEAD' };
 }
 
-/** Makes answers of what the handler of a route returns, and the declared part of a page's fields. */
+/**
+ * Returns functions that convert the result of a route's handler to a response, and that copy the declared fields of a
+ * page.
+ */
 function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
   const { schema, text, stream, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
@@ -245,18 +251,20 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
   return { toAnswer, toPage };
 }
 
-/** HEAD is answered by a GET that changes nothing. */
+/** HEAD is supported for every GET that changes nothing. */
 function hasHead<Caller>({ method, isUnsafe }: Route<Caller>): boolean {
   return method === 'GET' && isUnsafe !== true;
 }
 
-/** What `Allow` names: every method that does something here. */
+/** Returns the methods for the `Allow` header: every method that is implemented. */
 function allowedMethods<Caller>(siblings: readonly Route<Caller>[]): string[] {
   const methods = siblings.filter((route) => route.successStatus !== 405).map((route) => route.method);
   return [...methods, ...(siblings.some(hasHead) ? ['HEAD'] : []), 'OPTIONS'];
 }
 
-/** Who may not call at all learns nothing about methods: 401 goes before 405 (docs/api/README.md#order-of-checks). */
+/**
+ * A caller without credentials learns nothing about methods: 401 comes before 405 (docs/api/README.md#order-of-checks).
+ */
 async function refuseMethod<Caller>(
   siblings: readonly Route<Caller>[],
   access: Access<Caller>,
@@ -268,7 +276,7 @@ async function refuseMethod<Caller>(
 }
 
 /**
- * Whether the request asks for the changed record in the answer: `Prefer: return=representation` (RFC 7240), alone or
+ * Whether the request asks for the changed record in the response: `Prefer: return=representation` (RFC 7240), alone or
  * among other preferences, in any case and with or without quotes.
  */
 function prefersRepresentation(request: ApiRequest): boolean {

@@ -12,11 +12,11 @@ test.each([
   ['/api/things/7', '/api/things/:id', { id: '7' }],
   ['/api/things/7/', '/api/things/:id', { id: '7' }],
   ['/api/things/@current', '/api/things/@current', {}],
-  // The first declared wins.
+  // The first declared path wins.
   ['/api/things/all', '/api/things/:id', { id: 'all' }],
   ['/api/parts/all', '/api/:kind/all', { kind: 'parts' }],
   ['/api/things/a%2Fb%20%C3%A4/parts/:part/', '/api/things/:id/parts/:part', { id: 'a/b ä', part: ':part' }],
-])('%s is %s', (path, value, params) => {
+])('%s matches %s', (path, value, params) => {
   expect(find(path)).toEqual({ kind: 'found', value, params });
 });
 
@@ -33,7 +33,7 @@ test.each([
   '/api/thing%73',
   '/api/things/7/parts',
   '/api/things/7/parts/1/2',
-])('%s is unknown', (path) => {
+])('%s matches no path', (path) => {
   expect(find(path)).toEqual({ kind: 'unknown' });
 });
 

@@ -1,23 +1,22 @@
 export type FoundPath<T> =
   | { kind: 'found'; value: T; params: Record<string, string> }
-  /** No declared path is of this shape. */
+  /** No declared path matches. */
   | { kind: 'unknown' }
-  /** One is, but a parameter is not valid percent-encoded UTF-8. */
+  /** A path matches, but a parameter is not valid percent-encoded UTF-8. */
   | { kind: 'undecodable' };
 
 interface Template<T> {
-  /** What each segment has to be; null where a parameter is. */
+  /** The text of each segment, or null for a parameter. */
   texts: (string | null)[];
-  /** Names of the parameters by the index of their segment. */
+  /** The names of the parameters by the index of their segment. */
   names: [number, string][];
   value: T;
 }
 
 /**
- * Finds the first of these paths, with `:name` for parameters, that a request's path is an instance of, with or without a
- * trailing slash. A parameter is one segment and not empty; capital letters count.
- *
- * Express would try the pattern of one route after the other, of which there are more than a hundred.
+ * Returns a function that finds the first declared path that matches a request path, with or without a trailing slash.
+ * Paths contain `:name` for parameters. A parameter is one segment and not empty; matching is case-sensitive.
+ * Express would try the patterns of more than a hundred routes one by one.
  */
 export function createPathTable<T>(entries: readonly { path: string; value: T }[]): (path: string) => FoundPath<T> {
   const byLength = new Map<number, Template<T>[]>();
@@ -48,7 +47,10 @@ export function createPathTable<T>(entries: readonly { path: string; value: T }[
   };
 }
 
-/** The path of a request's address, which a proxy may have written in full. Not decoded; empty when there is none. */
+/**
+ * Returns the path of a request URL, which may be absolute if a proxy sent it. Not decoded; empty if the URL has no
+ * path.
+ */
 export function pathOf(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);
   if (path.startsWith('/')) return path;

@@ -9,8 +9,8 @@ afterAll(() => api.stop());
 const send = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
   fetch(api.url + path, { method, headers: { ...allToyScopes, ...headers }, ...(body !== undefined && { body }) });
 
-describe('an action whose answer has no body', () => {
-  test('answers 200 with nothing at all', async () => {
+describe('an action whose response has no body', () => {
+  test('returns 200 with an empty body', async () => {
     const response = await send('POST', '/api/things/long-enough/paint/');
     expect([response.status, response.headers.get('content-length'), response.headers.get('content-type')]).toEqual([
       200,
@@ -22,7 +22,7 @@ describe('an action whose answer has no body', () => {
   });
 
   test.each(['return=representation', 'Return = "representation"', 'respond-async, return=representation; x=1'])(
-    'Prefer: %s asks for the record',
+    'Prefer: %s returns the record',
     async (prefer) => {
       const response = await send('POST', '/api/things/long-enough/paint', { prefer });
       expect(response.headers.get('preference-applied')).toBe('return=representation');
@@ -30,14 +30,17 @@ describe('an action whose answer has no body', () => {
     },
   );
 
-  test.each(['return=minimal', 'representation', 'return=representations'])('Prefer: %s does not', async (prefer) => {
-    const response = await send('POST', '/api/things/long-enough/paint', { prefer });
-    expect([response.status, await response.text()]).toEqual([200, '']);
-  });
+  test.each(['return=minimal', 'representation', 'return=representations'])(
+    'Prefer: %s returns an empty body',
+    async (prefer) => {
+      const response = await send('POST', '/api/things/long-enough/paint', { prefer });
+      expect([response.status, await response.text()]).toEqual([200, '']);
+    },
+  );
 });
 
-describe('a level', () => {
-  test('that is too low is refused before the body is looked at', async () => {
+describe('a membership level', () => {
+  test('that is too low returns 403 before the body is read', async () => {
     const json = { 'content-type': 'application/json' };
     const response = await send('POST', '/api/things/short/paint', json, '{broken');
     expect([response.status, await response.json()]).toEqual([403, expect.objectContaining({ detail: 'too low' })]);
@@ -45,7 +48,7 @@ describe('a level', () => {
   });
 });
 
-test('too many requests: after key and scope, before the handler', async () => {
+test('returns 429 after checking key and scope and before calling the handler', async () => {
   const before = api.record.calls;
   const often = { authorization: 'project:write often' };
   const response = await send('POST', '/api/things/long-enough/paint', often);
@@ -62,12 +65,12 @@ test('a declared 405 has an empty body, checks the caller first and is not in Al
   expect((await send('DELETE', '/api/things/x/paint/', { authorization: 'project:read' })).status).toBe(403);
 });
 
-test('a declared 400 has a body of its own', async () => {
+test('a declared 400 returns its declared body', async () => {
   const response = await send('POST', '/api/things/x/copy/');
   expect([response.status, await response.json()]).toEqual([400, { success: false }]);
 });
 
-test('HEAD does not do what a GET does that changes something', async () => {
+test('HEAD does not execute a GET that changes something', async () => {
   const before = api.record.calls;
   const head = await send('HEAD', '/api/things/x/copy/');
   expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
@@ -76,7 +79,7 @@ test('HEAD does not do what a GET does that changes something', async () => {
   expect(api.record.calls).toBe(before + 1);
 });
 
-test('a form is read like JSON', async () => {
+test('reads a form like JSON', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const response = await send('POST', '/api/things', form, 'name=a%20b&size=3');
   expect([response.status, await response.json()]).toEqual([201, { name: 'a b', size: 3 }]);

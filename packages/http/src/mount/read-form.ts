@@ -1,4 +1,4 @@
-/** Forms with a file: read as they arrive, and their fields taken for a body. */
+/** Reads a form with a file as it arrives, and treats its fields like a JSON body. */
 
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
@@ -10,7 +10,7 @@ import { shapeOf, typeOf, withoutNull } from '../schema/schema-shape.ts';
 import { requireSender, stoppedSending } from './read-json-body.ts';
 
 const limits = { fields: 100, parts: 101, fieldNameSize: 100, headerPairs: 20, headerSize: 8 * 1024 };
-/** Bytes allowed for the lines between parts and for their headers. */
+/** The maximum size of boundaries and part headers. */
 const frameBytes = 64 * 1024;
 
 export function isForm(contentType: string | undefined): boolean {
@@ -18,12 +18,13 @@ export function isForm(contentType: string | undefined): boolean {
 }
 
 /**
- * Reads a form with one file at most, as it arrives. A field given twice counts once, the last time; files of other names
- * are passed over.
+ * Reads a form with at most one file, as it arrives. If a field occurs twice, the last value is used. Files with other
+ * names are ignored.
  *
- * @param maxFieldBytes of all fields together.
- * @throws AppError `too_large`, `unsupported_media_type` for a compressed body, `invalid` with code `parse_error` for what
- *   is no form, `timeout` when the client stops sending; what `file.read` throws.
+ * @param maxFieldBytes limit for all fields together.
+ * @throws AppError `too_large`; `unsupported_media_type` for a compressed body; `invalid` with the code `parse_error`
+ * for an
+ *   invalid form; `timeout` if the client stops sending; and the errors of `file.read`.
  */
 export async function readForm<File>(
   request: IncomingMessage,
@@ -56,7 +57,8 @@ export async function readForm<File>(
         else fields.set(name, value);
       });
       form.on('file', (name: string, content: BusboyFileStream) => {
-        // A file that ends too early fails, also one that nobody reads. Without a listener that would end the process.
+        // A file that is not complete emits an error, even if it is not read. Without a listener, the error would end
+        // the process.
         content.on('error', () => {});
         if (name !== file.name || reading !== undefined) {
           content.resume();
@@ -75,7 +77,7 @@ export async function readForm<File>(
   } catch (error) {
     request.unpipe(form);
     form.destroy();
-    // What is left is thrown away as it comes, so that the sender comes to reading the answer.
+    // Discard the rest as it arrives, so that the client gets to read the response.
     request.resume();
     throw error;
   }
@@ -97,7 +99,7 @@ function brokenForm(cause: unknown): AppError {
   });
 }
 
-/** A part without a file name is a text: taken silently, its sender would think it was read. */
+/** A part without a file name is a text field. Reject it, because the client would assume that the file was read. */
 function noFile(attr: string): AppError {
   const detail = 'The submitted data was not a file. Check the encoding type on the form.';
   return new AppError('invalid', detail, { attr });
@@ -108,8 +110,8 @@ function tooLarge(): AppError {
 }
 
 /**
- * The fields of a form as a body: objects and lists are written as JSON in their field, all else is text.
- * @throws AppError `invalid` naming the field.
+ * Converts form fields to a body. Fields declared as objects or lists contain JSON; all others are text.
+ * @throws AppError `invalid` that names the field.
  */
 export function formValues(schema: TSchema, fields: Record<string, string>): Record<string, unknown> {
   const properties = shapeOf(schema).properties ?? {};

@@ -3,34 +3,34 @@ import { AppError } from '@millrace/runtime';
 import express, { type Request, type Response } from 'express';
 import { checkJson, parseJson } from '../schema/json.ts';
 
-/** How much of a body is read for whom. */
+/** Reads request bodies, with a different limit for unknown callers. */
 export interface JsonBodyReader {
-  /** For a caller who is known: the whole of it, inflated. */
+  /** For authenticated callers: reads the complete body and decompresses it. */
   read(request: IncomingMessage, response: ServerResponse): Promise<unknown>;
   /**
-   * For anybody: plain, and no more than what holds a key or a sign-up. Of a body that says it is larger or compressed
-   * nothing is read, and `read` still can.
+   * For everyone: reads a small, uncompressed body that has room for a key or a sign-up. A body announced as larger or
+   * compressed is not read, so `read` can still read it.
    */
   readSmall(request: IncomingMessage): Promise<unknown>;
 }
 
-/** Limit for callers without a key; JSON of this size can do no harm. */
+/** The limit for callers without a key. JSON of this size is harmless. */
 const smallBytes = 16 * 1024;
 const maxFormFields = 1000;
 
 /**
- * Reads JSON bodies, and simple forms, of at most `limitBytes` (after inflating). An empty body counts as `{}`.
- *
- * Both readers throw AppError: `unsupported_media_type` for another content type or encoding, `too_large`, `invalid` with
- * code `parse_error` for broken JSON or one with more levels or values than is good, `null_characters_not_allowed` for
- * what PostgreSQL cannot store.
+ * Creates a reader for JSON bodies and simple forms of at most `limitBytes` after decompression. An empty body is read
+ * as `{}`.
+ * Both functions throw AppError: `unsupported_media_type` for another content type or encoding, `too_large`, `invalid`
+ * with the code `parse_error` for invalid JSON or too many levels or values, and `null_characters_not_allowed` for text
+ * that PostgreSQL cannot store.
  */
 export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
   const readRaw = express.raw({ type: () => true, limit: limitBytes });
   return {
     async read(request, response) {
       requireSender(request);
-      // It reads from any request of Node's and leaves the bytes in `body`.
+      // The Express reader accepts any Node.js request and puts the bytes into `body`.
       const read = request as Request;
       const bytes = await new Promise<unknown>((resolve, reject) => {
         readRaw(read, response as Response, (error?: unknown) =>
@@ -64,7 +64,7 @@ async function receivePlain(request: IncomingMessage, limitBytes: number): Promi
     throw stoppedSending(cause);
   }
   if (size <= limitBytes) return Buffer.concat(pieces);
-  // What is left is thrown away as it comes, so that the sender comes to reading the answer.
+  // Discard the rest as it arrives, so that the client gets to read the response.
   request.resume();
   throw tooLarge();
 }
@@ -76,7 +76,9 @@ function parseBody(request: IncomingMessage, bytes: Buffer): unknown {
   return value;
 }
 
-/** Forms are read for old scripts (docs/api/README.md#requests): a field given twice counts once, the last time. */
+/**
+ * Forms are accepted for old scripts (docs/api/README.md#requests). If a field occurs twice, the last value is used.
+ */
 function parserOf(contentType: string): (bytes: Buffer) => unknown {
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters
@@ -97,7 +99,7 @@ function parseForm(bytes: Buffer): unknown {
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
 }
 
-/** The errors of Express's body reader, told by their `type`. */
+/** Converts the errors of Express's body reader, which are identified by their `type`. */
 function asAppError(error: unknown): AppError {
   const { type, message } = error as { type?: string; message?: string };
   switch (type) {
@@ -117,8 +119,8 @@ function tooLarge(cause?: unknown): AppError {
 }
 
 /**
- * To be asked before a body is read: of a client who has left nothing comes any more, not even its end. One reader would wait
- * for ever, another take the body for an empty one.
+ * Call this before reading a body. A client that has disconnected sends nothing more, not even an end. Without this
+ * check, one reader would wait indefinitely and the other would treat the body as empty.
  *
  * @throws AppError `timeout`.
  */

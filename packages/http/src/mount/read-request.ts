@@ -1,4 +1,4 @@
-/** What is read of a request, one function for each step of `serveRequest` (mount.ts). */
+/** Reads and checks a request, with one function for each step of `serveRequest` (mount.ts). */
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type MembershipLevel, type Scope } from '@millrace/contracts';
@@ -11,7 +11,10 @@ import { coerce, parseInput } from '../schema/parse-input.ts';
 import { typeOf } from '../schema/schema-shape.ts';
 import { formValues, isForm } from './read-form.ts';
 
-/** Every answer is JSON, unless the route has another one too. @throws AppError `not_acceptable` when `Accept` leaves no room for it. */
+/**
+ * Checks the `Accept` header. Every response is JSON, unless the route declares another type. @throws AppError
+ * `not_acceptable` if the header excludes all types of the route.
+ */
 export function requireAccepted<Caller>({ responses, successStatus }: Route<Caller>, request: ApiRequest): void {
   const header = request.header('accept');
   if (header === undefined || header.trim() === '') return;
@@ -26,7 +29,7 @@ export function requireAccepted<Caller>({ responses, successStatus }: Route<Call
   if (!isAccepted) throw new AppError('not_acceptable', 'Could not satisfy the request Accept header.');
 }
 
-/** Who calls, with the scope of the route and not too often; null where anybody may. */
+/** Returns the caller after checking scope and rate limit, or null for a public route. */
 export async function identify<Caller>(
   { scope, isSensitive, isBeforeSecondFactor, isUnsafe }: Route<Caller>,
   access: Access<Caller>,
@@ -39,7 +42,7 @@ export async function identify<Caller>(
     if (!isBeforeSecondFactor) access.requireSecondFactor?.(caller);
     if (isSensitive) access.requireRecent?.(caller);
   }
-  // They are read now, and no link of an answer repeats them.
+  // The access check has read these parameters. They must not be repeated in links.
   for (const name of access.queryParameters ?? []) request.query.delete(name);
   return caller;
 }
@@ -51,12 +54,15 @@ export function requireLevel<Caller>({ level }: Route<Caller>, access: Access<Ca
   access.requireLevel(target, level);
 }
 
-/** @throws AppError `not_found`: an address of the wrong shape addresses nothing (docs/api/README.md#paths-and-ids). */
+/**
+ * Parses the path parameters. @throws AppError `not_found` if one has the wrong format
+ * (docs/api/README.md#paths-and-ids).
+ */
 export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>): unknown {
   const params = coerce(route.params, raw, { trimStrings: false });
   const isOdd = Object.entries(raw).some(([name, value]) => {
     if (typeof value !== 'string') return false;
-    // Bodies are read loosely, but a record has one address: `07` and `7.0` address nothing.
+    // Bodies are parsed leniently, but a record must have only one path, so `07` and `7.0` are not found.
     const isInteger = typeOf(route.params.properties[name] ?? {}) === 'integer';
     return value.includes('\0') || (isInteger && !/^(0|[1-9]\d*)$/.test(value));
   });
@@ -64,7 +70,7 @@ export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, un
   return params;
 }
 
-/** Whoever needs no key is a stranger, of whom little is read. */
+/** Reads and parses the body. For a public route, only a small body is read. */
 export async function parseBody<Caller>(
   route: Route<Caller>,
   request: ApiRequest,
@@ -80,7 +86,9 @@ export async function parseBody<Caller>(
   return { body: parseInput(schema, withoutRefused(route, body), { trimStrings: true }), file: undefined };
 }
 
-/** Leaves out refused fields whose values ask for nothing. @throws AppError `invalid` naming the first of the others. */
+/**
+ * Removes rejected fields whose values have no effect. @throws AppError `invalid` that names the first remaining one.
+ */
 function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unknown): unknown {
   if (!isObject(body)) return body;
   const allowed = Object.entries(body).filter(([name, value]) => {
@@ -92,38 +100,49 @@ function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unkno
   return Object.fromEntries(allowed);
 }
 
-/** How a service knows its callers. The pipeline calls both in the order of this list; `target` of the route runs before `requireLevel`, the rest of it after. */
+/**
+ * How a service authenticates and authorizes callers. The pipeline calls the methods in this order. The route's
+ * `target` runs just before `requireLevel`.
+ */
 export interface Access<Caller> {
-  /** Query parameters that `authenticate` reads, on every route; nothing behind it sees them. */
+  /** Query parameters that `authenticate` reads on every route. Later steps do not see them. */
   readonly queryParameters?: readonly string[];
-  /** @param isUnsafe whether a GET changes something. @throws AppError `unauthenticated`. */
+  /** @param isUnsafe whether the route is a GET that changes something. @throws AppError `unauthenticated`. */
   authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller>;
-  /** @throws AppError `forbidden` when the caller's key lacks the scope. */
+  /** @throws AppError `forbidden` if the caller's key lacks the scope. */
   authorize(caller: Caller, scope: Scope): void;
   /**
-   * Counts a request that may use the route. @throws AppError `rate_limited` when there were too many. Absent: no limit.
+   * Counts an authorized request. If absent, requests are not limited. @throws AppError `rate_limited` if the caller
+   * exceeds its limit.
    */
   throttle?(caller: Caller): Promise<void>;
-  /** @throws AppError `forbidden` when the caller has to show a second factor first. Absent: nobody has. */
+  /**
+   * If absent, no second factor is required. @throws AppError `forbidden` if the caller must provide a second factor
+   * first.
+   */
   requireSecondFactor?(caller: Caller): void;
-  /** @throws AppError `forbidden` when it is too long ago that the caller proved who they are. Absent: it never is. */
+  /**
+   * If absent, the age of a sign-in is not checked. @throws AppError `forbidden` if the caller's last sign-in is too
+   * old.
+   */
   requireRecent?(caller: Caller): void;
   /**
-   * Compares the caller's level on what the route's `target` found with the one the route declares.
+   * Compares the caller's level for the result of the route's `target` with the declared level.
    * @throws AppError `forbidden`.
    */
   requireLevel?(target: unknown, level: MembershipLevel): void;
 }
 
-/** A longer name is not repeated in full. */
+/** Longer names are cut in error messages. */
 const maxNameLength = 100;
 
 /**
- * The query of a request by its route's schema. Of a parameter given twice the last one counts.
+ * Parses the query of a request by its route's schema. If a parameter occurs twice, the last value is used.
  *
- * @throws AppError `invalid` naming the first parameter the route does not know: left unread, a filter would answer with
- *   everything as if that were what was asked for. `format=json`, which generated clients add everywhere, asks for what
- *   every answer is.
+ * @throws AppError `invalid` that names the first unknown parameter. If an unknown filter were ignored, the response
+ * would
+ *   contain unfiltered data. `format=json` is accepted, because generated clients add it everywhere and every response is
+ *   JSON.
  */
 export function parseQuery<Q extends TObject>(
   {

@@ -1,4 +1,4 @@
-/** How an answer, or an error, goes to the socket. */
+/** Sends a response or an error to the socket. */
 
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
@@ -7,19 +7,22 @@ import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
 
 export interface Answer {
   status: number;
-  /** Absent: no body. */
+  /** Absent if the response has no body. */
   value?: unknown;
-  /** Instead of `value`. */
+  /** Used instead of `value`. */
   text?: { mediaType: string; content: string };
-  /** Instead of `value`. */
+  /** Used instead of `value`. */
   stream?: { mediaType: string; begin(output: Writable): void };
   headers?: Record<string, string | string[]>;
 }
 
-/** A stream is as quick as its beginning: it lasts as long as its client stays. */
+/**
+ * Emitted when a stream begins. Its duration is measured up to this point, because a stream lasts as long as the client
+ * stays connected.
+ */
 const streamBegins = Symbol('stream begins');
 
-/** The headers that every answer has, and the measure of how long it took. */
+/** Sets the headers that every response has, and starts measuring its duration. */
 export function beginAnswer(
   response: ServerResponse,
   { operation, id, allow }: { operation: string; id: string; allow: string | undefined },
@@ -34,7 +37,7 @@ export function beginAnswer(
     observe();
   });
   response.setHeader('X-Request-Id', id);
-  // Whoever was asked before may have named a header of their own.
+  // Earlier handlers may have added other headers to Vary.
   response.appendHeader('Vary', 'Accept, Authorization, Prefer');
   response.setHeader('Cache-Control', 'no-store');
   if (allow !== undefined) response.setHeader('Allow', allow);
@@ -47,7 +50,7 @@ export function sendAnswer(response: ServerResponse, { status, value, text, stre
   else sendText(response, status, text);
 }
 
-/** Answers with the status of the error, and logs what is a fault of ours. */
+/** Sends an error response, and logs it if it is a server error. */
 export function sendError(
   response: ServerResponse,
   error: unknown,
@@ -57,7 +60,7 @@ export function sendError(
   const status = statusOf(known.kind);
   const body = toErrorBody(known);
   if (status >= 500) {
-    // An unforeseen error wants somebody now; an unavailable dependency reports itself.
+    // An unexpected error needs attention now. An unavailable dependency is also reported by its own checks.
     const level = known.kind === 'internal' ? 'error' : 'warn';
     logger.log(level, 'request failed', { requestId: id, operation, status, error: known, ...known.details });
     body.error_event_id = id;
@@ -89,7 +92,7 @@ function sendText(
   response.statusCode = status;
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Length', String(Buffer.byteLength(content)));
-  // A text goes out in one piece with the head, bytes would not.
+  // Node.js sends a string in one piece with the headers, but not a buffer.
   response.end(content);
 }
 
@@ -104,16 +107,16 @@ function sendStream(
     response.flushHeaders();
     response.emit(streamBegins);
   }
-  // Also for a client that has left: what was taken for it is given back.
+  // Also called if the client has disconnected, so that resources can be released.
   begin(response);
 }
 
 interface RouteMetrics {
-  /** @param operation an operationId, or one of the few fixed words for requests that met no route. */
+  /** @param operation an operationId, or one of a few fixed words for requests that matched no route. */
   observe(operation: string, status: number, seconds: number): void;
 }
 
-/** Counts and times every answer; the histogram's own count is the number of requests. */
+/** Counts and times every response. The count of the histogram is the number of requests. */
 export function createRouteMetrics(metrics: Metrics): RouteMetrics {
   const duration = metrics.histogram(
     'millrace_http_request_seconds',

@@ -1,4 +1,4 @@
-/** How a page goes to the socket that is read in portions. */
+/** Sends a page that is read in portions. */
 
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -12,14 +12,15 @@ export type AnyPage = PageStream<{ results: unknown[] }>;
 /** Copies the declared part of some fields of a page. */
 export type PageSerializer = (fields: Fields) => Fields;
 
-/** How long a client may leave a page unread before its connection is cut. */
+/** How long a client may stop reading a page before its connection is closed. */
 const patienceMs = 60_000;
 
 /**
- * Sends a page. One that has a single portion goes out in one piece like any other body. A longer page is read no faster
- * than the client takes it: the next portion is read when the one before was sent.
+ * Sends a page. If it has a single portion, it is sent in one piece like any other body. For a longer page, the next
+ * portion is only read when the previous one has been sent, so reading is no faster than the client.
  *
- * @throws what the first portion throws, or, when the client leaves or a later portion fails, after the response was destroyed.
+ * @throws the errors of the first portion. If the client disconnects or a later portion fails, throws after the
+ * response was destroyed.
  */
 export async function sendPage(
   response: ServerResponse,
@@ -42,7 +43,7 @@ export async function sendPage(
   await pipeline(Readable.from(textsOf(first, portions, serialize), { highWaterMark: 0 }), response);
 }
 
-/** The results come first: what follows them may be known only after the last one. */
+/** The results come first, because the other fields may only be known after the last result. */
 async function* textsOf(
   first: PagePortion<{ results: unknown[] }>,
   portions: AnyPage['portions'],
@@ -53,7 +54,7 @@ async function* textsOf(
   for (let portion = first; ; portion = await nextPortion(portions)) {
     const text = JSON.stringify(serialize({ results: portion.results }).results).slice(1, -1);
     if (text === '')
-      yield ' '; // Shows a client whose results take long to find that the connection is alive.
+      yield ' '; // Shows a waiting client that the connection is alive.
     else yield isEmpty ? text : `,${text}`;
     isEmpty &&= text === '';
     if (portion.end !== null) {

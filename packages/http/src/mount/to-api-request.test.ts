@@ -13,7 +13,7 @@ test.each([
   [2, '6.6.6.6,2.2.2.2 , 1.1.1.1', '2.2.2.2'],
   [2, '6.6.6.6,, 1.1.1.1', '6.6.6.6'],
   [5, '2.2.2.2, 1.1.1.1', '2.2.2.2'],
-])('behind %i proxies that noted %p the client is %s', (proxies, noted, address) => {
+])('behind %i proxies with X-Forwarded-For %p, the client address is %s', (proxies, noted, address) => {
   expect(addressOf(request(noted === undefined ? {} : { 'x-forwarded-for': noted }), proxies)).toBe(address);
 });
 
@@ -23,7 +23,7 @@ test.each<[number, Record<string, string>, string]>([
   [1, { host: 'a:80' }, 'http://a:80'],
   [0, { host: 'a/../"' }, 'http://localhost'],
   [0, {}, 'http://localhost'],
-])('behind %i proxies, %p is reached as %s', (proxies, headers, origin) => {
+])('behind %i proxies with the headers %p, the origin is %s', (proxies, headers, origin) => {
   expect(originOf(request(headers), proxies)).toBe(origin);
 });
 

@@ -1,4 +1,7 @@
-/** A request of Node as a handler is given it: its id, and the address and origin it came from, also behind proxies. */
+/**
+ * Converts a Node.js request to the request that handlers get: its id, and the address and origin of the client, also
+ * behind proxies.
+ */
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -6,9 +9,9 @@ import type { ApiRequest } from '../route/route.ts';
 
 interface RequestSource {
   id: string;
-  /** The path of the address (`pathOf`). */
+  /** The path of the request URL (`pathOf`). */
   path: string;
-  /** Fixed address for links; else the request's own host is used. */
+  /** Fixed base URL for links. If unset, the host of the request is used. */
   publicUrl: string | undefined;
   trustedProxies: number;
   leaves: () => AbortSignal;
@@ -53,9 +56,9 @@ export function toApiRequest(
 }
 
 /**
- * Scheme and host under which the client reached us: those of the request, or what the first of our proxies noted in
- * `X-Forwarded-Proto` and `X-Forwarded-Host`.
- * @param trustedProxies how many proxies of ours are in front; without one these headers are anybody's.
+ * Returns the scheme and host that the client used: those of the request, or those in `X-Forwarded-Proto` and
+ * `X-Forwarded-Host`.
+ * @param trustedProxies the number of our own proxies. Without one, these headers are not trusted.
  */
 export function originOf(request: IncomingMessage, trustedProxies: number): string {
   const forwarded = (name: string) => (trustedProxies > 0 ? firstOf(request.headers[name]) : undefined);
@@ -64,8 +67,8 @@ export function originOf(request: IncomingMessage, trustedProxies: number): stri
 }
 
 /**
- * IP address of the client: each of our proxies has added the one it saw to the end of `X-Forwarded-For`. What stands
- * further left was written by whoever sent the request. Empty when the connection is gone.
+ * Returns the IP address of the client. Each of our proxies appends the address that it saw to `X-Forwarded-For`.
+ * Entries further left were written by the client and are not trusted. Empty if the connection is closed.
  */
 export function addressOf(request: IncomingMessage, trustedProxies: number): string {
   const own = request.socket.remoteAddress ?? '';
@@ -82,12 +85,12 @@ function firstOf(header: string | string[] | undefined): string | undefined {
   return first === '' ? undefined : first;
 }
 
-/** A `Host` header may hold anything; links are only built from what can be a host. */
+/** A `Host` header can contain anything, so links are only built from valid hosts. */
 function safeHost(host: string | undefined): string {
   return host && /^(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?$/.test(host) ? host : 'localhost';
 }
 
-/** The caller's own id when it is one we can safely log and send back, else a new one. */
+/** Returns the id in the header if it is safe to log and return, or a new id. */
 export function requestIdFrom(header: unknown): string {
   return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : randomUUID();
 }

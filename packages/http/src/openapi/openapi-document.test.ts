@@ -20,14 +20,14 @@ test('each route is an operation under its path with a trailing slash', () => {
     ['/api/things/{id}/paint/', ['post', 'description']],
     ['/api/things/{id}/copy/', ['get', 'description']],
   ]);
-  // What is always refused is no operation.
+  // A route that always fails is not an operation.
   expect(document.paths['/api/things/{id}/paint/']?.description).toBe(
     'DELETE always returns 405. Refused with an empty body.',
   );
   expect(document.tags).toEqual([{ name: 'things', description: 'All of them.' }]);
 });
 
-test('scope, parameters, body and answers are told', () => {
+test('describes the scope, parameters, body and responses', () => {
   const list = document.paths['/api/things/']?.get as Record<string, unknown>;
   expect(list).toMatchObject({ operationId: 'things_list', 'x-required-scopes': ['project:read'] });
   expect(list).not.toHaveProperty('security');
@@ -88,7 +88,7 @@ const route = (path: string, given: { schema?: TSchema; query?: TObject; example
 const operationOf = (made: typeof document, path: string) =>
   made.paths[path]?.get as { parameters: unknown[]; responses: Record<string, unknown> };
 
-test('titled objects become components; one title cannot mean two', () => {
+test('titled objects become components, and a title cannot have two meanings', () => {
   const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
   const pageOfOwners = () => Type.Object({ owner }, { title: 'Page' });
   const shared = openApiDocument(
@@ -109,7 +109,7 @@ test('titled objects become components; one title cannot mean two', () => {
   );
 });
 
-test('refusals, parameters and examples of several operations are said once', () => {
+test('shared error responses, parameters and examples occur once', () => {
   const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
   const id = (description: string) => Type.Object({ id: Type.Optional(Type.Integer({ description })) });
   const made = openApiDocument(

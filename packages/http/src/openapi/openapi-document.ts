@@ -6,15 +6,16 @@ export interface ApiDescription {
   version: string;
   description: string;
   contact: { name: string };
-  /** Name of the cookie by which callers are known too, if they are. */
+  /** The name of the session cookie, if callers can authenticate with one. */
   sessionCookie?: string;
-  /** What is said of each tag of the routes. */
+  /** Descriptions of the routes' tags. */
   tags: Record<string, string>;
 }
 
 /**
- * The OpenAPI 3.1 document of a service's routes, with the trailing slash that existing clients write. What several operations
- * have in common stands in its components. A route that is always refused is no operation: its path's description tells of it.
+ * Builds the OpenAPI 3.1 document for a service's routes, with the trailing slash that existing clients use. Parts
+ * shared by several operations become components. A route that always fails is not an operation; the description of its
+ * path mentions it.
  */
 export function openApiDocument<Caller>(
   routes: readonly Route<Caller>[],
@@ -61,9 +62,10 @@ export function openApiDocument<Caller>(
 }
 
 /**
- * Names for parameters that several operations have, by their JSON: their own, or, where others mean something else by it more
- * often, that of the tag before it. Two of one tag are left where they are. A name that a schema, a response or another
- * parameter has in any spelling, such as `distinctId` and `distinct_id`, would be one type twice in some languages.
+ * Names the parameters that several operations share, by their JSON. The component is named after the parameter, or
+ * prefixed with the tag if a more common parameter has the same name. A second one with the same tag is not shared. A
+ * name that a schema, a response or another parameter has in a different spelling, such as `distinctId` and
+ * `distinct_id`, would define the same type twice in some languages.
  */
 function namesOfParameters(operations: readonly Operation[], others: readonly string[]): Map<string, string> {
   const uses = new Map<string, { name: string; tag: string; count: number }>();

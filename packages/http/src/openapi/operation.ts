@@ -1,4 +1,4 @@
-/** One operation of the OpenAPI document, and the schemas that operations share. */
+/** Builds one operation of the OpenAPI document, and the components that operations share. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
@@ -20,7 +20,7 @@ export interface Operation extends Record<string, unknown> {
   parameters: Parameter[];
 }
 
-/** Schema of the body `toErrorBody` makes. */
+/** The schema of the body that `toErrorBody` returns. */
 const errorSchema = Type.Object(
   {
     type: Type.String({ description: 'Category of the error.' }),
@@ -38,7 +38,7 @@ const errorSchema = Type.Object(
   { title: 'Error' },
 );
 
-/** One operation object of an OpenAPI 3.1 document; null for a route that is always refused. */
+/** Returns one operation object of an OpenAPI 3.1 document, or null for a route that always fails. */
 export function operation<Caller>(route: Route<Caller>, components: Components): Operation | null {
   const { scope, body } = route;
   if (route.successStatus >= 400) return null;
@@ -59,7 +59,7 @@ export function operation<Caller>(route: Route<Caller>, components: Components):
   };
 }
 
-/** What a caller needs, in words. */
+/** Describes the access that a caller needs. */
 function powers<Caller>({ scope, level, isSensitive }: Route<Caller>): string[] {
   return [
     ...(scope === 'public' ? [] : [`Required scope: \`${scope}\`.`]),
@@ -87,7 +87,7 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
   });
 }
 
-/** They are documented, so that generated clients can go on sending them. */
+/** Parameters without effect are documented, so that generated clients can keep sending them. */
 function withoutEffect<Caller>({ queryWithoutEffect = {} }: Route<Caller>): Parameter[] {
   return Object.entries(queryWithoutEffect).map(([name, reason]) => ({
     ...{ name, in: 'query', required: false, schema: { type: 'string' } },
@@ -99,7 +99,7 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, c
   const { properties, required = [] } = shapeOf(body);
   const schema = file ? withFile(body, file) : body;
   return {
-    // An empty body counts as `{}`.
+    // An empty body is read as `{}`.
     required: properties === undefined || required.length > 0,
     content: {
       'application/json': components.content(schema, examples.request),
@@ -108,10 +108,13 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, c
   };
 }
 
-/** The fields of a body and its file. Generators make one type for JSON and for forms, and only of a schema with a name. */
+/**
+ * Returns the body schema with the file field. Generators create one type for JSON and form requests, and only for a
+ * named schema.
+ */
 function withFile(body: TSchema, { name, description }: FileField<unknown>): TSchema {
   const { properties, title } = shapeOf(body);
-  // Generators know a file by the format that OpenAPI 3.0 had for it.
+  // Generators recognize a file by its format in OpenAPI 3.0.
   const format = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
   const part = { ...format, description: `Only in form requests. ${description}` };
   return { ...body, title: `${title}WithFile`, properties: { ...properties, [name]: part } } as TSchema;
@@ -146,7 +149,7 @@ function declaredResponses<Caller>(route: Route<Caller>, components: Components)
   return Object.fromEntries(responses);
 }
 
-/** What the pipeline answers by itself, as far as it can happen on this route. */
+/** The responses that the pipeline itself can produce on this route. */
 function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   const isAddressed = Object.keys(route.params.properties).length > 0;
   const isProtected = route.scope !== 'public';
@@ -176,7 +179,7 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   return { ...errors, 431: components.share('responses', 'headers_too_large', headersTooLarge) };
 }
 
-/** Node answers it before a request reaches us. */
+/** Node.js sends this response before Millrace sees the request. */
 const headersTooLarge = {
   description:
     'The URL and the headers together are larger than 16 KiB, or there are more than 1,000 headers. The response has ' +
@@ -185,7 +188,10 @@ const headersTooLarge = {
 
 type Kind = 'schemas' | 'responses' | 'parameters' | 'examples';
 
-/** Collects what several operations share, so that the document says it once and generated clients get types with names. */
+/**
+ * Collects parts that several operations share, so that the document contains them once and generated clients get named
+ * types.
+ */
 export function createComponents() {
   const kinds: Record<Kind, Map<string, unknown>> = {
     schemas: new Map(),
@@ -195,7 +201,7 @@ export function createComponents() {
   };
   const referenceTo = (kind: Kind, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
-  /** @returns the reference, or null when the name means something else already. */
+  /** @returns the reference, or null if the name already has another meaning. */
   function share(kind: Kind, name: string, value: unknown): { $ref: string } | null {
     const known = kinds[kind].get(name);
     if (known === undefined) kinds[kind].set(name, value);
@@ -217,12 +223,14 @@ export function createComponents() {
 
   return {
     /**
-     * The schema as a document holds it: every titled object inside replaced by a reference to its component.
-     * @throws Error when two different schemas carry one title.
+     * Returns the schema with every titled object replaced by a reference to its component.
+     * @throws Error if two different schemas have the same title.
      */
     reference: (schema: TSchema): unknown => convert(schema),
     share,
-    /** A media type. The first example of a titled schema is shared, another one stands in its place. */
+    /**
+     * Returns a media type object. The first example of a titled schema is shared. Other examples are written inline.
+     */
     content(schema: TSchema, example: unknown) {
       const converted = convert(schema);
       if (example === undefined) return { schema: converted };
@@ -240,9 +248,9 @@ export function createComponents() {
 type Components = ReturnType<typeof createComponents>;
 
 /**
- * A schema in words that generators of clients understand: several types are a union, `null` alone is a text that is always
- * null, and `true` alone is a boolean. A list or an object of anything is declared without a type: openapi-generator writes
- * Java that does not compile for a union with an object whose fields are not known.
+ * Rewrites a schema for client generators: several types become a union, `null` alone becomes a nullable string, and
+ * `true` alone becomes a boolean. A value that can be any list or any object gets no type, because openapi-generator
+ * creates Java that does not compile for a union with an object with unknown fields.
  */
 function forGenerators(schema: Record<string, unknown>): Record<string, unknown> {
   const { type, const: only, ...others } = schema;

@@ -23,7 +23,7 @@ const good = {
 } as const;
 const { defineRoute: define } = routeDefiner<null>();
 
-test('well-declared routes have none', () => {
+test('finds no problems in well-declared routes', () => {
   expect(routeProblems(toyRoutes({ calls: 0, last: undefined }))).toEqual([]);
 });
 
@@ -44,11 +44,11 @@ test.each([
     { ...good, query: Type.Object({ at: Type.String({ enum: ['a', true] }) }) },
     'the query has an enum of several types',
   ],
-])('%#: a fault is named', (declaration, problem) => {
+])('%#: names the problem', (declaration, problem) => {
   expect(routeProblems([define(declaration)]).join()).toContain(problem);
 });
 
-test('names a parameter that is declared and without effect as well', () => {
+test('reports a parameter that is declared and also without effect', () => {
   const query = Type.Object({ a: Type.String({ description: 'a' }) });
   const problems = routeProblems([define({ ...good, query, queryWithoutEffect: { a: 'Nothing changes.' } })]);
   expect(problems).toEqual([
@@ -56,13 +56,13 @@ test('names a parameter that is declared and without effect as well', () => {
   ]);
 });
 
-test('what is declared twice is named', () => {
+test('reports duplicate declarations', () => {
   expect(routeProblems([define(good), define(good)])).toEqual([
     'operationId things_retrieve is declared twice',
     'GET /api/things/:id is declared twice',
   ]);
 });
 
-test('a route without a single success answer does not start', () => {
+test('a route without exactly one success response throws at startup', () => {
   expect(() => define({ ...good, responses: {} as typeof good.responses })).toThrow('exactly one success');
 });

@@ -4,8 +4,8 @@ import { shapeOf } from '../schema/schema-shape.ts';
 import type { Route } from './route.ts';
 
 /**
- * What is missing or contradictory in a service's routes, one sentence each.
- * @internal Only tests of services call it, and expect none.
+ * Returns what is missing or contradictory in a service's routes, one sentence per problem.
+ * @internal Only tests of services call it, and expect no problems.
  */
 export function routeProblems<Caller>(routes: readonly Route<Caller>[]): string[] {
   return [
@@ -30,7 +30,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   const problems: string[] = [];
   const complain = (isWrong: boolean, problem: string) => isWrong && problems.push(problem);
   complain(!/^[a-z][a-z0-9_]*$/.test(route.operationId), 'the operationId is not in snake_case');
-  // At the root is what clients ask for with a token of their own (`public`).
+  // Routes outside `/api` are public, because their clients authenticate with other tokens.
   const root = route.scope === 'public' ? '(\\/api)?' : '\\/api';
   complain(
     !new RegExp(`^${root}(/[:@\\w]+)+$`).test(route.path),
@@ -64,7 +64,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
     ['body', route.body],
     ['response', success?.schema],
   ] as const) {
-    // Generated clients have a type of this name, and the document says it once.
+    // The title names the type in generated clients, and lets the document contain the schema once.
     const { properties, title } = schema ? shapeOf(schema) : {};
     complain(properties !== undefined && title === undefined, `the ${part} has no title`);
     complain(
@@ -85,7 +85,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   return problems;
 }
 
-/** Names that are declared, and refused or without effect as well. */
+/** Returns names that are declared and also rejected or without effect. */
 function contradictions<Caller>({ query, body, ...route }: Route<Caller>): string[] {
   const fields = Object.keys(body ? (shapeOf(body).properties ?? {}) : {});
   const parameters = Object.keys(query.properties);
@@ -96,7 +96,7 @@ function contradictions<Caller>({ query, body, ...route }: Route<Caller>): strin
   ].map((what) => `the ${what} is declared, but also rejected or declared without effect`);
 }
 
-/** Names of the `:parameters` of a path. */
+/** Returns the names of the `:parameters` in a path. */
 function pathParameters(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
 }
@@ -107,7 +107,7 @@ function undescribedFields(schema: TSchema): string[] {
   );
 }
 
-/** Whether choices of several types stand in one enum, here or deeper: generators of clients leave out such a route. */
+/** Whether the schema contains an enum with values of several types. Client generators omit such a route. */
 function mixesTypes(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false;
   const { enum: choices } = schema as { enum?: unknown };

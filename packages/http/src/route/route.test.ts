@@ -49,7 +49,7 @@ const routes = [
   }),
 ];
 
-test('a route below several base paths is one under each, with its own operation id and parameters', () => {
+test('creates a route for each base path, with its own operation id and parameters', () => {
   expect(routes.map(({ path, operationId, params }) => [path, operationId, Object.keys(params.properties)])).toEqual([
     ['/api/shelves/:shelf/things/:id', 'shelves_things_retrieve', ['shelf', 'id']],
     ['/api/boxes/:box/things/:id', 'things_retrieve', ['box', 'id']],
@@ -65,7 +65,7 @@ test.each([
   ['/api/boxes/7/lid', 200, { text: 'lid of box 7' }],
   ['/api/boxes/0/lid', 404, { detail: 'No such box.' }],
   ['/api/boxes/a/lid', 404, { detail: 'Not found.' }],
-])('%s is answered with what its base path addresses', async (path, status, body) => {
+])('%s returns the record of its base path', async (path, status, body) => {
   const listener = mount(routes, {
     access: { authenticate: async () => ({ name: 'Ann' }), authorize: () => {} },
     logger: { log: () => {} } as unknown as Logger,

@@ -1,4 +1,4 @@
-/** A route as a service declares it, and the request its handler is given. */
+/** Defines the declaration of a route, and the request that its handler gets. */
 
 import type { Readable, Writable } from 'node:stream';
 import type { MembershipLevel, Scope } from '@millrace/contracts';
@@ -6,34 +6,38 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
- * The status of a route that does its work. 405 declares the opposite: a method that is refused with an empty body, after
- * key, scope and address were checked (docs/api/README.md#routes-and-fields). 400 declares it too, with a body that is
- * not that of all errors.
+ * The status of a successful response. A route can also declare that it always fails: 405 for a method that returns an
+ * empty body after key, scope and path were checked (docs/api/README.md#routes-and-fields), or 400 with a body that
+ * differs from other errors.
  */
 type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;
 
 export interface ResponseDeclaration<S extends TSchema = TSchema> {
   description: string;
-  /** Absent: the answer has no body. */
+  /** Absent if the response has no body. */
   schema?: S;
   /**
-   * The answer has an empty body unless the request says `Prefer: return=representation` (RFC 7240); then it holds what
-   * the handler returned, with `Preference-Applied`. For actions of PostHog's API that answer with 200 and no body.
+   * The body is empty unless the request contains `Prefer: return=representation` (RFC 7240). It then contains the
+   * result of the handler, and the response has the header `Preference-Applied`. For actions of the PostHog API that
+   * return 200 without a body.
    */
   onlyIfPreferred?: true;
-  /** The request may ask for this in place of the body: the handler then returns `TextContent`. */
+  /** An alternative type that a request may ask for. The handler then returns `TextContent`. */
   text?: { mediaType: string; example: string };
-  /** The answer is no body but messages for as long as the client stays: the handler returns `MessageStream`. */
+  /**
+   * The response is a stream of messages that lasts as long as the client stays connected. The handler returns
+   * `MessageStream`.
+   */
   stream?: { mediaType: string; example: string };
 }
 
 /**
- * Answers by status. One of them is the success; beside a 200 a 202 and a 400 may be declared, which a handler gives by
- * `WithStatus`. What the pipeline itself answers (401, 404, …) is not listed.
+ * Responses by status. One of them is the success. In addition to 200, a route may declare 202 and 400, which a handler
+ * returns with `WithStatus`. Responses of the pipeline itself (401, 404, …) are not listed.
  */
 type ResponseDeclarations = Partial<Record<SuccessStatus | 401 | 402 | 403 | 404 | 409, ResponseDeclaration>>;
 
-/** The type of the value a handler returns: that of the declared success body. */
+/** The type of the value that a handler returns: that of the declared success body. */
 export type SuccessValue<R extends ResponseDeclarations> = {
   [S in keyof R & SuccessStatus]: S extends OtherStatus<R>
     ? never
@@ -46,13 +50,15 @@ export type SuccessValue<R extends ResponseDeclarations> = {
           : undefined;
 }[keyof R & SuccessStatus];
 
-/** Declared beside a 200. */
+/** A status declared in addition to 200. */
 type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 400 : never;
 
-/** A body field that a route refuses with the sentence `detail`, except for values that change nothing, such as its default. */
+/**
+ * A body field that a route rejects with the message `detail`, except for values without effect, such as its default.
+ */
 export type RefusedField = { detail: string; unless: readonly unknown[] };
 
-/** A scope of a personal API key, or the explicit decision that anybody may call. */
+/** A scope of a personal API key, or `public` if no key is needed. */
 export type RouteScope = Scope | 'public';
 
 export type CallerOf<Caller, S extends RouteScope> = S extends 'public' ? null : Caller;
@@ -64,15 +70,15 @@ export interface TargetContext<Caller, P> {
 }
 
 export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> extends TargetContext<Caller, P> {
-  /** What `target` found. */
+  /** The result of `target`. */
   target: Target;
   query: Q;
   body: B;
-  /** What was made of the declared file; absent when none was sent. */
+  /** The result of reading the declared file. Undefined if none was sent. */
   file: File | undefined;
 }
 
-/** One declaration: validation, the types of the handler and the OpenAPI operation are made of it. */
+/** One declaration, from which the validation, the types of the handler and the OpenAPI operation are derived. */
 interface RouteDeclaration<
   Caller,
   S extends RouteScope,
@@ -84,11 +90,11 @@ interface RouteDeclaration<
   File = undefined,
 > {
   method: Method;
-  /** A GET with effects: HEAD is refused. */
+  /** The GET changes something, so HEAD is rejected. */
   isUnsafe?: true;
-  /** With `:name` for parameters and without a trailing slash; served with and without one. */
+  /** With `:name` for parameters and without a trailing slash. Served with and without one. */
   path: string;
-  /** Unique; also the metric label. */
+  /** Unique. Also used as a metric label. */
   operationId: string;
   summary: string;
   description: string;
@@ -96,29 +102,32 @@ interface RouteDeclaration<
   scope: S;
   params?: P;
   query?: Q;
-  /** Query parameters that clients are known to send and that are refused, with the sentence that says why. */
+  /** Query parameters that clients are known to send and that are rejected, each with the error message. */
   refusedQuery?: Record<string, string>;
-  /** Query parameters that clients are known to send and that change nothing, with the reason. The handler does not see them. */
+  /**
+   * Query parameters that clients are known to send and that have no effect, each with the reason. The handler does not
+   * see them.
+   */
   queryWithoutEffect?: Record<string, string>;
   body?: B;
-  /** Body fields that clients are known to send and that are refused. */
+  /** Body fields that clients are known to send and that are rejected. */
   refusedBody?: Record<string, RefusedField>;
-  /** The body may also come as a form, with this file. */
+  /** The body may also be sent as a form with this file. */
   file?: FileField<File>;
   responses: R;
   examples?: { request?: unknown; response?: unknown };
   /**
-   * Membership level the caller needs on what the path addresses: 8 administrator, 15 owner (`membershipLevels`). Checked
-   * after `target`, which must return an object with the caller's `level` there, and before query and body. Absent: any
-   * level that `target` lets pass.
+   * The membership level that the caller needs for the record in the path: 8 administrator, 15 owner
+   * (`membershipLevels`). Checked after `target`, which must return an object with the caller's `level`, and before
+   * query and body. If absent, any level that `target` accepts is enough.
    */
   level?: MembershipLevel;
-  /** Wants a caller who has proved a short while ago who they are (`Access.requireRecent`). */
+  /** Requires a recent sign-in (`Access.requireRecent`). */
   isSensitive?: true;
-  /** May be called by who still has to show a second factor, or to set one up (`Access.requireSecondFactor`). */
+  /** May be called before the caller has provided or set up a second factor (`Access.requireSecondFactor`). */
   isBeforeSecondFactor?: true;
   /**
-   * Finds what the path addresses and refuses what the caller may not touch, before query and body are looked at
+   * Finds the record in the path and checks the caller's access to it, before query and body are parsed
    * (docs/api/README.md#requests).
    */
   target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
@@ -127,7 +136,7 @@ interface RouteDeclaration<
   ) => Promise<SuccessValue<R> | StreamOf<SuccessValue<R>> | WithHeaders<SuccessValue<R>> | WithStatus>;
 }
 
-/** A declared route as the pipeline runs it: types erased, the parts that were left out filled in. */
+/** A declared route as used by the pipeline, with erased types and defaults filled in. */
 export interface Route<Caller> {
   method: Method;
   isUnsafe?: true;
@@ -144,7 +153,7 @@ export interface Route<Caller> {
   query: TObject;
   refusedQuery?: Record<string, string>;
   queryWithoutEffect?: Record<string, string>;
-  /** Absent: a body is not read. */
+  /** If absent, the body is not read. */
   body?: TSchema;
   refusedBody?: Record<string, RefusedField>;
   file?: FileField<unknown>;
@@ -155,76 +164,77 @@ export interface Route<Caller> {
   handler: (context: HandlerContext<Caller | null, unknown, unknown, unknown, unknown, unknown>) => Promise<unknown>;
 }
 
-/** What handlers may see of a request. */
+/** The part of a request that handlers can see. */
 export interface ApiRequest {
-  /** From `X-Request-Id` or made here; also in the answer and in the log. */
+  /** From `X-Request-Id`, or generated. Also in the response and in the log. */
   id: string;
   method: string;
-  /** Scheme and host under which the caller reached us, without a trailing slash. For links: the caller may choose it. */
+  /**
+   * The scheme and host that the caller used, without a trailing slash. Only for links, because the caller can choose
+   * it.
+   */
   baseUrl: string;
-  /** The configured address of the installation, without a trailing slash; null if the operator has not set one. */
+  /** The configured public URL, without a trailing slash. Null if the operator has not set one. */
   publicUrl: string | null;
-  /** The path as the caller wrote it, with or without its trailing slash. */
+  /** The path as sent by the caller, with or without its trailing slash. */
   path: string;
-  /** IP address of the client as far as it can be trusted; empty when the connection is gone. */
+  /** The client's IP address as seen by the last trusted proxy. Empty if the connection is closed. */
   address: string;
   query: URLSearchParams;
   header(name: string): string | undefined;
-  /** Aborts when the client leaves before it has its answer. */
+  /** Returns a signal that aborts when the client disconnects before it has the response. */
   leaves(): AbortSignal;
   /**
-   * The parsed JSON body, `{}` when empty; read once. Only for a caller who is known: it may be large.
+   * The parsed JSON body, or `{}` if empty. It is read once. Only for authenticated callers, because it may be large.
    * @throws AppError, see `createJsonBodyReader`.
    */
   body(): Promise<unknown>;
-  /** The same as far as anybody may have it read: small and not compressed. @throws AppError. */
+  /** Like `body`, but for any caller: the body must be small and not compressed. @throws AppError. */
   smallBody(): Promise<unknown>;
-  /** The body as a form with a file, read once. Only for a caller who is known. @throws AppError, see `readForm`. */
+  /** The body as a form with a file, read once. Only for authenticated callers. @throws AppError, see `readForm`. */
   form<File>(file: FileField<File>): Promise<Form<File>>;
 }
 
-/**
- * A file that may come with the fields of a body, as `multipart/form-data`. It is read as it arrives: what `read` makes of
- * it is all that is ever kept of it.
- */
+/** A file in a `multipart/form-data` body. It is read as it arrives, and only the result of `read` is kept. */
 export interface FileField<File> {
-  /** Name of the part. */
+  /** The name of the form part. */
   name: string;
   description: string;
-  /** Limit of the file. */
+  /** The maximum size of the file. */
   maxBytes: number;
-  /** @throws AppError `invalid` naming the part. What it does not read is thrown away. */
+  /** @throws AppError `invalid` that names the part. Content that it does not read is discarded. */
   read(content: Readable): Promise<File>;
 }
 
-/** A body as `multipart/form-data`: its fields as they were written, and what was made of the file. */
+/** A `multipart/form-data` body: its fields as sent, and the result of reading the file. */
 export interface Form<File> {
   fields: Record<string, string>;
-  /** Absent: no file was sent. */
+  /** Undefined if no file was sent. */
   file: File | undefined;
 }
 
-/** What a handler returns in place of the declared body where the request asked for a text, e.g. `format=csv`. */
+/** Returned by a handler instead of the declared body if the request asked for text, for example `format=csv`. */
 export class TextContent {
   readonly text: string;
   readonly headers: Record<string, string>;
 
-  /** @param headers beside the content's type, which the route declares. */
+  /** @param headers in addition to the content type, which the route declares. */
   constructor(text: string, headers: Record<string, string> = {}) {
     this.text = text;
     this.headers = headers;
   }
 }
 
-/** What a handler returns for a declared `stream`. */
+/** Returned by a handler for a declared `stream`. */
 export class MessageStream {
   readonly headers: Record<string, string>;
   readonly begin: (output: Writable) => void;
 
   /**
-   * @param headers beside the content's type, which the route declares.
-   * @param begin is called once, with the head on its way. It ends the output, and hears by its `close` that the client has
-   *   left, which may be so already.
+   * @param headers in addition to the content type, which the route declares.
+   * @param begin is called once, after the headers were sent. It ends the output, and listens to its `close` event to
+   * notice
+   *   that the client has disconnected, which may already have happened.
    */
   constructor(headers: Record<string, string>, begin: (output: Writable) => void) {
     this.headers = headers;
@@ -232,17 +242,17 @@ export class MessageStream {
   }
 }
 
-/** A part of a page's results. */
+/** A portion of a page's results. */
 export interface PagePortion<Page> {
   results: Page extends { results: (infer Item)[] } ? Item[] : never;
-  /** The other fields of the page where this is its last portion, else null. */
+  /** The other fields of the page if this is its last portion, otherwise null. */
   end: Omit<Page, 'results'> | null;
 }
 
 /**
- * What a handler returns for a page whose results may be large. They are read and sent portion by portion, so that no page
- * is in memory as a whole. An error of the first portion is answered like any other. After that the head is on its way, and
- * an error ends the connection before the body is complete.
+ * Returned by a handler for a page whose results may be large. They are read and sent in portions, so that no complete
+ * page is held in memory. An error in the first portion is handled like any other. After that, the headers are already
+ * sent, and an error closes the connection before the body is complete.
  */
 export class PageStream<Page> {
   readonly portions: AsyncGenerator<PagePortion<Page>, void>;
@@ -252,10 +262,13 @@ export class PageStream<Page> {
   }
 }
 
-/** The pages that a handler may return as a stream. */
+/** The stream type for pages. */
 type StreamOf<Value> = Value extends { results: unknown[] } ? PageStream<Value> : never;
 
-/** What a handler returns in place of the declared success: another answer that its route declares, e.g. that the work goes on. */
+/**
+ * Returned by a handler instead of the declared success: another response that its route declares, for example that the
+ * work continues.
+ */
 export class WithStatus {
   readonly status: 202 | 400;
   readonly value: unknown;
@@ -266,7 +279,7 @@ export class WithStatus {
   }
 }
 
-/** What a handler returns where its answer has headers of its own, e.g. a cookie. */
+/** Returned by a handler whose response has additional headers, for example a cookie. */
 export class WithHeaders<T> {
   readonly value: T;
   readonly headers: Record<string, string | string[]>;
@@ -278,25 +291,25 @@ export class WithHeaders<T> {
 }
 
 /**
- * One of the paths below which the same routes are served, e.g. `/api/projects/:project_id` and
- * `/api/environments/:project_id`, and what it addresses.
+ * One of several paths under which the same routes are served, for example `/api/projects/:project_id` and
+ * `/api/environments/:project_id`, and the record that it refers to.
  */
 export interface BasePath<Caller, Found> {
   path: string;
-  /** Begins the operation ids. */
+  /** The prefix of the operation ids. */
   operations: string;
   params: TObject;
-  /** Finds what it addresses and refuses what the caller may not touch, before a route does. */
+  /** Finds the record in the base path and checks the caller's access to it, before the route does. */
   find: (context: BaseContext<Caller, unknown>) => Promise<Found>;
 }
 
-/** What a base path knows of a request. */
+/** The part of a request that a base path can see. */
 export interface BaseContext<Caller, P> extends TargetContext<Caller, P> {
-  /** The route that is asked for: what follows the base path, and what it needs. */
+  /** The requested route: the path after the base path, and the scope. */
   route: { path: string; scope: Scope };
 }
 
-/** A route that is served below several base paths. */
+/** A route that is served under several base paths. */
 interface SharedRouteDeclaration<
   Caller,
   S extends RouteScope,
@@ -309,21 +322,21 @@ interface SharedRouteDeclaration<
   File = undefined,
 > extends Omit<RouteDeclaration<Caller, S, Target, P, Q, B, R, File>, 'target'> {
   below: readonly BasePath<Caller, Found>[];
-  /** What follows a base path. */
+  /** The path after the base path. */
   path: string;
-  /** What follows the beginning of the base path. */
+  /** The operation id after the prefix of the base path. */
   operationId: string;
-  /** Those of `path`. */
+  /** The parameters in `path`. */
   params?: P;
-  /** Goes on from what the base path addresses, which is the target where this is absent. */
+  /** Continues from the record of the base path, which is the target if this function is absent. */
   target?: (context: TargetContext<Caller, Static<P>> & { found: Found }) => Promise<Target>;
 }
 
 const noFields = Type.Object({});
 
-/** Makes the functions by which a service, which knows its type of caller, declares routes. */
+/** Creates the functions with which a service declares routes for its type of caller. */
 export function routeDefiner<Caller>() {
-  /** @throws Error at start when the declaration has no single success answer. */
+  /** @throws Error at startup if the declaration does not have exactly one success response. */
   function defineRoute<
     S extends RouteScope,
     R extends ResponseDeclarations,
@@ -340,13 +353,13 @@ export function routeDefiner<Caller>() {
       query: declaration.query ?? noFields,
       examples: declaration.examples ?? {},
       successStatus: successStatus(declaration.operationId, declaration.responses),
-      // The one place where types are erased: the pipeline hands over exactly what it parsed by these schemas.
+      // Types are erased only here. The pipeline passes exactly the values that it parsed with these schemas.
       target: target as Route<Caller>['target'],
       handler: handler as Route<Caller>['handler'],
     };
   }
 
-  /** The same route below each of the base paths it names. @throws as `defineRoute`. */
+  /** Declares the same route under each of its base paths. @throws as `defineRoute`. */
   function defineRoutes<
     S extends Scope,
     R extends ResponseDeclarations,
@@ -376,7 +389,7 @@ export function routeDefiner<Caller>() {
     }));
   }
 
-  /** A base path with the types of its parameters, which are erased here as those of routes are. */
+  /** Declares a base path. The types of its parameters are erased here, like those of routes. */
   function basePath<P extends TObject, Found>(
     declaration: Omit<BasePath<Caller, Found>, 'params' | 'find'> & {
       params: P;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { compileSerializer } from './compile.ts';
 import { freeFormObject } from './schema-shape.ts';
 
-test('only declared fields leave, at every depth and in the order of the schema', () => {
+test('copies only declared fields, at every depth and in the order of the schema', () => {
   const schema = Type.Object({
     b: Type.Integer(),
     a: Type.Union([Type.Object({ x: Type.Integer() }), Type.Null()]),
@@ -15,14 +15,14 @@ test('only declared fields leave, at every depth and in the order of the schema'
   expect(serialize({ ...row, a: null })).toMatchObject({ a: null });
 });
 
-test('copies the declared part of a list or of an object where an answer may be either', () => {
+test('copies the declared part of a list or of an object where a response may be either', () => {
   const item = Type.Object({ a: Type.Integer() });
   const serialize = compileSerializer(Type.Union([Type.Array(item), Type.Object({ results: Type.Array(item) })]));
   expect(serialize([{ a: 1, secret: 2 }])).toEqual([{ a: 1 }]);
   expect(serialize({ results: [{ a: 1, secret: 2 }], secret: 3 })).toEqual({ results: [{ a: 1 }] });
 });
 
-test('a union of objects is refused at start', () => {
+test('rejects a union of objects at startup', () => {
   const union = Type.Union([Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })]);
   expect(() => compileSerializer(union)).toThrow('union of several objects');
 });

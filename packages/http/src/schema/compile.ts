@@ -1,4 +1,4 @@
-/** What is made of a schema once: the check of a value when it is first used, and at start the copy of its declared fields. */
+/** Compiles schemas: validators on first use, and copy functions for declared fields at startup. */
 
 import { isObject } from '@millrace/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -7,9 +7,9 @@ import type { TSchema } from 'typebox';
 import { parseDateTime } from './date-time.ts';
 import { shapeOf, withoutNull } from './schema-shape.ts';
 
-/** Annotation of a query parameter whose bad values fall back to the default instead of being refused. */
+/** Marks a query parameter whose invalid values fall back to the default instead of being rejected. */
 const lenientKeyword = 'x-lenient';
-/** Annotation of the number of another record (see `SchemaShape`). */
+/** Marks the id of another record (see `SchemaShape`). */
 const referenceKeyword = 'x-reference';
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: false });
@@ -22,7 +22,10 @@ export interface SchemaFailure {
   params: Record<string, unknown>;
 }
 
-/** What keeps a schema from being used, or null. Compiling hundreds is half of a start, so that this is asked by tests. */
+/**
+ * Returns why a schema cannot be used, or null. Only tests call it, because compiling hundreds of schemas would take
+ * half of the startup time.
+ */
 export function schemaProblem(schema: TSchema): string | null {
   try {
     ajv.compile(schema);
@@ -32,7 +35,7 @@ export function schemaProblem(schema: TSchema): string | null {
   }
 }
 
-/** The first failure of `value` against `schema` in ajv's own order, or null. Compiled once per schema object. */
+/** Returns the first failure of `value` in ajv's order, or null. The validator is compiled once per schema object. */
 export function schemaFailure(schema: TSchema, value: unknown): SchemaFailure | null {
   const validate = ajv.compile(schema);
   if (validate(value)) return null;
@@ -40,20 +43,19 @@ export function schemaFailure(schema: TSchema, value: unknown): SchemaFailure | 
   return { keyword: error?.keyword ?? 'invalid', params: error?.params ?? {} };
 }
 
-/** Where and how `value` fails, for a developer reading a failed test; null when it does not. */
+/** Describes how `value` fails, for a developer who reads a failed test, or returns null. */
 export function describeSchemaFailure(schema: TSchema, value: unknown): string | null {
   const validate = ajv.compile(schema);
   return validate(value) ? null : ajv.errorsText(validate.errors);
 }
 
-/** Copies the declared part of a value. */
 type Serializer = (value: unknown) => unknown;
 
 /**
- * Compiles a schema into a copy function that knows only the declared fields: a column added to a row never leaks into
- * an answer by accident, and the order of keys is the schema's.
+ * Compiles a schema into a function that copies only the declared fields. A new column of a row therefore never leaks
+ * into a response by accident, and keys are in the order of the schema.
  *
- * @throws Error at start for a union of several objects, which could not be told apart.
+ * @throws Error at startup for a union of several objects, because it could not choose between them.
  */
 export function compileSerializer(schema: TSchema): Serializer {
   const inner = withoutNull(schema);

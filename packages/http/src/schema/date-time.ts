@@ -2,11 +2,11 @@ const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 
 /**
- * Reads a date or a time as clients write them (docs/api/README.md#requests): ISO 8601 with or without offset,
- * naive means UTC, a date alone means its midnight in UTC. A space in front of an offset stands for `+`, which is what
- * an unescaped `+` in a query string becomes. Precision: milliseconds. Years 1 to 9999.
+ * Parses a date or time as clients write it (docs/api/README.md#requests): ISO 8601 with or without an offset. Without
+ * an offset it is UTC, and a date alone means midnight UTC. A space before an offset stands for `+`, which is what an
+ * unescaped `+` in a query string becomes. Precision: milliseconds. Years 1 to 9999.
  *
- * @returns null when the text is not such a time, e.g. on 30 February.
+ * @returns null if the text is not a valid time, for example on 30 February.
  */
 export function parseDateTime(text: string): Date | null {
   const match = pattern.exec(text);
@@ -40,7 +40,7 @@ function offsetMinutes(text: string | undefined): number | null {
   return (text.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** How the API writes a time: `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, the fraction only when it is not zero. */
+/** Formats a time for the API: `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, with the fraction only if it is not zero. */
 export function formatDateTime(date: Date): string {
   const text = date.toISOString();
   return text.endsWith('.000Z') ? text.replace('.000Z', 'Z') : text.replace('Z', '000Z');

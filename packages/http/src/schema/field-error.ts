@@ -6,13 +6,13 @@ import { isNullable, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 export interface FieldError {
   code: string;
   detail: string;
-  /** Names of the nested fields and indexes that lead to the value; empty for the whole body. */
+  /** The names and indexes that lead to the value. Empty for the whole body. */
   path: string[];
 }
 
 /**
- * The first field that breaks its schema, in the order in which the schema lists its fields, with the code and the
- * sentence of docs/api/README.md#errors. Null when nothing does.
+ * Returns the first invalid field in the order of the schema, with the code and sentence of docs/api/README.md#errors,
+ * or null if all are valid.
  */
 export function firstFieldError(schema: TSchema, value: unknown, path: string[] = []): FieldError | null {
   if (value === null) {
@@ -130,7 +130,7 @@ function wrongType(schema: TSchema, value: unknown) {
   }
 }
 
-/** A longer list helps nobody. */
+/** Longer lists are not shown. */
 const mostChoicesNamed = 20;
 
 function adviceOnChoices(schema: TSchema): string {
@@ -138,7 +138,7 @@ function adviceOnChoices(schema: TSchema): string {
   return choices.length === 0 || choices.length > mostChoicesNamed ? '' : ` Choose one of: ${choices.join(', ')}.`;
 }
 
-/** All values a schema takes; empty when nobody can list them. */
+/** Returns all values that a schema accepts, or an empty list if they are not enumerable. */
 function choicesOf(schema: TSchema): unknown[] {
   const { enum: choices, anyOf } = shapeOf(schema);
   if (anyOf) {
@@ -148,7 +148,10 @@ function choicesOf(schema: TSchema): unknown[] {
   return choices ?? { boolean: [true, false], null: [null] }[typeOf(schema) ?? ''] ?? [];
 }
 
-/** Existing clients match the beginnings of these sentences, which name the types of the PostHog API's language. */
+/**
+ * Returns the Python name of a type. Existing clients match the beginning of PostHog's error messages, which contain
+ * these names.
+ */
 function pythonTypeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (Array.isArray(value)) return 'list';

@@ -1,16 +1,18 @@
 /**
- * JSON that strangers send: it is parsed only when it has not too much of anything, and refused where it cannot be
- * stored.
+ * Checks JSON from untrusted clients: it is parsed only if it has a limited number of levels and values, and rejected
+ * if PostgreSQL cannot store it.
  */
 
 import { AppError } from '@millrace/runtime';
 
 /**
- * Refuses what PostgreSQL cannot store, wherever in the value it is.
+ * Rejects text that PostgreSQL cannot store, anywhere in the value.
  *
- * @param root parsed JSON of a text without excess (`jsonExcess`): this goes as deep as the value does. Takes no memory
- *   for what is in order.
- * @throws AppError `invalid` for a NUL character or half a surrogate pair, which is no text in UTF-8, with the field's name.
+ * @param root parsed JSON without excess (`jsonExcess`), because the function recurses as deep as the value. It
+ * allocates
+ *   no memory for valid values.
+ * @throws AppError `invalid` that names the field, for a NUL character or a lone surrogate, which is not valid in
+ * UTF-8.
  */
 export function checkJson(root: unknown): void {
   const path: string[] = [];
@@ -21,8 +23,8 @@ export function checkJson(root: unknown): void {
 }
 
 /**
- * The first character that cannot be stored.
- * @param path gets the names that lead to it, the innermost first.
+ * Returns the first character that cannot be stored.
+ * @param path receives the names that lead to it, the innermost first.
  */
 function findUnstorable(value: unknown, path: string[]): string | null {
   if (typeof value === 'string') return unstorableOf(value);
@@ -60,7 +62,7 @@ function surrogateError(half: string, path: string[]): AppError {
   });
 }
 
-/** The refusal of a text that holds a NUL character. */
+/** Returns the error for a text with a NUL character. */
 export function nullCharacterError(path: string[]): AppError {
   return new AppError('invalid', 'Null characters are not allowed.', {
     code: 'null_characters_not_allowed',
@@ -68,7 +70,7 @@ export function nullCharacterError(path: string[]): AppError {
   });
 }
 
-/** More levels than any recursive walk should meet, and more values than any body of ours has. */
+/** More levels than any recursive function should handle, and more values than any valid request contains. */
 const most = { levels: 100, values: 50_000 };
 
 const quote = 0x22;
@@ -80,10 +82,10 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * What a JSON text has too much of, as a part of a sentence, or null. Looked at before it is parsed: objects take up to
- * a hundred times the space of the two bytes they are written with, and those with names of their own cost time as well.
- *
- * One pass, nothing is kept. What is no JSON is left for the parser to refuse.
+ * Returns which limit a JSON text exceeds, as part of a sentence, or null. It runs before parsing, because parsed
+ * objects can take up to a hundred times the space of their two bytes of text, and objects with distinct keys are also
+ * slow.
+ * It makes one pass and stores nothing. Invalid JSON is left to the parser.
  */
 export function jsonExcess(bytes: Uint8Array): string | null {
   let levels = 0;
@@ -108,14 +110,14 @@ export function jsonExcess(bytes: Uint8Array): string | null {
   return values > most.values ? `more than ${most.values} values` : null;
 }
 
-/** @throws AppError `invalid` (`parse_error`) for what is no JSON, or has more levels or values than is good. */
+/** @throws AppError `invalid` (`parse_error`) for invalid JSON, or for too many levels or values. */
 export function parseJson(bytes: Buffer): unknown {
   const excess = jsonExcess(bytes);
   if (excess !== null) throw new AppError('invalid', `JSON parse error - ${excess}`, { code: 'parse_error' });
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    // The parser's own text quotes the body, which is nobody's business but the sender's: not kept for the log.
+    // The parser's message quotes the body, so the error must not be logged as the cause.
     const reason = cause instanceof SyntaxError ? cause.message.slice(0, 200) : 'the body is not valid UTF-8';
     throw new AppError('invalid', `JSON parse error - ${reason}`, { code: 'parse_error' });
   }

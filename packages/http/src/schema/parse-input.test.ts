@@ -19,7 +19,7 @@ const number = Type.Integer({ minimum: 1, maximum: 9 });
 const choice = Type.Enum([1, 8, 15]);
 const time = Type.String({ format: 'date-time' });
 
-describe('loose forms clients send', () => {
+describe('lenient conversion', () => {
   test.each<[TSchema, unknown, unknown]>([
     [text, 5, '5'],
     [text, '  ab ', 'ab'],
@@ -38,12 +38,12 @@ describe('loose forms clients send', () => {
     [time, '2022-01-01T10:00', '2022-01-01T10:00:00.000Z'],
     [Type.Array(number), ['1', 2], [1, 2]],
     [Type.Unknown(), { a: [null] }, { a: [null] }],
-  ])('%#: %j', (schema, given, understood) => {
+  ])('%#: converts %j', (schema, given, understood) => {
     expect(parse(schema, given)).toEqual({ f: understood });
   });
 });
 
-describe('refusals name code, sentence and field', () => {
+describe('errors contain code, message and field', () => {
   test.each<[string, TSchema, unknown, string, string]>([
     ['missing', text, undefined, 'required', 'This field is required.'],
     ['null', text, null, 'null', 'This field may not be null.'],
@@ -82,14 +82,14 @@ describe('refusals name code, sentence and field', () => {
     expect(refusal(schema, value)).toEqual({ code, detail, attr: 'f' });
   });
 
-  test('nested parts are joined by two underscores', () => {
+  test('joins nested names with two underscores', () => {
     expect(refusal(Type.Array(text), ['a', 'b', ''])).toMatchObject({ code: 'blank', attr: 'f__2' });
     const nested = Type.Object({ type: text, to: Type.Optional(Type.Object({ id: number })) });
     expect(refusal(nested, { type: 'a', to: { id: 0 } })).toMatchObject({ code: 'min_value', attr: 'f__to__id' });
     expect(refusal(nested, {})).toMatchObject({ code: 'required', attr: 'f__type' });
   });
 
-  test('G14: the first wrong field in the order of the schema is named, whatever the order sent', () => {
+  test('G14: names the first invalid field in the order of the schema, in any order sent', () => {
     const schema = Type.Object({ a: number, b: number, c: text });
     const attrOf = (value: unknown) => {
       try {
@@ -102,7 +102,7 @@ describe('refusals name code, sentence and field', () => {
     expect(attrOf({ c: '', b: 1 })).toBe('a');
   });
 
-  test('a long wrong value is not sent back whole', () => {
+  test('shortens a long invalid value in the message', () => {
     expect((refusal(choice, 'x'.repeat(10_000)) as { detail: string }).detail.length).toBeLessThan(200);
   });
 });

@@ -1,4 +1,4 @@
-/** Reads what a request brings by its schema: values are converted as the schema allows, then checked. */
+/** Parses request input by its schema: values are converted as the schema allows, and then validated. */
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -9,9 +9,9 @@ import { firstFieldError } from './field-error.ts';
 import { type SchemaShape, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 /**
- * The border for outside data: `unknown` in, the schema's type out.
+ * Parses outside data: `unknown` in, the schema's type out.
  *
- * @throws AppError `invalid` naming the first field that is wrong, in the schema's order of fields.
+ * @throws AppError `invalid` that names the first invalid field in the order of the schema.
  */
 export function parseInput<S extends TSchema>(schema: S, value: unknown, options: CoerceOptions): Static<S> {
   const coerced = coerce(schema, value, options);
@@ -27,14 +27,14 @@ const trueWords = new Set(['t', 'y', 'yes', 'true', 'on', '1']);
 const falseWords = new Set(['f', 'n', 'no', 'false', 'off', '0']);
 
 interface CoerceOptions {
-  /** Bodies trim surrounding whitespace of strings; a filter must find exactly what it was given. */
+  /** Strings in bodies are trimmed. Filters are not, because they must match exactly. */
   trimStrings: boolean;
 }
 
 /**
- * Brings a value into the form its schema asks for where clients are known to be loose (docs/api/README.md#requests):
- * numbers for strings, `"8"` for 8, `"yes"` for true, a date for a time. What cannot be brought into form is left alone
- * for validation to refuse. Fields the schema does not name are left out, unless it refuses them; defaults are filled in.
+ * Converts a value to its schema's form where clients are known to be imprecise (docs/api/README.md#requests): numbers
+ * for strings, `"8"` for 8, `"yes"` for true, a date for a time. Values that cannot be converted are left for the
+ * validation to reject. Undeclared fields are dropped, unless the schema rejects them; defaults are filled in.
  */
 export function coerce(schema: TSchema, value: unknown, options: CoerceOptions): unknown {
   const shape = shapeOf(schema);
@@ -61,7 +61,7 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
   }
 }
 
-/** How forms write that a switch is neither on nor off. */
+/** Forms send these values for a switch that is neither on nor off. */
 function isNullWord(schema: TSchema, value: unknown): boolean {
   return typeOf(schema) === 'boolean' && (value === '' || /^null$/i.test(String(value)));
 }
@@ -85,7 +85,7 @@ function coerceItems(schema: TSchema | undefined, value: unknown, options: Coerc
   return schema && Array.isArray(value) ? value.map((item) => coerce(schema, item, options)) : value;
 }
 
-/** Never an error: above the maximum means the maximum, anything else that is wrong means the default. */
+/** Never fails: a value above the maximum becomes the maximum, and any other invalid value becomes the default. */
 function coerceLenient(schema: TSchema, value: unknown): unknown {
   const shape = shapeOf(schema);
   const number = coerceNumber(value);
@@ -96,7 +96,7 @@ function coerceLenient(schema: TSchema, value: unknown): unknown {
 function coerceString(value: unknown, format: string | undefined, { trimStrings }: CoerceOptions): unknown {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return value;
-  // White space is part of a password.
+  // Whitespace is part of a password.
   const text = trimStrings && format !== 'password' ? value.trim() : value;
   if (format === 'uuid') return text.toLowerCase();
   if (format === 'date-time') return parseDateTime(text.trim())?.toISOString() ?? text;

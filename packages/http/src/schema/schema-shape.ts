@@ -1,11 +1,11 @@
 import { type TSchema, Type } from 'typebox';
 
-/** The keywords of JSON Schema this package looks at; a TypeBox schema is such an object. */
+/** The JSON Schema keywords that this package uses. A TypeBox schema is such an object. */
 export interface SchemaShape {
   type?: string | string[];
   properties?: Record<string, TSchema>;
   required?: string[];
-  /** False: a field that is not declared is refused by its name, and not left out. */
+  /** If false, an undeclared field is rejected by name instead of being dropped. */
   additionalProperties?: unknown;
   items?: TSchema;
   patternProperties?: Record<string, TSchema>;
@@ -19,7 +19,7 @@ export interface SchemaShape {
   minLength?: number;
   title?: string;
   'x-lenient'?: boolean;
-  /** The number of another record: a wrong type is refused in the words for references. */
+  /** The id of another record. A wrong type gets the error message for references. */
   'x-reference'?: boolean;
 }
 
@@ -40,26 +40,25 @@ export function isNullable(schema: TSchema): boolean {
 }
 
 /**
- * The one schema a value that is not null must meet: the other branch of `X | null`. A union of several is returned
- * as it is, because nobody can say which branch was meant.
+ * Returns the schema for values that are not null: the other branch of `X | null`. A union of several is returned
+ * unchanged, because it is unknown which branch was meant.
  */
 export function withoutNull(schema: TSchema): TSchema {
   const branches = shapeOf(schema).anyOf?.filter((branch) => !isNullSchema(branch));
   return branches?.length === 1 && branches[0] ? branches[0] : schema;
 }
 
-/** The JSON type of a schema, null aside. */
+/** Returns the JSON type of a schema, ignoring null. */
 export function typeOf(schema: TSchema): string | undefined {
   const { type } = shapeOf(schema);
   return Array.isArray(type) ? type.find((name) => name !== 'null') : type;
 }
 
-/** A JSON object with any keys, e.g. the properties of an event. Generated clients read it as a map. */
+/** A JSON object with arbitrary keys, such as event properties. Generated clients treat it as a map. */
 export function freeFormObject(options: { description?: string } = {}) {
   return Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, ...options });
 }
 
-/** A value, or null where there is none. */
 export function orNull<S extends TSchema>(schema: S, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }

@@ -3,20 +3,20 @@ import { Server as NetServer } from 'node:net';
 import { setImmediate as nextLoop, setTimeout as sleep } from 'node:timers/promises';
 
 export interface ConnectionDrain {
-  /** To be told of every request, before it is worked on. */
+  /** Must be called for every request, before it is processed. */
   note(response: ServerResponse): void;
   /**
-   * Lets requests in progress finish and ends every connection with an answer that says so; takes new connections only
-   * for `graceMs` more. Resolves when the last one is closed. Idempotent.
+   * Lets requests in progress finish and closes every connection with a response that announces it. Accepts new
+   * connections only for another `graceMs`. Resolves when the last connection is closed. Idempotent.
    */
   drain(): Promise<void>;
   isDraining(): boolean;
 }
 
 export interface DrainOptions {
-  /** Connections that come for so long after stopping began are still served: balancers learn of it with a delay. */
+  /** How long new connections are still served after stopping began, because load balancers notice it with a delay. */
   graceMs: number;
-  /** So long after that, what is left is cut. */
+  /** When remaining connections are closed, measured from the end of `graceMs`. */
   timeoutMs: number;
 }
 
@@ -24,18 +24,22 @@ const slot = Symbol('slot');
 
 type Noted = ServerResponse & { [slot]?: number | undefined };
 
-/** A connection without a request is left alone until no request has come for so long: one may be on its way on it. */
+/**
+ * Connections without a request are only closed after this time without any request, because a request may be on its
+ * way.
+ */
 const longestQuietMs = 500;
 /**
- * Time is counted in steps of this length, each of which lets the process read what has arrived: a process that got no
- * processor for a second has not listened for a second, and must not take its silence for its clients'.
+ * Time is counted in steps of this length, and each step lets the process read arrived data. A process that got no CPU
+ * for a second did not listen during that second, so it must not conclude that clients were silent.
  */
 const stepMs = 50;
 
 /**
- * Stops an HTTP server without breaking a request. Node's own `close` cuts idle connections at once, and a kept-alive
- * connection is idle between two requests of a busy client: what the client sends in that moment would be lost, and so
- * would what waits to be accepted. Here it is answered, with `Connection: close`, and only what stays idle is cut.
+ * Stops an HTTP server without breaking a request. Node's own `close` cuts idle connections immediately, but a
+ * keep-alive connection of a busy client is idle between two requests: a request sent in that moment would be lost, and
+ * so would connections that wait to be accepted. Here, such requests are answered with `Connection: close`, and only
+ * connections that stay idle are closed.
  */
 export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
   const underWay = createSlotMap<Noted>();
@@ -51,19 +55,21 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
     const steps = setInterval(() => {
       quietMs += stepMs;
       if (quietMs < quietAtLeast) return;
-      // A connection whose answer had begun before stopping did is idle now, and nobody else would close it. One on which
-      // no request ever came does not count as idle.
+      // A connection whose response began before stopping is idle now, and nothing else closes it. Node.js does not
+      // consider a connection without any request idle.
       if (underWay.all().length > 0) server.closeIdleConnections();
       else server.closeAllConnections();
     }, stepMs);
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
-    // The net server's, which stops listening and nothing else.
+    // The `close` of the net server only stops listening.
     await new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     clearInterval(steps);
     clearTimeout(cut);
   }
 
-  /** One for all responses: `once`, and a function for each of them, is paid for at every request. */
+  /**
+   * One listener function for all responses, because `once` or a closure for each response costs time on every request.
+   */
   function forget(this: Noted): void {
     const taken = this[slot];
     if (taken === undefined) return;
@@ -86,7 +92,10 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
   };
 }
 
-/** The event loop accepts one connection a turn; those that still wait when a server stops listening are reset. */
+/**
+ * The event loop accepts one connection per iteration. Connections that still wait when a server stops listening are
+ * reset.
+ */
 async function acceptWhatWaits(server: Server, until: number): Promise<void> {
   let accepted = true;
   const note = () => {
@@ -105,18 +114,18 @@ function announceEnd(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-/** Things that are there for a short while, each in a slot it gives back when it goes. */
+/** A collection of short-lived items. Each takes a slot and releases it at the end. */
 interface SlotMap<T> {
-  /** @returns the slot taken. */
+  /** @returns the slot. */
   take(thing: T): number;
   release(slot: number): void;
   all(): T[];
 }
 
 /**
- * Not a `Set`: one that much passes through outgrows its table every few dozen things, and what an outgrown table in V8's
- * old generation held is copied about as if it were in use until that generation is cleaned. A gateway spent a quarter of
- * its time on requests that were long answered.
+ * Used instead of a `Set`, which replaces its table after every few dozen insertions. V8 keeps copying the contents of
+ * replaced tables in the old generation until that generation is collected. A gateway spent a quarter of its time on
+ * requests that had long been answered.
  */
 function createSlotMap<T>(): SlotMap<T> {
   const things: (T | undefined)[] = [];

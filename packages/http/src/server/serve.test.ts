@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { serve } from './serve.ts';
 
-// Were the kept-alive connection waited for, this would run into jest's limit long before the drain time.
-test('stopping lets a request in progress finish, takes no new one and waits for nothing else', async () => {
+// If stopping waited for the keep-alive connection, the test would exceed jest's time limit before the drain time.
+test('stop lets a request in progress finish, accepts no new one and waits for nothing else', async () => {
   let release = () => {};
   let arrived = () => {};
   const hasArrived = new Promise<void>((resolve) => {
@@ -28,14 +28,14 @@ test('stopping lets a request in progress finish, takes no new one and waits for
   await server.stop();
 });
 
-test('answers 431 to more than a thousand headers on every Node.js release, and drops none of a thousand', async () => {
+test('returns 431 for more than a thousand headers on every Node.js release, and drops none of a thousand', async () => {
   const server = await serve((request, response) => response.end(String(Object.keys(request.headers).length)), {
     port: 0,
     host: '127.0.0.1',
     setting: 'API_PORT',
     drainTimeoutMs: 10_000,
   });
-  // `get` adds Host and Connection.
+  // `get` adds the headers Host and Connection.
   const send = (count: number) =>
     new Promise((resolve, reject) => {
       const headers = Object.fromEntries(Array.from({ length: count - 2 }, (_, i) => [`x-${i}`, '1']));
@@ -48,7 +48,7 @@ test('answers 431 to more than a thousand headers on every Node.js release, and 
   await server.stop();
 });
 
-test('clients that go on sending while it stops lose no request', async () => {
+test('clients that keep sending during restarts lose no request', async () => {
   let requests = 0;
   const listener: RequestListener = (_request, response) => void setTimeout(() => response.end('ok'), requests++ % 4);
   const start = () =>
@@ -57,7 +57,10 @@ test('clients that go on sending while it stops lose no request', async () => {
   let answered = 0;
   let isOver = false;
 
-  /** Sends one request after the other on a kept connection, to the new server once its own has closed the connection. */
+  /**
+   * Sends requests one after the other on a keep-alive connection, and switches to the new server when the old one
+   * closes the connection.
+   */
   async function client(): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (!isOver) {
@@ -88,8 +91,8 @@ test('clients that go on sending while it stops lose no request', async () => {
   await current.stop();
 });
 
-// It would run into jest's limit were such a connection waited for.
-test('a connection on which nothing was ever sent does not keep it', async () => {
+// If stopping waited for such a connection, the test would exceed jest's time limit.
+test('stop does not wait for a connection without a request', async () => {
   const server = await serve(() => {}, {
     port: 0,
     host: '127.0.0.1',
@@ -104,19 +107,19 @@ test('a connection on which nothing was ever sent does not keep it', async () =>
   await Promise.all([server.stop(), closed]);
 });
 
-test('a request that does not end is cut after the drain time', async () => {
+test('stop closes a request that does not end after the drain time', async () => {
   const server = await serve(() => {}, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 50 });
   const answer = fetch(`http://127.0.0.1:${server.port}/`).then(
     () => 'answered',
     () => 'cut',
   );
-  // The connection is up before stopping begins.
+  // Wait for the connection to be established before stopping.
   await new Promise((resolve) => setTimeout(resolve, 100));
   await server.stop();
   expect(await answer).toBe('cut');
 });
 
-test('a port that is taken is an error at start', async () => {
+test('a port in use is an error at startup', async () => {
   const options = { host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 0 };
   const first = await serve(() => {}, { ...options, port: 0 });
   await expect(serve(() => {}, { ...options, port: first.port })).rejects.toThrow('EADDRINUSE');

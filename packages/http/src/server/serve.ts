@@ -1,4 +1,4 @@
-/** Starts an HTTP server, with the routes and headers that every service has. */
+/** Starts an HTTP server, and provides the routes and headers that every service has. */
 
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { type Health, type ListenOptions, listen, type Stoppable } from '@millrace/runtime';
@@ -7,22 +7,25 @@ import helmet from 'helmet';
 import { createConnectionDrain } from './drain-connections.ts';
 
 export interface ServeOptions extends ListenOptions {
-  /** How long requests in progress may take to finish once stopping began. */
+  /** How long requests in progress may take to finish after stopping began. */
   drainTimeoutMs: number;
-  /** For how long new connections are still served then, each with one answer. Default 0. */
+  /** How long new connections are still served after stopping began, each with one response. Default 0. */
   stopGraceMs?: number;
 }
 
 const maxHeaders = 1000;
 
 /**
- * True for a request with more than 1,000 headers. Node.js 20 silently drops the headers after its own limit, and newer
- * releases refuse the request. To behave the same on every release, set a server's `maxHeadersCount` to 0 (no limit)
+ * Whether a request has more than 1,000 headers. Node.js 20 silently drops headers after its own limit, and newer
+ * releases reject the request. To behave the same on every release, set a server's `maxHeadersCount` to 0 (no limit)
  * and answer such a request with 431.
  */
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * maxHeaders;
 
-/** Listens. `stop` lets requests in progress finish and takes no new connections, then cuts what is left. */
+/**
+ * Starts to listen. `stop` lets requests in progress finish, accepts no new connections, and then closes the remaining
+ * ones.
+ */
 export async function serve(
   listener: RequestListener,
   { drainTimeoutMs, stopGraceMs = 0, ...where }: ServeOptions,
@@ -34,13 +37,13 @@ export async function serve(
   });
   server.maxHeadersCount = 0;
   const connections = createConnectionDrain(server, { graceMs: stopGraceMs, timeoutMs: drainTimeoutMs });
-  // Longer than the idle time of common load balancers, so that it is they who close.
+  // Longer than the idle timeout of common load balancers, so that they close idle connections first.
   server.keepAliveTimeout = 75_000;
   server.requestTimeout = 60_000;
   return { port: await listen(server, where), stop: connections.drain };
 }
 
-/** Answers `/_liveness`, `/_readiness` and `/metrics` on the service's own port, in front of everything else. */
+/** Serves `/_liveness`, `/_readiness` and `/metrics` on the service's main port, before all other routes. */
 export function healthRoutes(health: Health): RequestHandler {
   return async (request, response, next) => {
     const answer = request.method === 'GET' || request.method === 'HEAD' ? await health.answer(request.path) : null;
@@ -52,7 +55,7 @@ export function healthRoutes(health: Health): RequestHandler {
   };
 }
 
-/** Sets the response headers of a service that only ever answers data, never a page. */
+/** Sets the security headers of a service that returns only data and no pages. */
 export function securityHeaders(): (response: ServerResponse) => void {
   const headers = constantHeaders();
   return (response) => {
@@ -60,7 +63,10 @@ export function securityHeaders(): (response: ServerResponse) => void {
   };
 }
 
-/** What helmet sets, asked once: it is the same for every request, and asking goes through fourteen functions. */
+/**
+ * Records the headers that helmet sets. They are the same for every request, and helmet would run fourteen functions
+ * for each.
+ */
 function constantHeaders(): [string, string][] {
   const headers: [string, string][] = [];
   const recorder = {

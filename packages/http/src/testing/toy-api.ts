@@ -25,7 +25,7 @@ export interface ToyApi {
   url: string;
   metrics: Metrics;
   record: ToyRecord;
-  /** Lines the logger was given. */
+  /** The log lines. */
   log: { level: string; message: string; fields: Record<string, unknown> }[];
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface ToyApi {
 export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {}): Promise<ToyApi> {
   const record: ToyRecord = { calls: 0, last: undefined };
   const log: ToyApi['log'] = [];
-  // Only what the pipeline calls; where the lines go is the outside edge.
+  // Implements only the method that the pipeline calls, and captures the lines.
   const logger = {
     log: (level: string, message: string, fields: Record<string, unknown>) => log.push({ level, message, fields }),
   } as unknown as Logger;
@@ -50,5 +50,5 @@ export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {})
   return { url: `http://127.0.0.1:${server.port}`, metrics, record, log, stop: server.stop };
 }
 
-/** All scopes of the toy routes, as its access reads them. */
+/** All scopes of the toy routes, in the form that the toy access check reads. */
 export const allToyScopes = { authorization: 'project:read project:write' };

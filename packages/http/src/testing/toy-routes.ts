@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { offsetPage, offsetPageOf, offsetQuery } from '../pagination.ts';
 import { routeDefiner } from '../route/route.ts';
 
-/** A small API with every kind of route, for the tests of the pipeline. */
+/** A small API with every kind of route, for tests of the pipeline. */
 export interface ToyCaller {
   scopes: string[];
 }
@@ -25,7 +25,7 @@ const thing = Type.Object(
 
 const thingId = Type.Object({ id: Type.String({ description: 'id' }) }, { title: 'ThingId' });
 
-/** What the handlers were given last, and the number of calls. */
+/** The last input of a handler, and the number of calls. */
 export interface ToyRecord {
   calls: number;
   last: unknown;
@@ -72,7 +72,7 @@ export const toyRoutes = (record: ToyRecord) => [
       const all = Array.from({ length: 254 }, (_, index) => index);
       return offsetPage(request, query, async ({ offset, limit }) => {
         if (query.text === 'fails' && offset > 50) throw new AppError('unavailable', 'The store is gone.');
-        // As a store that reads large results: not all of them at once.
+        // Like a store with large results, it returns only some of them at once.
         return { count: all.length, results: all.slice(offset, offset + Math.min(limit, 100)) };
       });
     },
