@@ -8,7 +8,7 @@ const logger = createLogger('test', 'error');
 const { authorityFile, otherAuthorityFile, noCertificateFile } = testCertificates;
 const address = 'postgresql://u:secret@db.example:5432/app';
 
-describe('what an address says of TLS', () => {
+describe('TLS parameters of a database URL', () => {
   const sslOf = (query: string, env = {}) => connectionConfig(`${address}${query}`, env).ssl;
 
   test.each([
@@ -23,16 +23,16 @@ describe('what an address says of TLS', () => {
     ['?ssl=true&sslmode=require', { rejectUnauthorized: true }],
     ['?sslmode=no-verify', { rejectUnauthorized: false }],
     [`?sslrootcert=${authorityFile}`, { rejectUnauthorized: true, ca: expect.stringContaining('BEGIN CERTIFICATE') }],
-  ])('%s', (query, ssl) => {
+  ])('reads %s', (query, ssl) => {
     expect(sslOf(query)).toEqual(ssl);
   });
 
-  test('the rest of the address stays', () => {
+  test('keeps the remaining parameters of the URL', () => {
     const { connectionString } = connectionConfig(`${address}?sslmode=require&application_name=a%20b`, {});
     expect(connectionString).toBe(`${address}?application_name=a%20b`);
   });
 
-  test('the environment speaks where the address does not', () => {
+  test('uses environment variables only for what the URL does not set', () => {
     const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: authorityFile };
     expect(sslOf('', env)).toMatchObject({ rejectUnauthorized: true, ca: expect.any(String) });
     expect(sslOf('?sslmode=disable', { PGSSLMODE: 'verify-full' })).toBe(false);
@@ -59,13 +59,13 @@ describe('what an address says of TLS', () => {
     [`?sslmode=verify-full&sslcert=${authorityFile}`, 'must be set together'],
     ['?sslrootcert=/nowhere.pem', 'cannot be read (ENOENT)'],
     [`?sslrootcert=${noCertificateFile}`, 'not in PEM format'],
-  ])('%s is refused', (query, problem) => {
+  ])('rejects %s', (query, problem) => {
     expect(() => sslOf(query)).toThrow(problem);
     expect(() => sslOf(query)).not.toThrow('secret');
   });
 });
 
-describe('a server behind TLS', () => {
+describe('a PostgreSQL server with TLS', () => {
   const target = new URL(testServers().databaseUrl);
 
   async function tried(certificate: TestCertificate | null, query: string, host = '127.0.0.1') {
@@ -88,33 +88,33 @@ describe('a server behind TLS', () => {
   const ofThisHost = testCertificates.ofThisHost();
   const fromAuthority = `?sslmode=verify-full&sslrootcert=${authorityFile}`;
 
-  test.each(['127.0.0.1', 'localhost'])('is used when its certificate is right: %s', async (host) => {
+  test.each(['127.0.0.1', 'localhost'])('is used when its certificate is valid: %s', async (host) => {
     expect(await tried(ofThisHost, fromAuthority, host)).toEqual({ outcome: 1, inTheClear: '' });
   });
 
   test.each([
-    ['of another host', testCertificates.ofOtherHost(), fromAuthority, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['of an unknown authority', ofThisHost, '?sslmode=verify-full', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    ['of another authority', ofThisHost, `?sslrootcert=${otherAuthorityFile}`, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['for another host', testCertificates.ofOtherHost(), fromAuthority, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['from an unknown authority', ofThisHost, '?sslmode=verify-full', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['from another authority', ofThisHost, `?sslrootcert=${otherAuthorityFile}`, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     [
-      'of another host, with require',
+      'for another host, with sslmode=require',
       testCertificates.ofOtherHost(),
       `?sslmode=require&sslrootcert=${authorityFile}`,
       'ERR_TLS_CERT_ALTNAME_INVALID',
     ],
-  ])('with a certificate %s is refused', async (_what, certificate, query, code) => {
+  ])('is rejected when its certificate is %s', async (_what, certificate, query, code) => {
     expect(await tried(certificate, query)).toEqual({ outcome: code, inTheClear: '' });
   });
 
   test.each(['verify-full', 'require', 'prefer', 'no-verify'])(
-    'that has none any more gets nothing in the clear: sslmode=%s',
+    'receives no plain text when it does not offer TLS: sslmode=%s',
     async (mode) => {
       const outcome = 'The server does not support SSL connections';
       expect(await tried(null, `?sslmode=${mode}`)).toEqual({ outcome, inTheClear: '' });
     },
   );
 
-  test('the environment cannot switch off what the address demands', async () => {
+  test('an environment variable cannot disable the certificate check of the URL', async () => {
     const env = environment();
     const found = env.NODE_TLS_REJECT_UNAUTHORIZED;
     env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
@@ -126,7 +126,7 @@ describe('a server behind TLS', () => {
     }
   });
 
-  test('migrating goes the same way', async () => {
+  test('migrate uses the same connection settings', async () => {
     const proxy = await startTlsProxy({
       target: { host: '127.0.0.1', port: 1 },
       protocol: 'postgres',

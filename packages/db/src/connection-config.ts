@@ -1,4 +1,4 @@
-/** How a database is connected to by its address, above all with which TLS. */
+/** Converts a database URL to connection settings, in particular for TLS. */
 
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { ConfigError, environment, readPem } from '@millrace/runtime';
@@ -9,18 +9,18 @@ const parameters = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslne
 type Parameters = { [Name in (typeof parameters)[number]]?: string };
 
 /**
- * How to connect to the database of an address. TLS is what the address says, else `PGSSLMODE` and `PGSSLROOTCERT`:
+ * Returns the connection settings for a database URL. TLS is configured by the URL, or otherwise by `PGSSLMODE` and
+ * `PGSSLROOTCERT`:
  *
- * - nothing or `sslmode=disable`: none;
- * - `sslmode=verify-full`: always TLS, with a certificate of this host by an authority that is known, or that of the file
- *   `sslrootcert`. `require`, `verify-ca` and `prefer` mean the same; PostgreSQL's own weaker readings of them are not
- *   offered, least of all to go on in the clear;
- * - `sslmode=no-verify`: always TLS, whoever answers.
+ * - unset or `sslmode=disable`: no TLS;
+ * - `sslmode=verify-full`: TLS with a certificate for this host, from a trusted authority or the one in the file
+ *   `sslrootcert`. `require`, `verify-ca` and `prefer` mean the same. PostgreSQL's weaker interpretations, in particular
+ *   falling back to plain text, are not supported;
+ * - `sslmode=no-verify`: TLS without checking the certificate.
+ * The driver would ignore parameters that it does not know, and connect in plain text. Therefore this function reads
+ * the parameters itself and rejects every unknown one whose name is related to TLS.
  *
- * The driver would take what it does not know for nothing, and connect in the clear. So it is not asked: whatever has to do
- * with TLS by its name and is not understood is refused.
- *
- * @throws ConfigError naming the parameters, never the address: it holds a password.
+ * @throws ConfigError that names the parameters, but never the URL, which contains a password.
  */
 export function connectionConfig(
   address: string,
@@ -37,8 +37,8 @@ export function connectionConfig(
 }
 
 /**
- * Splits an address into the address without its TLS parameters, and these parameters: names as they are written, each
- * as often as it is there.
+ * Splits a URL into the URL without its TLS parameters, and the list of these parameters, with duplicates and in their
+ * original spelling.
  */
 function takeParameters(address: string): { rest: string; given: [string, string][] } {
   const mark = address.indexOf('?');
@@ -97,7 +97,7 @@ function readTls(
   const cert = readPem('sslcert', sslcert, problems);
   const key = readPem('sslkey', sslkey, problems);
   if (isOff || (sslmode === undefined && isAsked === undefined && demands.length === 0)) return false;
-  // Given explicitly: otherwise NODE_TLS_REJECT_UNAUTHORIZED could weaken it.
+  // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED could weaken the default.
   return {
     rejectUnauthorized: sslmode !== 'no-verify',
     ...(ca && { ca: ca.text }),
@@ -106,28 +106,28 @@ function readTls(
   };
 }
 
-/** A name somebody wrote, in an error of one line. */
+/** Makes a parameter name from the URL safe to show in a one-line error. */
 function shown(name: string): string {
   return /^[\w-]{1,40}$/.test(name) ? name : 'A parameter';
 }
 
-/** How the server of an address is spoken to by TLS. */
+/** How to open a TLS connection to the server of a URL. */
 interface DatabaseTls {
   host: string;
   port: number;
-  /** PostgreSQL's own question for TLS goes before it. */
+  /** Whether the client must first ask PostgreSQL for TLS, in plain text. */
   asksFirst: boolean;
-  /** Authorities and certificate that the address names. */
+  /** The certificate authority and client certificate of the URL. */
   secureContext: SecureContext;
-  /** Whether it has to be the server of this name. */
+  /** Whether the certificate must belong to this host. */
   isVerified: boolean;
 }
 
-/** Null when the address asks for no TLS, or names a socket of this machine. @throws ConfigError as `connectionConfig`. */
+/** Returns null if the URL does not use TLS, or refers to a local socket. @throws ConfigError as `connectionConfig`. */
 export function databaseTls(address: string): DatabaseTls | null {
   const { ssl, sslnegotiation, ...config } = connectionConfig(address);
   if (ssl === undefined || typeof ssl === 'boolean') return null;
-  // Nothing is connected: the driver knows what it would connect to.
+  // The client does not connect. It only parses the host and port.
   const { host, port } = new pg.Client(config);
   if (host.startsWith('/')) return null;
   return {

@@ -1,8 +1,8 @@
 import type { Sql } from './transaction.ts';
 
 /**
- * The salt of a day, which ids of visitors without cookies are made with: the stored one, else the given one, which is
- * then stored. Undefined when somebody else is just storing another one; asking again finds it.
+ * Returns the salt of a day, from which ids of cookieless visitors are derived. If none is stored, stores the given
+ * salt. Undefined if another process is storing a different one at the same time; a second call finds it.
  */
 export async function keepSalt(
   sql: Sql,
@@ -19,9 +19,9 @@ export async function keepSalt(
 }
 
 /**
- * After this nobody can tell from an id any more who it stood for.
+ * Deletes expired salts. After that, cookieless ids cannot be traced back to visitors.
  *
- * @returns how many.
+ * @returns the number of deleted salts.
  */
 export async function deleteExpiredSalts(sql: Sql): Promise<number> {
   return (await sql.query('DELETE FROM cookieless_salt WHERE expires_at <= now() RETURNING day')).length;

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 type Field = 'flag' | 'small' | 'number' | 'words' | 'document' | 'id' | 'moment';
 
-/** What the server has after it was sent these values, in their order, as text. */
+/** Returns the values as text, in order, after the server has received them. */
 async function sent<Value>(field: Field, values: Value[], write: (row: CopyRow, value: Value) => void) {
   const statement = `COPY sample (${field}) FROM STDIN (FORMAT binary)`;
   await database.transaction((tx) => tx.copy(statement, copyRows(1, values, write)));
@@ -44,17 +44,17 @@ test.each<[Field, unknown[], (row: CopyRow, value: never) => void, (string | nul
   ['words', ['', 'tab\tand\\N\n', 'ü🦊', '\\.'], (row, value) => row.text(value), ['', 'tab\tand\\N\n', 'ü🦊', '\\.']],
   ['document', ['{"a":[1,"ü\\n"]}', 'null'], (row, value) => row.jsonb(value), ['{"a": [1, "ü\\n"]}', 'null']],
   ['words', [null], (row) => row.null(), [null]],
-])('%s arrives (%#)', async (field, values, write, expected) => {
+])('transfers %s values (%#)', async (field, values, write, expected) => {
   expect(await sent(field, values as never[], write)).toEqual(expected);
 });
 
-test('any uuid arrives, in either case', async () => {
+test('transfers any UUID, in either case', async () => {
   const uuids = fc.sample(fc.uuid(), 300);
   const asWritten = uuids.map((uuid, index) => (index % 2 === 0 ? uuid : uuid.toUpperCase()));
   expect(await sent('id', asWritten, (row, uuid) => row.uuid(uuid))).toEqual(uuids);
 });
 
-test('any moment arrives to the millisecond', async () => {
+test('transfers any time with millisecond precision', async () => {
   const edges = [
     '0001-01-01T00:00:00.000Z',
     '1970-01-01T00:00:00.000Z',
@@ -74,13 +74,13 @@ test('any moment arrives to the millisecond', async () => {
   expect(rows.map(({ ms }) => ms)).toEqual(moments.map((ms) => `${ms}.000`));
 });
 
-test('texts of all lengths arrive, whatever chunks they fall into', async () => {
+test('transfers texts of all lengths, however they are split into chunks', async () => {
   const lengths = [0, 1, 2730, 2731, 8191, 8192, 8193, 65_531, 65_536, 300_000];
   const texts = ['x', 'ü', '🦊'].flatMap((piece) => lengths.map((length) => piece.repeat(length)));
   expect(await sent('words', texts, (row, text) => row.text(text))).toEqual(texts);
 });
 
-test('chunks are made as they are asked for', () => {
+test('creates chunks on demand', () => {
   let written = 0;
   const endless = (function* () {
     for (;;) yield 'x'.repeat(1000);
@@ -93,11 +93,11 @@ test('chunks are made as they are asked for', () => {
   expect(written).toBeLessThan(100);
 });
 
-test('no rows are a COPY too', async () => {
+test('a COPY can have no rows', async () => {
   expect(await sent('words', [], (row, text) => row.text(text))).toEqual([]);
 });
 
-test('JSON in bytes arrives with what follows it', async () => {
+test('transfers JSON bytes with the text that follows them', async () => {
   const bytes = Buffer.from('before{"a":"ü🦊"}after');
   const end = bytes.indexOf('}') + 1;
   const parts = [
@@ -110,7 +110,7 @@ test('JSON in bytes arrives with what follows it', async () => {
   ]);
 });
 
-test('memory that was given back is written again, and only then', () => {
+test('reuses the memory of released chunks, and of no others', () => {
   const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(50_000));
   const write = (row: CopyRow, text: string) => row.text(text);
   const chunks = [...copyRows(1, texts, write)];

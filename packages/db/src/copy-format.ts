@@ -1,24 +1,24 @@
 /**
- * The binary format of COPY (PostgreSQL, COPY, "Binary Format"). PostgreSQL reads a row of it at two thirds of the cost
- * of the text format: it searches for no line ends and escapes, and times and UUIDs are sent as they are stored. The
- * types of the fields must be exactly those of the columns.
+ * Writes the binary format of COPY (PostgreSQL manual, COPY, "Binary Format"). Reading a row costs PostgreSQL two
+ * thirds of the text format: it does not search for line ends and escapes, and times and UUIDs are sent as they are
+ * stored. The types of the fields must match the columns exactly.
  */
 
-/** One row, field by field in the order of the statement's columns. */
+/** Writes one row, field by field in the order of the statement's columns. */
 export interface CopyRow {
   null(): void;
   boolean(value: boolean): void;
   smallint(value: number): void;
   integer(value: number): void;
-  /** Without NUL. */
+  /** Must not contain NUL. */
   text(value: string): void;
-  /** JSON text for a column of type `jsonb`. */
+  /** JSON text for a `jsonb` column. */
   jsonb(json: string): void;
-  /** JSON text in two parts: bytes of UTF-8, from `start` to `end`, and what follows them. */
+  /** JSON text in two parts: UTF-8 bytes from `start` to `end`, and the text that follows them. */
   jsonbBytes(bytes: Buffer, start: number, end: number, rest: string): void;
-  /** With hyphens. */
+  /** Must contain hyphens. */
   uuid(value: string): void;
-  /** `timestamptz` of a moment in milliseconds since 1970, whole ones. */
+  /** A `timestamptz`, given in whole milliseconds since 1970. */
   time(ms: number): void;
 }
 
@@ -27,11 +27,11 @@ const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const header = Buffer.concat([signature, Buffer.alloc(8)]);
 
 /**
- * Everything that COPY … FROM STDIN (FORMAT binary) sends for these items, in chunks that are made when they are asked
- * for.
+ * Returns everything that COPY … FROM STDIN (FORMAT binary) sends for these items, in chunks that are created on
+ * demand.
  *
- * @param columns of the statement.
- * @param write writes as many fields of each item.
+ * @param columns the number of columns in the statement.
+ * @param write writes this number of fields for each item.
  */
 export function* copyRows<Item>(
   columns: number,
@@ -95,7 +95,7 @@ function createRow(into: CopyBuffer): CopyRow {
 
 const hyphen = 45;
 
-/** The value of each hexadecimal digit by its character code. */
+/** The value of each hexadecimal digit, by its character code. */
 const digits = new Uint8Array(128);
 for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   digits[digit.charCodeAt(0)] = value;
@@ -115,7 +115,7 @@ function writeUuid(uuid: string, buffer: Buffer, start: number): number {
 const year2000Ms = Date.UTC(2000, 0, 1);
 const twoTo32 = 2 ** 32;
 
-/** Microseconds since 2000 in 64 bits, by halves: their number is beyond what a double holds. */
+/** Writes microseconds since 2000 in 64 bits, as two halves, because a double cannot hold the number precisely. */
 function writeTime(ms: number, buffer: Buffer, at: number): number {
   const since2000 = ms - year2000Ms;
   const high = Math.floor(since2000 / twoTo32);
@@ -125,16 +125,16 @@ function writeTime(ms: number, buffer: Buffer, at: number): number {
   return buffer.writeUInt32BE(lowMicros - carry * twoTo32, at + 4);
 }
 
-/** Most COPYs are small. */
+/** Small, because most COPYs are. */
 const firstChunkBytes = 8 * 1024;
-/** Larger buffers come new from the operating system each time, which costs more than filling them. */
+/** Larger buffers are allocated by the operating system each time, which costs more than filling them. */
 const chunkBytes = 64 * 1024;
-/** The bytes of a longer text are counted; a shorter one is given the most room it can need. */
+/** For longer texts the number of bytes is counted; shorter ones reserve the maximum. */
 const maxUncounted = 8 * 1024;
 const largestFixed = 16;
 const lengthBytes = 4;
 
-/** Chunks that are not needed any more, to be written again. */
+/** Released chunks that can be reused. */
 const spareChunks: ArrayBufferLike[] = [];
 const maxSpareChunks = 64;
 
@@ -144,8 +144,8 @@ function takeChunk(): Buffer {
 }
 
 /**
- * Takes back chunks of `copyRows` when the server has answered; nobody may read them any more. Memory outside the heap
- * that lives as long as a batch makes the garbage collector search the whole heap about twice as often.
+ * Releases chunks of `copyRows` after the server has answered. They must not be read after that. Off-heap memory that
+ * lives as long as a batch would make the garbage collector scan the whole heap about twice as often.
  */
 export function releaseChunks(chunks: readonly Buffer[]): void {
   for (const { buffer } of chunks) {
@@ -153,10 +153,12 @@ export function releaseChunks(chunks: readonly Buffer[]): void {
   }
 }
 
-/** What is written, chunk by chunk. An object that functions are given: they run for every field of every row. */
+/**
+ * The output so far. It is a plain object that is passed to functions, because they run for every field of every row.
+ */
 interface CopyBuffer {
   buffer: Buffer;
-  /** Where the next byte of it goes. */
+  /** The position of the next byte. */
   at: number;
   full: Buffer[];
 }
@@ -172,7 +174,7 @@ function makeRoom(into: CopyBuffer, bytes: number): void {
   into.at = 0;
 }
 
-/** Writes a text with its length, and `prefix` before it when that is not null. */
+/** Writes a text with its length. If `prefix` is not null, it precedes the text. */
 function writeText(into: CopyBuffer, value: string, prefix: number | null): void {
   const room = value.length > maxUncounted ? Buffer.byteLength(value) : value.length * 3;
   makeRoom(into, lengthBytes + 1 + room);
@@ -188,7 +190,7 @@ function writeText(into: CopyBuffer, value: string, prefix: number | null): void
   into.at = end;
 }
 
-/** Writes the length of a field of fixed size, for which there is room then. */
+/** Writes the length of a fixed-size field and reserves space for it. */
 function startFixed(into: CopyBuffer, bytes: number): void {
   makeRoom(into, lengthBytes + largestFixed);
   into.at = into.buffer.writeInt32BE(bytes, into.at);
@@ -199,13 +201,13 @@ function writeBytes(into: CopyBuffer, bytes: Buffer): void {
   into.at += bytes.copy(into.buffer, into.at);
 }
 
-/** The number of columns of a row. */
+/** Writes the number of columns of a row. */
 function writeCount(into: CopyBuffer, columns: number): void {
   makeRoom(into, 2);
   into.at = into.buffer.writeInt16BE(columns, into.at);
 }
 
-/** The chunks that are full since it was last asked. */
+/** Returns the chunks that became full since the last call. */
 function takeFull(into: CopyBuffer): Buffer[] {
   const taken = into.full;
   if (taken.length > 0) into.full = [];
@@ -216,7 +218,7 @@ function takeRest({ buffer, at }: CopyBuffer): Buffer {
   return buffer.subarray(0, at);
 }
 
-/** Takes chunks until they are more than `maxBytes`, or all there are. What is left stays in the iterator. */
+/** Takes chunks until they exceed `maxBytes`, or all chunks. The rest remains in the iterator. */
 export function takeChunks(chunks: Iterator<Buffer>, maxBytes: number): { taken: Buffer[]; isAll: boolean } {
   const taken: Buffer[] = [];
   let bytes = 0;

@@ -17,7 +17,7 @@ test.each([
     { databaseUrl: 'postgresql://h/d', databaseSslCertFile: '/c', databaseSslKeyFile: '/k' },
     'postgresql://h/d?sslcert=%2Fc&sslkey=%2Fk',
   ],
-])('%j', (config, address) => {
+])('databaseAddress combines %j', (config, address) => {
   expect(databaseAddress(config)).toBe(address);
 });
 
@@ -31,12 +31,12 @@ test.each([
     'DATABASE_PASSWORD is set, but DATABASE_URL already',
   ],
   [{ databaseUrl: 'postgresql://h/d', databasePassword: 'secret' }, 'DATABASE_PASSWORD is set, but neither'],
-])('%j is refused', (config, problem) => {
+])('rejects %j', (config, problem) => {
   expect(() => databaseAddress(config)).toThrow(problem);
   expect(() => databaseAddress(config)).not.toThrow('secret');
 });
 
-test('TLS that address and settings say is refused by connecting, not guessed', () => {
+test('TLS settings both in the URL and in separate settings are rejected when connecting', () => {
   const databaseUrl = databaseAddress({
     databaseUrl: 'postgresql://u:p@h/d?sslmode=disable',
     databaseSslMode: 'verify-full',
@@ -44,7 +44,7 @@ test('TLS that address and settings say is refused by connecting, not guessed', 
   expect(() => connectionConfig(databaseUrl, {})).toThrow('sslmode occurs twice in the database URL');
 });
 
-test('a role whose password nobody could write into an address is let in', async () => {
+test('connects as a role whose password contains characters with a meaning in URLs', async () => {
   const url = new URL(testServers().databaseUrl);
   const admin = new pg.Client(url.toString());
   await admin.connect();

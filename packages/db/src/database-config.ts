@@ -2,8 +2,9 @@ import { ConfigError, readForEachConnection, secretOf, secretSetting } from '@mi
 import { type Static, Type } from 'typebox';
 
 /**
- * How a service is told of its database. Spread into a service's config schema; each is read from the environment variable of
- * its name (`databaseSslCaFile` ← `DATABASE_SSL_CA_FILE`). `withDatabaseAddress` makes one address of them.
+ * Settings of the database connection. Spread them into a service's config schema. Each is read from the environment
+ * variable with the same name (`databaseSslCaFile` ← `DATABASE_SSL_CA_FILE`). `withDatabaseAddress` combines them into
+ * one URL.
  */
 export const databaseConfigFields = {
   ...secretSetting(
@@ -57,12 +58,14 @@ type DatabaseConfig = {
   readonly [Name in keyof typeof databaseConfigFields]?: Static<(typeof databaseConfigFields)[Name]> | undefined;
 };
 
-/** An address, or what it is at the moment: parts of it may be in files, which change. */
+/** A connection URL, or a function that returns the current one, because parts of it may be in files that change. */
 export type DatabaseAddress = string | (() => string);
 
 export type WithDatabaseAddress<C> = Readonly<Omit<C, 'databaseUrl'> & { databaseUrl: DatabaseAddress }>;
 
-/** The same config with everything about the database in its address. @throws ConfigError as `databaseAddress`. */
+/**
+ * Returns the config with all database settings combined in `databaseUrl`. @throws ConfigError as `databaseAddress`.
+ */
 export function withDatabaseAddress<C extends DatabaseConfig & { readonly databaseUrl: string }>(
   config: C,
 ): WithDatabaseAddress<C> {
@@ -85,10 +88,10 @@ function followAddress(config: DatabaseConfig & { readonly databaseUrl: string }
 }
 
 /**
- * The address with user, password and TLS parameters put in: where an operator keeps them apart, an address with a password
- * in it would have to be written by hand.
+ * Returns the URL with user, password and TLS parameters added, so that operators who store them separately do not have
+ * to write a URL that contains a password.
  *
- * @throws ConfigError with everything that is said twice or not at all, never a value: it may be a secret.
+ * @throws ConfigError with everything that is missing or set twice, but never a value, which may be a secret.
  */
 export function databaseAddress(config: DatabaseConfig & { readonly databaseUrl: string }): string {
   const { databaseUrl, databaseUser, databasePassword } = config;
@@ -109,7 +112,10 @@ export function databaseAddress(config: DatabaseConfig & { readonly databaseUrl:
   return withTls(`${scheme}${credentials}${rest}`, config);
 }
 
-/** What is said of TLS here goes behind what the address says; said twice, connecting refuses it by name. */
+/**
+ * Appends the TLS settings to the parameters of the URL. If one is set twice, connecting fails with an error that names
+ * it.
+ */
 function withTls(address: string, config: DatabaseConfig): string {
   const parameters = Object.entries({
     sslmode: config.databaseSslMode,

@@ -16,7 +16,7 @@ const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
 let proxy: FaultProxy;
 let database: Database;
-/** Past the proxy. */
+/** Connects without the proxy. */
 let direct: Database;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ const expectHealth = (isHealthy: boolean) =>
   eventually(() => database.isHealthy() === isHealthy, { what: `isHealthy() being ${isHealthy}` });
 
 describe('a transaction', () => {
-  test('is kept when its work resolves', async () => {
+  test('is committed when its work resolves', async () => {
     const result = await database.transaction(async (tx) => {
       await tx.query('INSERT INTO note VALUES (1)');
       expect(await notes()).toEqual([]);
@@ -57,21 +57,21 @@ describe('a transaction', () => {
     expect([result, await notes()]).toEqual(['done', [1]]);
   });
 
-  test('is undone when its work throws, and the connection is good again', async () => {
+  test('is rolled back when its work throws, and its connection stays usable', async () => {
     const reason = new Error('no');
     const work = () =>
       database.transaction(async (tx) => {
         await tx.query('INSERT INTO note VALUES (1)');
         throw reason;
       });
-    // More often than the pool has connections: each of them must come back.
+    // More attempts than the pool has connections, so each connection must be returned.
     for (let times = 0; times < 4; times += 1) await expect(work()).rejects.toBe(reason);
 
     expect(await notes()).toEqual([]);
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('is undone when a statement fails', async () => {
+  test('is rolled back when a statement fails', async () => {
     const work = database.transaction(async (tx) => {
       await tx.query('INSERT INTO note VALUES (1)');
       await tx.query('INSERT INTO note VALUES (1)');
@@ -80,7 +80,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('is undone when its connection is cut between two statements, and the pool goes on', async () => {
+  test('is rolled back when its connection breaks between two statements, and the pool keeps working', async () => {
     const work = database.transaction(async (tx) => {
       await tx.query('INSERT INTO note VALUES (1)');
       proxy.cut();
@@ -94,7 +94,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([3]);
   });
 
-  test('copies rows, and is undone when the server refuses one of them', async () => {
+  test('copies rows, and is rolled back when the server rejects one of them', async () => {
     const copy = (...numbers: number[]) =>
       database.transaction((tx) => tx.copy(copyNotes, copyRows(1, numbers, writeNote)));
     await copy(1, 2);
@@ -102,13 +102,13 @@ describe('a transaction', () => {
     const tooMany = database.transaction((tx) => tx.copy(copyNotes, copyRows(2, [5], writeNote)));
     await expect(tooMany).rejects.toMatchObject({ code: '22P04' });
     expect(await notes()).toEqual([1, 2]);
-    // The connection takes statements again.
+    // The connection accepts statements again.
     await copy(4);
     expect(await notes()).toEqual([1, 2, 4]);
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('is undone when making a row fails, with that failure', async () => {
+  test('is rolled back when creating a row fails, with the same error', async () => {
     const reason = new Error('no such row');
     const fail = (row: CopyRow, number: number) => {
       if (number === 2) throw reason;
@@ -121,7 +121,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([3]);
   });
 
-  test('copies more than is sent at once, and is undone when a late row cannot be made or is refused', async () => {
+  test('copies more than is sent together, and is rolled back when a late row cannot be created or is rejected', async () => {
     await database.sql.query('CREATE TABLE long_note (body text NOT NULL)');
     const body = 'x'.repeat(1024 * 1024);
     const copy = (writeLast: (row: CopyRow) => void) => {
@@ -142,7 +142,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('sends statements at once: they run in their order, and nothing of them stays when one fails', async () => {
+  test('runs pipelined statements in order, and keeps none of them when one fails', async () => {
     const insert = (tx: Transaction, number: number) => tx.query('INSERT INTO note VALUES ($1)', [number]);
     const add = (tx: Transaction, number: number) => tx.query('UPDATE note SET id = id + $1', [number]);
     await database.transaction((tx) => tx.pipeline(() => [insert(tx, 1), add(tx, 10), insert(tx, 1), add(tx, 100)]));
@@ -150,7 +150,7 @@ describe('a transaction', () => {
 
     const failing = database.transaction((tx) => tx.pipeline(() => [insert(tx, 7), insert(tx, 101), insert(tx, 8)]));
     await expect(failing).rejects.toMatchObject({ code: '23505' });
-    // The first failure is the one that is told, however long its caller takes to say what it means.
+    // The first failure is reported, even if its caller takes time to translate it.
     const reason = new Error('there already');
     const explained = async (statement: Promise<unknown>) => {
       const outcome = await statement.catch(async () => null);
@@ -165,7 +165,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('commits with the statements sent last, or with none of them', async () => {
+  test('commits with the last statements, or keeps none of them', async () => {
     const insert = (tx: Transaction, number: number) => tx.query('INSERT INTO note VALUES ($1)', [number]);
     const work = (...numbers: number[]) =>
       database.transaction(async (tx) => {
@@ -183,9 +183,9 @@ describe('a transaction', () => {
   });
 
   test.each<[string, (tx: Transaction) => Promise<unknown>]>([
-    ['at once', (tx) => tx.pipeline(() => [tx.query('SELECT 1'), tx.query('INSERT INTO note VALUES (2)')])],
+    ['in a pipeline', (tx) => tx.pipeline(() => [tx.query('SELECT 1'), tx.query('INSERT INTO note VALUES (2)')])],
     ['with the commit', (tx) => tx.commitWith(() => [tx.query('INSERT INTO note VALUES (2)')])],
-  ])('whose connection is lost under statements sent %s ends with an error', async (_, send) => {
+  ])('fails when its connection breaks under statements sent %s', async (_, send) => {
     const work = database.transaction(async (tx) => {
       await tx.query('INSERT INTO note VALUES (1)');
       proxy.cut();
@@ -195,7 +195,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('is undone when its connection is cut while it copies', async () => {
+  test('is rolled back when its connection breaks during COPY', async () => {
     const numbers = Array.from({ length: 2_000_000 }, (_, index) => index);
     const write = (row: CopyRow, number: number) => {
       if (number === 1_500_000) proxy.cut();
@@ -207,7 +207,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('that the network swallows while it copies ends with an error too', async () => {
+  test('fails when the network drops its packets silently during COPY', async () => {
     const url = new URL(testDatabase.url);
     url.host = `${proxy.host}:${proxy.port}`;
     const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, queryTimeoutMs: 2000 });
@@ -229,10 +229,10 @@ describe('a transaction', () => {
   test.each<[string, (tx: Transaction) => Promise<unknown>]>([
     ['one statement', (tx) => tx.query('INSERT INTO note VALUES (2)')],
     [
-      'several at once',
+      'a pipeline',
       (tx) => tx.pipeline(() => [tx.query('INSERT INTO note VALUES (2)'), tx.query('INSERT INTO note VALUES (3)')]),
     ],
-  ])('that the network swallows with %s ends with an error and gives its connection up', async (_, send) => {
+  ])('fails when the network drops its packets silently during %s, and closes its connection', async (_, send) => {
     const url = new URL(testDatabase.url);
     url.host = `${proxy.host}:${proxy.port}`;
     const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, queryTimeoutMs: 2000 });
@@ -254,7 +254,7 @@ describe('a transaction', () => {
 });
 
 describe('health', () => {
-  test('is good before the first query and stays good when one backend is ended', async () => {
+  test('is good before the first query, and stays good when one backend is terminated', async () => {
     expect(database.isHealthy()).toBe(true);
     const [backend] = await database.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     await direct.sql.query('SELECT pg_terminate_backend($1, 5000)', [backend?.pid]);
@@ -264,7 +264,7 @@ describe('health', () => {
     expect(database.isHealthy()).toBe(true);
   });
 
-  test('is bad while the server is away although nobody asks, and good by itself when it is back', async () => {
+  test('becomes bad while the server is down, even without queries, and good again when it is back', async () => {
     await database.sql.query('SELECT 1');
     await proxy.refuse();
     await expectHealth(false);
@@ -277,7 +277,7 @@ describe('health', () => {
     ['a statement', () => database.sql.query('SELECT 1')],
     ['a transaction', () => database.transaction((tx) => tx.query('SELECT 1'))],
     ['the typed client', () => database.prisma.organization.findMany()],
-  ])('becomes bad by %s that gets no connection', async (_, query) => {
+  ])('becomes bad when %s cannot get a connection', async (_, query) => {
     await proxy.refuse();
     await expect(query()).rejects.toThrow();
     await expectHealth(false);
@@ -286,7 +286,7 @@ describe('health', () => {
     await query();
   });
 
-  test('is bad while the network swallows everything, and good by itself afterwards', async () => {
+  test('becomes bad while the network drops all packets silently, and good again afterwards', async () => {
     proxy.blackHole();
     await expect(database.sql.query('SELECT 1')).rejects.toThrow();
     await expectHealth(false);
@@ -294,7 +294,7 @@ describe('health', () => {
     await expectHealth(true);
   });
 
-  test('is not touched by errors of statements', async () => {
+  test('is not affected by failed statements', async () => {
     await expect(database.sql.query('SELEKT')).rejects.toThrow();
     await expect(
       database.transaction(async (tx) => {
@@ -307,7 +307,7 @@ describe('health', () => {
   });
 });
 
-describe('statements that are prepared', () => {
+describe('prepared statements', () => {
   let preparing: Database;
   beforeEach(() => {
     preparing = createDatabase({ url: testDatabase.url, logger, poolSize: 1, preparesQueries: true });
@@ -315,7 +315,7 @@ describe('statements that are prepared', () => {
   afterEach(() => preparing.stop());
   const prepared = () => preparing.sql.query('SELECT name FROM pg_prepared_statements');
 
-  test('are prepared once, with values only', async () => {
+  test('are prepared once, and only with values', async () => {
     for (const id of [1, 2, 3]) {
       expect(await preparing.sql.query('SELECT $1::int AS id', [id])).toEqual([{ id }]);
       await preparing.sql.query('SELECT 1');
@@ -330,13 +330,13 @@ describe('statements that are prepared', () => {
     expect(await prepared()).toHaveLength(300);
   });
 
-  test('are not those that say they hardly come again', async () => {
+  test('exclude statements that are marked as unprepared', async () => {
     const text = `${unprepared}SELECT $1::int AS id`;
     for (const id of [1, 2]) expect(await preparing.sql.query(text, [id])).toEqual([{ id }]);
     expect(await prepared()).toEqual([]);
   });
 
-  test('go on when a column was added to their table', async () => {
+  test('still work after a column was added to their table', async () => {
     const ask = () => preparing.sql.query('SELECT * FROM growing WHERE id = $1', [1]);
     await direct.sql.query('CREATE TABLE growing AS SELECT 1 AS id');
     expect(await ask()).toEqual([{ id: 1 }]);
@@ -346,9 +346,9 @@ describe('statements that are prepared', () => {
   });
 });
 
-test('a plan that looks rows up does not stay the one made while the table was empty', async () => {
+test('a lookup plan made while the table was empty is replaced', async () => {
   const looking = createDatabase({ url: testDatabase.url, logger, poolSize: 1, preparesLookups: true });
-  // Both indexes lead to the row; the one of (project, number) by way of all rows of the project.
+  // Both indexes lead to the row, but the index on (project, number) reads all rows of the project.
   await direct.sql.query(`
     CREATE TABLE visitor (project INT, name TEXT, number SERIAL, visits INT DEFAULT 0, PRIMARY KEY (project, name));
     CREATE UNIQUE INDEX visitor_number ON visitor (project, number);
@@ -373,14 +373,14 @@ test('a plan that looks rows up does not stay the one made while the table was e
 });
 
 describe('stopping', () => {
-  test('can be done twice, also while the server is away', async () => {
+  test('can be called twice, even while the server is down', async () => {
     await database.sql.query('SELECT 1');
     await proxy.refuse();
     await expectHealth(false);
     await Promise.all([database.stop(), database.stop()]);
   });
 
-  test('leaves no connection', async () => {
+  test('closes all connections', async () => {
     await Promise.all([database.sql.query('SELECT 1'), database.prisma.organization.findMany()]);
     await database.stop();
     await eventually(() => proxy.connectionCount() === 0, { what: 'The end of the last connection' });

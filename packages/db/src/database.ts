@@ -3,14 +3,14 @@ import { PrismaClient } from './generated/client.ts';
 import { type DatabaseOptions, openSqlDatabase, type SqlDatabase } from './sql-database.ts';
 
 export interface Database extends SqlDatabase {
-  /** Typed client for the management side. */
+  /** The typed client for management data. */
   prisma: PrismaClient;
 }
 
-/** The one pool of a process: the typed client and the set-based stores share it. */
+/** Creates the only pool of a process, shared by the typed client and the SQL stores. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { database, pool } = openSqlDatabase(options);
-  // Made on first use: a process without it saves 28 MB.
+  // Created on first use, because a process without it saves 28 MB.
   let prisma: PrismaClient | undefined;
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
@@ -23,7 +23,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     get prisma() {
       prisma ??= new PrismaClient({
         adapter: new PrismaPg(pool),
-        // A longer error text repeats the arguments of the query, and errors are logged.
+        // Other formats repeat the arguments of the query, and errors are logged.
         errorFormat: 'minimal',
       });
       return prisma;

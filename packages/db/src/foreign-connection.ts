@@ -5,38 +5,39 @@ import { endConnection } from './pg-internals/end-connection.ts';
 import { guardMessages } from './pg-internals/guard-messages.ts';
 
 export interface ForeignConnectionOptions {
-  /** Name of the server, to which its certificate must belong. */
+  /** The host name of the server, which its certificate must match. */
   host: string;
-  /** Where to connect; looked up and checked by the caller. */
+  /** The address to connect to, which the caller has resolved and checked. */
   address: string;
   port: number;
   database: string;
   user: string;
   password: string;
-  /** Takes any certificate; else it must be signed by somebody known. */
+  /** Accepts any certificate. Otherwise it must be signed by a trusted authority. */
   acceptsAnyCertificate: boolean;
   connectTimeoutMs: number;
   statementTimeoutMs: number;
 }
 
-/** A connection to a PostgreSQL database that is not ours, and to which we only write. */
+/** A connection to a PostgreSQL database that belongs to a user. Millrace only writes to it. */
 export interface ForeignConnection {
   /**
-   * @throws the error of the server, or one with code `EANSWERTOOLONG`, or `EBADMESSAGE` when it does not speak the protocol.
-   * Whatever the server sends fails this statement, and the connection, and nothing else.
+   * @throws the server's error, or an error with the code `EANSWERTOOLONG`, or `EBADMESSAGE` if the server does not
+   * speak the protocol. Whatever the server sends, only this statement and this connection fail.
    */
   run(text: string, values?: unknown[]): Promise<void>;
   /** Never throws. A transaction in progress is rolled back. */
   stop(): Promise<void>;
 }
 
-/** A trigger may raise a notice for each row. */
+/** Large enough for a trigger that raises a notice for each row. */
 const maxAnswerBytes = 2 * 1024 * 1024;
 
-/** Connects with TLS where the server offers it. @throws the driver's error. */
+/** Connects with TLS if the server offers it. @throws the driver's error. */
 export async function connectForeign(options: ForeignConnectionOptions): Promise<ForeignConnection> {
   const { host, acceptsAnyCertificate } = options;
-  // TLS forbids an IP address as server name, and Node.js 26 throws for one. The certificate is then checked against `host`.
+  // TLS forbids an IP address as server name, and Node.js 26 throws for one. The certificate is then checked against
+  // `host`.
   const server = isIP(host) === 0 ? { servername: host } : { host };
   try {
     return await connect(options, { rejectUnauthorized: !acceptsAnyCertificate, ...server });
@@ -59,7 +60,7 @@ async function connect(options: ForeignConnectionOptions, ssl: ConnectionOptions
     query_timeout: options.statementTimeoutMs + 5000,
     application_name: 'millrace export',
   });
-  // Without a listener an error between two statements would end the process.
+  // Without a listener, a connection error between two statements would end the process.
   client.on('error', () => {});
   const { begin } = guardMessages(client, maxAnswerBytes);
   try {

@@ -12,7 +12,7 @@ import {
 } from '@millrace/testing';
 import { connectForeign } from './foreign-connection.ts';
 
-/** A message of the protocol; its length can be a lie. */
+/** Builds a protocol message, optionally with a false length. */
 function message(type: string, body: Buffer | string = '', length = Buffer.byteLength(body) + 4): Buffer {
   const header = Buffer.alloc(5);
   header.write(type, 'latin1');
@@ -30,7 +30,7 @@ const field = (name: string) =>
   all(Buffer.from(`${name}\0`), int32(0), int16(0), int32(25), int16(-1), int32(-1), int16(0));
 const noise = Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 167 + 13) % 256));
 
-/** Speaks no TLS, and hands over the connection when the client has sent its name and database. */
+/** Declines TLS, and runs the script when the client has sent its name and database. */
 const atStart =
   (script: SocketScript): SocketScript =>
   (socket) => {
@@ -39,7 +39,7 @@ const atStart =
       socket.write('N');
     });
   };
-/** Lets everybody in, and hands over the connection at the first statement. */
+/** Accepts every client, and runs the script at the first statement. */
 const atStatement = (script: SocketScript): SocketScript =>
   atStart((socket) => {
     socket.write(all(authenticated, ready));
@@ -66,17 +66,17 @@ const anyError = { message: expect.any(String) };
 
 // biome-ignore format: a case is one line
 const cases: [string, string, SocketScript, object][] = [
-  // Before anything else.
+  // Before the startup message.
   ['H-101', 'silence', () => {}, late],
-  ['H-102', 'an end', (socket) => void socket.end(), lost],
+  ['H-102', 'a closed connection', (socket) => void socket.end(), lost],
   ['H-103', 'a reset', (socket) => void socket.resetAndDestroy(), lost],
-  ['H-104', 'an unknown answer to the question for TLS', (socket) => void socket.once('data', () => socket.write('?')), anyError],
-  ['H-105', 'TLS that is noise', (socket) => void socket.once('data', () => { socket.write('S'); setTimeout(() => pour(socket, noise), 50); }), anyError],
+  ['H-104', 'an unknown response to the TLS request', (socket) => void socket.once('data', () => socket.write('?')), anyError],
+  ['H-105', 'noise after accepting TLS', (socket) => void socket.once('data', () => { socket.write('S'); setTimeout(() => pour(socket, noise), 50); }), anyError],
   ['H-106', 'silence instead of TLS', (socket) => void socket.once('data', () => socket.write('S')), late],
   ['H-107', 'an HTTP server', (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n')), anyError],
-  // Instead of letting the client in.
+  // Instead of authentication.
   ['H-111', 'noise', atStart(say(noise)), malformed],
-  ['H-112', 'noise without end', atStart((socket) => pour(socket, noise)), malformed],
+  ['H-112', 'endless noise', atStart((socket) => pour(socket, noise)), malformed],
   ['H-113', 'an unknown message', atStart(say(message('?', 'abc'))), malformed],
   ['H-114', 'a length of 0', atStart(say(message('R', '', 0))), malformed],
   ['H-115', 'a length of 3', atStart(say(message('R', '', 3))), malformed],
@@ -84,28 +84,28 @@ const cases: [string, string, SocketScript, object][] = [
   ['H-117', 'a negative length', atStart(say(message('R', int32(0), -2_147_483_648))), tooLong],
   ['H-118', 'an unknown authentication', atStart(say(message('R', int32(99)))), malformed],
   ['H-119', 'an authentication without a kind', atStart(say(message('R'))), malformed],
-  ['H-120', 'SASL without an end', atStart(say(message('R', all(int32(10), Buffer.from('SCRAM-SHA-256'))))), late],
+  ['H-120', 'SASL that does not continue', atStart(say(message('R', all(int32(10), Buffer.from('SCRAM-SHA-256'))))), late],
   ['H-121', 'SASL without a known mechanism', atStart(say(message('R', all(int32(10), Buffer.from('X\0\0'))))), anyError],
   ['H-122', 'the second step of SASL before the first', atStart(say(message('R', all(int32(11), Buffer.from('r=a,s=b,i=1'))))), anyError],
   ['H-123', 'the last step of SASL before the first', atStart(say(message('R', all(int32(12), Buffer.from('v=a'))))), anyError],
-  ['H-124', 'SASL again and again', atStart((socket) => pour(socket, message('R', all(int32(10), Buffer.from('SCRAM-SHA-256\0\0'))))), malformed],
-  ['H-125', 'a request for the password again and again', atStart((socket) => pour(socket, message('R', int32(3)))), malformed],
+  ['H-124', 'endless SASL requests', atStart((socket) => pour(socket, message('R', all(int32(10), Buffer.from('SCRAM-SHA-256\0\0'))))), malformed],
+  ['H-125', 'endless password requests', atStart((socket) => pour(socket, message('R', int32(3)))), malformed],
   ['H-126', 'an error without fields', atStart(say(message('E', '\0'))), anyError],
   ['H-127', 'an error without an end', atStart(say(message('E', 'SFATAL\0'))), malformed],
   ['H-128', 'an error with an unfinished field', atStart(say(message('E', 'SFATAL'))), malformed],
   ['H-129', 'an empty error', atStart(say(message('E'))), malformed],
   ['H-130', 'an error with a code of 100 KB', atStart(say(message('E', `SFATAL\0C${'A'.repeat(100_000)}\0\0`))), anyError],
-  ['H-131', 'notices without end', atStart((socket) => pour(socket, notice)), tooLong],
-  ['H-132', 'settings without end', atStart((socket) => pour(socket, message('S', 'a\0b\0'))), tooLong],
-  ['H-133', 'slow notices without end', atStart((socket) => drip(socket, notice)), late],
+  ['H-131', 'endless notices', atStart((socket) => pour(socket, notice)), tooLong],
+  ['H-132', 'endless settings', atStart((socket) => pour(socket, message('S', 'a\0b\0'))), tooLong],
+  ['H-133', 'endless slow notices', atStart((socket) => drip(socket, notice)), late],
   ['H-134', 'a row', atStart(say(message('D', int16(0)))), malformed],
-  ['H-135', 'a key that is cut short', atStart(say(authenticated, message('K', int32(1)))), malformed],
-  ['H-136', 'an end after letting it in', atStart(end(authenticated)), lost],
+  ['H-135', 'a truncated key', atStart(say(authenticated, message('K', int32(1)))), malformed],
+  ['H-136', 'a closed connection after authentication', atStart(end(authenticated)), lost],
   ['H-137', 'half a message', atStart(end(authenticated.subarray(0, 6))), lost],
-  ['H-138', 'silence after letting it in', atStart(say(authenticated)), late],
-  // Instead of carrying out a statement.
+  ['H-138', 'silence after authentication', atStart(say(authenticated)), late],
+  // Instead of executing a statement.
   ['H-141', 'noise', atStatement(say(noise)), malformed],
-  ['H-142', 'noise without end', atStatement((socket) => pour(socket, noise)), malformed],
+  ['H-142', 'endless noise', atStatement((socket) => pour(socket, noise)), malformed],
   ['H-143', 'an unknown message', atStatement(say(message('?'))), malformed],
   ['H-144', 'a length of 0', atStatement(say(message('C', '', 0))), malformed],
   ['H-145', 'a length of 4 GB', atStatement(begin(message('N', '', 0xffffffff), (socket) => pour(socket, noise))), tooLong],
@@ -119,17 +119,17 @@ const cases: [string, string, SocketScript, object][] = [
   ['H-153', 'an error without an end', atStatement(say(message('E', 'SERROR\0Mno'))), malformed],
   ['H-154', 'a notice without an end', atStatement(say(message('N', 'SNOTICE\0'))), malformed],
   ['H-155', 'an error and no end of the statement', atStatement(say(message('E', 'SERROR\0C23505\0\0'))), { code: '23505' }],
-  ['H-156', 'notices without end', atStatement((socket) => pour(socket, notice)), tooLong],
-  ['H-157', 'slow notices without end', atStatement((socket) => drip(socket, notice)), late],
-  ['H-158', 'rows without end', atStatement(begin(message('T', all(int16(1), field('a'))), (socket) => pour(socket, message('D', all(int16(1), int32(1), Buffer.from('a')))))), tooLong],
-  ['H-159', 'a row without end', atStatement(begin(message('D', '', 0x7fffffff), (socket) => pour(socket, noise))), tooLong],
+  ['H-156', 'endless notices', atStatement((socket) => pour(socket, notice)), tooLong],
+  ['H-157', 'endless slow notices', atStatement((socket) => drip(socket, notice)), late],
+  ['H-158', 'endless rows', atStatement(begin(message('T', all(int16(1), field('a'))), (socket) => pour(socket, message('D', all(int16(1), int32(1), Buffer.from('a')))))), tooLong],
+  ['H-159', 'an endless row', atStatement(begin(message('D', '', 0x7fffffff), (socket) => pour(socket, noise))), tooLong],
   ['H-160', 'silence', atStatement(() => {}), late],
-  ['H-161', 'an end', atStatement(end()), lost],
+  ['H-161', 'a closed connection', atStatement(end()), lost],
   ['H-162', 'a reset', atStatement((socket) => void socket.resetAndDestroy()), lost],
   ['H-163', 'half a message', atStatement(end(done.subarray(0, 8))), lost],
 ];
 
-/** What carries out the statement, and sends more than was asked for. */
+/** Servers that execute the statement but send more than was requested. */
 // biome-ignore format: a case is one line
 const harmless: [string, string, SocketScript][] = [
   ['H-171', 'a row before its description', atStatement(say(message('D', all(int16(1), int32(-1))), done))],
@@ -139,8 +139,8 @@ const harmless: [string, string, SocketScript][] = [
   ['H-175', 'a row with a negative length', atStatement(say(message('D', all(int16(1), int32(-77))), done))],
   ['H-176', 'a status that is not text', atStatement(say(message('S', Buffer.from([255, 254])), done))],
   ['H-177', 'a message byte by byte', atStatement((socket) => { for (const byte of done) socket.write(Buffer.from([byte])); })],
-  ['H-178', 'an empty end of the statement', atStatement(say(message('C'), message('Z')))],
-  ['H-179', 'more ends than statements', atStatement(say(done, done, done))],
+  ['H-178', 'an empty completion message', atStatement(say(message('C'), message('Z')))],
+  ['H-179', 'more completions than statements', atStatement(say(done, done, done))],
 ];
 
 let database: TestDatabase;
@@ -149,7 +149,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** @returns the error of connecting or of one statement, if there is one. */
+/** @returns the error of connecting or of one statement, or null. */
 async function attempt(port: number, expected: object | null): Promise<unknown> {
   const timeoutMs = expected === late ? 500 : patienceMs;
   try {
@@ -210,5 +210,5 @@ describe('a database that sends', () => {
     await isLeft(id);
   });
 
-  it('leaves good databases usable', succeeds);
+  it('does not affect other databases', succeeds);
 });

@@ -53,7 +53,7 @@ function listenOn(database: SqlDatabase) {
   return { listener, received };
 }
 
-test('hears what is committed, by all who listen, and nothing after it was stopped', async () => {
+test('delivers committed notifications to all listeners, and nothing after stop', async () => {
   const [one, other] = [listenOn(direct), listenOn(direct)];
   await eventually(() => one.listener.isListening() && other.listener.isListening(), { what: 'listening' });
   await notify('a');
@@ -74,26 +74,23 @@ test('hears what is committed, by all who listen, and nothing after it was stopp
   expect(one.received.messages).not.toContain('c');
 });
 
-test.each(['cut', 'refuse', 'blackHole'] as const)(
-  'after a connection that was lost (%s) it says so and begins anew',
-  async (fault) => {
-    const { hostname, port } = new URL(testDatabase.url);
-    const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
-    ends.push(() => proxy.stop());
-    const { listener, received } = listenOn(through(proxy.host, proxy.port));
-    await eventually(() => listener.isListening(), { what: 'listening' });
-    await proxy[fault]();
-    await eventually(() => received.errors.length > 0, { what: 'the report' });
-    await proxy.pass();
-    await eventually(() => received.starts > 1 && listener.isListening(), { what: 'listening anew' });
-    await notify('after');
-    await eventually(() => received.messages.includes('after'), { what: 'the message' });
-    // Once for each time that it was interrupted, however often it tried to begin again.
-    await eventually(() => received.errors.length === received.starts - 1, { what: 'one report' });
-  },
-);
+test.each(['cut', 'refuse', 'blackHole'] as const)('reports a lost connection (%s) and reconnects', async (fault) => {
+  const { hostname, port } = new URL(testDatabase.url);
+  const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
+  ends.push(() => proxy.stop());
+  const { listener, received } = listenOn(through(proxy.host, proxy.port));
+  await eventually(() => listener.isListening(), { what: 'listening' });
+  await proxy[fault]();
+  await eventually(() => received.errors.length > 0, { what: 'the report' });
+  await proxy.pass();
+  await eventually(() => received.starts > 1 && listener.isListening(), { what: 'listening again' });
+  await notify('after');
+  await eventually(() => received.messages.includes('after'), { what: 'the message' });
+  // One report per interruption, even after several failed attempts.
+  await eventually(() => received.errors.length === received.starts - 1, { what: 'one report' });
+});
 
-test('a process that was busy itself does not take a message it has not read yet for one that does not come', async () => {
+test('does not treat an unread message as missing when the process itself was blocked', async () => {
   const errors: Error[] = [];
   const config = () => ({ connectionString: testDatabase.url });
   const listener = listen(
@@ -102,7 +99,7 @@ test('a process that was busy itself does not take a message it has not read yet
       config,
       async notify(channel, payload) {
         direct.sql.query('SELECT pg_notify($1, $2) FROM pg_sleep(0.5)', [channel, payload]).catch(() => {});
-        // Longer than an answer is waited for; the message comes meanwhile.
+        // Blocks for longer than the echo timeout. The message arrives in the meantime.
         setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500), 100);
       },
     },
@@ -112,8 +109,8 @@ test('a process that was busy itself does not take a message it has not read yet
   expect(errors).toEqual([]);
 });
 
-test('however long it listens, nothing is kept of what it has waited for', async () => {
-  // Only in a process of its own the objects of a kind are counted: jest's tests have another `Promise`.
+test('uses no additional memory however long it listens', async () => {
+  // Objects can only be counted in a separate process, because jest's tests have a different `Promise`.
   const script = `
     import { once } from 'node:events';
     import { Socket } from 'node:net';
@@ -145,7 +142,7 @@ test('however long it listens, nothing is kept of what it has waited for', async
   expect(Number(stdout)).toBeLessThan(100);
 });
 
-test('a pooler that takes LISTEN and delivers nothing is found out', async () => {
+test('detects a pooler that accepts LISTEN but delivers nothing', async () => {
   const pooler = await startDeafPooler(testDatabase.url);
   ends.push(pooler.stop);
   const { listener, received } = listenOn(through('127.0.0.1', pooler.port));

@@ -6,13 +6,16 @@ import type { CurrentConfig } from './open-pool.ts';
 import { endConnection } from './pg-internals/end-connection.ts';
 
 export interface ListenOptions {
-  /** A plain name: letters, digits and underscores. */
+  /** A plain name of letters, digits and underscores. */
   channel: string;
   /** Must not throw. */
   onMessage(payload: string): void;
-  /** Listening has started, for the first time or again: messages from before may be missing. Must not throw. */
+  /**
+   * Called when listening has started, for the first time or again. Earlier messages may have been missed. Must not
+   * throw.
+   */
   onStart(): void;
-  /** Listening has ended, or cannot start; called once until it starts again. It is retried by itself. */
+  /** Called once when listening ends or cannot start, until it starts again. It is retried automatically. */
   onInterrupted(error: Error): void;
 }
 
@@ -23,25 +26,25 @@ export interface ListenConnections {
 }
 
 export interface Listener extends Stoppable {
-  /** True while messages arrive, as far as is known; a connection that went silent is noticed within three seconds. */
+  /** Whether messages arrive, as far as is known. A silent connection is detected within three seconds. */
   isListening(): boolean;
 }
 
 const firstDelayMs = 100;
 const longestDelayMs = 1000;
-/** A pooler does not change its mode within a second. */
+/** Wait for long, because a pooler does not change its mode within seconds. */
 const afterNoEchoMs = 30_000;
 const usualPingEveryMs = 1000;
 const answerWithinMs = 2000;
 const echoPrefix = 'echo ';
 
 /**
- * Listens to a channel of PostgreSQL on a connection of its own, and reconnects until it is stopped. It tests whether
- * messages arrive by sending one over another connection: a pooler in transaction mode accepts a LISTEN and never
- * delivers anything.
+ * Listens to a PostgreSQL channel on a separate connection, and reconnects until it is stopped. It sends itself a
+ * message over another connection to check that messages arrive, because a pooler in transaction mode accepts LISTEN
+ * but never delivers anything.
  *
  * @param notify sends a message over another connection.
- * @param pingEveryMs how long it may be unknown that the connection is silent.
+ * @param pingEveryMs how often the connection is checked.
  */
 export function listen(
   { channel, onMessage, onStart, onInterrupted }: ListenOptions,
@@ -65,7 +68,7 @@ export function listen(
     }
   }
 
-  /** Resolves when it is stopped. */
+  /** Resolves when listening is stopped. */
   async function listenOnce(): Promise<void> {
     const client = new pg.Client({ ...config(), query_timeout: answerWithinMs });
     const lost = new AbortController();
@@ -111,13 +114,13 @@ export function listen(
   };
 }
 
-/** @throws NoEcho when it does not come. */
+/** @throws NoEcho if the echo does not arrive in time. */
 async function untilReceived(echo: string, received: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + answerWithinMs;
   while (!received.has(echo)) {
     if (signal.aborted) return;
     const isLate = performance.now() > deadline;
-    // What has arrived is read first: a process that was busy itself for that long must not blame the other side.
+    // Read what has arrived before giving up, because the process itself may have been blocked.
     await (isLate ? immediate() : pauseFor(10, signal));
     if (isLate && !received.has(echo)) throw new NoEcho();
   }

@@ -7,41 +7,44 @@ import { limitGoodByes } from './pg-internals/end-connection.ts';
 export interface PoolOptions {
   url: DatabaseAddress;
   logger: Logger;
-  /** Connections of this process at most. */
+  /** The maximum number of connections of this process. */
   poolSize?: number;
-  /** A statement that takes longer is cancelled by the server. 0 = never. */
+  /** The server cancels a statement that takes longer. 0 disables the limit. */
   statementTimeoutMs?: number;
   /**
-   * A statement whose answer has not come after this long fails here, whatever the server does: the only way to notice
-   * a server that is gone without a word. Its connection is thrown away. Unless told, some seconds more than
-   * `statementTimeoutMs`; 0 = never.
+   * A statement without a response after this time fails in this process, whatever the server does. This is the only
+   * way to notice a server that disappeared silently. The connection is closed. By default a few seconds more than
+   * `statementTimeoutMs`; 0 disables the limit.
    */
   queryTimeoutMs?: number;
   /**
-   * The server rolls back a transaction in which this process is silent for so long: the process was stopped or cannot
-   * be reached, and others wait for its locks. The server's own setting unless given.
+   * The server rolls back a transaction if this process is silent for this long, because the process may be stopped or
+   * unreachable while others wait for its locks. By default, the server's own setting applies.
    */
   idleInTransactionTimeoutMs?: number;
-  /** A statement that waits longer for a lock fails. The server's own setting unless given. */
+  /** A statement that waits longer for a lock fails. By default, the server's own setting applies. */
   lockTimeoutMs?: number;
   /** How long to wait for a connection. */
   connectTimeoutMs?: number;
   applicationName?: string;
-  /** More settings of each connection. */
+  /** Additional settings for each connection. */
   settings?: Record<string, string>;
 }
 
-/** An idle connection whose server is gone is noticed after about ten seconds; by itself the system waits two hours. */
+/**
+ * With this setting, an idle connection to a lost server is detected after about ten seconds. The operating system's
+ * default is two hours.
+ */
 const keepAliveAfterMs = 10_000;
 
-/** What every connection of the process shares, as it is when one is made. */
+/** Returns the current settings for a new connection. */
 export type CurrentConfig = () => pg.ClientConfig;
 
 /**
- * Reads what may change for each connection: parts of the address that are in files, and the files of TLS. While they cannot be
- * used, because they are just being exchanged, connections are made with what was read before.
+ * Reads the settings that may change between connections: the parts of the URL that are in files, and the TLS files.
+ * While they are not usable, for example because they are being replaced, the previous settings are used.
  *
- * @throws ConfigError when they cannot be used from the start.
+ * @throws ConfigError if they are not usable at the start.
  */
 export function poolConfig(options: PoolOptions): CurrentConfig {
   const { url, logger } = options;
@@ -72,22 +75,22 @@ export function openPool(config: CurrentConfig, options: PoolOptions): pg.Pool {
     onConnect: (client: pg.ClientBase) =>
       prepareConnection(client, { idleInTransactionTimeoutMs, lockTimeoutMs }, settings),
     statement_timeout: statementTimeoutMs,
-    // The server's own limit comes first, unless the network swallows its answer.
+    // The server's own limit takes effect first, unless the network drops its response.
     query_timeout:
       options.queryTimeoutMs ??
       (statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined),
   });
   limitGoodByes(pool);
   pool.on('error', (error) => {
-    // An idle connection broke (server restart); the pool replaces it on the next use.
+    // An idle connection broke, for example because the server restarted. The pool replaces it on the next use.
     logger.debug('lost an idle database connection', { error });
   });
   return pool;
 }
 
 /**
- * The pool hands every client what it was given itself at the start. No class of its own that extends pg's: with objects of such a
- * one, storing an event takes a tenth more of Node's time.
+ * The pool passes its initial settings to every client; this replaces them with the current ones. It is a proxy because
+ * with a subclass of pg's client, storing an event takes a tenth more of Node's time.
  */
 function clientOf(config: CurrentConfig): typeof pg.Client {
   return new Proxy(pg.Client, {
@@ -97,19 +100,19 @@ function clientOf(config: CurrentConfig): typeof pg.Client {
 
 const patienceMs = 3000;
 
-/** A setting that is left out stays as the server has it. */
+/** If a setting is undefined, the server's own value applies. */
 interface LostClientLimits {
-  /** A client that is silent for so long in the middle of a transaction loses it, with its session. */
+  /** Ends the session of a client that is silent for this long within a transaction. */
   idleInTransactionTimeoutMs?: number | undefined;
-  /** How long a statement waits for a lock that others hold. */
+  /** How long a statement waits for a lock. */
   lockTimeoutMs?: number | undefined;
 }
 
 /**
- * Makes the server check every few seconds whether the other end of a new connection is still there, also during a
- * statement. A machine that lost its power or its network says nothing: without this the server would notice after two
- * hours, and hold the locks of the last transaction until then. A process that was stopped (SIGSTOP, a debugger, a
- * paused machine) still has its connection; only its silence tells.
+ * Makes the server check every few seconds whether the client of a new connection still exists, even during a
+ * statement. Without this, the server would notice a machine that lost power or network after two hours, and hold the
+ * locks of its last transaction until then. A stopped process (SIGSTOP, a debugger, a paused machine) keeps its
+ * connection; only its silence reveals it.
  */
 async function prepareConnection(
   client: pg.ClientBase,
@@ -129,12 +132,12 @@ async function prepareConnection(
     };
     await client.query(config);
   } catch (error) {
-    // When a server or pooler does not know one of the settings, it is left out.
+    // If a server or pooler does not know one of the settings, none are set.
     if ((error as { severity?: unknown }).severity === undefined) throw error;
   }
 }
 
-/** Eleven seconds of silence at most. For a socket of the same machine there is nothing to set. */
+/** Detects a lost client after at most eleven seconds of silence. Local sockets ignore these settings. */
 const keepAlive = {
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',

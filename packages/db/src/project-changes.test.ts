@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 const mark = () => ({ environmentId: null, tokens: [`mark-${randomUUID()}`], isOfFlags: false });
 
-/** What is announced by a statement; a mark before and one after tell what belongs to it. */
+/** Returns the changes that a statement announces, which are those between two marker notifications. */
 async function announcedBy(statement: string): Promise<(ProjectChange | null)[]> {
   const [before, after] = [mark(), mark()];
   const announce = ({ tokens }: ProjectChange) =>
@@ -49,7 +49,7 @@ async function announcedBy(statement: string): Promise<(ProjectChange | null)[]>
     statement.replaceAll(':id', String(tenant.environmentId)).replaceAll(':token', tenant.token),
   );
   await announce(after);
-  await eventually(() => indexOf(after) >= 0, { what: 'the mark' });
+  await eventually(() => indexOf(after) >= 0, { what: 'the marker' });
   return received.slice(indexOf(before) + 1, indexOf(after));
 }
 
@@ -59,13 +59,13 @@ const ownFlags = () => ({ environmentId: tenant.environmentId, tokens: [], isOfF
 test.each<[string, string, () => ProjectChange[]]>([
   ['a setting', 'UPDATE environment SET anonymize_ips = true WHERE id = :id', () => [own()]],
   [
-    'a key that is replaced',
+    'a replaced key',
     "UPDATE environment SET api_token = ':token-2' WHERE id = :id",
     () => [{ ...own(), tokens: [tenant.token, `${tenant.token}-2`] }],
   ],
   ['a deletion', 'DELETE FROM environment WHERE id = :id', () => [own()]],
   [
-    'a deletion of all there is',
+    'a cascading deletion',
     'DELETE FROM organization WHERE id = (SELECT organization_id FROM project WHERE id = :id)',
     () => [own()],
   ],
@@ -92,13 +92,13 @@ test.each<[string, string, () => ProjectChange[]]>([
     "INSERT INTO project_secret_key (project_id, slot, secure_value, mask_value) VALUES (:id, 'primary', ':token', 'm')",
     () => [ownFlags()],
   ],
-  ['nothing that changed', 'UPDATE environment SET anonymize_ips = anonymize_ips WHERE id = :id', () => []],
-  ['the note of a first event', 'UPDATE environment SET ingested_event = true WHERE id = :id', () => []],
-])('%s', async (_name, statement, expected) => {
+  ['an update without a change', 'UPDATE environment SET anonymize_ips = anonymize_ips WHERE id = :id', () => []],
+  ['the flag for the first event', 'UPDATE environment SET ingested_event = true WHERE id = :id', () => []],
+])('announces %s', async (_name, statement, expected) => {
   expect(await announcedBy(statement)).toEqual(expected());
 });
 
-describe('the version of the definitions of flags', () => {
+describe('the version of flag definitions', () => {
   const versionOf = async () => {
     const rows = await database.sql.query<{ version: string }>(
       'SELECT version FROM flag_definitions_version WHERE project_id = $1',
@@ -109,14 +109,14 @@ describe('the version of the definitions of flags', () => {
   const run = (statement: string) => database.sql.query(statement, [tenant.environmentId]);
 
   test.each([
-    ['a flag that is toggled', 'UPDATE feature_flag SET active = false WHERE project_id = $1', 1],
-    ['the time of a last call', 'UPDATE feature_flag SET last_called_at = now() WHERE project_id = $1', 0],
-    ['a flag that is removed', 'DELETE FROM feature_flag WHERE project_id = $1', 1],
+    ['a toggled flag', 'UPDATE feature_flag SET active = false WHERE project_id = $1', 1],
+    ['the time of the last call', 'UPDATE feature_flag SET last_called_at = now() WHERE project_id = $1', 0],
+    ['a deleted flag', 'DELETE FROM feature_flag WHERE project_id = $1', 1],
     ['filters of a cohort', `UPDATE cohort SET filters = '{"a":1}' WHERE project_id = $1`, 1],
     ['the size of a cohort', 'UPDATE cohort SET count = 7 WHERE project_id = $1', 0],
-    ['the clocks', "UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", 1],
+    ['the time zone', "UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", 1],
     ['another setting', 'UPDATE environment SET anonymize_ips = true WHERE id = $1', 0],
-  ])('%s', async (_name, statement, steps) => {
+  ])('counts changes: %s', async (_name, statement, steps) => {
     await run("INSERT INTO feature_flag (project_id, key) VALUES ($1, 'a')");
     await run('INSERT INTO cohort (project_id) VALUES ($1)');
     expect(await versionOf()).toBe(2);
@@ -124,23 +124,23 @@ describe('the version of the definitions of flags', () => {
     expect(await versionOf()).toBe(2 + steps);
   });
 
-  test('goes with its environment', async () => {
+  test('is deleted with its environment', async () => {
     await run("INSERT INTO feature_flag (project_id, key) VALUES ($1, 'a')");
     await run('DELETE FROM environment WHERE id = $1');
     expect(await versionOf()).toBe(0);
   });
 });
 
-test('what is too long for a notification becomes "anything may have changed"', async () => {
+test('a change that does not fit into a notification is announced as "anything may have changed"', async () => {
   const long = 'x'.repeat(8000);
   expect(await announcedBy(`UPDATE environment SET api_token = '${long}' WHERE id = :id`)).toEqual([null]);
 });
 
-test('whether changes are received is a figure', async () => {
+test('a metric shows that changes are received', async () => {
   expect(await metrics.registry.metrics()).toContain('millrace_project_changes_heard 1');
 });
 
-test('that they are not received is a figure too, and a warning', async () => {
+test('a metric and a warning show that changes are not received', async () => {
   const warnings: string[] = [];
   const own = createMetrics({ withProcessMetrics: false });
   const deaf = watchProjectChanges({

@@ -2,20 +2,18 @@ import { type ProjectChange, parseProjectChange, projectChangeChannel } from '@m
 import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
 import type { SqlDatabase } from './sql-database.ts';
 
-/** Changes of what processes remember about projects: keys, settings, plans. */
+/** Watches for changes of project data that processes cache: keys, settings and plans. */
 export interface ProjectChanges extends Stoppable {
   /**
-   * Calls back for every change shortly after its commit, whoever made it, with null when anything may have changed, as
-   * after an interruption. `onChange` must not throw.
+   * Calls back for every change shortly after its commit, no matter which program made it. The argument is null if
+   * anything may have changed, for example after an interruption. `onChange` must not throw.
    */
   subscribe(onChange: (change: ProjectChange | null) => void): void;
-  /**
-   * False while changes are missed: remembered answers then have to be asked for again soon (`unsubscribedMaxAgeMs`).
-   */
+  /** False while changes may be missed. Cached data then expires after `unsubscribedMaxAgeMs`. */
   isSubscribed(): boolean;
 }
 
-/** How long an answer may be used while changes are missed. */
+/** How long cached data may be used while changes may be missed. */
 export const unsubscribedMaxAgeMs = 1000;
 
 export interface ProjectChangesOptions {
@@ -24,7 +22,7 @@ export interface ProjectChangesOptions {
   metrics: Metrics;
 }
 
-/** One connection for the whole process. Starts without the database. */
+/** Uses one connection for the whole process. It can start while the database is down. */
 export function watchProjectChanges({ database, logger, metrics }: ProjectChangesOptions): ProjectChanges {
   const subscribers: ((change: ProjectChange | null) => void)[] = [];
   const received = metrics.gauge(

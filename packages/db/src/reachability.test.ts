@@ -7,10 +7,13 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, eventually } from '@millrace/testing';
 import { createSqlDatabase } from './sql-database.ts';
 
-/** First byte of the message with which a client leaves. */
+/** The first byte of the message with which a client ends its connection. */
 const terminate = 0x58; // 'X'
 
-/** Passes everything to the server but good-byes: the client that sends one waits for ever for the connection's end. */
+/**
+ * Passes everything to the server except terminate messages, so the client waits indefinitely for the end of the
+ * connection.
+ */
 async function startWithoutGoodByes({ hostname, port }: URL) {
   const clients = new Set<Socket>();
   let goodByes = 0;
@@ -32,9 +35,8 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
   return {
     port: (proxy.address() as AddressInfo).port,
     goodByes: () => goodByes,
-    /** Breaks the connections there are. */
+    /** Resets all current connections. */
     cut,
-    /** Refuses new connections. */
     refuse: () => void proxy.close(),
     stop() {
       proxy.close();
@@ -43,7 +45,7 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
   };
 }
 
-test('a ping whose good-bye gets lost holds up neither the next ping nor the end', async () => {
+test('a ping whose terminate message is lost delays neither the next ping nor stopping', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);
@@ -71,7 +73,7 @@ test('a ping whose good-bye gets lost holds up neither the next ping nor the end
   }
 });
 
-test('a pool and its process come to their ends whatever becomes of the good-byes', async () => {
+test('a pool and its process end even if terminate messages are lost', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);

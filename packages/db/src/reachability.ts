@@ -8,18 +8,18 @@ import { isConnectionError } from './transient-error.ts';
 
 export interface Reachability {
   isReachable(): boolean;
-  /** Reports an error of any statement; errors that are not about the connection are ignored. */
+  /** Reports the error of a statement. Errors that are not about the connection are ignored. */
   noteError(error: unknown): void;
   stop(): Promise<void>;
 }
 
 /**
- * Whether the server can be reached, without asking it while all is well. An error of a connection is only a hint: one
- * backend may have been ended on purpose. It starts pings on a separate connection. The first that fails makes the
- * database unreachable, the next that succeeds reachable. So readiness comes back by itself, although a service that is
- * not ready gets no queries.
+ * Tracks whether the server can be reached, without querying it while all is well. A connection error is only a hint,
+ * because a single backend may have been terminated on purpose. It starts pings on a separate connection: the first
+ * failed ping marks the database as unreachable, and the next successful one as reachable. So readiness recovers
+ * automatically, although a service that is not ready gets no queries.
  *
- * @param pool watched for connections that cannot be made or break.
+ * @param pool watched for connections that break or cannot be opened.
  */
 export function watchReachability(
   pool: pg.Pool,
@@ -43,7 +43,7 @@ export function watchReachability(
       isReachable = false;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        // A process that only waits for its database may end.
+        // Do not keep the process alive just to wait for the database.
         setTimeout(resolve, pingIntervalMs).unref();
       });
     }
@@ -72,7 +72,7 @@ export function watchReachability(
   };
 }
 
-/** Null when the server answers, else why not. */
+/** Returns null if the server responds, otherwise the error. */
 async function ping(config: pg.ClientConfig): Promise<Error | null> {
   const client = new pg.Client(config);
   client.on('error', () => {});

@@ -1,27 +1,27 @@
 import pg from 'pg';
 import { openPool, type PoolOptions, poolConfig } from './open-pool.ts';
 
-/** What one question may cost. */
+/** The limits of one query. */
 export interface ReadLimits {
-  /** Aborted when nobody waits for the rows any more. */
+  /** Aborted when the rows are no longer needed. */
   signal: AbortSignal;
   maxMs: number;
-  /** Of the answer as the server sends it. */
+  /** The maximum size of the result as sent by the server. */
   maxBytes: number;
 }
 
-/** Connections on which large questions are asked, beside those of all other requests. They cannot write. */
+/** Connections for large queries, separate from those of all other requests. They are read-only. */
 export interface Reader {
   /**
-   * Asks one question; `each` is called with the values of a row as soon as it is there. When it is aborted, or costs too much,
-   * the server stops it before this returns.
+   * Runs one query and calls `each` with the values of a row as soon as it arrives. If the query is aborted or exceeds
+   * a limit, the server stops it before this function returns.
    * @throws ReadLimitExceeded, the signal's reason, or the driver's error.
    */
   read(text: string, values: unknown[], limits: ReadLimits, each: (row: unknown[]) => void): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A question that cost more than its limits. */
+/** Thrown if a query exceeds one of its limits. */
 export class ReadLimitExceeded extends Error {
   readonly limit: 'time' | 'memory' | 'bytes';
 
@@ -31,14 +31,14 @@ export class ReadLimitExceeded extends Error {
   }
 }
 
-/** SQLSTATEs: cancelled or too slow; temporary files and memory. */
+/** SQLSTATEs: cancelled or too slow; out of temporary files or memory. */
 const outOfTime = '57014';
 const outOfMemory = new Set(['53400', '53200', '53100']);
 
 const settings = {
   default_transaction_read_only: 'on',
   work_mem: '32MB',
-  // Compiling costs more than it saves where a question takes less than a second.
+  // Compiling costs more than it saves for queries that take less than a second.
   jit: 'off',
   timezone: 'UTC',
 };
@@ -46,7 +46,7 @@ const settings = {
 export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeoutMs'>): Reader {
   const config = poolConfig(options);
   const pool = openPool(config, { ...options, settings, queryTimeoutMs: 0 });
-  // Whatever the others wait for, a question can always be stopped.
+  // A separate connection for cancellation, so that a query can be stopped even if all others are busy.
   const control = openPool(config, { ...options, poolSize: 1, statementTimeoutMs: 5000 });
 
   return {
@@ -79,7 +79,7 @@ export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeo
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
         await cancelling;
-        // A connection whose question was stopped is given up: a late cancellation must not stop the next one.
+        // Close a connection whose query was stopped, because a late cancellation could stop its next query.
         client.release(cancelling !== undefined);
       }
     },
@@ -103,7 +103,7 @@ interface Reading {
 
 function readRows(client: pg.PoolClient, { text, values, maxBytes, each, stop }: Reading): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Without a listener a connection that breaks would end the process.
+    // Without a listener, a broken connection would end the process.
     const onError = (error: Error) => reject(error);
     client.on('error', onError);
     let bytes = 0;
@@ -132,7 +132,7 @@ function readRows(client: pg.PoolClient, { text, values, maxBytes, each, stop }:
   });
 }
 
-/** About as much as the values take in memory. */
+/** Estimates the memory that the values use. */
 function sizeOf(row: unknown[]): number {
   let size = 8 * row.length;
   for (const value of row) size += typeof value === 'string' ? value.length : Array.isArray(value) ? sizeOf(value) : 8;

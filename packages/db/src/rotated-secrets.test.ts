@@ -15,7 +15,9 @@ import { Type } from 'typebox';
 import { databaseConfigFields, withDatabaseAddress } from './database-config.ts';
 import { createSqlDatabase, type SqlDatabase } from './sql-database.ts';
 
-/** Secrets are exchanged while a pool is in use: what was opened continues, and what is opened uses what the files say then. */
+/**
+ * Rotates secrets while a pool is in use: open connections continue, and new ones use the current content of the files.
+ */
 const logger = createLogger('test', 'error');
 const [one, two] = ['one', 'two'].map((name) => `rotated_${name}_${process.pid}_${Date.now()}`) as [string, string];
 let testDatabase: TestDatabase;
@@ -35,7 +37,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** The address without who connects. */
+/** Returns the URL without credentials. */
 function placeOf(url: string): string {
   const place = new URL(url);
   place.username = '';
@@ -55,13 +57,13 @@ async function whoAmI({ sql }: SqlDatabase): Promise<string | undefined> {
   return row?.name;
 }
 
-/** Told of a connection that was ended, the pool makes another one at the next question. */
+/** When a connection was terminated, the pool opens a new one for the next query. */
 const answers = (database: SqlDatabase, who: string) =>
   eventually(async () => (await whoAmI(database)) === who, { what: `an answer to ${who}` });
 
 test.each([
   [
-    'a password beside the address',
+    'a password outside the URL',
     (password: string) => ({ password }),
     () => ({
       DATABASE_URL: placeOf(testDatabase.url),
@@ -70,13 +72,13 @@ test.each([
     }),
   ],
   [
-    'an address with a password',
+    'a URL with a password',
     (password: string) => ({ uri: placeOf(testDatabase.url).replace('://', `://${one}:${password}@`) }),
     () => ({ DATABASE_URL_FILE: secret.file('uri') }),
   ],
-])('%s: open connections stay, new ones use the new password', async (_, entries, settings) => {
+])('keeps open connections, and uses the new password for new ones: %s', async (_, entries, settings) => {
   await admin.query(`ALTER ROLE ${one} PASSWORD 'first'`);
-  // As an editor leaves it: with a line break.
+  // With the line break that editors add.
   secret = mountSecret(Object.fromEntries(Object.entries(entries('first')).map(([key, text]) => [key, `${text}\n`])));
   const database = open(settings());
   try {
@@ -84,7 +86,9 @@ test.each([
     await admin.query(`ALTER ROLE ${one} PASSWORD 'second'`);
     expect(await whoAmI(database)).toBe(one);
     await endConnections(one);
-    await eventually(() => expect(whoAmI(database)).rejects.toMatchObject({ code: '28P01' }), { what: 'the refusal' });
+    await eventually(() => expect(whoAmI(database)).rejects.toMatchObject({ code: '28P01' }), {
+      what: 'the authentication error',
+    });
     secret.exchange(entries('second'));
     await answers(database, one);
     await eventually(() => database.isHealthy(), { what: 'a healthy database' });
@@ -93,7 +97,7 @@ test.each([
   }
 });
 
-test('with two roles there is no moment without one: the next connection is the other role', async () => {
+test('switches to a second role without an outage: the next connection uses it', async () => {
   await admin.query(`ALTER ROLE ${one} PASSWORD 'first'`);
   secret = mountSecret({ username: one, password: 'first' });
   const [DATABASE_USER_FILE, DATABASE_PASSWORD_FILE] = [secret.file('username'), secret.file('password')];
@@ -108,7 +112,7 @@ test('with two roles there is no moment without one: the next connection is the 
   }
 });
 
-test('the authority of the server is exchanged, and what cannot be read is not taken', async () => {
+test('follows changes of the certificate authority, and ignores an invalid file', async () => {
   const { authorityFile, otherAuthorityFile } = testCertificates;
   secret = mountSecret({ 'ca.crt': readFileSync(otherAuthorityFile, 'utf8') });
   const target = new URL(testDatabase.url);

@@ -1,8 +1,8 @@
 import type { Sql } from './transaction.ts';
 
 /**
- * Names of the keys with which secrets of exports, of second factors and of OpenID providers, and payloads of flags are
- * encrypted. None when they cannot be read, because the database is away or not migrated yet.
+ * Returns the ids of the keys with which stored secrets are encrypted: of exports, second factors, OpenID providers and
+ * flag payloads. Empty if they cannot be read because the database is down or not migrated yet.
  */
 export async function sealingKeyIds(sql: Sql): Promise<string[]> {
   const asked = sql.query<{ id: string }>(

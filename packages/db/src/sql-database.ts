@@ -7,41 +7,42 @@ import { createStatementNames, isOutdatedPreparation, withArrayLiterals } from '
 import type { NameOf, Noting, RunTransaction, Sql } from './transaction.ts';
 
 export interface SqlDatabase {
-  /** One statement outside a transaction, on the same pool. */
+  /** Runs single statements outside a transaction, on the same pool. */
   sql: Sql;
   /**
-   * Runs `work` in one READ COMMITTED transaction: commits when it resolves, rolls back when it throws.
-   * A connection that broke is thrown away. Errors reach the caller as they are (see `isTransientError`).
+   * Runs `work` in one READ COMMITTED transaction: commits if it resolves and rolls back if it throws. A broken
+   * connection is discarded. Errors are passed on unchanged (see `isTransientError`).
    */
   transaction: RunTransaction;
-  /** Listens to notifications on one more connection, outside the pool. Stop it before the database. */
+  /** Listens for notifications on a separate connection outside the pool. Stop it before the database. */
   listen(options: ListenOptions): Listener;
-  /** False from the first failed ping after a connection was lost until the server answers again; never asks by itself. */
+  /**
+   * False from the first failed ping after a lost connection until the server responds again. Reading it runs no query.
+   */
   isHealthy(): boolean;
-  /** Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface DatabaseOptions extends PoolOptions {
   /**
-   * For processes whose transactions repeat a fixed set of statements that look rows up in indexes: each is prepared once
-   * per connection and planned once, for looking up, whatever is known about the tables. Off unless told. A pooler
-   * between must know prepared statements (PgBouncer: `max_prepared_statements`).
+   * For processes whose transactions repeat a fixed set of index lookups: each statement is prepared once per
+   * connection and planned once as a lookup, regardless of table statistics. Off by default. A pooler in between must
+   * support prepared statements (PgBouncer: `max_prepared_statements`).
    */
   preparesLookups?: boolean;
   /**
-   * For processes that ask many small questions of a fixed set: statements of `sql` with values are prepared once per
-   * connection, and the server decides by itself when a plan is worth keeping. Off unless told; a pooler as above.
+   * For processes that run many small queries from a fixed set: statements of `sql` with values are prepared once per
+   * connection, and the server decides when to keep a plan. Off by default. Requires the same from a pooler.
    */
   preparesQueries?: boolean;
 }
 
-/** The pool of a process that does without the typed client: reading that in takes a dozen megabytes. */
+/** Creates the pool of a process that does not use the typed client, which would take a dozen megabytes to load. */
 export function createSqlDatabase(options: DatabaseOptions): SqlDatabase {
   return openSqlDatabase(options).database;
 }
 
-/** The same with the pool itself, for what is to share it. */
+/** Like `createSqlDatabase`, but also returns the pool, for components that share it. */
 export function openSqlDatabase(options: DatabaseOptions): { database: SqlDatabase; pool: pg.Pool } {
   const { logger, preparesLookups = false, preparesQueries = false } = options;
   const config = poolConfig(options);
@@ -76,7 +77,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   return { database, pool };
 }
 
-/** A ping has as long as connecting. */
+/** A ping has the same time limit as connecting. */
 function withinConnectTimeout(config: CurrentConfig): CurrentConfig {
   return () => {
     const current = config();
@@ -94,7 +95,8 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: Noting; nameOf: 
         try {
           return (await pool.query({ name, text, values })).rows;
         } catch (error) {
-          // A migration added a column to what was prepared with all columns: refused before anything ran.
+          // A migration added a column to a table that was prepared with all columns. PostgreSQL rejects the statement
+          // before running it.
           if (!isOutdatedPreparation(error)) throw error;
           return (await pool.query(text, values)).rows;
         }
@@ -104,7 +106,7 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: Noting; nameOf: 
 
 const neverNamed = () => undefined;
 
-/** Has the errors of queries noted, which may say that the server is away. */
+/** Returns a function that reports the errors of queries, which may show that the server is down. */
 function notingErrors(note: (error: unknown) => void): Noting {
   return async (work) => {
     try {

@@ -1,4 +1,4 @@
-/** What services on the way of events use: all of it without the typed client, which they would only carry along. */
+/** The database API for services on the event path. It does not include the typed client, which they do not need. */
 export { deleteExpiredSalts, keepSalt } from './cookieless-salts.ts';
 export { type CopyRow, copyRows, releaseChunks, takeChunks } from './copy-format.ts';
 export { databaseConfigFields, type WithDatabaseAddress, withDatabaseAddress } from './database-config.ts';

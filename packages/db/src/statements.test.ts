@@ -16,13 +16,13 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** What the server reads where it is given a list. */
+/** Returns the list as the server reads it. */
 async function readBack(type: string, list: readonly unknown[]): Promise<unknown> {
   const [row] = await database.sql.query<{ members: unknown }>(`SELECT to_json($1::${type}[]) AS members`, [list]);
   return row?.members;
 }
 
-test('any texts arrive as they are', async () => {
+test('transfers any text unchanged', async () => {
   const withoutNul = fc.string({ unit: 'binary' }).map((text) => text.toWellFormed().replaceAll('\0', ''));
   const odd = ['', 'null', 'NULL', '{}', ',', ' ', '"', '\\', '\\"', "'", '\n\t', 'ü🦊', '{"a":"\\"b\\\\"}'];
   await fc.assert(
@@ -52,11 +52,11 @@ test.each<[string, unknown[], unknown[]]>([
       [3, 4],
     ],
   ],
-])('%s: %p arrives', async (type, list, expected) => {
+])('transfers %s: %p', async (type, list, expected) => {
   expect(await readBack(type, list)).toEqual(expected);
 });
 
-test('what is no list is left as it is', () => {
+test('leaves values that are not lists unchanged', () => {
   const when = new Date();
   const bytes = Buffer.from('x');
   expect(withArrayLiterals([1, 'a', null, when, bytes, { a: [1] }])).toEqual([1, 'a', null, when, bytes, { a: [1] }]);

@@ -1,15 +1,15 @@
-/** How a statement is sent: under a name it was prepared with, and with its lists as PostgreSQL writes them. */
+/** Prepares statements for sending: the names of prepared statements, and lists in PostgreSQL's array syntax. */
 
-/** Every connection keeps every prepared statement, so further texts than these are sent unprepared. */
+/** Limited because every connection keeps every prepared statement. Further statements are sent unprepared. */
 const maxPrepared = 300;
 
 /**
- * Begins a statement that is built for one request and hardly comes again, such as one with a caller's own filters: it
- * is sent unprepared. Otherwise a caller who varies the filters would use up the names for all others.
+ * Prefix for a statement that is built for one request and rarely repeated, for example with a caller's filters. It is
+ * sent unprepared; otherwise a caller with varying filters would use up the names for all others.
  */
 export const unprepared = '/* unprepared */';
 
-/** A short name for each text; undefined for a new one when there are enough. */
+/** Returns a short name for each text, or undefined for a new one when the limit is reached. */
 export function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
   return (text) => {
@@ -23,18 +23,18 @@ export function createStatementNames(): (text: string) => string | undefined {
   };
 }
 
-/** `cached plan must not change result type`, which the server says before it runs anything. */
+/** Detects the error `cached plan must not change result type`, which the server returns before it runs anything. */
 export function isOutdatedPreparation(error: unknown): boolean {
   const { code, routine } = error as { code?: unknown; routine?: unknown };
   return code === '0A000' && routine === 'RevalidateCachedQuery';
 }
 
-/** Planning all statements of a batch again takes some milliseconds, which does not matter so seldom. */
+/** Planning all statements of a batch again takes a few milliseconds, which is negligible at this interval. */
 const transactionsPerPlan = 16;
 
 /**
- * Says for each connection, asked once before each of its transactions, when its plans are to be made again: often at
- * first, because empty tables grow fast, later every `transactionsPerPlan`th time.
+ * Decides for each connection when its plans must be made again. It must be called once before each transaction. Plans
+ * are remade often at first, because empty tables grow quickly, and later every `transactionsPerPlan` transactions.
  */
 export function createPlanAge(): { isOld(connection: object): boolean } {
   const transactions = new WeakMap<object, number>();
@@ -48,14 +48,16 @@ export function createPlanAge(): { isOld(connection: object): boolean } {
 }
 
 /**
- * Values of a statement with its lists as PostgreSQL writes arrays. `pg` does the same, but builds the text member by
- * member and searches each of them twice; statements over a whole batch have thousands of members.
+ * Converts lists in the values of a statement to PostgreSQL's array syntax. `pg` does the same, but builds the text
+ * item by item and searches each item twice; statements for a whole batch have thousands of items.
  */
 export function withArrayLiterals(values: readonly unknown[]): unknown[] {
   return values.map((value) => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value));
 }
 
-/** Null for a list that holds other things than texts, numbers, booleans and nulls: those are `pg`'s to write. */
+/**
+ * Returns null for a list that contains anything except strings, numbers, booleans and nulls; `pg` converts such lists.
+ */
 function arrayLiteral(list: readonly unknown[]): string | null {
   const members: string[] = [];
   for (const member of list) {
@@ -79,7 +81,7 @@ function memberText(member: unknown): string | null {
   }
 }
 
-/** Always in quotes: without them some texts mean something else, such as `null`. */
+/** Always quoted, because some texts have a meaning without quotes, for example `null`. */
 function quoted(text: string): string {
   return text.includes('"') || text.includes('\\') ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
 }

@@ -1,32 +1,34 @@
 import type pg from 'pg';
 import type { Statements } from './pg-internals/send-pipelined.ts';
 
-/** Runs one SQL statement with numbered parameters; used by `*-store.ts` files on the hot path. */
+/** Runs single SQL statements with numbered parameters. Used by `*-store.ts` files. */
 export interface Sql {
   query<Row extends pg.QueryResultRow = pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 }
 
-/** A transaction in progress. Stores take it, never open one. */
+/** A transaction in progress. Stores receive one and never open one. */
 export interface Transaction extends Sql {
   readonly isTransaction: true;
-  /** Runs `COPY … FROM STDIN (FORMAT binary)` with chunks of `copyRows`; many are asked for as the server takes them. */
+  /**
+   * Runs `COPY … FROM STDIN (FORMAT binary)` with chunks of `copyRows`. If there are many, they are created as the
+   * server accepts them.
+   */
   copy(statement: string, chunks: Iterable<Buffer>): Promise<void>;
   /**
-   * Sends the queries that `send` asks for without waiting between them. They run in their order; `copy` is not
-   * allowed.
+   * Sends the queries that `send` starts without waiting between them. They run in order. `copy` is not allowed.
    *
-   * @throws the error of the first that failed, when all of them have ended.
+   * @throws the error of the first failed query, after all have ended.
    */
   pipeline<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;
-  /** The same, with the COMMIT behind them. Nothing can be sent after that. */
+  /** Like `pipeline`, followed by COMMIT. Nothing can be sent after that. */
   commitWith(send: Statements<unknown[]>): Promise<void>;
 }
 
 /** See `SqlDatabase.transaction`. */
 export type RunTransaction = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 
-/** Runs a statement and has its errors noted, which may say that the server is away. */
+/** Runs a statement and reports its errors, which may show that the server is down. */
 export type Noting = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** The name under which a text is prepared; undefined when it is sent as it is. */
+/** Returns the name under which a text is prepared, or undefined to send it unprepared. */
 export type NameOf = (text: string) => string | undefined;

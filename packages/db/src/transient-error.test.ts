@@ -14,7 +14,7 @@ const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
 let proxy: FaultProxy;
 let database: Database;
-/** Through the proxy. */
+/** Connects through the proxy. */
 let faulty: Database;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const add = (id: number) => `UPDATE counter SET value = value + 1 WHERE id = ${id}`;
 
-/** What a transaction gets whose backend an operator ends. */
+/** Runs a transaction whose backend an operator terminates. */
 async function killedTransaction(): Promise<unknown> {
   return database.transaction(async (tx) => {
     const [backend] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -46,7 +46,7 @@ async function killedTransaction(): Promise<unknown> {
   });
 }
 
-/** Two transactions lock two rows in opposite order; PostgreSQL ends one of them. */
+/** Two transactions lock two rows in opposite order, and PostgreSQL aborts one of them. */
 async function deadlock(): Promise<unknown> {
   let arrived = 0;
   const gate: { open?: () => void } = {};
@@ -105,7 +105,7 @@ async function throughBlackHole(query: () => Promise<unknown>): Promise<unknown>
 const org = { id: '00000000-0000-4000-8000-000000000001', name: 'x' };
 
 const cases: [string, () => Promise<unknown>, { isTransient: boolean; isConnection: boolean }][] = [
-  ['a backend that was ended', killedTransaction, { isTransient: true, isConnection: true }],
+  ['a terminated backend', killedTransaction, { isTransient: true, isConnection: true }],
   [
     'a refused connection',
     () => throughRefusingProxy(() => faulty.sql.query('SELECT 1')),
@@ -122,22 +122,22 @@ const cases: [string, () => Promise<unknown>, { isTransient: boolean; isConnecti
     { isTransient: true, isConnection: true },
   ],
   [
-    'a connection that gets no answer',
+    'a connection without a response',
     () => throughBlackHole(() => faulty.sql.query('SELECT 1')),
     { isTransient: true, isConnection: true },
   ],
   [
-    'a connection of the typed client that gets no answer',
+    'a connection of the typed client without a response',
     () => throughBlackHole(() => faulty.prisma.organization.findMany()),
     { isTransient: true, isConnection: true },
   ],
   [
-    'a statement ended with its connection',
+    'a statement whose connection was terminated',
     () => cutWhile((name) => faulty.sql.query(`SELECT pg_sleep(20) /* ${name} */`)),
     { isTransient: true, isConnection: true },
   ],
   [
-    'a typed statement ended with its connection',
+    'a typed statement whose connection was terminated',
     () => cutWhile((name) => faulty.prisma.$queryRawUnsafe(`SELECT pg_sleep(20) IS NULL AS done /* ${name} */`)),
     { isTransient: true, isConnection: true },
   ],
@@ -151,7 +151,7 @@ const cases: [string, () => Promise<unknown>, { isTransient: boolean; isConnecti
     { isTransient: true, isConnection: false },
   ],
   [
-    'an error of the product made from a transient one',
+    'an AppError with a transient cause',
     async () => {
       throw new AppError('unavailable', 'No.', { cause: await reasonOf(statementTimeout) });
     },
@@ -182,29 +182,29 @@ const cases: [string, () => Promise<unknown>, { isTransient: boolean; isConnecti
     () => database.sql.query('UPDATE counter SET value = -1'),
     { isTransient: false, isConnection: false },
   ],
-  ['a statement that is no SQL', () => database.sql.query('SELEKT'), { isTransient: false, isConnection: false }],
+  ['a syntax error', () => database.sql.query('SELEKT'), { isTransient: false, isConnection: false }],
   [
-    'a null character in a text',
+    'a null character in a string',
     () => database.sql.query('SELECT $1::text', ['\0']),
     { isTransient: false, isConnection: false },
   ],
   ['an unknown database', () => withoutDatabase(), { isTransient: false, isConnection: false }],
   [
-    'an error of a rule',
+    'a programming error',
     async () => {
       throw new TypeError('x is not a function');
     },
     { isTransient: false, isConnection: false },
   ],
   [
-    'a thrown text',
+    'a thrown string',
     async () => {
       throw 'ECONNREFUSED';
     },
     { isTransient: false, isConnection: false },
   ],
   [
-    'a cause that goes in circles',
+    'a circular cause',
     async () => {
       const error = new Error('a');
       error.cause = new Error('b', { cause: error });
@@ -214,14 +214,14 @@ const cases: [string, () => Promise<unknown>, { isTransient: boolean; isConnecti
   ],
 ];
 
-test.each(cases)('%s', async (_, provoke, expected) => {
+test.each(cases)('classifies %s', async (_, provoke, expected) => {
   const error = await reasonOf(provoke);
 
   expect({ isTransient: isTransientError(error), isConnection: isConnectionError(error) }).toEqual(expected);
 });
 
 async function cutWhile(query: (name: string) => Promise<unknown>): Promise<unknown> {
-  // A name of its own: the statement of another case may still be asleep.
+  // A unique name, because the statement of another case may still be running.
   const name = randomUUID();
   const isSleeping = `query LIKE '%${name}%' AND state = 'active' AND pid <> pg_backend_pid()`;
   const running = query(name);
@@ -231,7 +231,7 @@ async function cutWhile(query: (name: string) => Promise<unknown>): Promise<unkn
     { what: 'The start of the statement' },
   );
   proxy.cut();
-  // The backend notices only when it has slept enough.
+  // The backend notices the broken connection only after its sleep, so terminate it.
   await database.sql.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE ${isSleeping}`);
   return running;
 }

@@ -1,12 +1,12 @@
 /**
- * SQLSTATEs after which the same work may succeed when done again on a connection that is still good: serialization
- * failure, deadlock, lock and statement timeouts, disk or memory full, read-only server during a failover.
+ * SQLSTATEs after which the same work may succeed on the same connection: serialization failure, deadlock, lock and
+ * statement timeouts, disk or memory full, read-only server during a failover.
  */
 const repeatableStates = new Set(['40001', '40P01', '55P03', '57014', '53000', '53100', '53200', '25006']);
 
 /**
- * SQLSTATEs of a server that ends this connection or takes no new one: shutdown, crash, starting, idle, idle in a
- * transaction, a transaction too long, too many.
+ * SQLSTATEs with which a server ends a connection or rejects a new one: shutdown, crash, starting, idle, idle in
+ * transaction, transaction too long, too many connections.
  */
 const connectionStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04', '53300']);
 
@@ -22,13 +22,16 @@ const systemCodes = new Set([
   'ECONNABORTED',
 ]);
 
-/** Prisma: cannot reach, timed out, closed the connection. */
+/** Prisma errors: cannot reach, timed out, connection closed. */
 const prismaConnectionCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017']);
 
-/** Prisma: no connection of the pool was free in time, write conflict or deadlock, transaction could not begin in time. */
+/**
+ * Prisma errors: no free connection in the pool in time, write conflict or deadlock, transaction could not begin in
+ * time.
+ */
 const prismaRepeatableCodes = new Set(['P2024', 'P2034', 'P2028']);
 
-/** Prisma's driver adapter: what it makes of an error of the connection, in a field of its own. */
+/** The `kind` that Prisma's driver adapter assigns to connection errors. */
 const adapterConnectionKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
@@ -37,13 +40,13 @@ const adapterConnectionKinds = new Set([
 ]);
 const adapterRepeatableKind = 'TransactionWriteConflict';
 
-/** Messages of the `pg` driver for a lost or unobtainable connection; it gives them no code. */
+/** Messages of the `pg` driver for a connection that was lost or could not be opened. It sets no code for them. */
 const driverMessages =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection is not queryable|Query read timeout/i;
 
 /**
- * True when the error says "not now" rather than "not like this": the same work may be done again, and nothing is wrong
- * with its data. Looks through `cause`, Prisma's metadata and aggregated errors.
+ * Whether the same work may succeed later, because the error is not caused by its data. Also checks `cause`, Prisma's
+ * metadata and aggregated errors.
  */
 export function isTransientError(error: unknown): boolean {
   return someError(
@@ -56,7 +59,7 @@ export function isTransientError(error: unknown): boolean {
   );
 }
 
-/** True when the connection the work ran on is lost, or none could be had. A subset of `isTransientError`. */
+/** Whether the connection was lost or could not be opened. A subset of `isTransientError`. */
 export function isConnectionError(error: unknown): boolean {
   return someError(error, isConnectionFailure);
 }
@@ -78,12 +81,12 @@ interface ErrorFacts {
   message: string;
 }
 
-/** Whether the predicate holds for the error or for one it was made from. */
+/** Whether the predicate holds for the error or for one of its causes. */
 function someError(error: unknown, predicate: (facts: ErrorFacts) => boolean, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 8) return false;
   const { code, originalCode, kind, message, cause, errors, meta } = error as Record<string, unknown>;
   if (predicate({ code: text(code), kind: text(kind), message: text(message) })) return true;
-  // Prisma's driver error keeps PostgreSQL's code under this name.
+  // Prisma's driver error stores PostgreSQL's code in this property.
   if (predicate({ code: text(originalCode), kind: '', message: '' })) return true;
   const origins = [cause, (meta as { driverAdapterError?: unknown } | undefined)?.driverAdapterError];
   if (Array.isArray(errors)) origins.push(...errors);
@@ -94,7 +97,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** True when PostgreSQL refused a row because its key is there already. */
+/** Whether PostgreSQL rejected a row because its key already exists. */
 export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '23505';
 }

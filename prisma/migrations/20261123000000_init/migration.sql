@@ -3,11 +3,11 @@
 CREATE TABLE "organization" (
     "id" UUID NOT NULL,
     "name" TEXT NOT NULL,
-    -- List of {key, name}; what the organization's plan includes (docs/api/organizations.md#plans).
+    -- List of {key, name}: the features of the organization's plan (docs/api/organizations.md#plans).
     "available_product_features" JSONB NOT NULL DEFAULT '[]',
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- Unique name for addresses people read. Made of the name by whoever creates the row; the default only fills in.
+    -- Unique name for URLs. The program that creates the row derives it from the name; the default is only a fallback.
     "slug" TEXT NOT NULL DEFAULT (gen_random_uuid())::text,
     "logo_media_id" UUID,
     "is_member_join_email_enabled" BOOLEAN NOT NULL DEFAULT true,
@@ -31,10 +31,10 @@ CREATE TABLE "user" (
     "hedgehog_config" JSONB,
     "role_at_organization" TEXT NOT NULL DEFAULT '',
     "last_login" TIMESTAMPTZ(6),
-    -- Whether a passkey is asked for after a password.
+    -- Whether a passkey is required after a password.
     "passkeys_enabled_for_2fa" BOOLEAN NOT NULL DEFAULT false,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- What `@current` stands for. No foreign keys: a value that is gone or out of reach is passed over when it is read.
+    -- The meaning of `@current`. No foreign keys: a deleted or inaccessible value is ignored when it is read.
     "current_organization_id" UUID,
     "current_environment_id" INTEGER,
     CONSTRAINT "user_pkey" PRIMARY KEY ("id")
@@ -61,7 +61,7 @@ CREATE TABLE "personal_api_key" (
     "id" TEXT NOT NULL,
     "user_id" INTEGER NOT NULL,
     "label" TEXT NOT NULL,
-    -- Hexadecimal SHA-256 of the key; the key itself is shown once and kept nowhere.
+    -- Hexadecimal SHA-256 of the key. The key itself is shown once and not stored.
     "secure_value" TEXT NOT NULL,
     "mask_value" TEXT NOT NULL,
     "scopes" TEXT[] NOT NULL,
@@ -77,33 +77,33 @@ CREATE UNIQUE INDEX "personal_api_key_secure_value_key" ON "personal_api_key"("s
 CREATE INDEX "personal_api_key_user_id_idx" ON "personal_api_key"("user_id");
 ALTER TABLE "personal_api_key" ADD CONSTRAINT "personal_api_key_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Beside the user, so that no query that reads a user reads it.
+-- A separate table, so that queries for users do not read it.
 CREATE TABLE "user_password" (
     "user_id" INTEGER NOT NULL,
-    -- `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`: method and cost are named, so that both can change.
+    -- `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. Includes the method and its cost, so that both can change.
     "hash" TEXT NOT NULL,
     "changed_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "user_password_pkey" PRIMARY KEY ("user_id")
 );
 ALTER TABLE "user_password" ADD CONSTRAINT "user_password_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Who is signed in, until they sign out or it ends by itself (docs/api/sign-in.md).
+-- Sessions, until sign-out or expiry (docs/api/sign-in.md).
 CREATE TABLE "session" (
-    -- For lists; the cookie has another, of which only the hash is kept.
+    -- For lists. The cookie contains a separate token, of which only the hash is stored.
     "id" UUID NOT NULL,
-    -- Hexadecimal SHA-256 of what the cookie carries.
+    -- Hexadecimal SHA-256 of the token in the cookie.
     "token_hash" TEXT NOT NULL,
     "user_id" INTEGER NOT NULL,
     -- password, passkey, link, invite, or a provider: saml, oidc, google-oauth2, github, gitlab.
     "method" TEXT NOT NULL,
     "address" TEXT NOT NULL,
     "browser" TEXT NOT NULL,
-    -- What was shown beside the first proof: totp, backup_code, passkey, device or link; null for nothing.
+    -- The second factor that was used: totp, backup_code, passkey, device or link. Null if none.
     "second_factor" TEXT,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- When the person last proved who they are.
+    -- When the user last authenticated.
     "signed_in_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- Written every five minutes at most.
+    -- Updated at most every five minutes.
     "last_seen_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "expires_at" TIMESTAMPTZ(6) NOT NULL,
     CONSTRAINT "session_pkey" PRIMARY KEY ("id")
@@ -112,12 +112,12 @@ CREATE UNIQUE INDEX "session_token_hash_key" ON "session"("token_hash");
 CREATE INDEX "session_user_id_idx" ON "session"("user_id");
 ALTER TABLE "session" ADD CONSTRAINT "session_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Browsers in which a user has signed in before: failures of others do not slow these down.
+-- Browsers in which a user has signed in before. Failed sign-ins elsewhere do not slow these down.
 CREATE TABLE "known_device" (
-    -- Hexadecimal SHA-256 of what the cookie carries.
+    -- Hexadecimal SHA-256 of the token in the cookie.
     "token_hash" TEXT NOT NULL,
     "user_id" INTEGER NOT NULL,
-    -- When a second factor was shown there that is not to be asked for again; null where it is.
+    -- When the user last entered a second factor that this browser may remember. Null if it must not be remembered.
     "second_factor_at" TIMESTAMPTZ(6),
     "expires_at" TIMESTAMPTZ(6) NOT NULL,
     CONSTRAINT "known_device_pkey" PRIMARY KEY ("token_hash")
@@ -125,12 +125,13 @@ CREATE TABLE "known_device" (
 CREATE INDEX "known_device_user_id_idx" ON "known_device"("user_id");
 ALTER TABLE "known_device" ADD CONSTRAINT "known_device_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- What somebody has begun and not finished: a sign-in between its two factors, a challenge of a passkey. Each is used once.
+-- Multi-step operations in progress, such as a sign-in between its two factors or a passkey challenge. Each is used
+-- once.
 CREATE TABLE "sign_in_step" (
-    -- Hexadecimal SHA-256 of what the browser carries.
+    -- Hexadecimal SHA-256 of the token in the browser.
     "token_hash" TEXT NOT NULL,
     "kind" TEXT NOT NULL,
-    -- Null where nobody is known yet.
+    -- Null while the user is not known yet.
     "user_id" INTEGER,
     "data" JSONB NOT NULL,
     "expires_at" TIMESTAMPTZ(6) NOT NULL,
@@ -143,9 +144,9 @@ ALTER TABLE "sign_in_step" ADD CONSTRAINT "sign_in_step_user_id_fkey" FOREIGN KE
 -- Second factors (docs/api/second-factors.md).
 CREATE TABLE "user_totp" (
     "user_id" INTEGER NOT NULL,
-    -- Encrypted with SECRETS_KEY; as it is only where there is none outside of production.
+    -- Encrypted with SECRETS_KEY. Unencrypted only outside production, if no key is set.
     "secret" TEXT NOT NULL,
-    -- Number of the last thirty seconds of which a code was taken: no code counts twice.
+    -- Number of the 30-second step of the last accepted code, so that no code is accepted twice.
     "last_step" INTEGER NOT NULL,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "user_totp_pkey" PRIMARY KEY ("user_id")
@@ -161,10 +162,10 @@ ALTER TABLE "user_backup_code" ADD CONSTRAINT "user_backup_code_user_id_fkey" FO
 CREATE TABLE "passkey" (
     "id" UUID NOT NULL,
     "user_id" INTEGER NOT NULL,
-    -- As the browser names it, base64url.
+    -- The credential id from the browser, base64url.
     "credential_id" TEXT NOT NULL,
     "public_key" BYTEA NOT NULL,
-    -- Of its uses; 0 for those that do not count.
+    -- The signature counter, or 0 for authenticators without one.
     "counter" BIGINT NOT NULL,
     "transports" TEXT[] NOT NULL,
     "label" TEXT NOT NULL,
@@ -178,13 +179,13 @@ CREATE UNIQUE INDEX "passkey_credential_id_key" ON "passkey"("credential_id");
 CREATE INDEX "passkey_user_id_idx" ON "passkey"("user_id");
 ALTER TABLE "passkey" ADD CONSTRAINT "passkey_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Secrets of links that work once. A newer one of the same kind for the same user replaces it.
+-- Secrets of one-time links. A newer one of the same kind for the same user replaces it.
 CREATE TABLE "one_time_link" (
     -- Hexadecimal SHA-256 of the secret.
     "token_hash" TEXT NOT NULL,
     -- sign_in, first_owner or reset_password.
     "kind" TEXT NOT NULL,
-    -- Null for the first owner, who is still to be made.
+    -- Null for the first owner, whose account does not exist yet.
     "user_id" INTEGER,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "expires_at" TIMESTAMPTZ(6) NOT NULL,
@@ -193,7 +194,8 @@ CREATE TABLE "one_time_link" (
 CREATE INDEX "one_time_link_user_id_idx" ON "one_time_link"("user_id");
 ALTER TABLE "one_time_link" ADD CONSTRAINT "one_time_link_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Projects and environments take their ids from one sequence; a project's first environment shares the project's id.
+-- Projects and environments take their ids from one sequence. The first environment of a project has the id of the
+-- project.
 CREATE SEQUENCE "project_and_environment_id" AS INTEGER;
 
 CREATE TABLE "project" (
@@ -213,7 +215,7 @@ CREATE TABLE "environment" (
     "uuid" UUID NOT NULL,
     "project_id" INTEGER NOT NULL,
     "name" TEXT NOT NULL DEFAULT 'Default project',
-    -- The project API key SDKs send. Public by design, so it is kept readable.
+    -- The project API key that SDKs send. It is public by design and stored readable.
     "api_token" TEXT NOT NULL,
     "completed_snippet_onboarding" BOOLEAN NOT NULL DEFAULT false,
     "has_completed_onboarding_for" JSONB,
@@ -264,9 +266,10 @@ CREATE TABLE "environment" (
     "flags_persistence_default" BOOLEAN DEFAULT false,
     "capture_dead_clicks" BOOLEAN DEFAULT false,
     "default_data_theme" INTEGER,
-    -- What the rule for everybody gives, `member` or `admin`; null without such a rule. Where it is `none`, "access_control" says so.
+    -- The level that the rule for everyone grants, `member` or `admin`. Null without such a rule. If the level is
+    -- `none`, "access_control" is set.
     "default_access_level" TEXT,
-    -- Days after which the events of an environment are deleted; null: only the installation's own limit holds.
+    -- Events of the environment are deleted after this many days. Null: only the installation's limit applies.
     "event_retention_days" INTEGER,
     CONSTRAINT "environment_pkey" PRIMARY KEY ("id")
 );
@@ -277,9 +280,9 @@ ALTER TABLE "environment" ADD CONSTRAINT "environment_project_id_fkey" FOREIGN K
 
 -- Ingested data -------------------------------------------------------------------------------------------------------
 -- "project_id" below is the id of the environment that owns the data (environments and projects share one id space).
--- Every primary key leads with it, so that the tables shard by it. No foreign keys: rows are written in sets by one
--- writer whose lock order (event-consumer, ledger-store.ts) keeps them consistent, and a check per row would cost more
--- than the row.
+-- Every primary key begins with it, so that tables can be sharded by it. There are no foreign keys: rows are written in
+-- sets by one writer whose lock order (event-consumer, ledger-store.ts) keeps them consistent, and a check per row
+-- would cost more than the row.
 
 CREATE TABLE "person" (
     "project_id" INTEGER NOT NULL,
@@ -301,14 +304,14 @@ CREATE TABLE "person_distinct_id" (
     "distinct_id" TEXT NOT NULL,
     "person_uuid" UUID NOT NULL,
     "version" BIGINT NOT NULL DEFAULT 0,
-    -- Order in which a person's ids are shown after the main one.
+    -- Display order of a person's ids after the main one.
     "id" BIGSERIAL NOT NULL,
-    -- The first person that the id was split off from. Its uuid may be the one that the id would create a person with.
+    -- The first person from which the id was split off. Its UUID may be the one derived from the id.
     "split_from" UUID,
     CONSTRAINT "person_distinct_id_pkey" PRIMARY KEY ("project_id", "distinct_id")
 );
 CREATE INDEX "person_distinct_id_project_id_person_uuid_idx" ON "person_distinct_id"("project_id", "person_uuid");
--- Ids whose events may be stored under another person: what insight queries look an event's person of today up in.
+-- Ids whose events may be stored under another person. Insight queries use it to find the current person of an event.
 CREATE INDEX "person_distinct_id_moved_idx" ON "person_distinct_id"("project_id", "distinct_id") INCLUDE ("person_uuid") WHERE "version" > 0;
 
 CREATE TABLE "group_type_mapping" (
@@ -317,7 +320,7 @@ CREATE TABLE "group_type_mapping" (
     -- 0 to 4.
     "group_type_index" INTEGER NOT NULL,
     "created_at" TIMESTAMPTZ(6) NOT NULL,
-    -- What users call one group of the type, and several. The consumer does not write these columns.
+    -- Names that users gave to one group of the type, and to several. The consumer does not write these columns.
     "name_singular" TEXT,
     "name_plural" TEXT,
     CONSTRAINT "group_type_mapping_pkey" PRIMARY KEY ("project_id", "group_type")
@@ -334,15 +337,15 @@ CREATE TABLE "group" (
     CONSTRAINT "group_pkey" PRIMARY KEY ("project_id", "group_type_index", "group_key")
 );
 
--- Range-partitioned by month of "timestamp". Months are made on demand by the event consumer; everything older than
--- 2015 lies in one partition. Retention drops partitions.
+-- Range-partitioned by month of "timestamp". The event consumer creates months on demand. One partition contains
+-- everything before 2015. Retention drops partitions.
 CREATE TABLE "event" (
     "project_id" INTEGER NOT NULL,
     "timestamp" TIMESTAMPTZ(3) NOT NULL,
     "uuid" UUID NOT NULL,
     "event" TEXT NOT NULL,
     "distinct_id" TEXT NOT NULL,
-    -- The person as of ingestion; the current one is found through person_distinct_id.
+    -- The person at the time of ingestion. The current person is found through person_distinct_id.
     "person_id" UUID NOT NULL,
     "person_created_at" TIMESTAMPTZ(3),
     "person_properties" JSONB NOT NULL DEFAULT '{}',
@@ -356,14 +359,16 @@ CREATE TABLE "event" (
     CONSTRAINT "event_pkey" PRIMARY KEY ("project_id", "timestamp", "uuid")
 ) PARTITION BY RANGE ("timestamp");
 CREATE INDEX "event_project_id_distinct_id_timestamp_idx" ON "event"("project_id", "distinct_id", "timestamp");
--- Insight queries that look at no property read this index alone.
+-- Insight queries without properties read only this index.
 CREATE INDEX "event_project_id_event_timestamp_idx" ON "event"("project_id", "event", "timestamp") INCLUDE ("person_id", "distinct_id");
--- What was stored within an interval is found without reading the whole table: rows lie in the order of their arrival.
+-- Finds the rows stored within an interval without reading the whole table, because rows are in the order of their
+-- arrival.
 CREATE INDEX "event_created_at_idx" ON "event" USING BRIN ("created_at");
 
 CREATE TABLE "event_before_2015" PARTITION OF "event" FOR VALUES FROM (MINVALUE) TO ('2015-01-01T00:00:00Z');
 
--- One row per decided event, stored or dropped: what makes a repeated uuid one event, whatever timestamp the repetition carries.
+-- One row per processed event, stored or dropped. It deduplicates events by UUID, even if a duplicate has a different
+-- timestamp.
 CREATE TABLE "event_identity" (
     "project_id" INTEGER NOT NULL,
     "uuid" UUID NOT NULL,
@@ -375,12 +380,12 @@ CREATE TABLE "ingestion_warning" (
     "project_id" INTEGER NOT NULL,
     "id" UUID NOT NULL,
     "type" TEXT NOT NULL,
-    -- error = an event was dropped, warning = kept but changed or partly refused, info = intended.
+    -- error: an event was dropped. warning: stored but changed, or partly rejected. info: intended.
     "severity" TEXT NOT NULL,
     "details" JSONB NOT NULL DEFAULT '{}',
     "count" INTEGER NOT NULL DEFAULT 1,
     "timestamp" TIMESTAMPTZ(3) NOT NULL,
-    -- For whoever follows along: what is stored later has a later one, whatever time it is about.
+    -- For clients that poll: rows that are stored later have a later time, regardless of "timestamp".
     "stored_at" TIMESTAMPTZ(6) NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT "ingestion_warning_pkey" PRIMARY KEY ("project_id", "id")
 );
@@ -394,7 +399,7 @@ CREATE TABLE "event_log_partition" (
     "topic" TEXT NOT NULL,
     "partition" INTEGER NOT NULL,
     "next_offset" BIGINT NOT NULL DEFAULT 0,
-    -- The identity of the log in PostgreSQL: new when its tables were emptied.
+    -- Identifies the log in PostgreSQL. New if the tables were emptied.
     "log_id" UUID NOT NULL DEFAULT gen_random_uuid(),
     CONSTRAINT "event_log_partition_pkey" PRIMARY KEY ("topic", "partition")
 );
@@ -428,7 +433,7 @@ CREATE TABLE "event_log_lease" (
     CONSTRAINT "event_log_lease_pkey" PRIMARY KEY ("topic", "partition", "group")
 );
 
--- Roles of an organization: groups of its members, who are given access together (docs/api/access.md#roles) --------------
+-- Roles: groups of an organization's members that share access (docs/api/access.md#roles) -----------------------------
 
 CREATE TABLE "role" (
     "id" UUID NOT NULL,
@@ -456,20 +461,21 @@ CREATE INDEX "role_membership_membership_id_idx" ON "role_membership"("membershi
 ALTER TABLE "role_membership" ADD CONSTRAINT "role_membership_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "role"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "role_membership" ADD CONSTRAINT "role_membership_membership_id_fkey" FOREIGN KEY ("membership_id") REFERENCES "membership"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Who may use an environment, or what kinds of records in it, or which (docs/api/access.md#access-to-an-environment). What
--- everybody may do in the environment itself is said by its own columns. Administrators and owners need no rule.
+-- Access to an environment, to a kind of records in it, or to single records
+-- (docs/api/access.md#access-to-an-environment). The default access to the environment itself is stored in its own
+-- columns. Administrators and owners need no rule.
 
 CREATE TABLE "access_rule" (
     "id" UUID NOT NULL DEFAULT gen_random_uuid(),
     "environment_id" INTEGER NOT NULL,
-    -- `project`: the environment itself; otherwise a kind of record, such as `dashboard`.
+    -- `project` for the environment itself, otherwise a kind of record, such as `dashboard`.
     "resource" TEXT NOT NULL,
-    -- One record; null: all of the kind.
+    -- One record. Null: all records of the kind.
     "resource_id" TEXT,
-    -- For whom it is: a member, a role, or where both are null everybody.
+    -- Who the rule applies to: a member, a role, or everyone if both are null.
     "membership_id" UUID,
     "role_id" UUID,
-    -- Of the environment `none`, `member`, `admin`; of records `none`, `viewer`, `editor`, `manager`.
+    -- For the environment `none`, `member` or `admin`. For records `none`, `viewer`, `editor` or `manager`.
     "level" TEXT NOT NULL,
     "created_by_id" INTEGER,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -485,12 +491,12 @@ ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_membership_id_fkey" FOREIG
 ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "role"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
--- What people said they want to use (docs/api/projects.md#product-intents) -----------------------------------------------
+-- Products that users said they want to use (docs/api/projects.md#product-intents) ------------------------------------
 
 CREATE TABLE "product_intent" (
     "environment_id" INTEGER NOT NULL,
     "product_type" TEXT NOT NULL,
-    -- How often each context was named: {"onboarding": 2}.
+    -- How often each context was reported: {"onboarding": 2}.
     "contexts" JSONB NOT NULL DEFAULT '{}',
     "onboarding_completed_at" TIMESTAMPTZ(6),
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -499,15 +505,15 @@ CREATE TABLE "product_intent" (
 );
 ALTER TABLE "product_intent" ADD CONSTRAINT "product_intent_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Who changed what (docs/api/activity.md) -----------------------------------------------------------------------
+-- Activity log (docs/api/activity.md) ---------------------------------------------------------------------------------
 
 CREATE TABLE "activity_log" (
     "id" UUID NOT NULL,
-    -- No foreign keys: the record outlives what it is about. Null for what belongs to a person, e.g. a key.
+    -- No foreign keys, because the entry outlives its subject. Null for records of a user, such as a key.
     "organization_id" UUID,
     "environment_id" INTEGER,
     "user_id" INTEGER,
-    -- Kind of the changed record (Project, Team, Organization, ...), its id and what happened to it.
+    -- Kind of the changed record (Project, Team, Organization, …), its id, and the action.
     "scope" TEXT NOT NULL,
     "item_id" TEXT NOT NULL,
     "activity" TEXT NOT NULL,
@@ -519,19 +525,20 @@ CREATE TABLE "activity_log" (
 CREATE INDEX "activity_log_scope_item_id_created_at_id_idx" ON "activity_log"("scope", "item_id", "created_at", "id");
 CREATE INDEX "activity_log_organization_id_created_at_id_idx" ON "activity_log"("organization_id", "created_at", "id");
 CREATE INDEX "activity_log_user_id_idx" ON "activity_log"("user_id");
--- What was done in one environment.
+-- For the activity of one environment.
 CREATE INDEX "activity_log_environment_id_created_at_id_idx" ON "activity_log" ("environment_id", "created_at", "id");
--- What is old enough to be forgotten.
+-- For deleting old entries.
 CREATE INDEX "activity_log_created_at_idx" ON "activity_log" ("created_at");
 ALTER TABLE "activity_log" ADD CONSTRAINT "activity_log_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
--- Ingested data of deleted environments, still to be removed ------------------------------------------------------------
--- Written with every deleted environment, whoever deletes it and however (a cascade included).
+-- Ingested data of deleted environments that is still to be deleted ---------------------------------------------------
+-- A row is written for every deleted environment, whichever program deletes it and in whatever way (including
+-- cascades).
 
 CREATE TABLE "environment_cleanup" (
     "environment_id" INTEGER NOT NULL,
     "deleted_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- Not earlier: consumers that read the key a moment ago may still store events of it.
+    -- The earliest time, because consumers that just read the key may still store events.
     "not_before" TIMESTAMPTZ(6) NOT NULL DEFAULT (now() + interval '5 minutes'),
     CONSTRAINT "environment_cleanup_pkey" PRIMARY KEY ("environment_id")
 );
@@ -553,36 +560,38 @@ CREATE UNIQUE INDEX "organization_slug_key" ON "organization"("slug");
 CREATE TABLE "organization_domain" (
     "id" UUID NOT NULL,
     "organization_id" UUID NOT NULL,
-    -- Lower case; one organization per name in the whole installation.
+    -- Lower case. Unique in the whole installation.
     "domain" TEXT NOT NULL,
-    -- What the TXT record must hold.
+    -- The required content of the TXT record.
     "verification_challenge" TEXT NOT NULL,
     "verified_at" TIMESTAMPTZ(6),
-    -- Last check that found nothing; not shown.
+    -- The last failed check. Not shown.
     "last_verification_retry" TIMESTAMPTZ(6),
     "jit_provisioning_enabled" BOOLEAN NOT NULL DEFAULT false,
     "sso_enforcement" TEXT NOT NULL DEFAULT '',
     "saml_entity_id" TEXT,
     "saml_acs_url" TEXT,
     "saml_x509_cert" TEXT,
-    -- Whether an answer is taken that nobody asked for, because the provider's own page began it.
+    -- Whether a SAML response is accepted without a request, for sign-ins that begin on the provider's page.
     "saml_allow_unsolicited" BOOLEAN NOT NULL DEFAULT false,
     "oidc_issuer" TEXT,
     "oidc_client_id" TEXT,
-    -- Encrypted with SECRETS_KEY; as it is only where there is none outside of production.
+    -- Encrypted with SECRETS_KEY. Unencrypted only outside production, if no key is set.
     "oidc_client_secret" TEXT,
-    -- Owners with a second factor may use their password although a provider is enforced.
+    -- Owners with a second factor may use their password even if a provider is enforced.
     "sso_owner_exception" BOOLEAN NOT NULL DEFAULT false,
-    -- Providers by which an administrator has signed in as they are set up now: only these can be enforced.
+    -- Providers with which an administrator has signed in under the current configuration. Only these can be enforced.
     "sso_proved" TEXT[] NOT NULL DEFAULT '{}',
-    -- The daily look at the TXT record of a verified domain: when, and since when and how often it was not there.
+    -- The daily check of the TXT record of a verified domain: when it ran, and since when and how often the record was
+    -- missing.
     "proof_checked_at" TIMESTAMPTZ(6),
     "proof_missing_since" TIMESTAMPTZ(6),
     "proof_misses" INTEGER NOT NULL DEFAULT 0,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- "domain" is unique and stays so: it is the name for whoever has proved it or, before that, added it first. Who adds the same
-    -- name meanwhile has it here, and its own id in "domain".
+    -- "domain" is unique: it contains the name for the organization that has verified it or, before that, added it
+    -- first. If another organization adds the same name, the name is stored here, and "domain" contains the row's own
+    -- id.
     "contested_name" TEXT,
     CONSTRAINT "organization_domain_pkey" PRIMARY KEY ("id")
 );
@@ -592,14 +601,14 @@ ALTER TABLE "organization_domain" ADD CONSTRAINT "organization_domain_organizati
 
 -- Single sign-on (docs/api/single-sign-on.md).
 CREATE TABLE "provider_identity" (
-    -- `google-oauth2`, `github`, `gitlab`, `oidc`; `oidc:<id>` and `saml:<id>` for the provider of a domain.
+    -- `google-oauth2`, `github`, `gitlab`, `oidc`, or for the provider of a domain `oidc:<id>` or `saml:<id>`.
     "provider" TEXT NOT NULL,
-    -- The issuer, the entity ID of a SAML provider, or the address of a GitHub server. A replaced provider is another one.
+    -- The issuer, the entity ID of a SAML provider, or the URL of a GitHub server. Distinguishes a replaced provider.
     "issuer" TEXT NOT NULL,
-    -- The provider's own identifier of the person.
+    -- The provider's identifier of the user.
     "subject" TEXT NOT NULL,
     "user_id" INTEGER NOT NULL,
-    -- Goes with the domain whose provider it is of; null for the providers of the installation.
+    -- The domain whose provider it is, with which it is deleted. Null for the installation's providers.
     "domain_id" UUID,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_used_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -609,39 +618,39 @@ CREATE INDEX "provider_identity_user_id_idx" ON "provider_identity"("user_id");
 CREATE INDEX "provider_identity_domain_id_idx" ON "provider_identity"("domain_id");
 ALTER TABLE "provider_identity" ADD CONSTRAINT "provider_identity_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "provider_identity" ADD CONSTRAINT "provider_identity_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
--- The last tries to sign in by the provider of a domain.
+-- Recent sign-in attempts with the provider of a domain.
 CREATE TABLE "provider_try" (
     "id" UUID NOT NULL,
     "domain_id" UUID NOT NULL,
     "provider" TEXT NOT NULL,
-    -- Somebody looked what the provider says; nobody was signed in.
+    -- A test of the provider's configuration, which signs no user in.
     "is_test" BOOLEAN NOT NULL,
-    -- Null: signed in, or the test was passed.
+    -- Null if the sign-in or the test succeeded.
     "reason" TEXT,
     "detail" TEXT NOT NULL,
     "email" TEXT,
-    -- Only of tests: what the provider says of the person.
+    -- Only for tests: the attributes that the provider returned.
     "attributes" JSONB,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "provider_try_pkey" PRIMARY KEY ("id")
 );
 CREATE INDEX "provider_try_domain_id_created_at_idx" ON "provider_try"("domain_id", "created_at");
 ALTER TABLE "provider_try" ADD CONSTRAINT "provider_try_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
--- Messages of SAML providers that were used, for as long as they could be used again.
+-- SAML messages that were used. Kept for as long as they could be replayed.
 CREATE TABLE "used_assertion" (
-    -- Hexadecimal SHA-256 of the domain's id and the message's.
+    -- Hexadecimal SHA-256 of the ids of the domain and of the message.
     "id_hash" TEXT NOT NULL,
     "expires_at" TIMESTAMPTZ(6) NOT NULL,
     CONSTRAINT "used_assertion_pkey" PRIMARY KEY ("id_hash")
 );
 CREATE INDEX "used_assertion_expires_at_idx" ON "used_assertion"("expires_at");
--- Provisioning by SCIM (docs/api/scim.md): what the provider of a domain shows, whom and what it knows by names of its
--- own, and what it asked for lately.
+-- SCIM provisioning (docs/api/scim.md): the provider's token, the users and groups that it manages with their external
+-- ids, and its recent requests.
 CREATE TABLE "scim_token" (
     "domain_id" UUID NOT NULL,
     -- Hexadecimal SHA-256.
     "token_hash" TEXT NOT NULL,
-    -- The provider may remove owners and change their addresses while this user is an owner.
+    -- The provider may remove owners and change their email addresses while this user is an owner.
     "created_by_id" INTEGER,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_used_at" TIMESTAMPTZ(6),
@@ -676,14 +685,14 @@ CREATE TABLE "scim_request" (
     "method" TEXT NOT NULL,
     "path" TEXT NOT NULL,
     "status" INTEGER NOT NULL,
-    -- Why it was refused; empty where it was not.
+    -- The reason of a rejected request, otherwise empty.
     "detail" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "scim_request_pkey" PRIMARY KEY ("id")
 );
 CREATE INDEX "scim_request_domain_id_created_at_idx" ON "scim_request"("domain_id", "created_at");
 ALTER TABLE "scim_request" ADD CONSTRAINT "scim_request_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
--- Who was removed from an organization and is not to come back by themselves.
+-- Users who were removed from an organization and must not rejoin automatically.
 CREATE TABLE "kept_out_address" (
     "organization_id" UUID NOT NULL,
     "email" TEXT NOT NULL,
@@ -698,26 +707,27 @@ CREATE TABLE "organization_invite" (
     "id" UUID NOT NULL,
     "organization_id" UUID NOT NULL,
     "target_email" TEXT NOT NULL,
-    -- The address in lower case: how it is compared with users and other invites.
+    -- The address in lower case, for comparison with users and other invites.
     "email_key" TEXT NOT NULL,
     "first_name" TEXT NOT NULL DEFAULT '',
     "emailing_attempt_made" BOOLEAN NOT NULL DEFAULT false,
-    -- Why the mail was not taken: the code of the mail server, or unreachable; null when it was, and before.
+    -- Why the email was not accepted: the code of the mail server, or `unreachable`. Null if it was accepted or not
+    -- sent yet.
     "mail_error" TEXT,
     -- 1 member, 8 administrator, 15 owner.
     "level" INTEGER NOT NULL DEFAULT 1,
     "created_by_id" INTEGER,
     "message" TEXT,
-    -- List of {id: environment, level: 1 or 8}; null when there is none.
+    -- List of {id: environment, level: 1 or 8}, or null.
     "private_project_access" JSONB,
     "send_email" BOOLEAN NOT NULL DEFAULT true,
     "combine_pending_invites" BOOLEAN NOT NULL DEFAULT false,
-    -- Hexadecimal SHA-256 of the secret that its maker is shown, which is the SHA-256 (base64url) of the one in the mail; whoever
-    -- has either may sign up with the address.
+    -- Hexadecimal SHA-256 of the secret shown to the creator. That secret is the SHA-256 (base64url) of the one in the
+    -- email. Either allows a sign-up with the address.
     "token_hash" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- What the key that made an invite could do: the first key of whoever accepts it can do no more.
+    -- The limits of the key that created the invite. The first key of the invited user has the same limits.
     "key_scopes" TEXT[] NOT NULL DEFAULT '{}',
     "is_key_limited" BOOLEAN NOT NULL DEFAULT false,
     "key_expires_at" TIMESTAMPTZ(6),
@@ -730,7 +740,7 @@ CREATE INDEX "organization_invite_created_by_id_idx" ON "organization_invite"("c
 ALTER TABLE "organization_invite" ADD CONSTRAINT "organization_invite_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "organization_invite" ADD CONSTRAINT "organization_invite_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
--- The member list is shown in this order.
+-- The order of the member list.
 CREATE INDEX "membership_organization_id_joined_at_id_idx" ON "membership"("organization_id", "joined_at", "id");
 
 -- Subscriptions -------------------------------------------------------------------------------------------------------
@@ -738,7 +748,7 @@ CREATE INDEX "membership_organization_id_joined_at_id_idx" ON "membership"("orga
 CREATE TABLE "subscription" (
     "id" SERIAL NOT NULL,
     "environment_id" INTEGER NOT NULL,
-    -- What reports are about. Without foreign keys: where one was deleted, a last report says so.
+    -- The subject of reports. No foreign keys: if it was deleted, a last report says so.
     "dashboard" INTEGER,
     "insight" INTEGER,
     "target_type" TEXT NOT NULL,
@@ -753,10 +763,11 @@ CREATE TABLE "subscription" (
     "deleted" BOOLEAN NOT NULL DEFAULT false,
     "title" TEXT,
     "enabled" BOOLEAN NOT NULL DEFAULT true,
-    -- Insights of the dashboard that reports show. Empty: the first six.
+    -- The insights of the dashboard that reports include. Empty: the first six.
     "dashboard_export_insights" INTEGER[] NOT NULL DEFAULT '{}',
     "created_by_id" INTEGER,
-    -- Null when the rule has come to its end, or while it is not enabled. The worker delivers what is due and moves it in one transaction.
+    -- Null if the rule has ended or the subscription is disabled. The worker creates due deliveries and updates it in
+    -- one transaction.
     "next_delivery_date" TIMESTAMPTZ(6),
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -766,25 +777,25 @@ CREATE INDEX "subscription_environment_id_id_idx" ON "subscription"("environment
 CREATE INDEX "subscription_next_delivery_date_idx" ON "subscription"("next_delivery_date");
 CREATE INDEX "subscription_created_by_id_idx" ON "subscription"("created_by_id");
 
--- One report to one target. Written in the transaction that causes it, so that none is lost and none is made twice.
+-- One report to one target. Created in the transaction that causes it, so that none is lost or duplicated.
 CREATE TABLE "subscription_delivery" (
     "id" UUID NOT NULL,
     "subscription_id" INTEGER NOT NULL,
     -- scheduled, created, target_changed.
     "occasion" TEXT NOT NULL,
     "due_at" TIMESTAMPTZ(6) NOT NULL,
-    -- One e-mail address, or the whole target_value.
+    -- One email address, or the complete target_value.
     "target" TEXT NOT NULL,
     "invite_message" TEXT,
     -- pending, delivered, failed, cancelled.
     "status" TEXT NOT NULL DEFAULT 'pending',
     "attempts" INTEGER NOT NULL DEFAULT 0,
-    -- When the next attempt may be made; while one is in progress, when it is given up for dead.
+    -- When the next attempt may start. During an attempt, when it is considered dead.
     "attempt_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "error" TEXT,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "finished_at" TIMESTAMPTZ(6),
-    -- In the link by which whoever gets a mail has no more of them; nothing else shows it.
+    -- Part of the unsubscribe link in an email. Not shown anywhere else.
     "unsubscribe_id" UUID NOT NULL DEFAULT gen_random_uuid(),
     CONSTRAINT "subscription_delivery_pkey" PRIMARY KEY ("id")
 );
@@ -794,16 +805,16 @@ CREATE INDEX "subscription_delivery_subscription_id_created_at_id_idx" ON "subsc
 CREATE INDEX "subscription_delivery_status_attempt_at_idx" ON "subscription_delivery"("status", "attempt_at");
 ALTER TABLE "subscription_delivery" ADD CONSTRAINT "subscription_delivery_subscription_id_fkey" FOREIGN KEY ("subscription_id") REFERENCES "subscription"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- What a report says, computed once for all its targets at each moment it was due.
+-- The content of a report, computed once per due date for all targets.
 CREATE TABLE "subscription_report" (
-    -- Nobody can guess it: who knows it may see the pictures.
+    -- Unguessable, because it gives access to the images.
     "id" UUID NOT NULL,
     "subscription_id" INTEGER NOT NULL,
     "due_at" TIMESTAMPTZ(6) NOT NULL,
-    -- Null while it is computed.
+    -- Null while it is being computed.
     "content" JSONB,
     "attempts" INTEGER NOT NULL DEFAULT 1,
-    -- When whoever computes it is given up for dead.
+    -- When the computing process is considered dead.
     "attempt_at" TIMESTAMPTZ(6) NOT NULL,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "subscription_report_pkey" PRIMARY KEY ("id")
@@ -820,13 +831,14 @@ CREATE TABLE "batch_export" (
     "name" TEXT NOT NULL,
     "model" TEXT NOT NULL DEFAULT 'events',
     "destination_type" TEXT NOT NULL,
-    -- What may be shown; secrets are kept apart, so that no query for an answer reads them.
+    -- The visible part of the configuration. Secrets are stored separately, so that queries for responses do not read
+    -- them.
     "destination_config" JSONB NOT NULL DEFAULT '{}',
     "destination_secrets" JSONB NOT NULL DEFAULT '{}',
-    -- Filters of events as the client sent them.
+    -- Event filters as sent by the client.
     "filters" JSONB,
     "interval" TEXT NOT NULL,
-    -- Time zone in which days and weeks begin: that of the environment when the export was created, unless the client chose one.
+    -- The time zone for days and weeks. By default the environment's time zone when the export was created.
     "timezone" TEXT NOT NULL DEFAULT 'UTC',
     "offset_day" INTEGER,
     "offset_hour" INTEGER,
@@ -834,7 +846,7 @@ CREATE TABLE "batch_export" (
     "last_paused_at" TIMESTAMPTZ(6),
     "start_at" TIMESTAMPTZ(6),
     "end_at" TIMESTAMPTZ(6),
-    -- The interval that is exported next, and its end; both null when no more will come.
+    -- The next interval to export. Both are null if no more intervals follow.
     "next_interval_start" TIMESTAMPTZ(6),
     "next_interval_end" TIMESTAMPTZ(6),
     "deleted" BOOLEAN NOT NULL DEFAULT false,
@@ -846,19 +858,21 @@ CREATE INDEX "batch_export_environment_id_created_at_id_idx" ON "batch_export"("
 CREATE INDEX "batch_export_next_interval_end_idx" ON "batch_export"("next_interval_end");
 
 CREATE TABLE "batch_export_backfill" (
-    -- <export id>-Backfill-<start>-<end>: asking for the same range twice is asking for one backfill.
+    -- <export id>-Backfill-<start>-<end>, so that a repeated request for the same range does not create a second
+    -- backfill.
     "id" TEXT NOT NULL,
     "batch_export_id" UUID NOT NULL,
     "start_at" TIMESTAMPTZ(6) NOT NULL,
     "end_at" TIMESTAMPTZ(6) NOT NULL,
     -- Running, Completed, Failed, Cancelled.
     "status" TEXT NOT NULL DEFAULT 'Running',
-    -- How far runs have been made; null when all have.
+    -- The position up to which runs were created. Null when all were created.
     "next_interval_start" TIMESTAMPTZ(6),
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "finished_at" TIMESTAMPTZ(6),
     "last_updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- What a pause has missed is what was stored meanwhile, whatever time the events themselves bear.
+    -- Exports the events that were stored in the range, whatever their own timestamps. Used for data missed during a
+    -- pause.
     "by_stored_time" BOOLEAN NOT NULL DEFAULT false,
     CONSTRAINT "batch_export_backfill_pkey" PRIMARY KEY ("id")
 );
@@ -876,11 +890,11 @@ CREATE TABLE "batch_export_run" (
     -- Starting, Running, Completed, Failed, FailedRetryable, Cancelled.
     "status" TEXT NOT NULL DEFAULT 'Starting',
     "records_completed" INTEGER,
-    -- Of a completed run.
+    -- Set for completed runs.
     "bytes_exported" BIGINT,
     "latest_error" TEXT,
     "attempts" INTEGER NOT NULL DEFAULT 0,
-    -- As of a delivery.
+    -- As in "subscription_delivery".
     "attempt_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "finished_at" TIMESTAMPTZ(6),
@@ -897,12 +911,12 @@ ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_fkey" FOR
 ALTER TABLE "subscription" ADD CONSTRAINT "subscription_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 ALTER TABLE "batch_export" ADD CONSTRAINT "batch_export_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- What an operator does to the events of one project API key, or of one distinct id of it. Gateways read the whole table
--- every few seconds, so it is for exceptions: hundreds of rows, not millions.
+-- Operator rules for the events of a project API key, or of one of its distinct ids. Gateways read the whole table
+-- every few seconds, so it is meant for exceptions: hundreds of rows, not millions.
 CREATE TABLE "ingestion_restriction" (
     "id" UUID NOT NULL,
     "kind" TEXT NOT NULL,
-    -- The key as clients send it. No foreign key: it may be one that no project has (any more).
+    -- The key as sent by clients. No foreign key, because it may not belong to a project (any more).
     "token" TEXT NOT NULL,
     -- Empty: all events of the key. No event has an empty distinct id.
     "distinct_id" TEXT NOT NULL DEFAULT '',
@@ -917,14 +931,14 @@ CREATE TABLE "ingestion_restriction" (
 CREATE UNIQUE INDEX "ingestion_restriction_token_distinct_id_kind_key"
     ON "ingestion_restriction"("token", "distinct_id", "kind");
 
--- Which log an installation's gateways append to while Kafka is away (packages/event-log/src/fallback) ------------------
+-- The log to which gateways append while Kafka is down (packages/event-log/src/fallback) ------------------------------
 
 CREATE TABLE "event_log_fallback" (
-    -- The fallback's topic: one row for each installation that shares the database.
+    -- The topic of the fallback log, one row for each installation that shares the database.
     "topic" TEXT NOT NULL,
     -- closed, opening, open or closing.
     "phase" TEXT NOT NULL DEFAULT 'closed',
-    -- Grows by one each time the fallback is opened.
+    -- Increases by one each time the fallback is opened.
     "epoch" BIGINT NOT NULL DEFAULT 0,
     "changed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
@@ -935,14 +949,14 @@ CREATE TABLE "event_log_appender" (
     "topic" TEXT NOT NULL,
     "appender_id" UUID NOT NULL,
     "reaches_kafka" BOOLEAN NOT NULL,
-    -- The last epoch for which nothing of this process is on its way to Kafka any more.
+    -- The last epoch for which this process has no records in flight to Kafka.
     "settled_epoch" BIGINT NOT NULL,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "event_log_appender_pkey" PRIMARY KEY ("topic", "appender_id")
 );
 
--- What an operator decided about a dead letter; its name is the place of the record in the log it came from.
+-- Operator decisions about dead letters, identified by the position of the record in its original topic.
 CREATE TABLE "dead_letter_decision" (
     "topic" TEXT NOT NULL,
     "partition" INTEGER NOT NULL,
@@ -954,12 +968,12 @@ CREATE TABLE "dead_letter_decision" (
     CONSTRAINT "dead_letter_decision_decision_check" CHECK ("decision" IN ('replayed', 'discarded'))
 );
 
--- Which event names and properties a project has sent. Kept from a sample, written at most once an hour for each. What users
--- decide about them, from "description" on, is written by the API only.
+-- The event names and properties that a project has sent. Collected from a sample, and written at most once an hour for
+-- each. The columns from "description" on are set by users and written only by the API.
 CREATE TABLE "event_definition" (
     "project_id" INTEGER NOT NULL,
     "name" TEXT NOT NULL,
-    -- Both are null while only a user has defined the event and none has arrived.
+    -- Both are null while a user has defined the event but none has arrived.
     "created_at" TIMESTAMPTZ(3) DEFAULT CURRENT_TIMESTAMP,
     "last_seen_at" TIMESTAMPTZ(3),
     "description" TEXT NOT NULL DEFAULT '',
@@ -979,10 +993,10 @@ CREATE TABLE "property_definition" (
     "project_id" INTEGER NOT NULL,
     -- 1 event, 2 person, 3 group.
     "type" SMALLINT NOT NULL,
-    -- Of a group property; -1 otherwise.
+    -- For a group property, otherwise -1.
     "group_type_index" SMALLINT NOT NULL DEFAULT -1,
     "name" TEXT NOT NULL,
-    -- DateTime, String, Numeric or Boolean: the first that could be told. Null until then.
+    -- DateTime, String, Numeric or Boolean, inferred from the first value whose type was clear. Null until then.
     "property_type" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
@@ -998,7 +1012,7 @@ CREATE TABLE "property_definition" (
     CONSTRAINT "property_definition_pkey" PRIMARY KEY ("project_id", "type", "group_type_index", "name")
 );
 
--- Found when a user is deleted. Few definitions name users, so the indexes stay small.
+-- For deleting a user. Few definitions refer to users, so the indexes stay small.
 CREATE INDEX "event_definition_verified_by_id_idx" ON "event_definition"("verified_by_id") WHERE "verified_by_id" IS NOT NULL;
 CREATE INDEX "event_definition_owner_id_idx" ON "event_definition"("owner_id") WHERE "owner_id" IS NOT NULL;
 CREATE INDEX "event_definition_updated_by_id_idx" ON "event_definition"("updated_by_id") WHERE "updated_by_id" IS NOT NULL;
@@ -1015,8 +1029,8 @@ ALTER TABLE "property_definition" ADD CONSTRAINT "property_definition_verified_b
 ALTER TABLE "property_definition" ADD CONSTRAINT "property_definition_updated_by_id_fkey"
     FOREIGN KEY ("updated_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
--- Every event with the person it belongs to now: a merge moves the mapping, never the events, and an anonymous event
--- belongs to whoever its distinct id was given to later.
+-- Every event with its current person. A merge changes the mapping and never the events, and an anonymous event belongs
+-- to the person to which its distinct id was later assigned.
 CREATE VIEW "event_with_person" AS
 SELECT e."project_id", e."timestamp", e."uuid", e."event", e."distinct_id", e."properties", e."elements_chain",
        e."person_mode", e."historical_migration", e."captured_at", e."created_at",
@@ -1029,13 +1043,13 @@ SELECT e."project_id", e."timestamp", e."uuid", e."event", e."distinct_id", e."p
   LEFT JOIN "person_distinct_id" d ON d."project_id" = e."project_id" AND d."distinct_id" = e."distinct_id"
   LEFT JOIN "person" p ON p."project_id" = e."project_id" AND p."uuid" = COALESCE(d."person_uuid", e."person_id");
 
--- How many members and projects an organization has, kept beside it: lists tell the number of all their results on every
--- page, and counting 100,000 rows for each page costs a thousand times what the page does. Written with every membership
--- and project, whoever adds or removes it and however (a cascade included); neither is ever moved to another organization.
+-- The number of members and projects of an organization. Lists return the total count on every page, and counting
+-- 100,000 rows takes a thousand times as long as the page itself. Triggers update it for every membership and project,
+-- including cascades. Neither ever moves to another organization.
 
 CREATE TABLE "organization_size" (
     "organization_id" UUID NOT NULL,
-    -- Inactive users included: those are few and taken off when asked.
+    -- Includes inactive users. They are few and subtracted when read.
     "members" INTEGER NOT NULL DEFAULT 0,
     "projects" INTEGER NOT NULL DEFAULT 0,
     CONSTRAINT "organization_size_pkey" PRIMARY KEY ("organization_id")
@@ -1046,7 +1060,7 @@ CREATE FUNCTION "add_to_organization_size"() RETURNS trigger LANGUAGE plpgsql AS
 DECLARE
     is_members CONSTANT BOOLEAN := TG_TABLE_NAME = 'membership';
 BEGIN
-    -- In one order, so that two of these never wait for each other.
+    -- A fixed order prevents deadlocks.
     INSERT INTO "organization_size" AS size ("organization_id", "members", "projects")
     SELECT "organization_id", CASE WHEN is_members THEN count(*) ELSE 0 END, CASE WHEN is_members THEN 0 ELSE count(*) END
       FROM changed GROUP BY "organization_id" ORDER BY "organization_id"
@@ -1060,7 +1074,7 @@ CREATE FUNCTION "take_from_organization_size"() RETURNS trigger LANGUAGE plpgsql
 DECLARE
     is_members CONSTANT BOOLEAN := TG_TABLE_NAME = 'membership';
 BEGIN
-    -- The row may have gone with its organization.
+    -- The row may already be deleted with its organization.
     PERFORM 1 FROM "organization_size" WHERE "organization_id" IN (SELECT "organization_id" FROM changed)
       ORDER BY "organization_id" FOR UPDATE;
     UPDATE "organization_size" AS size
@@ -1081,29 +1095,31 @@ CREATE TRIGGER "project_added" AFTER INSERT ON "project" REFERENCING NEW TABLE A
 CREATE TRIGGER "project_removed" AFTER DELETE ON "project" REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION "take_from_organization_size"();
 
--- Pages in the orders lists have.
+-- Indexes for the sort orders of lists.
 CREATE INDEX "user_is_active_id_idx" ON "user"("is_active", "id");
 CREATE INDEX "membership_organization_id_updated_at_id_idx" ON "membership"("organization_id", "updated_at", "id");
 CREATE INDEX "membership_organization_id_level_id_idx" ON "membership"("organization_id", "level", "id");
 CREATE INDEX "project_organization_id_id_idx" ON "project"("organization_id", "id");
 
--- A stored offset belongs to one log ------------------------------------------------------------------------------------
+-- Consumer positions: a stored offset belongs to one log --------------------------------------------------------------
 
--- Where a consumer group goes on in one log. Written in the transaction that stores the effects of the records before it.
+-- The position at which a consumer group continues in one log. Written in the transaction that stores the effects of
+-- the preceding records.
 CREATE TABLE "consumer_position" (
     "topic" TEXT NOT NULL,
     "partition" INTEGER NOT NULL,
     "group" TEXT NOT NULL,
-    -- Cluster and topic of Kafka, or the partition's log_id in PostgreSQL: another one is another log.
+    -- Kafka cluster and topic, or the partition's log_id in PostgreSQL. A different value is a different log.
     "log" TEXT NOT NULL,
     "next_offset" BIGINT NOT NULL,
-    -- Offset, time and checksum of the record before next_offset: another one there means that the log was truncated.
+    -- Offset, time and checksum of the record before next_offset. A different record at that offset means that the log
+    -- was truncated.
     "record_before" TEXT,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "consumer_position_pkey" PRIMARY KEY ("topic", "partition", "group", "log")
 );
 
--- How many mails an organization has sent in the hour it last sent one: there is a limit for each hour of the clock.
+-- How many emails an organization has sent in the most recent hour with an email. The limit applies to each clock hour.
 
 CREATE TABLE "organization_mail_hour" (
     "organization_id" UUID NOT NULL,
@@ -1113,7 +1129,7 @@ CREATE TABLE "organization_mail_hour" (
 );
 ALTER TABLE "organization_mail_hour" ADD CONSTRAINT "organization_mail_hour_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Project API keys that were replaced: records that wait in the log may know their environment by nothing else ----------
+-- Replaced project API keys: for waiting records, they may be the only way to find the environment --------------------
 
 CREATE TABLE "former_project_key" (
     "token" TEXT NOT NULL,
@@ -1128,7 +1144,7 @@ CREATE INDEX "former_project_key_environment_id_idx" ON "former_project_key"("en
 ALTER TABLE "former_project_key" ADD CONSTRAINT "former_project_key_environment_id_fkey"
     FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Triggers, so that no way of changing a key can forget it: API, command line, or a hand in the database.
+-- A trigger, so that every change of a key is recorded: by the API, the CLI or direct SQL.
 
 CREATE FUNCTION "keep_former_project_key"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -1143,9 +1159,9 @@ $$;
 CREATE TRIGGER "environment_key_replaced" AFTER UPDATE OF "api_token" ON "environment"
     FOR EACH ROW WHEN (OLD."api_token" <> NEW."api_token") EXECUTE FUNCTION "keep_former_project_key"();
 
--- What gateways and consumers remember of projects is announced as changed (packages/contracts, project-changes.ts) -----
+-- Notifications about changes of data that gateways and consumers cache (packages/contracts, project-changes.ts) ------
 
--- What does not fit into a notification becomes "anything may have changed".
+-- A message that does not fit into a notification becomes "anything may have changed".
 CREATE FUNCTION "notify_project_change"("environment_id" INTEGER, "tokens" TEXT[]) RETURNS void LANGUAGE sql AS $$
     SELECT pg_notify('millrace_project_changes', CASE WHEN octet_length(message) < 7900 THEN message ELSE '{}' END)
       FROM (SELECT json_build_object('environment_id', "environment_id", 'tokens', "tokens")::text AS message) AS built
@@ -1167,7 +1183,7 @@ $$;
 CREATE TRIGGER "environment_added_or_removed" AFTER INSERT OR DELETE ON "environment"
     FOR EACH ROW EXECUTE FUNCTION "announce_environment_change"();
 
--- Not for the note of the first event, which consumers write and nobody remembers wrongly.
+-- Ignores the flag for the first event, which consumers set and no cache depends on.
 CREATE TRIGGER "environment_changed" AFTER UPDATE ON "environment"
     FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.* AND OLD."ingested_event" = NEW."ingested_event")
     EXECUTE FUNCTION "announce_environment_change"();
@@ -1195,8 +1211,8 @@ $$;
 CREATE TRIGGER "ingestion_restriction_changed" AFTER INSERT OR UPDATE OR DELETE ON "ingestion_restriction"
     FOR EACH ROW EXECUTE FUNCTION "announce_restriction_change"();
 
--- Salts of the ids that stand for visitors without cookies (services/event-consumer/src/cookieless) ---------------------
--- One for each calendar day, whatever the time zone. Once it is deleted nobody can tell who an id stood for.
+-- Salts for the ids of cookieless visitors (services/event-consumer/src/cookieless) -----------------------------------
+-- One for each calendar day in any time zone. Once it is deleted, ids cannot be traced back to visitors.
 
 CREATE TABLE "cookieless_salt" (
     "day" TEXT NOT NULL,
@@ -1206,22 +1222,22 @@ CREATE TABLE "cookieless_salt" (
     CONSTRAINT "cookieless_salt_pkey" PRIMARY KEY ("day")
 );
 
--- Deleted persons ------------------------------------------------------------------------------------------------------
--- The person and its ids go with the request; the delivery worker removes what is left of it in portions. What stays for
--- a while is which ids were deleted, as hashes: events that still wait in the log must not bring the person back, and an
--- id that comes back starts a new person.
+-- Deleted persons -----------------------------------------------------------------------------------------------------
+-- The person and its ids are deleted with the request. The delivery worker deletes the remaining data in portions.
+-- Hashes of the deleted ids are kept for a while: events that still wait in the log must not restore the person, and an
+-- id that is used again starts a new person.
 
 CREATE TABLE "person_deletion" (
     "id" UUID NOT NULL,
     "project_id" INTEGER NOT NULL,
     "person_uuid" UUID NOT NULL,
-    -- Otherwise events stay, without what they hold of the person.
+    -- Otherwise events stay, without personal data.
     "delete_events" BOOLEAN NOT NULL,
     "requested_at" TIMESTAMPTZ(3) NOT NULL,
-    -- The first transaction that cannot have seen the person any more; null until the worker first looks.
+    -- The first transaction that cannot have seen the person. Null until the worker first processes the row.
     "horizon" BIGINT,
     "attempt_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- Deleted or stripped so far.
+    -- The number of events deleted or stripped so far.
     "events" BIGINT NOT NULL DEFAULT 0,
     "finished_at" TIMESTAMPTZ(3),
     CONSTRAINT "person_deletion_pkey" PRIMARY KEY ("id")
@@ -1234,14 +1250,14 @@ CREATE TABLE "deleted_distinct_id" (
     "id_hash" BYTEA NOT NULL,
     "deletion_id" UUID NOT NULL,
     "person_uuid" UUID NOT NULL,
-    -- Of the mapping that was deleted.
+    -- The version of the deleted mapping.
     "version" BIGINT NOT NULL,
     "deleted_at" TIMESTAMPTZ(3) NOT NULL,
-    -- Null once nothing of it is left.
+    -- Null once all its data is deleted.
     "distinct_id" TEXT,
-    -- Its events up to this time are done.
+    -- Its events up to this time have been processed.
     "done_until" TIMESTAMPTZ(3),
-    -- Of the mapping that was deleted.
+    -- From the deleted mapping.
     "split_from" UUID,
     CONSTRAINT "deleted_distinct_id_pkey" PRIMARY KEY ("project_id", "id_hash", "deletion_id")
 );
@@ -1249,7 +1265,7 @@ CREATE INDEX "deleted_distinct_id_deletion_id_idx" ON "deleted_distinct_id"("del
 
 -- Insights and dashboards. `project_id` is the id of the environment that owns the data -------------------------------
 
--- What clients wrote is JSON, not JSONB: it comes back with the keys in their order.
+-- JSON from clients is stored as JSON instead of JSONB, to keep the order of keys.
 CREATE TABLE "insight" (
     "id" SERIAL NOT NULL,
     "project_id" INTEGER NOT NULL,
@@ -1267,7 +1283,7 @@ CREATE TABLE "insight" (
     "last_modified_by_id" INTEGER,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- When name, description or query changed last.
+    -- When name, description or query last changed.
     "last_modified_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "insight_pkey" PRIMARY KEY ("id")
@@ -1299,7 +1315,7 @@ CREATE TABLE "dashboard" (
     "filters" JSON NOT NULL DEFAULT '{}',
     "variables" JSON,
     "tags" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
-    -- 21: everybody of the project may change it; 37: who made it, and administrators.
+    -- 21: all project members may edit it. 37: only the creator and administrators.
     "restriction_level" INTEGER NOT NULL DEFAULT 21,
     "breakdown_colors" JSON,
     "data_color_theme_id" INTEGER,
@@ -1340,7 +1356,8 @@ CREATE INDEX "annotation_insight_id_idx" ON "annotation"("insight_id");
 CREATE INDEX "annotation_dashboard_id_idx" ON "annotation"("dashboard_id");
 CREATE INDEX "annotation_created_by_id_idx" ON "annotation"("created_by_id");
 
--- An insight on a dashboard, or a text. A tile of an insight that was taken off keeps its row, and so its layout.
+-- An insight on a dashboard, or a text. When an insight is removed from a dashboard, its tile keeps its row and so its
+-- layout.
 CREATE TABLE "dashboard_tile" (
     "id" SERIAL NOT NULL,
     "dashboard_id" INTEGER NOT NULL,
@@ -1352,7 +1369,7 @@ CREATE TABLE "dashboard_tile" (
     "filters_overrides" JSON,
     "show_description" BOOLEAN,
     "transparent_background" BOOLEAN,
-    -- Of the text.
+    -- For a text tile.
     "created_by_id" INTEGER,
     "last_modified_by_id" INTEGER,
     "last_modified_at" TIMESTAMPTZ(6),
@@ -1397,7 +1414,7 @@ ALTER TABLE "dashboard_tile" ADD CONSTRAINT "dashboard_tile_created_by_id_fkey"
 ALTER TABLE "dashboard_tile" ADD CONSTRAINT "dashboard_tile_last_modified_by_id_fkey"
     FOREIGN KEY ("last_modified_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
--- Feature flags, cohorts, early access features. `project_id` is the id of the environment that owns the data ----------
+-- Feature flags, cohorts, early access features. `project_id` is the id of the environment that owns the data ---------
 
 CREATE TABLE "feature_flag" (
     "id" SERIAL NOT NULL,
@@ -1429,12 +1446,12 @@ CREATE TABLE "feature_flag" (
     CONSTRAINT "feature_flag_pkey" PRIMARY KEY ("id")
 );
 
--- A deleted flag keeps its row, and does not keep its key from others.
+-- A deleted flag keeps its row, but its key can be used again.
 CREATE UNIQUE INDEX "feature_flag_live_key" ON "feature_flag"("project_id", "key") WHERE NOT "deleted";
 CREATE INDEX "feature_flag_project_id_created_at_id_idx" ON "feature_flag"("project_id", "created_at", "id");
 CREATE INDEX "feature_flag_created_by_id_idx" ON "feature_flag"("created_by_id");
 CREATE INDEX "feature_flag_last_modified_by_id_idx" ON "feature_flag"("last_modified_by_id");
--- Flags with encrypted payloads are few; the worker looks for those of an older key all the time.
+-- Few flags have encrypted payloads, and the worker often searches them for outdated keys.
 CREATE INDEX "feature_flag_encrypted" ON "feature_flag"("id") WHERE "has_encrypted_payloads";
 
 CREATE TABLE "cohort" (
@@ -1450,14 +1467,14 @@ CREATE TABLE "cohort" (
     "deleted" BOOLEAN NOT NULL DEFAULT false,
     "version" INTEGER NOT NULL DEFAULT 1,
     "count" INTEGER,
-    -- When the delivery worker counts its persons next; null: not until it is changed.
+    -- When the delivery worker next counts its persons. Null: not until it is changed.
     "calculate_at" TIMESTAMPTZ(3),
     "last_calculation" TIMESTAMPTZ(3),
     "errors_calculating" INTEGER NOT NULL DEFAULT 0,
     "created_by_id" INTEGER,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- From what the delivery worker fills a static cohort that was made as a copy: `{"cohort": 7}` or `{"flag": 7}`. Null when
-    -- it is filled, and for every other cohort.
+    -- The source from which the delivery worker fills a static copy: `{"cohort": 7}` or `{"flag": 7}`. Null once it is
+    -- filled, and for all other cohorts.
     "fill_from" JSONB,
 
     CONSTRAINT "cohort_pkey" PRIMARY KEY ("id")
@@ -1483,7 +1500,7 @@ CREATE INDEX "cohort_calculation_cohort_id_started_at_id_idx" ON "cohort_calcula
 ALTER TABLE "cohort_calculation" ADD CONSTRAINT "cohort_calculation_cohort_id_fkey"
     FOREIGN KEY ("cohort_id") REFERENCES "cohort"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Members of static cohorts. Rows of persons: consumers write them on a merge, so they know no foreign keys.
+-- Members of static cohorts. No foreign keys, because consumers write the rows when persons are merged.
 CREATE TABLE "cohort_member" (
     "project_id" INTEGER NOT NULL,
     "cohort_id" INTEGER NOT NULL,
@@ -1495,7 +1512,7 @@ CREATE TABLE "cohort_member" (
 
 CREATE INDEX "cohort_member_project_id_person_uuid_idx" ON "cohort_member"("project_id", "person_uuid");
 
--- The id a person's bucket of a flag is made of, where the flag keeps the experience across authentication. Written once.
+-- The id from which a person's bucket is computed, for flags that persist across authentication. Written once.
 CREATE TABLE "feature_flag_hash_key" (
     "project_id" INTEGER NOT NULL,
     "person_uuid" UUID NOT NULL,
@@ -1513,7 +1530,7 @@ CREATE TABLE "early_access_feature" (
     "description" TEXT NOT NULL DEFAULT '',
     "stage" TEXT NOT NULL,
     "documentation_url" TEXT NOT NULL DEFAULT '',
-    -- What SDKs get with the feature.
+    -- Custom data that SDKs receive with the feature.
     "payload" JSONB NOT NULL DEFAULT '{}',
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
@@ -1526,8 +1543,8 @@ CREATE INDEX "early_access_feature_project_id_created_at_id_idx" ON "early_acces
 ALTER TABLE "early_access_feature" ADD CONSTRAINT "early_access_feature_feature_flag_id_fkey"
     FOREIGN KEY ("feature_flag_id") REFERENCES "feature_flag"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Secret keys (phs_) that read a project's definitions; only their hashes. A rolled key stays valid as the backup until
--- it is removed or the next roll.
+-- Secret keys (phs_) with which clients read a project's flag definitions. Only hashes are stored. A rolled key stays
+-- valid as the backup until it is deleted or the next roll.
 CREATE TABLE "project_secret_key" (
     "project_id" INTEGER NOT NULL,
     "slot" TEXT NOT NULL,
@@ -1544,8 +1561,8 @@ CREATE INDEX "project_secret_key_created_by_id_idx" ON "project_secret_key"("cre
 
 ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_slot_check" CHECK ("slot" IN ('primary', 'backup'));
 
--- The version of all that an evaluation of a project's flags rests on: flags, dynamic cohorts, group types, time zone.
--- Triggers, so that no way of changing them can forget it; who keeps definitions in memory asks for newer versions only.
+-- The version of everything on which flag evaluation depends: flags, dynamic cohorts, group types and time zone.
+-- Triggers record every change. Processes that cache definitions load only newer versions.
 CREATE TABLE "flag_definitions_version" (
     "project_id" INTEGER NOT NULL,
     "version" BIGINT NOT NULL DEFAULT 1,
@@ -1561,7 +1578,7 @@ CREATE FUNCTION "notify_flags_change"("environment_id" INTEGER) RETURNS void LAN
                      json_build_object('environment_id', "environment_id", 'tokens', '[]'::json, 'flags', true)::text)
 $$;
 
--- Of an environment that is being deleted nothing is left to announce but its own end.
+-- For an environment that is being deleted, nothing is announced except its own deletion.
 CREATE FUNCTION "next_flag_definitions_version"("environment_id" INTEGER) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO "flag_definitions_version" AS held ("project_id", "changed_at")
@@ -1572,7 +1589,8 @@ BEGIN
 END
 $$;
 
--- Once per statement and project: once per row would walk over all former versions of the row again, 10,000 times for 10,000 flags.
+-- Once per statement and project. Once per row would scan all former versions of the version row again, 10,000 times
+-- for 10,000 flags.
 CREATE FUNCTION "flag_definitions_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM "next_flag_definitions_version"(touched."project_id")
@@ -1586,7 +1604,7 @@ CREATE TRIGGER "feature_flag_added" AFTER INSERT ON "feature_flag" REFERENCING N
 CREATE TRIGGER "feature_flag_removed" AFTER DELETE ON "feature_flag" REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION "flag_definitions_changed"();
 
--- Not for the time of its last call, which is no part of the definition.
+-- Ignores the time of the last call, which is not part of the definition.
 CREATE FUNCTION "flags_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM "next_flag_definitions_version"(touched."project_id")
@@ -1606,7 +1624,7 @@ CREATE TRIGGER "cohort_added" AFTER INSERT ON "cohort" REFERENCING NEW TABLE AS 
 CREATE TRIGGER "cohort_removed" AFTER DELETE ON "cohort" REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION "flag_definitions_changed"();
 
--- Not for how many persons are in it.
+-- Ignores the number of persons.
 CREATE FUNCTION "cohorts_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM "next_flag_definitions_version"(touched."project_id")
@@ -1668,7 +1686,7 @@ CREATE TRIGGER "group_type_removed" AFTER DELETE ON "group_type_mapping" REFEREN
 CREATE TRIGGER "environment_clocks_changed" AFTER UPDATE OF "timezone" ON "environment"
     FOR EACH ROW WHEN (OLD."timezone" <> NEW."timezone") EXECUTE FUNCTION "flag_clocks_changed"();
 
--- Gateways remember which features persons may enrol in, as they remember flags.
+-- Gateways cache early access features like flags.
 CREATE FUNCTION "announce_early_access_change"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM "notify_flags_change"(CASE WHEN TG_OP = 'DELETE' THEN OLD."project_id" ELSE NEW."project_id" END);
@@ -1679,12 +1697,12 @@ $$;
 CREATE TRIGGER "early_access_feature_changed" AFTER INSERT OR UPDATE OR DELETE ON "early_access_feature"
     FOR EACH ROW EXECUTE FUNCTION "announce_early_access_change"();
 
--- What ClickHouse reads here (`EVENT_STORE=clickhouse`): its own role needs no more than these. Times are milliseconds, which no
--- time zone of a session changes.
+-- Views for ClickHouse (`EVENT_STORE=clickhouse`). Its role needs access only to these. Times are milliseconds, which
+-- do not depend on the time zone of a session.
 CREATE SCHEMA "clickhouse";
 CREATE VIEW "clickhouse"."person" AS
 SELECT project_id, uuid, properties, is_identified, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms FROM "person";
--- Ids that were moved to another person than the one they made.
+-- Ids that belong to a different person than the one derived from them.
 CREATE VIEW "clickhouse"."person_override" AS
 SELECT project_id, distinct_id, person_uuid FROM "person_distinct_id" WHERE version > 0;
 CREATE VIEW "clickhouse"."person_distinct_id" AS SELECT project_id, distinct_id, person_uuid FROM "person_distinct_id";
@@ -1700,24 +1718,24 @@ SELECT project_id, (extract(epoch FROM timestamp) * 1000)::bigint AS timestamp_m
        (extract(epoch FROM created_at) * 1000)::bigint AS created_ms, created_at
   FROM "event";
 
--- How far the events of the other store follow those that are stored here, and what of them is to be taken away there.
+-- The progress of copying events to another store, and the events that must be deleted there.
 CREATE TABLE "event_store_copy" (
     "store" TEXT NOT NULL,
-    -- Events that were stored before it are there; null: none yet.
+    -- All events stored before this time have been copied. Null: none yet.
     "copied_until" TIMESTAMPTZ(3),
-    -- Whoever copies holds it until then; null: nobody does.
+    -- A copying process holds the claim until this time. Null: no process does.
     "claimed_until" TIMESTAMPTZ(3),
     CONSTRAINT "event_store_copy_pkey" PRIMARY KEY ("store")
 );
 CREATE TABLE "event_store_removal" (
     "id" BIGINT GENERATED ALWAYS AS IDENTITY,
     "project_id" INTEGER NOT NULL,
-    -- Null: all of the project.
+    -- Null: all events of the project.
     "distinct_id" TEXT,
-    -- Of a deleted person: only what was captured or stored before, or carries its uuid; null: all.
+    -- For a deleted person: only events that were captured or stored before, or that have its UUID. Null: all.
     "person_uuid" UUID,
     "requested_at" TIMESTAMPTZ(3),
-    -- The events stay, without what they hold of the person.
+    -- The events stay, without personal data.
     "keeps_events" BOOLEAN NOT NULL DEFAULT false,
     CONSTRAINT "event_store_removal_pkey" PRIMARY KEY ("id")
 );

@@ -1,6 +1,6 @@
 import type { Sql } from '../transaction.ts';
 
-/** The position of a record in the log it came from: the name of its dead letter. */
+/** The position of a record in its original topic, which identifies its dead letter. */
 export interface DeadLetterPosition {
   topic: string;
   partition: number;
@@ -9,7 +9,10 @@ export interface DeadLetterPosition {
 
 export type DeadLetterDecision = 'replayed' | 'discarded';
 
-/** Notes what was decided, in one statement; a later decision about the same letter replaces the former. */
+/**
+ * Stores a decision about dead letters in one statement. A later decision about the same dead letter replaces the
+ * earlier one.
+ */
 export async function decideDeadLetters(
   sql: Sql,
   positions: DeadLetterPosition[],
@@ -31,13 +34,16 @@ export async function decideDeadLetters(
   );
 }
 
-/** What was decided about the letter of a position, and when: one that was given up later is another letter. */
+/**
+ * The decision about the dead letter at a position, and when it was made. A record that is dead-lettered after that
+ * time is a new dead letter.
+ */
 export interface DecidedDeadLetter {
   decision: DeadLetterDecision;
   at: Date;
 }
 
-/** All decisions, by `deadLetterName`. */
+/** Returns all decisions, by `deadLetterName`. */
 export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, DecidedDeadLetter>> {
   const rows = await sql.query<{
     topic: string;
@@ -54,7 +60,7 @@ export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, Dec
   );
 }
 
-/** `events.live/3/1042`. */
+/** For example `events.live/3/1042`. */
 export function deadLetterName({ topic, partition, offset }: DeadLetterPosition): string {
   return `${topic}/${partition}/${offset}`;
 }

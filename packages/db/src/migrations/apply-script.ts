@@ -1,23 +1,23 @@
-/** Applies one migration beside services that use its tables. */
+/** Applies one migration while services use its tables. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@millrace/runtime';
 import type pg from 'pg';
 
-/** The first line of a migration that builds an index beside those who write. */
+/** The first line of a migration that builds an index concurrently, without blocking writes. */
 const concurrently = /^-- concurrently\s*\n/;
 
-/** The engine would do this in a statement of its own, after the script. */
+/** The engine would run this in a separate statement after the script. */
 const finishRecord = `
 UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
 
 /**
- * Applies one migration while services run. As one transaction with its record, which gives way to those who use its tables.
+ * Applies one migration while services run. The script and its record form one transaction, which backs off when its
+ * tables are in use.
+ * A script that begins with the line `-- concurrently` contains a single `CREATE INDEX CONCURRENTLY "name" ON "table"`,
+ * which PostgreSQL does not allow in a transaction. It is recorded when the index is complete.
  *
- * A script that begins with the line `-- concurrently` holds one `CREATE INDEX CONCURRENTLY "name" ON "table"` and nothing else,
- * which PostgreSQL does not take in a transaction. It is recorded when the index is whole.
- *
- * @throws AppError `conflict` naming the oldest transactions when the tables were not free in time.
+ * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for too long.
  */
 export async function applyScript(pool: pg.Pool, script: string, patience: LockPatience): Promise<void> {
   if (!concurrently.test(script)) return runGivingWay(pool, `${script}\n;${finishRecord}`, patience);
@@ -28,19 +28,19 @@ export async function applyScript(pool: pg.Pool, script: string, patience: LockP
 interface Index {
   name: string;
   table: string;
-  /** `CREATE INDEX` or `CREATE UNIQUE INDEX`. */
   create: string;
-  /** What stands behind the table: the method, the columns. */
+  /** The text after the table: the method and the columns. */
   definition: string;
 }
 
 const statement = /^(CREATE (?:UNIQUE )?INDEX) CONCURRENTLY "([^"]+)" ON "([^"]+)"\s*([^;]+)/m;
 
 /**
- * Builds the index of a migration `-- concurrently`. It waits for every transaction that has seen the table, and keeps nobody
- * from writing meanwhile. An index that is whole stays as it is; of one that an interrupted attempt left, only what is missing is built.
+ * Builds the index of a `-- concurrently` migration. It waits for every transaction that has seen the table, and does
+ * not block writes meanwhile. A complete index is left as it is. If an earlier attempt was interrupted, only the
+ * missing parts are built.
  *
- * @throws AppError `internal` when the script is another.
+ * @throws AppError `internal` if the script has a different form.
  */
 async function buildIndex(pool: pg.Pool, script: string, patience: LockPatience): Promise<void> {
   const index = readIndex(script);
@@ -66,8 +66,9 @@ async function buildOnTable(pool: pg.Pool, { name, table, create, definition }: 
 }
 
 /**
- * PostgreSQL builds none beside writers on a table and all of its partitions. On the table alone it is made in a moment, and
- * from then on new partitions come with it; it is valid once one of each partition has been attached.
+ * PostgreSQL cannot build an index concurrently on a table and all its partitions. Creating it on the parent table
+ * alone takes only a moment, and new partitions then get it automatically. It becomes valid once an index of each
+ * partition is attached.
  */
 async function buildOnPartitions(pool: pg.Pool, index: Index, patience: LockPatience): Promise<void> {
   const { name, table, create, definition } = index;
@@ -79,7 +80,7 @@ async function buildOnPartitions(pool: pg.Pool, index: Index, patience: LockPati
   }
 }
 
-/** As PostgreSQL names them: `event_2026_11_created_at_idx`. */
+/** Follows PostgreSQL's own naming: `event_2026_11_created_at_idx`. */
 function nameOn(partition: string, { name, table }: Index): string {
   return partition + (name.startsWith(table) ? name.slice(table.length) : `_${name}`);
 }
@@ -115,13 +116,13 @@ async function partitionsWithout(pool: pg.Pool, { name, table }: Index): Promise
 
 export interface LockPatience {
   /**
-   * How long one statement waits for a table that is in use. Everybody who comes later waits behind it, even readers,
-   * so it gives up soon and comes again.
+   * How long one statement waits for a table in use. Later queries wait behind it, even reads, so it gives up quickly
+   * and tries again.
    */
   waitMs: number;
-  /** Between two attempts. */
+  /** The pause between two attempts. */
   pauseMs: number;
-  /** How long it comes again before the migration has failed. */
+  /** How long to retry before the migration fails. */
   giveUpMs: number;
 }
 
@@ -130,10 +131,10 @@ export const usualLockPatience: LockPatience = { waitMs: 100, pauseMs: 1_000, gi
 const lockNotAvailable = '55P03';
 
 /**
- * Runs statements as one transaction beside those who use the tables: when one is in use, it steps back, lets those pass
- * who wait, and tries again as a whole.
+ * Runs statements as one transaction without blocking services. If a table is in use, it rolls back, lets waiting
+ * queries pass, and tries again.
  *
- * @throws AppError `conflict` naming the oldest transactions when the tables were not free in `giveUpMs`.
+ * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for `giveUpMs`.
  */
 async function runGivingWay(pool: pg.Pool, statements: string, patience: LockPatience): Promise<void> {
   const transaction = `SET LOCAL lock_timeout = ${patience.waitMs};\n${statements}`;

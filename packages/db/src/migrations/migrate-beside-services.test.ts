@@ -31,8 +31,8 @@ async function connect(): Promise<pg.Client> {
 const next = '29990101000000_next';
 const addColumn = 'ALTER TABLE person ADD COLUMN extra TEXT';
 
-describe('a migration of a table that is in use', () => {
-  test('steps back, so that others are served, and is applied once the table is free', async () => {
+describe('a migration of a table in use', () => {
+  test('backs off so that other queries run, and is applied once the table is free', async () => {
     const holder = await connect();
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM person');
@@ -43,7 +43,7 @@ describe('a migration of a table that is in use', () => {
     await eventually(async () => (await watcher.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0, {
       what: 'The wait for the table',
     });
-    // Behind one that waits for the table alone, nobody else gets it.
+    // Queries queue behind a statement that waits for the table, so they only run when it backs off.
     await watcher.query('SELECT 1 FROM person');
     await watcher.query(`INSERT INTO activity_log SELECT * FROM activity_log`);
 
@@ -51,7 +51,7 @@ describe('a migration of a table that is in use', () => {
     expect(await migrated).toEqual([next]);
   });
 
-  test('fails after a while with who is in the way, keeps nothing, and succeeds later', async () => {
+  test('fails after a while and names the blocking transaction, changes nothing, and succeeds later', async () => {
     const holder = await connect();
     await holder.query(`SET application_name = 'long report'`);
     await holder.query('BEGIN');
@@ -78,7 +78,7 @@ describe('an index that is built concurrently', () => {
     return rows.map(({ indisvalid }) => indisvalid);
   };
 
-  test('waits for open transactions, keeps nobody from writing, and lets a second process wait', async () => {
+  test('waits for open transactions without blocking writes, and makes a second process wait', async () => {
     const holder = await connect();
     await holder.query('BEGIN');
     await holder.query('UPDATE person SET version = version');
@@ -95,7 +95,7 @@ describe('an index that is built concurrently', () => {
     expect(await isValid(writer)).toEqual([true]);
   });
 
-  test('takes the place of what an interrupted attempt left', async () => {
+  test('replaces the remains of an interrupted attempt', async () => {
     const client = await connect();
     await client.query('CREATE INDEX "person_extra" ON "person" ("version")');
     await client.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'person_extra'::regclass`);
@@ -105,7 +105,7 @@ describe('an index that is built concurrently', () => {
     expect(await isValid(client)).toEqual([true]);
   });
 
-  test('stays as it is when it is whole', async () => {
+  test('is left unchanged when it is complete', async () => {
     const client = await connect();
     await client.query('CREATE INDEX "person_extra" ON "person" ("version")');
     const { rows: before } = await client.query(`SELECT 'person_extra'::regclass::oid AS oid`);
@@ -116,7 +116,7 @@ describe('an index that is built concurrently', () => {
     expect(after).toEqual(before);
   });
 
-  test('has a name and a table, or the migration is refused', async () => {
+  test('is rejected without a name and a table', async () => {
     prisma.write(next, '-- concurrently\nSELECT 1;');
     await expect(migrate(database.url, prisma.directory)).rejects.toThrow('CREATE INDEX CONCURRENTLY');
   });
@@ -131,7 +131,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
   const addEvent = (client: pg.Client) =>
     client.query(`INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
       VALUES (1, '2026-10-05Z', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now())`);
-  /** Which are there, and whether they may be used. */
+  /** Returns the existing indexes and whether they are valid. */
   const indexes = async (client: pg.Client): Promise<Record<string, boolean>> => {
     const { rows } = await client.query(
       `SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
@@ -141,7 +141,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
   };
   const whole = { event_2026_10_extra: true, event_before_2015_extra: true, event_extra: true };
 
-  test('keeps nobody from writing', async () => {
+  test('does not block writes', async () => {
     const holder = await connect();
     await addMonth(holder, 10);
     await addEvent(holder);
@@ -160,7 +160,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
     expect(await indexes(writer)).toEqual(whole);
   });
 
-  test('gives way to those who hold the table itself', async () => {
+  test('backs off while the table itself is locked', async () => {
     const holder = await connect();
     await holder.query('BEGIN; LOCK TABLE event IN ROW EXCLUSIVE MODE');
     prisma.write(next, index);
@@ -170,7 +170,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
     expect(await migrate(database.url, prisma.directory, impatient)).toEqual([next]);
   });
 
-  test('is finished after an interrupted attempt, and comes with new months meanwhile', async () => {
+  test('is completed after an interrupted attempt, also for months that were added since', async () => {
     const client = await connect();
     await addMonth(client, 10);
     await client.query('CREATE INDEX "event_extra" ON ONLY "event" USING BRIN ("captured_at")');

@@ -24,14 +24,14 @@ afterEach(async () => {
   prisma.remove();
 });
 
-/** Without any table, or as all migrations leave it. */
+/** Opens a database without tables, or with all migrations applied. */
 async function open({ isMigrated }: { isMigrated: boolean }): Promise<void> {
   database = await createTestDatabase({ isMigrated });
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
 }
 
-/** What a process of its own prints. @throws when it does not end with 0. */
+/** Runs a script in a separate process and returns its output. @throws if the exit code is not 0. */
 async function runScript(script: string, prismaDirectory: string): Promise<string> {
   const args = ['--import', 'tsx', '--input-type=module', '-e', script, database.url, prismaDirectory];
   const cwd = fileURLToPath(new URL('../..', import.meta.url));
@@ -42,14 +42,14 @@ const exists = async (table: string) =>
   (await client.query('SELECT to_regclass($1) IS NOT NULL AS exists', [table])).rows[0].exists as boolean;
 
 describe('migrate', () => {
-  test('fills an empty database, and has nothing to do the second time', async () => {
+  test('sets up an empty database, and does nothing the second time', async () => {
     await open({ isMigrated: false });
     expect(await migrate(database.url, prismaDirectory)).toContain(firstMigration);
     expect(await exists('event')).toBe(true);
     expect(await migrate(database.url, prismaDirectory)).toEqual([]);
   });
 
-  test('is done once when several processes start it together, and lets each of them end', async () => {
+  test('runs once when several processes start it at the same time, and lets each of them exit', async () => {
     await open({ isMigrated: false });
     const script = `import { migrate } from './src/migrations/migrate.ts';
       const applied = await migrate(process.argv[1], process.argv[2]);
@@ -67,7 +67,7 @@ describe('migrate', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('is not taken for interrupted by a process that starts while it works', async () => {
+  test('is not treated as interrupted by a process that starts while it is running', async () => {
     await open({ isMigrated: true });
     prisma.write('29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(2)');
     const first = migrate(database.url, prisma.directory);
@@ -80,7 +80,7 @@ describe('migrate', () => {
     expect(await Promise.all([first, migrate(database.url, prisma.directory)])).toEqual([['29990101000000_next'], []]);
   });
 
-  test('says what happened when PostgreSQL ends all its connections in the middle', async () => {
+  test('reports what happened when PostgreSQL terminates all its connections', async () => {
     await open({ isMigrated: true });
     prisma.write('29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(60)');
     const script = `import { migrate } from './src/migrations/migrate.ts';
@@ -98,7 +98,7 @@ describe('migrate', () => {
     expect(await failing).toMatch(/failed: terminating connection due to administrator command/);
   });
 
-  test('names the migration that fails, keeps nothing of it and goes on once it is corrected', async () => {
+  test('names a failed migration, keeps none of its changes, and continues once it is corrected', async () => {
     await open({ isMigrated: false });
     prisma.write('29990101000000_next', 'CREATE TABLE half (id int);\nSELECT 1/0; -- never');
 
@@ -115,7 +115,7 @@ describe('migrate', () => {
     expect(await exists('half')).toBe(true);
   });
 
-  test('goes on after a process that died before its script was kept', async () => {
+  test('continues after a process that died before its script was committed', async () => {
     await open({ isMigrated: true });
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('x', 'y', '29990101000000_next')`,
@@ -126,9 +126,9 @@ describe('migrate', () => {
     expect(await exists('whole')).toBe(true);
   });
 
-  test('goes on after a process that died right after its script was kept', async () => {
+  test('continues after a process that died right after its script was committed', async () => {
     await open({ isMigrated: true });
-    // What the engine writes after the script fails, as if its process had ended there.
+    // The engine's update after the script fails, as if its process had died at that point.
     prisma.write(
       '29990101000000_next',
       `CREATE TABLE whole (id int);
@@ -144,11 +144,11 @@ describe('migrate', () => {
   });
 });
 
-describe('a database of a build before the first release is refused, and left as it is', () => {
+describe('a database of a pre-release version', () => {
   test.each([
-    ['with the migrations it had', `UPDATE _prisma_migrations SET migration_name = '20261121000000_first_landing'`],
-    ['with another text of the first', `UPDATE _prisma_migrations SET checksum = 'of another text'`],
-  ])('%s', async (_, change) => {
+    ['with its old migrations', `UPDATE _prisma_migrations SET migration_name = '20261121000000_first_landing'`],
+    ['with a different first migration', `UPDATE _prisma_migrations SET checksum = 'of another text'`],
+  ])('is rejected and left unchanged: %s', async (_, change) => {
     await open({ isMigrated: true });
     await client.query(change);
     prisma.write('29990101000000_next', 'CREATE TABLE next (id int)');
@@ -160,7 +160,7 @@ describe('a database of a build before the first release is refused, and left as
     expect(await exists('next')).toBe(false);
   });
 
-  test('not one that a later build has migrated further', async () => {
+  test('is not confused with a database that a newer version has migrated further', async () => {
     await open({ isMigrated: true });
     prisma.write('29990101000000_next', 'CREATE TABLE next (id int)');
     await migrate(database.url, prisma.directory);
@@ -171,11 +171,11 @@ describe('a database of a build before the first release is refused, and left as
 describe('the schema of the typed client', () => {
   beforeEach(() => open({ isMigrated: true }));
 
-  test('agrees with the migrations', async () => {
+  test('matches the migrations', async () => {
     expect(await schemaDrift(database.url, prismaDirectory)).toBe('');
   });
 
-  test('agrees whatever partitions there are', async () => {
+  test('matches whatever partitions exist', async () => {
     await client.query(
       `CREATE TABLE event_2026_01 PARTITION OF event FOR VALUES FROM ('2026-01-01T00:00:00Z') TO ('2026-02-01T00:00:00Z')`,
     );
@@ -188,12 +188,12 @@ describe('the schema of the typed client', () => {
     ['an index', 'CREATE INDEX extra ON person (main_distinct_id)', /"extra"/],
     ['another type', 'ALTER TABLE person ALTER COLUMN version TYPE INTEGER', /"version"/],
     ['a lost default', 'ALTER TABLE environment ALTER COLUMN id DROP DEFAULT', /"environment"/],
-  ])('does not agree with %s that only the migrations have', async (_, change, expected) => {
+  ])('does not match if only the migrations have %s', async (_, change, expected) => {
     await client.query(change);
     expect(await schemaDrift(database.url, prismaDirectory)).toMatch(expected);
   });
 
-  test('does not agree when it alone has a column', async () => {
+  test('does not match if only the schema has a column', async () => {
     const file = join(prisma.directory, 'schema.prisma');
     writeFileSync(file, readFileSync(file, 'utf8').replace('model event {', 'model event {\n  extra String?'));
     expect(await schemaDrift(database.url, prisma.directory)).toMatch(/ALTER TABLE "event".*"extra"/s);

@@ -13,18 +13,17 @@ import { loadSchemaEngine, schemaEngineAdapter } from './schema-engine.ts';
 export const noFilter = { externalTables: [], externalEnums: [] };
 
 /**
- * Applies the migrations that are not in the database yet, in the order of their names, and records them in
- * `_prisma_migrations`. Needs no native engine. Several processes may start it at once: one works, the others wait.
- *
- * Each migration is sent as one script together with its record, so PostgreSQL keeps both or neither: a process killed
- * in the middle leaves nothing that a later run could not go on from. It gives way to services that are running: see
- * `applyScript`.
+ * Applies the migrations that the database does not have yet, in the order of their names, and records them in
+ * `_prisma_migrations`. Does not need a native engine. Several processes may call it at the same time: one works and
+ * the others wait.
+ * Each migration is sent as one script together with its record, so PostgreSQL commits both or neither, and a later run
+ * can continue after a process was killed. It backs off for running services, see `applyScript`.
  *
  * @param prismaDirectory the repository's `prisma/` folder.
- * @returns names of the migrations applied now.
- * @throws AppError `internal` naming the migration that failed, with PostgreSQL's error as its cause, `conflict` when a table
- * it changes was in use all the time; the migrations before it stay applied. `conflict` with the code `older_database` when
- * the tables are those of a build before the first release.
+ * @returns the names of the migrations that were applied now.
+ * @throws AppError `internal` that names the failed migration, with PostgreSQL's error as its cause, or `conflict` if a
+ * table stayed in use for too long. Earlier migrations remain applied. `conflict` with the code `older_database` if a
+ * pre-release version created the database.
  */
 export async function migrate(
   databaseUrl: string,
@@ -52,23 +51,24 @@ export async function migrate(
     try {
       return await applied;
     } catch (error) {
-      // The engine knows only that "an external error" happened.
+      // The engine only reports that "an external error" occurred.
       throw scriptError === undefined ? error : await migrationFailed(client, scriptError);
     }
   });
 }
 
-/** Any number that nothing else in this database uses. */
+/** An arbitrary number that nothing else in this database uses. */
 const migrationLock = 7_316_553;
 
 async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(connectionOfHours(databaseUrl));
-  // Without a listener an error while the script runs would end the process. The script's own connection tells what happened.
+  // Without a listener, a connection error while the script runs would end the process. The script's own connection
+  // reports the error.
   client.on('error', () => {});
   await client.connect();
   try {
-    // Asked again and again: to wait in PostgreSQL is an open transaction, and an index that is built beside those who
-    // write waits for all of them, while they would wait for it.
+    // Poll instead of waiting in PostgreSQL. A waiting query is an open transaction, and building an index concurrently
+    // waits for all open transactions: the two would wait for each other.
     while (!(await tryLock(client))) await sleep(250);
     return await work(client);
   } finally {
@@ -76,7 +76,7 @@ async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Clien
   }
 }
 
-/** A script may take hours, in which the network between must not forget the connections that wait for it. */
+/** A script may take hours. Keepalive prevents the network from dropping the connections that wait for it. */
 function connectionOfHours(databaseUrl: string): pg.ClientConfig {
   return { ...connectionConfig(databaseUrl), keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 }
@@ -86,7 +86,10 @@ async function tryLock(client: pg.Client): Promise<boolean> {
   return rows[0]?.locked === true;
 }
 
-/** A record without an end belongs to a script that PostgreSQL rolled back; the engine would wait for a person forever. */
+/**
+ * Marks records without an end as rolled back, because PostgreSQL rolled back their scripts. The engine would otherwise
+ * refuse to continue until a person intervenes.
+ */
 async function forgetInterrupted(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') AS found`);
   if (rows[0]?.found === null) return;
@@ -96,9 +99,10 @@ async function forgetInterrupted(client: pg.Client): Promise<void> {
 }
 
 /**
- * Whether nothing is left to do, as at most starts: reading the engine in takes 80 MB and most of a second.
- * @throws AppError until the first release the first migration is edited in place, so a database that holds another text of
- * it, or none, cannot be brought up to date.
+ * Whether nothing is left to do, as in most starts. This check is separate because loading the engine takes 80 MB and
+ * almost a second.
+ * @throws AppError if the first migration is missing or has a different text. Until the first release it is edited in
+ * place, so such a database cannot be upgraded.
  */
 async function hasAll(client: pg.Client, { migrationDirectories }: MigrationList): Promise<boolean> {
   const [first] = migrationDirectories;

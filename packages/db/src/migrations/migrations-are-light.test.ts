@@ -4,11 +4,10 @@ import { copyOfPrisma, type PrismaCopy } from '../testing/prisma-copy.ts';
 import { migrate } from './migrate.ts';
 
 /**
- * Services run while a database is migrated, so no migration may keep a table that can be large for longer than a moment.
- * One that reads such a table as a whole, to rewrite it, to check it or to build an index, holds it for that long: with ten
- * million rows seconds to minutes. PostgreSQL counts such readings, and shows that a table has been rewritten.
- *
- * Everything that an installation of the last release has is exempt: move this on with every release.
+ * Services keep running during a migration, so no migration may block a table that can be large for longer than a
+ * moment. Reading such a table completely, to rewrite it, to check it or to build an index, blocks it for seconds to
+ * minutes with ten million rows. PostgreSQL counts these reads and shows whether a table was rewritten.
+ * Migrations up to the last release are exempt. Update this constant with every release.
  */
 const lastReleased = '20261123000000_init';
 
@@ -35,8 +34,8 @@ afterEach(async () => {
 });
 
 /**
- * Which large tables are read or written as a whole by the migrations of the copy that the database does not have yet, but for
- * indexes that are built beside those who write.
+ * Returns the large tables that the new migrations of the copy read or write completely, ignoring indexes that are
+ * built concurrently.
  */
 async function wholeTables(): Promise<string[]> {
   prisma.leaveOut(prisma.names().filter((name) => prisma.read(name).startsWith('-- concurrently\n')));
@@ -47,9 +46,9 @@ async function wholeTables(): Promise<string[]> {
 }
 
 /**
- * How often each table was read as a whole, and the files it is in: a table that is rewritten gets new ones. Asked by one who
- * was not connected before, since what is counted in a connection is known to all once it has ended: the server ends it after
- * the client has gone.
+ * Returns how often each table was read completely, and its files, which change when it is rewritten. Uses a new
+ * connection after all others have ended, because the server publishes a connection's counts when it ends, shortly
+ * after the client disconnects.
  */
 async function tableStates(): Promise<Record<string, string>> {
   const client = new pg.Client({ connectionString: database.url });
@@ -89,7 +88,7 @@ async function installLastRelease(): Promise<string[]> {
   return later;
 }
 
-test('no migration since the last release reads or writes a large table as a whole', async () => {
+test('no migration since the last release reads or writes a large table completely', async () => {
   expect(prisma.names()).toContain(lastReleased);
   await installLastRelease();
   expect(Object.keys(await tableStates()).sort()).toEqual([...tables].sort());
@@ -97,17 +96,17 @@ test('no migration since the last release reads or writes a large table as a who
 });
 
 test.each([
-  ['an index that keeps writers out', 'CREATE INDEX extra ON event (distinct_id)', 'event'],
+  ['an index that blocks writes', 'CREATE INDEX extra ON event (distinct_id)', 'event'],
   [
-    'a column whose default is another for each row',
+    'a column whose default differs for each row',
     'ALTER TABLE person ADD COLUMN extra UUID DEFAULT gen_random_uuid()',
     'person',
   ],
   ['another type', 'ALTER TABLE person ALTER COLUMN version TYPE NUMERIC', 'person'],
-  ['a check of what is stored', 'ALTER TABLE "group" ADD CONSTRAINT extra CHECK (created_at IS NOT NULL)', 'group'],
-  ['a column that may not be null any more', 'ALTER TABLE event ALTER COLUMN person_created_at SET NOT NULL', 'event'],
+  ['a check of existing rows', 'ALTER TABLE "group" ADD CONSTRAINT extra CHECK (created_at IS NOT NULL)', 'group'],
+  ['a column that becomes NOT NULL', 'ALTER TABLE event ALTER COLUMN person_created_at SET NOT NULL', 'event'],
   ['a change of all rows', 'UPDATE person_distinct_id SET version = version', 'person_distinct_id'],
-])('%s is found', async (_, sql, table) => {
+])('detects %s', async (_, sql, table) => {
   await installLastRelease();
   prisma.write('29990101000000_next', sql);
   expect(await wholeTables()).toEqual([table]);
@@ -115,10 +114,10 @@ test.each([
 
 test.each([
   ['a column without a default', 'ALTER TABLE event ADD COLUMN extra TEXT'],
-  ['a column with one default for all', `ALTER TABLE person ADD COLUMN extra TEXT NOT NULL DEFAULT 'none'`],
-  ['a check of what comes', 'ALTER TABLE event_identity ADD CONSTRAINT extra CHECK (uuid IS NOT NULL) NOT VALID'],
+  ['a column with one default for all rows', `ALTER TABLE person ADD COLUMN extra TEXT NOT NULL DEFAULT 'none'`],
+  ['a check of new rows only', 'ALTER TABLE event_identity ADD CONSTRAINT extra CHECK (uuid IS NOT NULL) NOT VALID'],
   ['a new table', 'CREATE TABLE extra (id INT PRIMARY KEY)'],
-])('%s is light', async (_, sql) => {
+])('allows %s', async (_, sql) => {
   await installLastRelease();
   prisma.write('29990101000000_next', sql);
   expect(await wholeTables()).toEqual([]);

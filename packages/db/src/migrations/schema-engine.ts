@@ -1,4 +1,4 @@
-/** Prisma's migration engine, loaded in plain Node, and the adapter it reads the database through. */
+/** Loads Prisma's migration engine in plain Node.js, and adapts the database connection for it. */
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -12,7 +12,9 @@ interface EngineBindings {
   __wbg_set_wasm(exports: unknown): void;
 }
 
-/** The part of the WebAssembly interface used here; Node has it, its type package does not name it. */
+/**
+ * The part of the WebAssembly interface that is used here. Node.js has it, but its type package does not declare it.
+ */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: unknown): Promise<{ instance: { exports: Record<string, unknown> } }>;
 };
@@ -20,8 +22,8 @@ declare const WebAssembly: {
 let loaded: Promise<typeof SchemaEngine> | undefined;
 
 /**
- * The migration engine, compiled to WebAssembly. Its package expects a bundler that understands
- * `import … from './x.wasm'`; plain Node does not, so the module is read and bound here by hand.
+ * Loads the migration engine, which is compiled to WebAssembly. Its package expects a bundler that understands `import
+ * … from './x.wasm'`. Plain Node.js does not, so this code reads and binds the module.
  */
 export function loadSchemaEngine(): Promise<typeof SchemaEngine> {
   loaded ??= load();
@@ -40,7 +42,7 @@ async function load(): Promise<typeof SchemaEngine> {
   return bindings.SchemaEngine;
 }
 
-/** The engine leaves the ten-second timer of its lock running. A process that has finished should not wait for it. */
+/** The engine leaves the ten-second timer of its lock running. A process that is done must not wait for it. */
 function withTimersThatEnd(bindings: object): Record<string, unknown> {
   const setTimer = (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref();
   return Object.fromEntries(
@@ -49,11 +51,11 @@ function withTimersThatEnd(bindings: object): Record<string, unknown> {
 }
 
 /**
- * Prisma's PostgreSQL adapter as the schema engine needs it. Two things differ from the one the client uses:
- * scripts go through `executeScript`, because the original cuts them at every `;`, even inside a comment; and columns
- * of the catalogs' one-byte type `"char"`, which the original refuses, are handed over as characters.
+ * Adapts Prisma's PostgreSQL adapter for the schema engine. It differs from the one for the client in two ways. Scripts
+ * are run by `executeScript`, because the original splits them at every `;`, even in comments. Columns of the catalog
+ * type `"char"` (one byte), which the original rejects, are passed on as characters.
  *
- * @param pool used by the engine alone.
+ * @param pool used only by the engine.
  */
 export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: string) => Promise<void>) {
   const charColumns = relabelCharColumns(pool);
@@ -69,10 +71,12 @@ export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: strin
   return bindMigrationAwareSqlAdapterFactory(factory);
 }
 
-/** Indexes of the `"char"` columns of an answer, by its rows: the one object that passes through the adapter unchanged. */
+/**
+ * Indexes of the `"char"` columns of a result, by its rows array, the only object that the adapter passes on unchanged.
+ */
 type CharColumns = WeakMap<object, number[]>;
 
-/** Makes the pool describe `"char"` columns as text, which the adapter accepts, and remember which they were. */
+/** Makes the pool describe `"char"` columns as text, which the adapter accepts, and records which columns they were. */
 function relabelCharColumns(pool: pg.Pool): CharColumns {
   const charColumns: CharColumns = new WeakMap();
   const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<pg.QueryResult>;

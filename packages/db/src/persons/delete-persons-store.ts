@@ -6,8 +6,8 @@ export interface PersonDeletion {
 }
 
 /**
- * Locks the persons that exist, in the order in which the consumer locks persons (ledger/ledger-store.ts there): who
- * holds them is sure of their ids. @returns their uuids.
+ * Locks the existing persons in the order that the consumer uses (its ledger/ledger-store.ts). While they are locked,
+ * their distinct ids cannot change. @returns their UUIDs.
  */
 export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): Promise<string[]> {
   const rows = await tx.query<{ uuid: string }>(
@@ -17,7 +17,7 @@ export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): 
   return rows.map(({ uuid }) => uuid);
 }
 
-/** The persons some distinct ids belong to. */
+/** Returns the persons to whom some distinct ids belong. */
 export async function ownersOf(sql: Sql, projectId: number, distinctIds: string[]): Promise<string[]> {
   const rows = await sql.query<{ person_uuid: string }>(
     `SELECT DISTINCT person_uuid FROM person_distinct_id
@@ -27,7 +27,10 @@ export async function ownersOf(sql: Sql, projectId: number, distinctIds: string[
   return rows.map(({ person_uuid }) => person_uuid);
 }
 
-/** Asks for the data of persons to be deleted, as of now: the clock is read when nobody can change them any more. */
+/**
+ * Requests deletion of the persons' data. It uses the clock at the time of the statement, when the locked persons can
+ * no longer change.
+ */
 export async function insertDeletions(
   tx: Sql,
   projectId: number,
@@ -41,7 +44,7 @@ export async function insertDeletions(
   );
 }
 
-/** Notes the ids of persons this transaction has locked. */
+/** Stores the distinct ids of persons that this transaction has locked. */
 export async function insertDeletedIds(tx: Sql, projectId: number, deletions: PersonDeletion[]): Promise<void> {
   await tx.query(
     `INSERT INTO deleted_distinct_id (project_id, id_hash, deletion_id, person_uuid, version, deleted_at, distinct_id, split_from)
@@ -54,7 +57,7 @@ export async function insertDeletedIds(tx: Sql, projectId: number, deletions: Pe
   );
 }
 
-/** Deletes persons this transaction has locked, their ids, and what cohorts and flags know of them. */
+/** Deletes persons that this transaction has locked, with their distinct ids, cohort memberships and flag hash keys. */
 export async function deleteLockedPersons(tx: Sql, projectId: number, uuids: string[]): Promise<void> {
   const values = [projectId, uuids];
   await tx.query(
@@ -69,7 +72,10 @@ export async function deleteLockedPersons(tx: Sql, projectId: number, uuids: str
   await tx.query('DELETE FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])', values);
 }
 
-/** One record for each, with the id of the deletion, by which the worker finds it to write its progress there. */
+/**
+ * Inserts one activity record for each deletion. It has the id of the deletion, with which the worker finds it to
+ * record progress.
+ */
 export async function insertDeletionActivity(
   tx: Sql,
   projectId: number,

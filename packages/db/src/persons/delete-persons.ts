@@ -13,27 +13,28 @@ export interface DeletePersons {
   projectId: number;
   organizationId: string;
   uuids: string[];
-  /** Whether their events go, too; otherwise events stay without what they hold of the person. */
+  /** Whether to delete their events too. Otherwise the events stay, without personal data. */
   deletesEvents: boolean;
-  /** Who asked: a user, or an operator by a command. */
+  /** The user who requested the deletion, or the operator's command. */
   actor: { userId: number } | { command: string };
 }
 
-/** What the activity record of a deletion says of it; the worker writes it again as it gets on. */
+/** The state in the activity record of a deletion. The worker updates it as the deletion proceeds. */
 export interface DeletionProgress {
   status: 'waiting' | 'running' | 'completed';
   delete_events: boolean;
-  /** Events deleted, or stripped of what they held of the person. */
+  /** The number of events that were deleted or stripped of personal data. */
   events: number;
 }
 
 /**
- * Deletes persons and their distinct ids and asks for the rest to be deleted (the delivery worker's `delete_person_data`).
- * From the commit on nobody finds them; events of theirs that were captured before are dropped by the consumer, and
- * an id that comes back later starts a new person. The record of it names nobody: a name would be the data again.
+ * Deletes persons and their distinct ids, and requests deletion of the remaining data (the delivery worker's
+ * `delete_person_data`). After the commit the persons cannot be found. The consumer drops their events that were
+ * captured earlier, and a distinct id that is used again starts a new person. The activity record contains no name,
+ * because a name would be personal data again.
  *
  * @param tx the transaction of the change.
- * @returns those that existed.
+ * @returns the persons that existed.
  */
 export async function deletePersons(tx: Sql, request: DeletePersons): Promise<PersonDeletion[]> {
   const { projectId, uuids, deletesEvents } = request;

@@ -1,15 +1,15 @@
-/** Which person an id names, and what is shown of one. */
+/** Finds the person for an id, and reads a person for display. */
 
 import { AppError } from '@millrace/runtime';
 import type { Sql } from '../transaction.ts';
 
 interface FoundPerson {
   uuid: string;
-  /** What of the person the text is. */
+  /** The kind of identifier that matched. */
   by: 'uuid' | 'number' | 'distinct_id';
 }
 
-/** The person an id names: its uuid, its number or one of its distinct ids, in this order. @throws AppError `not_found`. */
+/** Finds a person by UUID, number or distinct id, in this order. @throws AppError `not_found`. */
 export async function findPerson(sql: Sql, projectId: number, id: string): Promise<FoundPerson> {
   const [found] = await candidates(sql, projectId, id);
   if (found === undefined) throw personNotFound();
@@ -17,8 +17,9 @@ export async function findPerson(sql: Sql, projectId: number, id: string): Promi
 }
 
 /**
- * The same for what cannot be undone: who means the distinct id 42 must not lose person number 42.
- * @throws AppError `not_found`, or `invalid` when it is the id of one person and a distinct id of another.
+ * Finds a person for an irreversible operation. A request for the distinct id "42" must not delete the person with
+ * number 42.
+ * @throws AppError `not_found`, or `invalid` if the id refers to one person and is a distinct id of another.
  */
 export async function findPersonToDelete(sql: Sql, projectId: number, id: string): Promise<FoundPerson> {
   const [found, other] = await candidates(sql, projectId, id);
@@ -34,7 +35,7 @@ function personNotFound(): AppError {
   return new AppError('not_found', 'Not found.', { details: { resource: 'Person' } });
 }
 
-/** PostgreSQL knows no NUL character, so no id has one. */
+/** PostgreSQL cannot store NUL characters, so no id contains one. */
 async function candidates(sql: Sql, projectId: number, id: string): Promise<FoundPerson[]> {
   return id.includes('\u0000') ? [] : findPersons(sql, projectId, id);
 }
@@ -48,7 +49,7 @@ export interface ShownPerson {
   created_at: Date;
 }
 
-/** One person with all its distinct ids, the main one first. @throws AppError `not_found`. */
+/** Returns a person with all distinct ids, the main one first. @throws AppError `not_found`. */
 export async function showPerson(sql: Sql, projectId: number, id: string): Promise<ShownPerson> {
   const { uuid } = await findPerson(sql, projectId, id);
   const [row] = await sql.query<ShownPerson & Record<string, unknown>>(
@@ -59,13 +60,13 @@ export async function showPerson(sql: Sql, projectId: number, id: string): Promi
        FROM person p WHERE p.project_id = $1::int AND p.uuid = $2::uuid`,
     [projectId, uuid],
   );
-  // Deleted in between.
+  // The person was deleted in the meantime.
   return row ?? showPerson(sql, projectId, id);
 }
 
 /**
- * The persons a text may mean, the likeliest first: the one with this uuid, the one with this number, the one this distinct
- * id belongs to. Two at most, as nothing is both a uuid and a number.
+ * Returns the persons that an id may refer to, in order of priority: by UUID, by number, by distinct id. At most two,
+ * because nothing is both a UUID and a number.
  */
 async function findPersons(sql: Sql, projectId: number, text: string): Promise<FoundPerson[]> {
   const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

@@ -3,7 +3,7 @@ import type { Sql } from '../transaction.ts';
 
 export type PersonToSplit = Columns<'person', 'main_distinct_id' | 'created_at'>;
 
-/** Locks the person, as the consumer does before it changes one, so that its distinct ids stay as they are. */
+/** Locks the person like the consumer does before a change, so that its distinct ids stay the same. */
 export async function lockPerson(tx: Sql, projectId: number, uuid: string): Promise<PersonToSplit | undefined> {
   const rows = await tx.query<PersonToSplit & Record<string, unknown>>(
     `SELECT main_distinct_id, created_at FROM person
@@ -13,7 +13,10 @@ export async function lockPerson(tx: Sql, projectId: number, uuid: string): Prom
   return rows[0];
 }
 
-/** The distinct ids of a person in the order in which they came; any `limit` of them if there are more. */
+/**
+ * Returns the distinct ids of a person in the order in which they were added. If there are more than `limit`, any
+ * `limit` of them.
+ */
 export async function readDistinctIds(
   tx: Sql,
   projectId: number,
@@ -29,7 +32,7 @@ export async function readDistinctIds(
   return rows.map(({ distinct_id }) => distinct_id);
 }
 
-/** Which of the distinct ids belong to the person. */
+/** Returns the distinct ids that belong to the person. */
 export async function findOwnIds(
   tx: Sql,
   projectId: number,
@@ -43,13 +46,13 @@ export async function findOwnIds(
   return new Set(rows.map(({ distinct_id }) => distinct_id));
 }
 
-/** A distinct id and the uuid of the person it belongs to after the split. */
+/** A distinct id and the UUID of its person after the split. */
 export interface SplitOff {
   distinct_id: string;
   uuid: string;
 }
 
-/** Inserts the new persons in the order in which the consumer inserts persons. */
+/** Inserts the new persons in the order that the consumer uses. */
 export async function insertSplitPersons(
   tx: Sql,
   projectId: number,
@@ -65,8 +68,8 @@ export async function insertSplitPersons(
 }
 
 /**
- * Moves the distinct ids to the new persons. Their versions rise, so that everything they ever sent counts as the new persons'
- * (the event rows keep the uuid of the former person).
+ * Moves the distinct ids to the new persons. Their versions increase, so that all their past events count for the new
+ * persons, although event rows keep the UUID of the former person.
  */
 export async function moveSplitIds(
   tx: Sql,
@@ -82,7 +85,10 @@ export async function moveSplitIds(
   );
 }
 
-/** Raises the version, so that a batch of the consumer that has read the person before starts over. */
+/**
+ * Updates the main distinct id and increases the version, so that a consumer batch that has read the person before
+ * starts over.
+ */
 export async function updateSplitPerson(
   tx: Sql,
   projectId: number,

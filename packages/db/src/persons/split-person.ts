@@ -13,24 +13,26 @@ import {
 
 export type { SplitOff } from './split-person-store.ts';
 
-/** How many distinct ids one split moves at most. */
+/** The maximum number of distinct ids that one split moves. */
 export const maxSplits = 1000;
 
-/** Which distinct ids leave the person: those named, or all but the main one, which is the person's own unless given. */
+/**
+ * Selects the distinct ids to move: the listed ones, or all except the main one. By default, the person's own main
+ * distinct id is kept.
+ */
 export type SplitSelection = { distinctIdsToSplit: string[] } | { mainDistinctId: string | undefined };
 
 /**
- * Undoes merges: gives each of the selected distinct ids a new person without properties. The person keeps its uuid, its
+ * Reverts merges: each selected distinct id gets a new person without properties. The person keeps its UUID, its
  * properties and its other distinct ids.
- *
- * The new persons have random uuids, because the uuid that a distinct id would create may be the person's own, or that of a person
- * who was deleted. Takes the locks of the person, of the new persons and of their mappings, in the order of the consumer
- * (services/event-consumer/src/ledger/store.ts). A merge in progress is waited for, and what a batch decided about the person
- * before the split is decided again, because the version of the person rises.
+ * The new persons have random UUIDs, because the UUID derived from a distinct id may belong to the person itself or to
+ * a deleted person. The function locks the person, the new persons and their mappings in the consumer's order
+ * (services/event-consumer/src/ledger/store.ts). It waits for a merge in progress. A consumer batch that read the
+ * person before the split starts over, because the version of the person increases.
  *
  * @param tx the transaction of the change.
- * @returns the moved distinct ids; empty when only the main one is left.
- * @throws AppError `not_found` when the person does not exist any more, `invalid` for distinct ids of others.
+ * @returns the moved distinct ids. Empty if only the main one is left.
+ * @throws AppError `not_found` if the person no longer exists, `invalid` for distinct ids of other persons.
  */
 export async function splitPerson(
   tx: Sql,
@@ -59,7 +61,7 @@ interface LockedPerson {
 
 interface Split {
   moved: string[];
-  /** Of the person afterwards. */
+  /** The main distinct id of the person after the split. */
   mainDistinctId: string;
 }
 

@@ -1,14 +1,12 @@
-/** Connections of `pg` end, also where the server does not close its side. */
+/** Ends `pg` connections even if the server does not close its side. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
 /**
- * Reason: `pg` waits for the server to close the connection, without a limit: one that is frozen, or does not want to, keeps
- * it for ever.
- * Relies on: `connection.stream` of a client of `pg` 8.23, which its types do not know.
- * Witness: foreign-connection.test.ts.
- * May go: when `end` of `pg` takes a limit.
+ * Reason: `pg` waits without a limit for the server to close the connection, so a frozen server blocks it indefinitely.
+ * Relies on: `connection.stream` of a client in `pg` 8.23, which its types do not declare. Test:
+ * foreign-connection.test.ts. Remove it when `end` of `pg` accepts a time limit.
  */
 interface Inside {
   connection: { stream: { destroy(): void } };
@@ -16,7 +14,7 @@ interface Inside {
 
 const goodByeMs = 1000;
 
-/** Ends a connection. One whose server does not close its side in time is cut. Never throws. */
+/** Ends a connection, and destroys it if the server does not close its side in time. Never throws. */
 export async function endConnection(client: pg.Client): Promise<void> {
   const ended = client.end().then(
     () => true,
@@ -27,12 +25,10 @@ export async function endConnection(client: pg.Client): Promise<void> {
 }
 
 /**
- * Reason: a pool of `pg` waits without a limit for the server to close a connection that it gives up. Where that good-bye gets
- * lost, neither the pool nor the process ends.
- * Relies on: the method by which a pool of `pg-pool` 3.14 gives up a connection, and `connection.stream` of a client of `pg`
- * 8.23; their types know neither.
- * Witness: reachability.test.ts ("a pool comes to its end").
- * May go: when `end` of `pg` takes a limit.
+ * Reason: a `pg` pool waits without a limit for the server to close a discarded connection. If the message that ends
+ * the connection is lost, neither the pool nor the process ends. Relies on: the method with which a pool of `pg-pool`
+ * 3.14 discards a connection, and `connection.stream` of a client in `pg` 8.23, which their types do not declare. Test:
+ * reachability.test.ts ("a pool and its process end"). Remove it when `end` of `pg` accepts a time limit.
  */
 interface PoolInside {
   _remove(client: pg.Client, ...rest: unknown[]): void;
@@ -42,7 +38,7 @@ interface ClientInside {
   connection: { stream: { destroy(): void } };
 }
 
-/** Cuts connections that the pool has given up, and whose server does not say good-bye in time. */
+/** Destroys connections that the pool has discarded if the server does not close its side in time. */
 export function limitGoodByes(pool: pg.Pool): void {
   const inside = pool as unknown as PoolInside;
   const remove = inside._remove.bind(pool);

@@ -1,13 +1,12 @@
 import type pg from 'pg';
 
 /**
- * Reason: a pool of `pg` says nothing of connections that could not be made, except to whoever asked for one; and Prisma's
- * adapter, which asks for some, tells nobody.
- * Relies on: the pool's own `query` and Prisma's adapter both going through `pool.connect`, the first with a callback.
- * Witness: database.test.ts ("becomes bad by … that gets no connection").
- * May go: when the pool has an event for it.
+ * Reason: a `pg` pool reports failed connection attempts only to the caller that asked for a connection, and Prisma's
+ * adapter does not report them further. Relies on: the pool's own `query` and Prisma's adapter both calling
+ * `pool.connect`, the first with a callback. Test: database.test.ts ("becomes bad when … cannot get a connection").
+ * Remove it when the pool has an event for this.
  *
- * @param failed told the error of each connection that could not be made.
+ * @param failed called with the error of each failed connection attempt.
  */
 export function watchFailedConnects(pool: pg.Pool, failed: (error: unknown) => void): void {
   const connect = pool.connect.bind(pool) as (...args: unknown[]) => unknown;

@@ -3,29 +3,28 @@ import type { Duplex } from 'node:stream';
 import type pg from 'pg';
 
 /**
- * Reason: `pg` trusts its server. It parses and handles messages in a listener of the socket, outside of every try block, so an
- * exception there ends the process. It parses an error without its last byte in an endless loop. It keeps a message in memory
- * until it is complete, however long that is, and makes an object with all announced fields of a row of seven bytes.
- * Relies on: `attachListeners` of a connection in `pg` 8.23, which its types do not know. It is called with the stream whose
- * messages are to be read, and only listens to its data.
- * Witness: hostile-databases.test.ts.
- * May go: when `pg` turns whatever a server sends into an error of the query.
+ * Reason: `pg` trusts its server. It parses and handles messages in a socket listener, outside of every try block, so
+ * an exception there ends the process. An error message without its last byte causes an endless loop. It holds a
+ * message of any length in memory until it is complete, and a row of seven bytes can make it allocate an object for
+ * each announced field. Relies on: `attachListeners` of a connection in `pg` 8.23, which its types do not declare. It
+ * is called with the stream of messages and only listens to its data. Test: hostile-databases.test.ts. Remove it when
+ * `pg` turns whatever a server sends into an error of the query.
  */
 interface Inside {
   connection: { attachListeners(stream: EventEmitter): void };
 }
 
-/** One message is copied for each piece of it that arrives. */
+/** Limited because a message is copied for each piece that arrives. */
 const maxMessageBytes = 256 * 1024;
-/** A password exchange takes four, and one of them as much time as checking a password. */
+/** A password exchange takes four messages, and one of them costs as much time as checking a password. */
 const maxAuthentications = 6;
 const headerBytes = 5;
 
 /**
- * Puts itself between a server that is not ours and `pg`: closes the connection at a message that is malformed, unexpected or
- * too long, and drops rows, which are never requested from such a server. To be called before connecting.
+ * Filters the messages between an untrusted server and `pg`. It closes the connection at a message that is malformed,
+ * unexpected or too long, and drops rows, because none are requested from such a server. Call it before connecting.
  *
- * @param maxBytes of all messages to one statement, or before the first one
+ * @param maxBytes limit for all messages that belong to one statement, or that precede the first one
  */
 export function guardMessages(client: pg.Client, maxBytes: number): { begin(): void } {
   const inside = (client as unknown as Inside).connection;
@@ -59,27 +58,27 @@ export function guardMessages(client: pg.Client, maxBytes: number): { begin(): v
     });
   };
   return {
-    /** To be called before each statement. */
+    /** Must be called before each statement. */
     begin() {
       bytes = 0;
     },
   };
 }
 
-/** Types of messages in version 3 of the protocol that may come before, and after the server is first ready for a statement. */
+/** Message types of protocol version 3 that may arrive before and after the server is first ready for a statement. */
 const [duringStart, duringStatements] = [new Set('RSKNEZ'), new Set('123nCTDNESZ')];
 
 function createCheck() {
   let isReady = false;
   let authentications = 0;
   return {
-    /** @throws before the rest of the message is waited for */
+    /** @throws before the rest of the message arrives */
     header(start: Buffer): void {
       const [type, length] = [String.fromCharCode(start[0] ?? 0), start.readUInt32BE(1)];
       if (!(isReady ? duringStatements : duringStart).has(type) || length < 4) throw malformed();
       if (length > maxMessageBytes) throw tooLong();
     },
-    /** @returns whether it is passed on */
+    /** @returns whether to pass on the message */
     message(message: Buffer): boolean {
       const type = String.fromCharCode(message[0] ?? 0);
       if (type === 'Z') isReady = true;
@@ -91,7 +90,7 @@ function createCheck() {
   };
 }
 
-/** Fields are a byte and a text that ends with NUL; behind the last field is another NUL. */
+/** Each field is a byte and a NUL-terminated text. Another NUL follows the last field. */
 function hasEnd(message: Buffer): boolean {
   let at = headerBytes;
   while (at < message.length && message[at] !== 0) {

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
 import { copyPipelined, sendPipelined } from './send-pipelined.ts';
 
-/** Counts the pieces in which the system is given what is sent. */
+/** Counts the writes with which data is passed to the operating system. */
 class CountingSocket extends Socket {
   pieces = 0;
 
@@ -41,7 +41,7 @@ afterAll(async () => {
 const insert = (id: number) => client.query('INSERT INTO note VALUES ($1) RETURNING id', [id]);
 const notes = async () => (await client.query('SELECT id FROM note ORDER BY id')).rows.map(({ id }) => id);
 
-/** The bytes and pieces of what is sent before anything can have been answered, and of all that is sent. */
+/** Returns the bytes and writes before any response can have arrived, and those in total. */
 async function sent(send: () => Promise<unknown>) {
   const [bytes, pieces] = [socket.bytesWritten, socket.pieces];
   const work = send();
@@ -50,7 +50,7 @@ async function sent(send: () => Promise<unknown>) {
   return { before, all: { bytes: socket.bytesWritten - bytes, pieces: socket.pieces - pieces } };
 }
 
-test('statements go out together, in one piece, and are answered in their order', async () => {
+test('pipelined statements are sent together in one piece and answered in order', async () => {
   let ids: unknown;
   const { before, all } = await sent(async () => {
     ids = await sendPipelined(client, () => [insert(1), insert(2), insert(3)]);
@@ -60,13 +60,13 @@ test('statements go out together, in one piece, and are answered in their order'
   expect(ids).toMatchObject([{ rows: [{ id: 1 }] }, { rows: [{ id: 2 }] }, { rows: [{ id: 3 }] }]);
 });
 
-test('statements after that wait for each other again', async () => {
+test('later statements wait for each other again', async () => {
   await sendPipelined(client, () => [insert(1)]);
   const { before, all } = await sent(() => Promise.all([insert(2), insert(3)]));
   expect(before.bytes).toBeLessThan(all.bytes);
 });
 
-test('a COPY goes out with its rows and its end, in one piece', async () => {
+test('a COPY is sent with its rows and its end in one piece', async () => {
   const rows = [Buffer.from('1\n2\n'), Buffer.from('3\n')];
   const { before, all } = await sent(() => copyPipelined(client, 'COPY note FROM STDIN', rows));
   expect(before).toEqual(all);

@@ -1,34 +1,34 @@
-/** Statements and COPY that go out together, without waiting for an answer between them. */
+/** Sends statements and COPY in a pipeline, without waiting for responses between them. */
 
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 
 /**
- * Reason: waiting between two statements costs more than the way to the server and back: the process reads the answer when it
- * has finished whatever else it is doing, and other transactions wait for this one's locks meanwhile.
- * Relies on: `pg` 8.23 taking `client.pipeline` into account with each query, so that it can be switched on for some of them
- * only; its types do not know it. And on the connection's stream, as `inOneWrite` does.
- * Witness: send-pipelined.test.ts ("statements go out together"); without a pipeline they would only be slow.
- * May go: when `pg` sends a list of statements in one go.
+ * Reason: waiting between two statements costs more than the network round trip. The process reads a response only when
+ * it has finished its other work, and other transactions wait for this one's locks meanwhile. Relies on: `pg` 8.23
+ * checking `client.pipeline` for each query, which its types do not declare, so that it can be enabled for some queries
+ * only; and on the connection's stream, like `inOneWrite`. Test: send-pipelined.test.ts ("pipelined statements are sent
+ * together"). Without the pipeline, statements would only be slower. Remove it when `pg` can send a list of statements
+ * together.
  */
 
-/** What `pg` leaves out of its types. */
+/** The part of a client that `pg` does not declare in its types. */
 interface Pipelining {
-  /** A setting of the connection; it may change whenever no statement is under way. */
+  /** A setting of the connection that may change while no statement is in progress. */
   pipeline: boolean;
   connection: Wire;
 }
 
-/** Asks for statements, all before it returns, and gives their promises in the same order. */
+/** Starts statements synchronously, and returns their promises in the same order. */
 export type Statements<Results extends unknown[]> = () => { [Index in keyof Results]: Promise<Results[Index]> };
 
 /**
- * Sends the statements that `send` asks for in one go, without waiting for an answer between them. They run in the order
- * they were asked for. Resolves with their results once all have run, or rejects with the error of the first that
- * failed; in a transaction PostgreSQL refuses all after that one.
+ * Sends the statements that `send` starts in one write, without waiting for responses between them. They run in order.
+ * Resolves with their results once all have run, or rejects with the error of the first failed one. In a transaction,
+ * PostgreSQL rejects all statements after it.
  *
- * @param send gives the promise of each statement by itself: which one failed first is told by their order, as the
- * failures of all that follow arrive together with it. COPY is not possible (`pg` refuses it).
+ * @param send returns the original promise of each statement. The first failure is identified by its position, because
+ * the failures of all later statements arrive at the same time. COPY is not possible (`pg` rejects it).
  */
 export async function sendPipelined<Results extends unknown[]>(
   client: pg.ClientBase,
@@ -38,7 +38,7 @@ export async function sendPipelined<Results extends unknown[]>(
   pipelining.pipeline = true;
   try {
     const statements = inOneWrite(pipelining.connection, send);
-    // Whatever fails, the connection is used again only when every answer is there.
+    // Wait for all responses, even after a failure, before the connection is used again.
     await Promise.allSettled(statements);
     return await (Promise.all(statements) as Promise<Results>);
   } finally {
@@ -47,19 +47,18 @@ export async function sendPipelined<Results extends unknown[]>(
 }
 
 /**
- * Reason: `pg` writes each message by itself. Each write wakes the server, which then may take the processor from this process
- * before all is sent.
- * Relies on: `connection.stream` of `pg` being the socket that messages are written to.
- * Witness: send-pipelined.test.ts ("in one piece").
- * May go: when `pg` collects what is asked for in one turn.
+ * Reason: `pg` sends each message in a separate write. Each write wakes the server, which may then take the CPU from
+ * this process before everything is sent. Relies on: `connection.stream` in `pg` being the socket to which messages are
+ * written. Test: send-pipelined.test.ts ("in one piece"). Remove it when `pg` combines the writes of one event loop
+ * iteration.
  */
 
-/** What `pg` leaves out of the types of a connection. */
+/** The part of a connection that `pg` does not declare in its types. */
 interface Wire {
   stream: Socket;
 }
 
-/** Whatever `send` writes goes out in one piece. */
+/** Combines everything that `send` writes into one write. */
 function inOneWrite<T>({ stream }: Wire, send: () => T): T {
   stream.cork();
   try {
@@ -70,22 +69,22 @@ function inOneWrite<T>({ stream }: Wire, send: () => T): T {
 }
 
 /**
- * Reason: pg-copy-streams asks the server before it sends rows, copies them, and waits for what it has written; rows that are
- * all there need none of that.
- * Relies on: `pg` 8.23 calling, on a query of our own, the methods below for each message, and `callback` when its time limit
- * is over; on `connection.query` writing the statement, and on `connection.stream` (`inOneWrite`).
- * Witness: send-pipelined.test.ts ("a COPY goes out"), and database.test.ts for what fails on the way.
- * May go: when a stream for COPY sends what it has without asking.
+ * Reason: pg-copy-streams waits for a server response before it sends rows, copies them, and waits for each write. Rows
+ * that are already complete need none of that. Relies on: `pg` 8.23 calling the methods below on a custom query for
+ * each message, and `callback` when its time limit has passed; on `connection.query` writing the statement; and on
+ * `connection.stream` (`inOneWrite`). Test: send-pipelined.test.ts ("a COPY is sent"), and database.test.ts for
+ * failures. Remove it when a COPY stream can send its data without waiting.
  */
 
 const dataHead = 0x64; // 'd'
 const doneMessage = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
 
 /**
- * COPY of what is there already: the statement, its rows and their end go out together, and the one answer is waited
- * for. A server that refuses the statement or a row drops what follows it (PostgreSQL, message flow, "COPY Operations").
+ * Runs COPY with chunks that are already complete: the statement, its rows and its end are sent together, with a single
+ * response. If the server rejects the statement or a row, it discards what follows (PostgreSQL manual, message flow,
+ * "COPY Operations").
  *
- * @param chunks are sent as they are, without a copy.
+ * @param chunks sent without a copy.
  */
 export function copyPipelined(client: pg.ClientBase, statement: string, chunks: readonly Buffer[]): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -95,10 +94,10 @@ export function copyPipelined(client: pg.ClientBase, statement: string, chunks: 
 
 type Callback = (error: Error | null) => void;
 
-/** A query as `pg` handles it: it calls one method for each kind of message that comes back. */
+/** Creates a query object. `pg` calls one of its methods for each kind of message from the server. */
 function createCopy(statement: string, chunks: readonly Buffer[], callback: Callback): pg.Submittable {
   const copy = {
-    /** `pg` wraps it to keep its time limit. */
+    /** `pg` wraps this callback to apply its time limit. */
     callback,
     submit(connection: pg.Connection) {
       const wire = connection as pg.Connection & Wire;

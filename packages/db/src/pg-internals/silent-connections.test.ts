@@ -9,12 +9,12 @@ import {
 } from '@millrace/testing';
 import { createDatabase, type Database } from '../database.ts';
 
-/** With the time limits services have: half a minute for a statement, a little more for its answer. */
+/** Uses the time limits of services: half a minute for a statement, and slightly more for its response. */
 const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
 let proxy: FaultProxy;
 let database: Database;
-/** Past the proxy. */
+/** Connects without the proxy. */
 let direct: Database;
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ isMigrated: false });
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const add = 'UPDATE counter SET n = n + 1 WHERE id = $1 RETURNING n';
-/** Well below the time limits of statements, which would end the waiting too. */
+/** Well below the time limits of statements, which would also end the wait. */
 const patienceMs = 25_000;
 
 function inTime<T>(work: Promise<T>): Promise<T> {
@@ -45,7 +45,7 @@ function inTime<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, tooLong]);
 }
 
-test('a transaction whose connection is forgotten while it waits for an answer ends, and leaves no lock', async () => {
+test('a transaction fails when its connection is silently lost while it waits for a response, and leaves no lock', async () => {
   const work = database.transaction(async (tx) => {
     await tx.query(add, [1]);
     proxy.forget();
@@ -55,14 +55,14 @@ test('a transaction whose connection is forgotten while it waits for an answer e
   expect(await inTime(database.sql.query(add, [1]))).toEqual([{ n: 1 }]);
 });
 
-test('idle connections that were forgotten with it are not found one after the other', async () => {
+test('idle connections that were lost at the same time are not discovered one by one', async () => {
   await Promise.all([1, 2, 3].map(() => database.sql.query('SELECT pg_sleep(0.5)')));
   proxy.forget();
   await expect(inTime(database.sql.query('SELECT 1'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   expect(await inTime(database.sql.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
 });
 
-test('a connection that is forgotten while the answer is on its way, or while it copies, is given up too', async () => {
+test('closes a connection that is silently lost before the response arrives or during COPY', async () => {
   const answer = database.transaction(async (tx) => {
     const adding = await direct.transaction(async (holder) => {
       await holder.query('SELECT pg_advisory_xact_lock(1)');
@@ -85,14 +85,14 @@ test('a connection that is forgotten while the answer is on its way, or while it
   expect(await inTime(database.sql.query('SELECT n FROM counter WHERE id > 1'))).toEqual([{ n: 0 }]);
 });
 
-test('the server looks whether the other end is still there, also of connections made later', async () => {
+test('makes the server check its clients, also on later connections', async () => {
   const check = `SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_keepalives_interval') AS interval,
                         current_setting('client_connection_check_interval') AS check`;
   const all = await Promise.all([1, 2, 3].map(() => database.sql.query(check)));
   for (const rows of all) expect(rows).toEqual([{ idle: '5', interval: '2', check: '5s' }]);
 });
 
-test('a statement that takes long, and one that waits for a lock, are left alone', async () => {
+test('does not affect long statements and statements that wait for a lock', async () => {
   let announceLock = () => {};
   const locked = new Promise<void>((resolve) => {
     announceLock = resolve;
@@ -104,7 +104,7 @@ test('a statement that takes long, and one that waits for a lock, are left alone
   });
   await locked;
   const waiting = database.sql.query(add, [2]);
-  // A server that keeps no states says nothing about them.
+  // With track_activities off, the server reports no state.
   const untracked = database.transaction(async (tx) => {
     await tx.query('SET LOCAL track_activities = off');
     return tx.query("SELECT 'slept' AS done FROM pg_sleep(6)");

@@ -4,47 +4,45 @@ import pg from 'pg';
 import { endConnection } from './end-connection.ts';
 
 /**
- * Reason: `pg` notices a dead connection only when a statement times out.
- * Relies on: `processID`, `readyForQuery` and `connection.stream` of a client of `pg` 8.23, which its types do not know.
- * Witness: silent-connections.test.ts.
- * May go: when `pg` gives up a connection of which the server knows nothing.
+ * Reason: `pg` notices a dead connection only when a statement times out. Relies on: `processID`, `readyForQuery` and
+ * `connection.stream` of a client in `pg` 8.23, which its types do not declare. Test: silent-connections.test.ts.
+ * Remove it when `pg` closes connections that the server does not know.
  */
 export interface SilentConnections {
   stop(): void;
 }
 
 export interface SilentConnectionsOptions {
-  /** Makes one more connection like those of the pool. */
+  /** Returns the settings for another connection like those of the pool. */
   config: () => pg.ClientConfig;
   logger: Logger;
-  /** A connection that waits for an answer and has moved no byte for this long is checked. */
+  /** A connection that waits for a response and has transferred no byte for this long is checked. */
   silentMs?: number;
   lookIntervalMs?: number;
 }
 
-/** What is noted about a connection at each check. */
+/** What is recorded about a connection at each check. */
 interface Watched {
   bytes: number;
   movedAt: number;
 }
 
-/** pg's own, of which its types do not tell. */
+/** Internals of pg that its types do not declare. */
 interface Inside {
   processID: number | null;
-  /** False from sending a statement until the server has answered all of it. */
+  /** False from sending a statement until the server has answered it completely. */
   readyForQuery: boolean;
   connection: { stream: { bytesRead: number; bytesWritten: number; destroy(error: Error): void } };
 }
 
 /**
- * Finds dead connections: we wait for an answer that the server does not owe us. Without this
- * a process would notice when its query times out, half a minute later, and the server only after hours, with the locks
- * of that transaction held meanwhile.
- *
- * Silence alone proves nothing, since statements may take long and wait for locks. So the server is asked, over another
- * connection, what it is doing for the silent one. When at two checks in a row it was waiting for us in the same state,
- * or does not know the connection, the connection is given up on both sides. Idle connections that have been silent for
- * longer are given up too: the next statements would find them one after the other.
+ * Finds dead connections, on which this process waits for a response that the server will never send. Otherwise the
+ * process would only notice when its query times out half a minute later, and the server after hours, holding the locks
+ * of that transaction meanwhile.
+ * Silence alone proves nothing, because statements may take long or wait for locks. Therefore another connection asks
+ * the server about the silent one. If in two consecutive checks the server was waiting for the client in the same
+ * state, or does not know the connection, it is closed on both sides. Idle connections that have been silent for longer
+ * are closed too, because otherwise the next statements would discover them one by one.
  */
 export function watchSilentConnections(
   pool: pg.Pool,
@@ -52,7 +50,7 @@ export function watchSilentConnections(
 ): SilentConnections {
   const watched = new Map<pg.PoolClient, Watched>();
   let isLooking = false;
-  /** Behind a pooler the process ids of backends are not those the server knows. */
+  /** Behind a pooler, process ids of backends differ from those that the server reports. */
   let isPooled = false;
   pool.on('connect', (client) => void watched.set(client, { bytes: 0, movedAt: performance.now() }));
   pool.on('remove', (client) => void watched.delete(client));
@@ -83,14 +81,14 @@ export function watchSilentConnections(
       const forgotten = [...second].filter(([client, state]) => first.get(client) === state).map(([client]) => client);
       if (forgotten.length > 0) await giveUp(probe, [...forgotten, ...idleSince(forgotten)], { config, logger });
     } catch {
-      // The server cannot be asked. Then nothing works, and nothing is known about one connection.
+      // The server cannot be reached. Then all connections fail, and nothing is known about a single one.
     } finally {
       isLooking = false;
       await endConnection(probe);
     }
   }
 
-  /** Silent connections whose backend is not at work for them, each with its state. */
+  /** Returns silent connections for which the backend is not working, each with its state. */
   async function waitingForUs(probe: pg.Client): Promise<Map<pg.PoolClient, string>> {
     const silent = silentClients();
     const { rows } = await probe.query<{ own: number; pid: number | null; state: string; is_at_work: boolean | null }>(
@@ -102,14 +100,14 @@ export function watchSilentConnections(
     );
     isPooled = rows[0]?.own !== inside(probe).processID;
     if (isPooled) return new Map();
-    // When the state is hidden from us, or not kept, nothing is concluded.
+    // Conclude nothing if the state is hidden from us or not tracked.
     const atWork = new Set(rows.flatMap(({ pid, is_at_work: isAtWork }) => (isAtWork === false ? [] : [pid])));
     const states = new Map(rows.map(({ pid, state }) => [pid, state]));
     const waiting = silent.filter((client) => !atWork.has(inside(client).processID));
     return new Map(waiting.map((client) => [client, states.get(inside(client).processID) ?? 'unknown']));
   }
 
-  /** Idle connections that have moved no byte since the first of these fell silent. */
+  /** Returns idle connections that have transferred no byte since the first of these fell silent. */
   function idleSince(forgotten: readonly pg.PoolClient[]): pg.PoolClient[] {
     const since = Math.min(...forgotten.map((client) => watched.get(client)?.movedAt ?? 0));
     return [...watched].flatMap(([client, { movedAt }]) =>
@@ -121,7 +119,7 @@ export function watchSilentConnections(
   return { stop: () => clearInterval(timer) };
 }
 
-/** The server's side first, so that its locks are free when the work is done again. */
+/** Ends the server's side first, so that its locks are free when the work is repeated. */
 async function giveUp(
   probe: pg.Client,
   forgotten: readonly pg.PoolClient[],

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 
 export interface PrismaCopy {
   directory: string;
-  /** Adds a migration, or replaces it. */
+  /** Adds or replaces a migration. */
   write(name: string, sql: string): void;
-  /** Names of its migrations, in order. */
+  /** Returns the names of the migrations, in order. */
   names(): string[];
-  /** What a migration consists of. */
+  /** Returns the SQL of a migration. */
   read(name: string): string;
-  /** Takes migrations out of it, for a database that is older. */
+  /** Removes migrations, to create an older database. */
   leaveOut(names: string[]): void;
   remove(): void;
 }
 
-/** A copy of `prisma/` that a test may change. */
+/** Creates a copy of `prisma/` that a test may change. */
 export function copyOfPrisma(prismaDirectory: string): PrismaCopy {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-prisma-'));
   cpSync(prismaDirectory, directory, { recursive: true });

@@ -2,9 +2,9 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import { noFilter, readSchema, withEngine } from '../migrations/migrate.ts';
 
 /**
- * What would have to change in the migrated database to match `schema.prisma`, as SQL; empty when they agree. Not
- * compared, because a Prisma schema has no words for it: the partitioning of `event` and its partitions, comments, and
- * which sequence an id comes from (projects and environments share one).
+ * Returns the SQL that would make the migrated database match `schema.prisma`, or an empty string if they match. A
+ * Prisma schema cannot express, and so this does not compare: the partitioning of `event` and its partitions, comments,
+ * and the sequence of an id (projects and environments share one).
  *
  * @param databaseUrl a database to which all migrations have been applied.
  */
@@ -19,7 +19,7 @@ export async function schemaDrift(databaseUrl: string, prismaDirectory: string):
       shadowDatabaseUrl: null,
       filters: noFilter,
     } as Parameters<SchemaEngine['diff']>[0]);
-    // "Nothing to do" is said in a comment.
+    // If nothing differs, the script contains only a comment.
     const isEmpty = (stdout ?? '').split('\n').every((line) => line.trim() === '' || line.startsWith('--'));
     return isEmpty ? '' : (stdout ?? '');
   });
