@@ -14,7 +14,6 @@ type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;
 
 export interface ResponseDeclaration<S extends TSchema = TSchema> {
   description: string;
-  /** Absent if the response has no body. */
   schema?: S;
   /**
    * The body is empty unless the request contains `Prefer: return=representation` (RFC 7240). It then contains the
@@ -37,7 +36,6 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
  */
 type ResponseDeclarations = Partial<Record<SuccessStatus | 401 | 402 | 403 | 404 | 409, ResponseDeclaration>>;
 
-/** The type of the value that a handler returns: that of the declared success body. */
 export type SuccessValue<R extends ResponseDeclarations> = {
   [S in keyof R & SuccessStatus]: S extends OtherStatus<R>
     ? never
@@ -50,12 +48,9 @@ export type SuccessValue<R extends ResponseDeclarations> = {
           : undefined;
 }[keyof R & SuccessStatus];
 
-/** A status declared in addition to 200. */
 type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 400 : never;
 
-/**
- * A body field that a route rejects with the message `detail`, except for values without effect, such as its default.
- */
+/** A body field that a route rejects with `detail`, except for values without effect, such as its default. */
 export type RefusedField = { detail: string; unless: readonly unknown[] };
 
 /** A scope of a personal API key, or `public` if no key is needed. */
@@ -70,7 +65,6 @@ export interface TargetContext<Caller, P> {
 }
 
 export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> extends TargetContext<Caller, P> {
-  /** The result of `target`. */
   target: Target;
   query: Q;
   body: B;
@@ -94,7 +88,7 @@ interface RouteDeclaration<
   isUnsafe?: true;
   /** With `:name` for parameters and without a trailing slash. Served with and without one. */
   path: string;
-  /** Unique. Also used as a metric label. */
+  /** Unique; also a metric label. */
   operationId: string;
   summary: string;
   description: string;
@@ -164,7 +158,6 @@ export interface Route<Caller> {
   handler: (context: HandlerContext<Caller | null, unknown, unknown, unknown, unknown, unknown>) => Promise<unknown>;
 }
 
-/** The part of a request that handlers can see. */
 export interface ApiRequest {
   /** From `X-Request-Id`, or generated. Also in the response and in the log. */
   id: string;
@@ -197,10 +190,8 @@ export interface ApiRequest {
 
 /** A file in a `multipart/form-data` body. It is read as it arrives, and only the result of `read` is kept. */
 export interface FileField<File> {
-  /** The name of the form part. */
   name: string;
   description: string;
-  /** The maximum size of the file. */
   maxBytes: number;
   /** @throws AppError `invalid` that names the part. Content that it does not read is discarded. */
   read(content: Readable): Promise<File>;
@@ -232,9 +223,8 @@ export class MessageStream {
 
   /**
    * @param headers in addition to the content type, which the route declares.
-   * @param begin is called once, after the headers were sent. It ends the output, and listens to its `close` event to
-   * notice
-   *   that the client has disconnected, which may already have happened.
+   * @param begin is called once, after the headers were sent. It ends the output. It listens to the `close` event,
+   *   because the client may disconnect at any time, even before the call.
    */
   constructor(headers: Record<string, string>, begin: (output: Writable) => void) {
     this.headers = headers;
@@ -242,7 +232,6 @@ export class MessageStream {
   }
 }
 
-/** A portion of a page's results. */
 export interface PagePortion<Page> {
   results: Page extends { results: (infer Item)[] } ? Item[] : never;
   /** The other fields of the page if this is its last portion, otherwise null. */
@@ -262,7 +251,6 @@ export class PageStream<Page> {
   }
 }
 
-/** The stream type for pages. */
 type StreamOf<Value> = Value extends { results: unknown[] } ? PageStream<Value> : never;
 
 /**
@@ -322,11 +310,9 @@ interface SharedRouteDeclaration<
   File = undefined,
 > extends Omit<RouteDeclaration<Caller, S, Target, P, Q, B, R, File>, 'target'> {
   below: readonly BasePath<Caller, Found>[];
-  /** The path after the base path. */
   path: string;
   /** The operation id after the prefix of the base path. */
   operationId: string;
-  /** The parameters in `path`. */
   params?: P;
   /** Continues from the record of the base path, which is the target if this function is absent. */
   target?: (context: TargetContext<Caller, Static<P>> & { found: Found }) => Promise<Target>;
