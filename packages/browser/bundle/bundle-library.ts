@@ -5,11 +5,11 @@ import { type BuildOptions, build } from 'esbuild';
 import { shortNames } from './internal-names.ts';
 import { type Code, minifyCode } from './minify-code.ts';
 
-/** What is made of the library: the script for pages without a build, and modules for those with one. */
+/** Bundles the library: as a script for pages without a build step, and as modules for bundlers. */
 export const bundles = {
-  /** As the gateway serves it at `/static/array.js`: takes over the snippet's stub. */
+  /** The script that the gateway serves at `/static/array.js`. It replaces the snippet's stub. */
   'array.js': { entry: 'snippet.ts', format: 'iife' },
-  /** Which that one loads on sites that ask for it. */
+  /** Scripts that `array.js` loads on sites that use the feature. */
   'exceptions.js': { entry: 'side-scripts/exceptions.ts', format: 'iife' },
   'web-vitals.js': { entry: 'side-scripts/web-vitals.ts', format: 'iife' },
   'index.js': { entry: 'index.ts', format: 'esm' },
@@ -18,13 +18,13 @@ export const bundles = {
 
 export type BundleName = keyof typeof bundles;
 
-/** Of the libraries for pages; their code is for `minifyCode` yet. */
+/** Returns the esbuild options for the libraries. `minifyCode` minifies the output further. */
 export function bundleOptions(version: string): BuildOptions {
   return {
     bundle: true,
     minifySyntax: true,
     platform: 'browser',
-    // The oldest browsers that run it; what they lack (`CompressionStream`) is done without.
+    // The oldest supported browsers. Features that some of them lack (`CompressionStream`) are optional.
     target: ['chrome94', 'firefox93', 'safari15'],
     define: { LIBRARY_VERSION: JSON.stringify(version) },
     legalComments: 'none',
@@ -32,7 +32,7 @@ export function bundleOptions(version: string): BuildOptions {
   };
 }
 
-/** The version of the package, and of the files it is served as. */
+/** Returns the version of the package, under which its files are served. */
 export async function libraryVersion(): Promise<string> {
   const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
@@ -40,7 +40,7 @@ export async function libraryVersion(): Promise<string> {
 
 const bundled = new Map<BundleName, Promise<Code>>();
 
-/** Compiles and minifies one of them, once per process; takes a few hundred milliseconds. */
+/** Bundles and minifies one entry, once per process. Takes a few hundred milliseconds. */
 export function bundleLibrary(name: BundleName): Promise<Code> {
   const known = bundled.get(name);
   if (known) return known;

@@ -1,8 +1,8 @@
 import type { BuildOptions } from 'esbuild';
 
 /**
- * Properties that only the library's own parts know, which bundles call by shorter names. None may be a name of the public
- * types, of the wire, of storage, or of what browsers have: tests/client/internal-names.test.ts holds them to that.
+ * Internal property names that bundles shorten. None of them may be a name of the public types, of the wire format, of
+ * stored data or of browser APIs: tests/client/internal-names.test.ts checks this.
  */
 export const internalNames = (
   'addGate addPageProperties addProperties anonymousDistinctId area captureSoon carryOut contentHeight ' +
@@ -14,7 +14,10 @@ export const internalNames = (
   'startedMs superProperties tabStore takeHeld tell tellFormerId timeoutMs touch withElements'
 ).split(' ');
 
-/** For esbuild. The same in each build, since scripts of one version talk to each other. */
+/**
+ * Returns esbuild options that shorten these names. The result is the same in each build, because scripts of one
+ * version access each other's properties.
+ */
 export function shortNames(): Pick<BuildOptions, 'mangleProps' | 'mangleCache'> {
   const short = internalNames.map((name, at) => [name, `_${at.toString(36)}`]);
   return {

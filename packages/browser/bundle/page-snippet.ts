@@ -1,16 +1,16 @@
 import { memberNames } from '../src/start/member-names.ts';
 
 export interface SnippetScript {
-  /** Address of the library: `https://events.example.com/array/phc_…/array.js`, or with a version. */
+  /** URL of the library: `https://events.example.com/array/phc_…/array.js`, or one with a version. */
   src: string;
-  /** Only of an address with a version, behind which is always the same. */
+  /** Only for a URL with a version, whose content never changes. */
   integrity?: string | undefined;
 }
 
 /**
- * What goes into the head of a page: loads the library beside the page, and keeps the calls that are made before it is there.
- * Without the option `api_host` the library sends to where it came from. Elements above it may be called `posthog`, or like
- * something that documents have.
+ * Returns the HTML for the head of a page. It loads the library asynchronously and records calls that are made before
+ * it has loaded. Without the option `api_host`, the library sends to the host that served it. Elements on the page may
+ * have the id `posthog`, or names that shadow properties of `document`.
  */
 export function pageSnippet(projectApiKey: string, { src, integrity }: SnippetScript): string {
   const pinned = integrity === undefined ? '' : `\n    script.integrity = ${literal(integrity)};`;
@@ -36,7 +36,7 @@ export function pageSnippet(projectApiKey: string, { src, integrity }: SnippetSc
 </script>`;
 }
 
-/** As part of a script in a page. */
+/** Quotes a string for a script inside HTML. */
 function literal(text: string): string {
   return `'${text.replace(/[\\'<\n\r\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`;
 }

@@ -7,14 +7,15 @@ import { stop } from 'esbuild';
 import { type BundleName, bundleLibrary, bundles, libraryVersion } from './bundle-library.ts';
 import { gzipTightly } from './gzip-tightly.ts';
 
-/** Beside the gateway's program, which looks for it there. */
+/** The folder next to the gateway's program, where the gateway expects the library. */
 export const libraryFolder = 'browser-library';
 
 /**
- * Writes what the gateway serves of the library: `<directory>/library.json` with its version, and in
- * `<directory>/<version>/` each file as it is, with brotli and with gzip, compressed as far as they go.
- * @param directory made where it is missing; other versions in it stay
- * @param isQuick compressed as any server would: what takes seconds is not worth it for one machine.
+ * Writes the library files for the gateway: `<directory>/library.json` with the version, and `<directory>/<version>/`
+ * with each file uncompressed, with brotli and with gzip, at the highest compression.
+ * @param directory created if missing; other versions in it are kept
+ * @param isQuick uses normal compression, because the highest takes seconds and is not worth it on a development
+ * machine
  */
 export async function writeLibrary(directory: string, { isQuick = false } = {}): Promise<void> {
   const version = await libraryVersion();
@@ -23,13 +24,13 @@ export async function writeLibrary(directory: string, { isQuick = false } = {}):
   await mkdir(folder, { recursive: true });
   const names = Object.keys(bundles) as BundleName[];
   const integrities = await Promise.all(names.map((name) => writeFiles(folder, name, isQuick)));
-  // The compiler's own process would stay as long as this one.
+  // Otherwise esbuild's child process would keep running as long as this one.
   await stop();
   const files = Object.fromEntries(names.map((name, at) => [name, { integrity: integrities[at] }]));
   await writeFile(join(directory, 'library.json'), `${JSON.stringify({ version, files }, null, 2)}\n`);
 }
 
-/** @returns what a page may demand of the file. */
+/** @returns the value for the `integrity` attribute. */
 async function writeFiles(folder: string, name: BundleName, isQuick: boolean): Promise<string> {
   const code = Buffer.from((await bundleLibrary(name)).code);
   const quality = { [constants.BROTLI_PARAM_QUALITY]: isQuick ? 5 : constants.BROTLI_MAX_QUALITY };

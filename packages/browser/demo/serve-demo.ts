@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface DemoOptions {
-  /** Of the gateway, as the browser reaches it. */
+  /** The gateway's URL as seen by the browser. */
   ingestUrl: string;
   projectApiKey: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   port: number;
 }
 
@@ -27,7 +27,7 @@ const types = {
   js: 'text/javascript; charset=utf-8',
 };
 
-/** The demo shop, on this machine only, under a policy as strict as a site may have. */
+/** Serves the demo shop on localhost, with a content security policy as strict as possible. */
 export async function serveDemo({ ingestUrl, projectApiKey, port }: DemoOptions): Promise<DemoShop> {
   const library = `${ingestUrl}/array/${encodeURIComponent(projectApiKey)}/array.js`;
   const html = (await read('index.html')).replace('%LIBRARY%', library).replace('%PROJECT_API_KEY%', projectApiKey);

@@ -1,11 +1,11 @@
-/** A small shop that uses the library as any site would, and shows what it captures. */
+/** A small shop that uses the library like any site would, and shows the events that it captures. */
 const { posthog } = window;
 const { projectApiKey } = document.documentElement.dataset;
 const element = (id) => document.getElementById(id);
 const on = (id, act) => element(id).addEventListener('click', act);
 const basket = [];
 
-/** An element with text: never with markup, whatever the text is. */
+/** Creates an element with text content, which is never interpreted as HTML. */
 function made(tag, text, ...children) {
   const node = document.createElement(tag);
   if (text !== undefined) node.textContent = text;
@@ -75,7 +75,7 @@ on('order', () => {
 });
 element('search').addEventListener('submit', (submission) => {
   submission.preventDefault();
-  // That somebody searches is worth knowing; what for is nobody's business here.
+  // Captures that a search happened, but not the search terms, which are private.
   posthog.capture('shelf searched', { found: 3 });
 });
 on('sign-in', () => posthog.identify('ada', { email: 'ada@example.com', plan: 'pro' }));
@@ -94,7 +94,7 @@ on('refuse', () => {
 });
 on('reload', () => posthog.reloadFeatureFlags());
 
-// Before `init`, which captures that the page is seen.
+// Subscribe before `init`, which captures the first page view.
 posthog.on('eventCaptured', showEvent);
 posthog.onFeatureFlags(showFlags);
 posthog.init(projectApiKey, { capture_pageview: 'history_change' });

@@ -5,7 +5,7 @@ import { type Area, cookieArea, doesKeep, storageArea, webStorage } from './stor
 
 export interface Consent {
   status(): 'granted' | 'denied' | 'pending';
-  /** Said so, or not asked yet where nothing may be captured before. */
+  /** Whether the visitor has opted out, or has not decided yet and `opt_out_capturing_by_default` is set. */
   isOptedOut(): boolean;
   set(isGranted: boolean): void;
   forget(): void;
@@ -16,7 +16,7 @@ export function createConsent(options: Options, signals: Emitter): Consent {
   const area = areaOf(name, options);
   const status: Consent['status'] = () => {
     if (options.respect_dnt && isTrackingRefused()) return 'denied';
-    // Consent tools write it too, in words of their own.
+    // Consent tools also write this value, with their own words.
     const said = area.read(name) ?? '';
     if (isYes(said)) return 'granted';
     return /^"?(false|0|no)"?$/.test(said) ? 'denied' : 'pending';
@@ -32,7 +32,9 @@ export function createConsent(options: Options, signals: Emitter): Consent {
   };
 }
 
-/** What lies in the other place, from before the option was changed, is moved. */
+/**
+ * Returns the place where consent is stored. A value stored elsewhere, from before the option was changed, is moved.
+ */
 function areaOf(name: string, options: Options): Area {
   const [local, cookies] = [storageArea(webStorage('localStorage')), cookieArea(options)];
   const isCookie = options.opt_out_capturing_persistence_type === 'cookie' && doesKeep(cookies);
@@ -48,7 +50,7 @@ function isYes(said: unknown): boolean {
   return /^"?(true|1|yes)"?$/.test(String(said));
 }
 
-/** Do Not Track, and Global Privacy Control, which came after it. */
+/** Checks Do Not Track and its successor, Global Privacy Control. */
 function isTrackingRefused(): boolean {
   const { doNotTrack, globalPrivacyControl } = Object(page?.navigator) as Record<string, unknown>;
   return isYes(doNotTrack) || isYes(globalPrivacyControl);

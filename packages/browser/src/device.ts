@@ -1,7 +1,7 @@
 import type { Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
 import { page } from './page/globals.ts';
-/** Browser, system and kind of device, by the names the service's users filter by. */
+/** Adds browser, operating system and device type, with the names by which users of the service filter. */
 export const describeDevice: Feature = ({ addProperties }) => {
   let known: Properties | undefined;
   addProperties(() => {
@@ -37,7 +37,7 @@ function typeOf(device: string): string {
 const consoles = /Nintendo|PlayStation|Xbox/;
 const windowsVersions: Record<string, string> = { '6.1': '7', '6.2': '8', '6.3': '8.1', '10.0': '10' };
 
-/** With the parts of the version, where it tells. */
+/** Patterns whose groups are the parts of the version, if the user agent contains one. */
 const systems: [name: string, sign: RegExp][] = [
   ['Windows', /Windows(?:.*NT ([\d.]+))?/],
   ['iOS', /iP(?:hone|ad|od)(?:.*OS (\d+)_(\d+)_?(\d+)?)?/],
@@ -69,8 +69,8 @@ function deviceOf(agent: string): string {
 }
 
 /**
- * A browser's name, and the sign it is known by, before its version, where that is not its name. The first that fits is
- * it: most call themselves by the names of those they grew from, too.
+ * Browser names, each optionally followed by the token that precedes its version in the user agent. The first match
+ * wins, because most browsers also include the names of those they are derived from.
  */
 const browsers =
   'Opera Mini=OPR/.*Mini,Opera=OPR/,Oculus Browser=OculusBrowser/,Samsung Internet=SamsungBrowser/,Microsoft Edge=Edge?/,' +

@@ -1,4 +1,5 @@
-// Who the visitor is: the start as a stranger, identify, alias, reset, person properties, groups, other tabs.
+// Manages the visitor's identity: the initial anonymous id, identify, alias, reset, person properties, groups, and
+// changes in other tabs.
 
 import type { Client, Options } from './client/client.ts';
 import type { Core, Emitter, Log, Store } from './client/core.ts';
@@ -10,7 +11,7 @@ import { idleMsOf } from './session.ts';
 import type { WholeStore } from './storage/store.ts';
 import { newUuid, toPlain } from './values.ts';
 
-/** Who the visitor is, and what is known of them. */
+/** Creates the methods for the visitor's identity. */
 export function createIdentity(parts: IdentityParts): Partial<Client> {
   const properties = createPersonProperties(parts);
   const identify = createIdentify(parts, properties);
@@ -24,13 +25,13 @@ export function createIdentity(parts: IdentityParts): Partial<Client> {
   };
 }
 
-/** Identity tells flags through the client, which may have none. */
+/** Calls flag methods through the client, because a build may not include flags. */
 interface IdentityParts extends EventParts {
   client: Client;
   capture: Core['capture'];
 }
 
-/** Only an anonymous visitor is merged with who they turn out to be; a known one is followed by another. */
+/** Only an anonymous visitor is merged with the new identity. An identified one is replaced by it. */
 function createIdentify(parts: IdentityParts, { members, tell }: PersonProperties): Client['identify'] {
   const { store, person, signals, log } = parts;
   return (given, set, once) => {
@@ -73,10 +74,10 @@ function createAlias(parts: IdentityParts, identify: Client['identify']): Client
   };
 }
 
-/** Ids that only a mistake gives: they would make one person of many visitors. */
+/** Ids that are caused by mistakes and would merge many visitors into one person. */
 const mistakes = ['undefined', 'null', 'distinct_id', 'distinctid', '$posthog_cookieless'];
 
-/** The id as text; undefined, and an error on the console, where it cannot be one. */
+/** Returns the id as a string, or logs an error and returns undefined if it is not valid. */
 function checkId(given: unknown, log: Log): string | undefined {
   const id = typeof given === 'number' ? String(given) : given;
   if (typeof given === 'number') log.warn('identify: the ID should be a string');
@@ -90,7 +91,7 @@ interface How {
   bootstrap?: Bootstrap;
 }
 
-/** The next visitor on this device: nothing of the last one stays but the device itself. */
+/** Resets to a new visitor on this device. Only the device id is kept. */
 function createReset(parts: IdentityParts, forgetPerson: () => void): Client['reset'] {
   const { options, store, tabStore, session, consent, signals, log } = parts;
   const firstBootstrap = options.bootstrap;
@@ -120,9 +121,9 @@ function createReset(parts: IdentityParts, forgetPerson: () => void): Client['re
 
 interface PersonProperties {
   members: Pick<Client, 'setPersonProperties' | 'unsetPersonProperties' | 'createPersonProfile'>;
-  /** To flags and to the service, which the event makes identify the visitor where it says so. */
+  /** Passes properties to flags and to the service. With `identified`, the event also identifies the visitor. */
   tell(set?: Properties, once?: Properties, identified?: Properties): void;
-  /** The same may be told again. */
+  /** Allows the same properties to be sent again. */
   forget(): void;
 }
 
@@ -162,7 +163,7 @@ function createPersonProperties({ client, store, person, signals, capture }: Ide
   };
 }
 
-/** What the visitor belongs to: said with every event from then on. */
+/** Manages the visitor's groups, which are sent with every later event. */
 function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' | 'resetGroups'> {
   const { client, store, person, signals, log, capture } = parts;
   const getGroups = () => ({ ...Object(store.get('$groups')) });
@@ -188,8 +189,8 @@ function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' 
 }
 
 /**
- * A visitor who was not here yet gets an id, which is the device's too, unless the application knows who it is. Returns
- * whom an anonymous visitor turned out to be: to be identified when all parts are there.
+ * Gives a new visitor an id, which is also the device id, unless the application provides one. Returns the id to
+ * identify an anonymous visitor with, once all features have started.
  */
 export function startVisitor(options: Options, store: Store, log: Log): string | null | undefined {
   const { distinctID: given, isIdentifiedID } = options.bootstrap;
@@ -211,7 +212,7 @@ export function startVisitor(options: Options, store: Store, log: Log): string |
   return undefined;
 }
 
-/** As the application makes it of a new one: of who has no id, nothing would be stored. */
+/** Creates an id with the application's hook. Falls back to a UUID, because events without an id are not stored. */
 function newDeviceId({ get_device_id }: Options, log: Log): string {
   const made = newUuid();
   try {
@@ -224,7 +225,7 @@ function newDeviceId({ get_device_id }: Options, log: Log): string {
   return made;
 }
 
-/** Who the visitor is, is the same in all tabs. What depends on it hears here that another tab has changed it. */
+/** Emits a signal when another tab has changed the visitor's identity, which all tabs share. */
 export function followOtherTabs({ name, get }: WholeStore, signals: Emitter): void {
   let known = get('distinct_id');
   const learn = () => {

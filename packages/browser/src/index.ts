@@ -10,7 +10,7 @@ export type * from './client/options.ts';
 export type * from './client/posthog-names.ts';
 export type * from './client/values.ts';
 
-/** The client of an application; `init` starts it. */
+/** The client of an application. Call `init` to start it. */
 export const posthog = createClient({
   features: fullFeatures(createExceptions, createWebVitals(captureVitals)),
   always: captureExceptionOf,
@@ -18,10 +18,10 @@ export const posthog = createClient({
   moreOptions,
 });
 /** @alias of the above */
-// biome-ignore lint/style/noDefaultExport: how applications import it
+// biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;
 
-// For applications that show surveys of their own and capture the answers. Surveys themselves are not shown by this library.
+// Constants for applications that show their own surveys and capture the responses. This library does not show surveys.
 
 export const SurveyEventName = {
   SHOWN: 'survey shown',

@@ -1,4 +1,4 @@
-// What is not captured: more than a page can mean, and what bots do.
+// Limits what is captured: floods of events, and events from bots.
 
 import type { Options } from './client/client.ts';
 import type { Feature } from './client/core.ts';
@@ -8,11 +8,14 @@ import { page } from './page/globals.ts';
 interface Bucket {
   tokens: number;
   last: number;
-  /** Since the last warning. */
+  /** Events dropped since the last warning. */
   dropped: number;
 }
 
-/** Against loops that run away: 10 events a second after a burst of 100. Kept over page loads, for loops that reload. */
+/**
+ * Protects against runaway loops: 10 events per second after a burst of 100. Persists over page loads, because a loop
+ * may reload the page.
+ */
 export const limitRate: Feature = ({ options, store, signals, addGate, capture, log }) => {
   const bucket = bucketOf(store.get('$capture_rate_limit'), limitsOf(options).burst);
   let left: number | undefined;
@@ -45,7 +48,7 @@ export const limitRate: Feature = ({ options, store, signals, addGate, capture, 
     const isFree = take();
     const wasRefusing = isRefusing;
     isRefusing = !isFree;
-    // After the above: who hears of the warning may capture something, too.
+    // Warn after the update above, because a listener of the warning may capture another event.
     if (isRefusing && !wasRefusing) warn();
     left = bucket.tokens;
     return isFree;
@@ -53,7 +56,7 @@ export const limitRate: Feature = ({ options, store, signals, addGate, capture, 
   signals.on('capturing', ({ properties }) => {
     if (left !== undefined) properties.$lib_rate_limit_remaining_tokens = left;
   });
-  // Not with each event: it would write the whole store for a number.
+  // Not saved with each event, because that would write the whole store.
   signals.on('leaving', () => store.set({ $capture_rate_limit: { ...bucket } }));
   return undefined;
 };
@@ -68,11 +71,11 @@ function limitsOf({ rate_limiting }: Options): { perSecond: number; burst: numbe
   return { perSecond, burst: Math.max(events_burst_limit, perSecond) };
 }
 
-/** What crawlers, previews and checks that run scripts call themselves. */
+/** User agents of crawlers, previews and monitoring tools that run scripts. */
 const names =
   /bot[/;]|bot\.(htm|php)|(ads|slack|store|vercel)bot|uptime ?(bot|robot)|-google|google(other|weblight|-| (favicon|web))|crawler|spider|slurp|prerender|preview|lighthouse|headlesschrome|lightpanda|cypress|screaming frog|siteaudit|facebook(external|catalog)|meta-external|hubspot|chatgpt-user|vercel-screen/i;
 
-/** Drops what no person does, and says so once. */
+/** Drops events from bots, and logs this once. */
 export const filterBots: Feature = ({ options, addGate, addProperties, log }) => {
   const { webdriver, userAgent = '' } = page?.navigator ?? {};
   const isBot = webdriver || names.test(userAgent);

@@ -1,4 +1,4 @@
-// Where visitors come from: referrer, first address, campaign; and what of addresses is masked.
+// Determines where visitors come from: referrer, first URL and campaign. Also masks personal data in URLs.
 
 import type { Options } from './client/client.ts';
 import type { Core, Feature } from './client/core.ts';
@@ -6,12 +6,12 @@ import type { JsonValue, Properties } from './client/values.ts';
 import { attempt, ofDocument, page } from './page/globals.ts';
 import { memoizeLast } from './values.ts';
 
-/** Where a visitor, a session and a tab came from: remembered at the first event, told with every one. */
+/** Records the origin of a visitor, a session and a tab at the first event, and sends it with every event. */
 export const createOrigin: Feature = (core) => {
   const { options, store, signals } = core;
   const remember = createMemory(core);
   let isTold = false;
-  // To read it out of addresses takes longer than all the rest of an event.
+  // Memoized because parsing URLs takes longer than the rest of an event.
   const entryOf = memoizeLast((props: JsonValue) => said(propertiesOf(props, '$session_entry_')));
 
   core.addGate(() => {
@@ -30,7 +30,7 @@ export const createOrigin: Feature = (core) => {
   );
   core.initialPersonProperties = () => propertiesOf(store.get('$initial_person_info'), '$initial_');
 
-  // A person that has nothing of it yet gets it: once per page, and with every `$identify`.
+  // Sets these properties once on a new person: with the first event of a page and with every `$identify`.
   signals.on('capturing', (event) => {
     const isIdentify = event.event === '$identify';
     if (!event.properties.$process_person_profile || (isTold && !isIdentify)) return;
@@ -41,7 +41,9 @@ export const createOrigin: Feature = (core) => {
   return undefined;
 };
 
-/** The first answer of a tab, and of a visitor, stays; another campaign replaces the last. */
+/**
+ * Stores the referrer of a tab and the origin of a visitor only once, while a new campaign replaces the previous one.
+ */
 function createMemory({ options, store, tabStore }: Core): () => void {
   let readAddress = '';
   return () => {
@@ -65,7 +67,7 @@ function said(properties: Properties): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value));
 }
 
-/** Where a visitor, or a session, came from: referrer and address, from which all else can be read. */
+/** The referrer and URL of a visitor or a session, from which all other origin properties are derived. */
 interface Origin {
   r: string;
   u?: string;
@@ -83,7 +85,7 @@ function originNow({ mask_personal_data_properties: isMasked }: Options): Origin
   return { r: referrer().$referrer.slice(0, 1000), ...(address && { u: maskAddress(address, isMasked) }) };
 }
 
-/** The properties an origin stands for, each name with a prefix. */
+/** Returns the properties for an origin, with a prefix for each name. */
 function propertiesOf(origin: JsonValue, prefix: '$initial_' | '$session_entry_' | ''): Properties {
   const { r, u } = (origin ?? {}) as Partial<Origin>;
   if (!r) return {};
@@ -107,7 +109,7 @@ function hostOf(address: string): string | undefined {
   return attempt(() => new URL(address).host);
 }
 
-/** What advertisers put into addresses to know a visitor again: masked where personal data is. */
+/** URL parameters with which advertisers recognize visitors. They are masked if personal data is masked. */
 const personal =
   'gclid gclsrc dclid gbraid wbraid fbclid msclkid twclid li_fat_id igshid ttclid rdt_cid epik qclid sccid oppref bfcid irclid _kx'.split(
     ' ',
@@ -117,7 +119,7 @@ const campaignNames = [
   ...personal,
 ];
 
-/** Null for each key the address does not have. */
+/** Returns null for each parameter that the URL does not contain. */
 function campaignOf(address: string, more: string[] = []): Record<string, string | null> {
   const query = queryOf(address);
   return Object.fromEntries([...campaignNames, ...more].map((name) => [name, query.get(name) || null]));
@@ -127,14 +129,14 @@ function queryOf(address: string): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(address)?.[1] ?? '');
 }
 
-/** The address without what tells visitors apart. */
+/** Masks the parameters in a URL that identify visitors. */
 export function maskAddress(address: string, isMasked: boolean): string {
   if (!isMasked) return address;
   const mask = (_: string, before: string, name: string) => `${before}${name}=<masked>`;
   return address.replace(new RegExp(`([?&])(${personal.join('|')})=[^&#]*`, 'g'), mask);
 }
 
-/** Properties of a visitor who came from a search engine. */
+/** Returns properties for a visitor who came from a search engine. */
 function searchOf(referrer: string): Record<string, string> {
   const engine = /^https?:\/\/.*(google|bing|yahoo|duckduckgo)\.(?:com|[^/?]*)/.exec(referrer)?.[1];
   if (!engine) return {};

@@ -1,4 +1,4 @@
-// Page views: of loaded pages, of routes and of pages that come back, and how far each was read.
+// Captures page views of loaded pages, routes and restored pages, with the scroll depth of the previous one.
 
 import type { Core, Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
@@ -10,7 +10,7 @@ interface PageView {
   startedAt: Date;
 }
 
-/** Captures page views and the leaving of pages, and says of every event on which page view it happened. */
+/** Captures page views and page leaves, and adds the page view's id to every event. */
 export const createPageViews: Feature = (core) => {
   const { signals, options } = core;
   const signal = stopSignal(core);
@@ -31,7 +31,7 @@ export const createPageViews: Feature = (core) => {
     return { ...before, $pageview_id: uuid, title: ofDocument('title') };
   });
 
-  // A visitor away for so long did not read on; another visitor did not read this at all.
+  // A new session or visitor did not read the current page view.
   signals.on('session', forget);
   signals.on('leaving', () => {
     const { capture_pageleave: wanted, capture_pageview, request_batching } = options;
@@ -44,7 +44,7 @@ export const createPageViews: Feature = (core) => {
   return { getPageViewId: () => view?.id };
 };
 
-/** What is told of a page view when it is over. */
+/** Returns the properties of a finished page view. */
 function ended(view: PageView | undefined, now: Date, depth: Properties): Properties {
   return view
     ? {
@@ -57,8 +57,9 @@ function ended(view: PageView | undefined, now: Date, depth: Properties): Proper
 }
 
 /**
- * The view of a page that was loaded: when it is seen (not prerendered, not in a tab behind), and with consent. Returns what
- * says of another path whether that is still where this view takes place: applications go elsewhere while they start.
+ * Captures the view of a loaded page once it is visible (not prerendered or in a background tab) and the visitor has
+ * consented. Returns a function that tells whether a route change still belongs to this first view, because
+ * applications often redirect while they start.
  */
 function captureFirst({ signals, options, isCapturing, capture }: Core, signal: AbortSignal): () => boolean {
   let isDone = false;
@@ -71,12 +72,15 @@ function captureFirst({ signals, options, isCapturing, capture }: Core, signal: 
   };
   onDocument('visibilitychange', captureOnce, { signal });
   signals.on('consent', captureOnce);
-  // What the application does right after `init`, identifying a visitor say, comes first.
+  // Wait for code that runs right after `init`, such as identifying the visitor.
   setTimeout(captureOnce, 1);
   return captureOnce;
 }
 
-/** A page the browser kept whole is seen again, as it would be if it were loaded again; its leave was told. */
+/**
+ * Captures a view when the browser restores a page from the back/forward cache, like a reload. The leave of that page
+ * was already captured.
+ */
 function captureReturns({ options, capture }: Core, forget: () => void, signal: AbortSignal): void {
   const onShow = ({ persisted }: PageTransitionEvent) => {
     if (!persisted) return;
@@ -99,10 +103,10 @@ function captureRoutes({ signals, options, capture }: Core, isOfFirst: () => boo
   signals.on('options', watch);
 }
 
-/** How an application came to another path. */
+/** How an application navigated to another path. */
 type NavigationType = 'pushState' | 'replaceState' | 'popstate';
 
-/** Calls when an application that routes by itself has come to another path. */
+/** Calls `onPath` when a single-page application has navigated to another path. */
 function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSignal): void {
   let path = location.pathname;
   let pending: NavigationType | undefined;
@@ -117,7 +121,7 @@ function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSigna
     if (location.pathname === path) return;
     pending = type;
     path = location.pathname;
-    // Routers set the title after the address, in the same task. In a popstate they may render at once.
+    // Routers set the title after the URL, in the same task. During popstate they may render immediately.
     if (type === 'popstate' || window.event?.type === 'popstate') tell();
     else queueMicrotask(tell);
   };
@@ -125,7 +129,7 @@ function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSigna
   for (const method of ['pushState', 'replaceState'] as const) {
     const original = history[method];
     history[method] = function (this: History, ...change: Parameters<History['pushState']>) {
-      // What waits to be told is about the address that is left now.
+      // A pending notification is about the URL that is being left.
       if (!signal.aborted && isElsewhere(change[2])) tell();
       original.apply(this, change);
       if (!signal.aborted) note(method);
@@ -147,18 +151,18 @@ interface Depth {
   maxScroll: number;
   lastContent: number;
   maxContent: number;
-  /** The furthest that could be scrolled, and all there was to see. */
+  /** The maximum scroll position, and the height of the content. */
   scrollHeight: number;
   contentHeight: number;
 }
 
 interface ScrollDepth {
-  /** How far the page was read since the last `restart`, in pixels and as a part of it. */
+  /** Returns how far the page was scrolled since the last `restart`, in pixels and as a fraction. */
   properties(): Properties;
   restart(): void;
 }
 
-/** Follows how far a visitor scrolls. */
+/** Tracks how far a visitor scrolls. */
 function createScrollDepth(signal: AbortSignal): ScrollDepth {
   let depth: Depth | undefined;
 
@@ -175,7 +179,7 @@ function createScrollDepth(signal: AbortSignal): ScrollDepth {
       contentHeight: Math.max(scrollHeight, depth?.contentHeight ?? 0),
     };
   };
-  // Scrolling of an element within the page does not bubble.
+  // Scroll events of elements do not bubble, so listen in the capture phase.
   for (const type of ['scroll', 'scrollend', 'resize']) {
     addEventListener(type, measure, { capture: true, passive: true, signal });
   }
@@ -184,7 +188,7 @@ function createScrollDepth(signal: AbortSignal): ScrollDepth {
     properties: () => (depth ? asProperties(depth) : {}),
     restart() {
       depth = undefined;
-      // Not before the page that is being made is there.
+      // Measure after the new page has been rendered.
       setTimeout(measure);
     },
   };

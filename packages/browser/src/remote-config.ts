@@ -4,18 +4,18 @@ import { attempt, ofWindow } from './page/globals.ts';
 
 declare global {
   interface Window {
-    /** By token; put there by `/array/<token>/array.js` or `/array/<token>/config.js`. */
+    /** By token. Set by `/array/<token>/array.js` or `/array/<token>/config.js`. */
     _POSTHOG_REMOTE_CONFIG?: Record<string, { config?: RemoteConfig }>;
   }
 }
 
 /**
- * Tells the other parts what the environment's settings are, once: as the page has them, as the service answers them, or as
- * they were when the service was last heard. Asked for as data and not as a script, which a page's policy may forbid.
+ * Emits the environment's settings once: those embedded in the page, those returned by the service, or the last known
+ * ones. They are requested as data instead of a script, because a page's policy may forbid scripts.
  */
 export function createRemoteConfig({ token, options, store: { area }, sender, signals, url }: Core): undefined {
   const key = `ph_${token}_remote_config`;
-  // In a task of its own: a page that starts has enough to do, and this can wait.
+  // Runs in a separate task, because it is not urgent while a page starts.
   setTimeout(async () => signals.emit('remoteConfig', await load()));
 
   async function load(): Promise<RemoteConfig | null> {
@@ -30,7 +30,7 @@ export function createRemoteConfig({ token, options, store: { area }, sender, si
   }
 
   function remember(config: RemoteConfig): RemoteConfig {
-    // Where storage is full or forbidden, the next page asks again anyway.
+    // If storage is full or blocked, the next page requests the settings again.
     attempt(() => area?.setItem(key, JSON.stringify(config)));
     return config;
   }

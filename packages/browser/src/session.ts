@@ -11,26 +11,26 @@ interface SessionState {
 }
 
 export interface Session {
-  /** For what the visitor does: keeps the session alive, or begins the next. */
+  /** Records visitor activity: continues the session, or starts a new one. */
   touch(nowMs?: number): SessionState;
-  /** Only reads the session. */
+  /** Reads the session without extending it. */
   current(): SessionState;
   onSessionId: Client['onSessionId'];
   reset(nextId?: string | null): void;
 }
 
 const longestMs = 24 * 3600_000;
-/** The time of the last activity is written no more often. */
+/** The minimum interval between writes of the last activity time. */
 const writtenEveryMs = 5000;
 
 export function idleMsOf({ session_idle_timeout_seconds: seconds }: Options): number {
   return Math.min(36_000, Math.max(60, seconds || 1800)) * 1000;
 }
 
-/** `$sesid` of the store: `[last activity, id, start]`, shared by all tabs. */
+/** Manages the session, stored in `$sesid` as `[last activity, id, start]` and shared by all tabs. */
 export function createSession(options: Options, store: Store, signals: Emitter): Session {
   const windowIdOf = createWindowId(options);
-  /** Undefined until the first one; empty after a reset. */
+  /** Undefined until the first session, empty after a reset. */
   let known: string | undefined;
   let nextId: string | null | undefined;
 
@@ -78,15 +78,15 @@ export function createSession(options: Options, store: Store, signals: Emitter):
   };
 }
 
-/** When the session began, which its id (UUIDv7) says; undefined for another id. */
+/** Returns when the session began, which its UUIDv7 contains. Undefined for other ids. */
 function startOf(id: unknown): number | undefined {
   const [, high, low] = /^([\da-f]{8})-([\da-f]{4})-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i.exec(String(id)) ?? [];
   return high && low ? Number.parseInt(high + low, 16) : undefined;
 }
 
 /**
- * Kept over reloads; another for each session. A tab that was copied finds the mark of the first, which that one takes
- * away when it leaves: it gets an id of its own.
+ * Creates window ids. They survive reloads and change with each session. A tab removes its mark when it is left. A
+ * duplicated tab still finds the mark of the original and therefore gets a new id.
  */
 function createWindowId({ persistence, persistence_name, token }: Options): (isNew: boolean) => string {
   const area = tabArea(persistence);

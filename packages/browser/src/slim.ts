@@ -3,7 +3,7 @@ import { createFlags } from './flags/flags.ts';
 import { takeOptions } from './options/default-options.ts';
 import { createClient } from './start/create-client.ts';
 
-/** Events, identity and flags: no autocapture, no errors, nothing that is measured, and no settings to wait for. */
+/** Events, identity and flags. No autocapture, exceptions, measurements or remote settings. */
 const slimFeatures: Feature[] = [
   createFlags,
   ({ signals }) => {
@@ -17,8 +17,8 @@ export type * from './client/options.ts';
 export type * from './client/posthog-names.ts';
 export type * from './client/values.ts';
 
-/** The small client: what it captures is what it is told. */
+/** The small client, which captures only explicit calls. */
 export const posthog = createClient({ features: slimFeatures, readOptions: takeOptions });
 /** @alias of the above */
-// biome-ignore lint/style/noDefaultExport: how applications import it
+// biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;

@@ -9,7 +9,7 @@ import { createWebVitals } from './web-vitals/web-vitals.ts';
 
 const script = page && (ofDocument('currentScript') as HTMLScriptElement | null);
 
-/** `https://host/static/array.js` and `https://host/array/<token>/array.js` were served by the ingest host. */
+/** The ingest host served `https://host/static/array.js` or `https://host/array/<token>/array.js`. */
 const scriptHost = /^(.*)\/(static|array)\//.exec(script?.src ?? '')?.[1];
 
 const load = createLoadSideScript({ host: scriptHost, nonce: script?.nonce });
@@ -28,7 +28,7 @@ type Call = [name: string, ...args: unknown[]];
 type Calls = Partial<Iterable<Call | (() => void)>> & { people?: Call[] };
 type Stub = Calls & { _i?: [token: string, options: InitOptions | undefined, name?: string][]; init?: unknown };
 
-/** The snippet's stub holds the calls that were made before the library came; they are made now, and the client takes its place. */
+/** Replaces the snippet's stub with the client, and replays the calls that were made before the library loaded. */
 function takeOverStub(page: { posthog?: unknown }, client: Client): void {
   const stub = ofWindow('posthog' as never) as unknown as (Stub & Record<string, Calls>) | undefined;
   // Each `init` of the snippet loads the script again.
@@ -44,7 +44,7 @@ function takeOverStub(page: { posthog?: unknown }, client: Client): void {
   page.posthog = client;
 }
 
-/** Aliases first and captures last, so that what was captured early is captured of the visitor known since. */
+/** Replays aliases first and captures last, so that early events belong to the visitor identified since. */
 function replay(target: Record<string, (...args: unknown[]) => unknown>, calls: Calls): void {
   const all = Symbol.iterator in calls ? [...(calls as Iterable<Call | (() => void)>)] : [];
   const rank = (call: Call | (() => void)) => {

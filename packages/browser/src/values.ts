@@ -1,17 +1,19 @@
-// Values: as events and JSON can say them, worked out once, and new ids.
+// Converts values to JSON, memoizes functions and creates ids.
 
 import type { JsonValue } from './client/values.ts';
 import { attempt } from './page/globals.ts';
 
-/** Objects of a framework hold each other in so many ways that to follow each of them never ends. */
+/**
+ * Limits repeated references, because objects of some frameworks refer to each other in an exponential number of ways.
+ */
 const mostRepeats = 1000;
 
 /**
- * A copy that JSON can say, strings cut to a length. Never throws: what cannot be said (functions, symbols, a circle, a
- * getter that throws) is left out, a BigInt and what belongs to the page (elements) are shown as text.
+ * Returns a copy that JSON can represent, with strings cut to a maximum length. Never throws: values that cannot be
+ * represented (functions, symbols, cycles, getters that throw) are omitted; BigInts and DOM objects become strings.
  */
 export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): JsonValue {
-  /** By object: whether it is one of those around what is copied now. */
+  /** Visited objects. The value is true for those that contain the one being copied. */
   const known = new Map<object, boolean>();
   let repeats = 0;
 
@@ -47,7 +49,7 @@ export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): J
   return copy(given);
 }
 
-/** JSON as the standard has it: old frameworks gave arrays a `toJSON` of their own, which makes them text. */
+/** Encodes JSON without an `Array.prototype.toJSON`, which old frameworks add and which turns arrays into strings. */
 export function toJson(value: unknown): string {
   const arrays = Array.prototype as { toJSON?: unknown };
   const { toJSON } = arrays;
@@ -60,7 +62,7 @@ export function toJson(value: unknown): string {
   }
 }
 
-/** The same function, which works its answer out again only when it is asked of something else than the last time. */
+/** Memoizes a function for its most recent argument. */
 export function memoizeLast<From, To>(workOut: (from: From) => To): (from: From) => To {
   let last: { from: From; to: To } | undefined;
   return (from) => {
@@ -69,7 +71,7 @@ export function memoizeLast<From, To>(workOut: (from: From) => To): (from: From)
   };
 }
 
-/** UUIDv7: begins with the time in milliseconds, so that ids made later sort later. */
+/** Creates a UUIDv7. It begins with the time in milliseconds, so later ids sort after earlier ones. */
 export function newUuid(now = Date.now()): string {
   const [version = 0, variant = 0, ...rest] = crypto.getRandomValues(new Uint16Array(5));
   const words = [(version & 0xfff) | 0x7000, (variant & 0x3fff) | 0x8000, ...rest];

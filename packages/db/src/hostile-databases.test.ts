@@ -64,7 +64,7 @@ const lost = { message: expect.stringMatching(/^Connection terminated|ECONNRESET
 const late = { message: expect.stringMatching(/timeout/) };
 const anyError = { message: expect.any(String) };
 
-// biome-ignore format: a case is one line
+// biome-ignore format: one line per case
 const cases: [string, string, SocketScript, object][] = [
   // Before the startup message.
   ['H-101', 'silence', () => {}, late],
@@ -130,7 +130,7 @@ const cases: [string, string, SocketScript, object][] = [
 ];
 
 /** Servers that execute the statement but send more than was requested. */
-// biome-ignore format: a case is one line
+// biome-ignore format: one line per case
 const harmless: [string, string, SocketScript][] = [
   ['H-171', 'a row before its description', atStatement(say(message('D', all(int16(1), int32(-1))), done))],
   ['H-172', 'a row with more fields than its description', atStatement(say(message('T', all(int16(1), field('a'))), message('D', int16(32767)), done))],

@@ -89,7 +89,7 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
  */
 export function setupReactErrorHandler(
   client: PostHog,
-  // biome-ignore lint/suspicious/noExplicitAny: whatever was thrown, which applications mostly take for an error
+  // biome-ignore lint/suspicious/noExplicitAny: any value can be thrown, and applications usually treat it as an error
   callback?: (event: CaptureResult | undefined, error: any, errorInfo: ErrorInfo) => void,
 ): (error: unknown, errorInfo: ErrorInfo) => void {
   return (error, errorInfo) => {

@@ -10,7 +10,7 @@ export type PostHogFeatureProps = Omit<HTMLProps<HTMLDivElement>, 'children'> & 
   /** The value for which the children are shown. Without it, any known value shows them. */
   match?: FlagValue;
   /** The content, or a function that receives the flag's payload and returns the content. */
-  // biome-ignore lint/suspicious/noExplicitAny: the application knows its payloads, and names their type here
+  // biome-ignore lint/suspicious/noExplicitAny: the application declares the type of its payloads here
   children?: ReactNode | ((payload: any) => ReactNode);
   /** Shown instead if the flag has another value. It is not tracked. */
   fallback?: ReactNode;

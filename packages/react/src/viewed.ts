@@ -127,7 +127,7 @@ function useOnView(
   });
 
   const isObserved = onView !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: options are mostly written in place, new in each render
+  // biome-ignore lint/correctness/useExhaustiveDependencies: options are usually a new object in each render
   useEffect(() => {
     if (!isObserved || !element.current || !window.IntersectionObserver) return undefined;
     const observer = new IntersectionObserver(

@@ -98,7 +98,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
     const seen = await pages.page(react).evaluate((source) => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient();
-      // biome-ignore lint/security/noGlobalEval: a value that cannot be handed to the page
+      // biome-ignore lint/security/noGlobalEval: the value cannot be passed to the page
       const value = window.eval(source) as unknown;
       function Broken(): never {
         throw value;

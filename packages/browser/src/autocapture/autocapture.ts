@@ -1,4 +1,4 @@
-// Which events of a page are captured, by the options, the settings and what they mean.
+// Decides which DOM events are captured, based on options and environment settings.
 
 import type { Core, Feature } from '../client/core.ts';
 import type { AutocaptureOptions } from '../client/options.ts';
@@ -10,7 +10,9 @@ import { isReadable, partsOf, readableText } from './privacy.ts';
 
 const switchedOff = '$autocapture_disabled_server_side';
 
-/** Captures clicks, changes and submits, from when the environment's settings are known and do not say otherwise. */
+/**
+ * Captures clicks, changes and submits, once the environment's settings have been loaded and unless they disable it.
+ */
 export const createAutocapture: Feature = (core) => {
   const signal = stopSignal(core);
   const captureEvent = createEventCapture(core);
@@ -28,7 +30,7 @@ export const createAutocapture: Feature = (core) => {
   core.signals.on('remoteConfig', (config) => {
     withElements &&= !config?.elementsChainAsString;
     isOff = isSwitchedOff(core, config?.autocapture_opt_out);
-    // Adding the same listener again changes nothing.
+    // Adding the same listener again has no effect.
     for (const type of ['click', 'change', 'submit', ...clipboardEvents]) {
       onDocument(type, listen, { capture: true, signal });
     }
@@ -36,7 +38,10 @@ export const createAutocapture: Feature = (core) => {
   return undefined;
 };
 
-/** As the service said last; where it was never heard, only an application that does not ask it gets autocapture. */
+/**
+ * Uses the last known setting of the service. If it was never received, autocapture is only on when the application has
+ * disabled requests to the service.
+ */
 function isSwitchedOff({ store, options }: Core, answer: boolean | undefined): boolean {
   const known = store.get(switchedOff);
   if (answer === undefined) return typeof known === 'boolean' ? known : !options.advanced_disable_flags;
@@ -44,7 +49,7 @@ function isSwitchedOff({ store, options }: Core, answer: boolean | undefined): b
   return answer;
 }
 
-/** Captures what an event of the document says, if it is one to capture. */
+/** Returns a function that captures a DOM event if it qualifies. */
 function createEventCapture({ options, captureSoon }: Core): (event: Event, withElements: boolean) => void {
   const isRageClick = createRageClick();
 
@@ -71,18 +76,21 @@ function createEventCapture({ options, captureSoon }: Core): (event: Event, with
   };
 }
 
-/** The way of an event, from the innermost node. By the browser's own method: the page may have put another on the event. */
+/**
+ * The nodes on the event's path, innermost first. Uses the browser's own method, because the page may have replaced it
+ * on the event.
+ */
 const nodesOf = (event: Event): Node[] =>
   Event.prototype.composedPath.call(event).filter((node) => node !== window) as Node[];
 
-/** Where several clicks in a row are usual. */
+/** Selectors for elements on which repeated clicks are normal. */
 const calmSelectors = (rageclick: Core['options']['rageclick']): string[] =>
   (typeof rageclick === 'object' && rageclick.css_selector_ignorelist) || ['.ph-no-rageclick'];
 
 const clipboardEvents = ['copy', 'cut', 'paste'];
 const ignoredByDefault = ['.ph-no-autocapture', '[data-ph-no-autocapture]'];
 
-/** Whether an event on the first element of a path is captured, by what an application chose. */
+/** Whether the application's options allow capturing an event on the first element of a path. */
 function isChosen(type: string, path: Element[], options: AutocaptureOptions): boolean {
   const { url_allowlist, url_ignorelist, dom_event_allowlist, element_allowlist, css_selector_allowlist } = options;
   if (url_allowlist && !isAddressOf(url_allowlist)) return false;
@@ -97,7 +105,10 @@ function isChosen(type: string, path: Element[], options: AutocaptureOptions): b
 const isAddressOf = (patterns: (string | RegExp)[]): boolean =>
   patterns.some((pattern) => new RegExp(pattern).test(location.href));
 
-/** Whether an event means something on the first element of a path: clicks do where a click is expected. */
+/**
+ * Whether an event is meaningful on the first element of a path. For example, a click is meaningful where clicks are
+ * expected.
+ */
 function isMeant(type: string, path: Element[]): boolean {
   const [target] = path;
   if (!target) return false;
@@ -109,7 +120,7 @@ function isMeant(type: string, path: Element[]): boolean {
   return /^(input|select|textarea)$/.test(tag) && type === 'change';
 }
 
-/** The cheap questions first: the style of an element may have to be worked out for an answer. */
+/** Cheap checks come first, because the browser may have to compute styles for the last one. */
 function isClickable(path: Element[]): boolean {
   return (
     path.some((element) => usefulTags.includes(tagOf(element))) ||
@@ -122,7 +133,10 @@ const hasPointer = (element: Element): boolean => getComputedStyle(element).curs
 
 const unreadable = '.ph-sensitive,.ph-no-capture,[contenteditable]:not([contenteditable=false])';
 
-/** What is sent of a copy, cut or paste; nothing when it must not be told. What is pasted is never read. */
+/**
+ * Returns the properties of a copy, cut or paste event, or undefined if it must not be captured. Pasted text is never
+ * read.
+ */
 function clipboardProperties($copy_type: string, canRead: boolean): Properties | undefined {
   if ($copy_type === 'paste') return { $copy_type };
   const selection = getSelection();
@@ -133,7 +147,7 @@ function clipboardProperties($copy_type: string, canRead: boolean): Properties |
   return $selected_content ? { $selected_content, $clipboard_text_length: text.length, $copy_type } : undefined;
 }
 
-/** Tells the third of three clicks at one place, each within a second of the one before. */
+/** Returns a function that detects the third of three clicks at one place, each within a second of the previous one. */
 function createRageClick(): (event: MouseEvent) => boolean {
   let last: [x: number, y: number, time: number] = [0, 0, Number.NEGATIVE_INFINITY];
   let count = 0;

@@ -1,4 +1,4 @@
-// What is sent of an event and of the elements it happened on.
+// Builds the properties of a captured DOM event and its elements.
 
 import type { Options } from '../client/client.ts';
 import type { Properties } from '../client/values.ts';
@@ -11,12 +11,12 @@ interface Seen {
   /** From the target up. */
   parts: Part[];
   masks: Masks;
-  /** The elements too, not only the chain made of them. */
+  /** Whether to send the list of elements in addition to the elements chain. */
   withElements: boolean;
   copied: Properties;
 }
 
-/** What is sent of an event: read from the page at once, put together when it is asked for. */
+/** Reads a DOM event from the page immediately, and returns a function that builds its properties later. */
 export function readEvent({ type, parts, masks, withElements, copied }: Seen): () => Properties {
   const isClick = type === 'click';
   const control = isClick ? controlOfIcon(parts) : 0;
@@ -30,7 +30,7 @@ export function readEvent({ type, parts, masks, withElements, copied }: Seen): (
       isSensitive(text) || repeats(text, at, isName);
   return () => {
     const elements = described.map((describe, at) => describe(hidesAt(at + control)));
-    // One number over several elements, which a page writes from the outside in, or the other way.
+    // A sensitive number may be split over several elements, in either order.
     const texts = elements.map(({ $el_text = '' }) => $el_text);
     if (isSplit(texts.join(' ')) || isSplit(texts.reverse().join(' ')))
       for (const element of elements) element.$el_text &&= '';
@@ -53,14 +53,17 @@ export function readEvent({ type, parts, masks, withElements, copied }: Seen): (
 
 type HidesAt = (at: number) => Hides;
 
-/** A click on a drawing is one on the link or button it is drawn in: which of these, as a place in the path. */
+/**
+ * A click on an SVG drawing counts as a click on the link or button that contains it. Returns the index of that element
+ * in the path.
+ */
 function controlOfIcon(parts: Part[]): number {
   const isDrawing = parts[0] && 'ownerSVGElement' in parts[0].element;
   const control = parts.findIndex(({ tag }) => /^(a|button)$/.test(tag));
   return isDrawing ? Math.max(control, 0) : 0;
 }
 
-/** Where the outermost link leads. */
+/** Returns the URL of the outermost link. */
 function addressOf(parts: Part[], hidesAt: HidesAt): string {
   const at = parts.map(({ tag }) => tag).lastIndexOf('a');
   const link = parts[at];
@@ -79,7 +82,7 @@ function isElsewhere(address: string): boolean {
 
 const prefix = 'data-ph-capture-attribute-';
 
-/** Properties the page gives by `data-ph-capture-attribute-…`: those nearest to the target win. */
+/** Returns the properties that the page defines in `data-ph-capture-attribute-…`. Those nearest to the target win. */
 function ownProperties(parts: Part[], hidesAt: HidesAt): Properties {
   const properties: Properties = {};
   for (const [at, { attributes, isPrivate }] of [...parts.entries()].reverse()) {
@@ -91,7 +94,10 @@ function ownProperties(parts: Part[], hidesAt: HidesAt): Properties {
   return properties;
 }
 
-/** Elements as one string, as the service parses it: `button.a.b:attr__class="a b"nth-child="1"…;body:…`. */
+/**
+ * Encodes elements as one string in the format that the service parses: `button.a.b:attr__class="a
+ * b"nth-child="1"…;body:…`.
+ */
 function elementsChain(elements: ElementDescription[]): string {
   return elements.map(link).join(';');
 }
@@ -100,7 +106,7 @@ const longestAddress = 2048;
 
 function link(element: ElementDescription): string {
   const { tag_name, $el_text, attr__class, attr__href, attr__id } = element;
-  /** Attributes may be empty, what is made of them is left out then. */
+  /** Empty attributes are kept, but the values derived from them are omitted. */
   const pairs: Record<string, string | number> = {
     ...($el_text && { text: $el_text.slice(0, 400) }),
     'nth-child': element.nth_child,
@@ -120,7 +126,7 @@ function link(element: ElementDescription): string {
 
 const quoted = (text: string): string => text.replace(/\\?"/g, '\\"');
 
-/** What is sent of an element. */
+/** The properties sent for an element. */
 interface ElementDescription {
   tag_name: string;
   $el_text?: string;
@@ -135,13 +141,13 @@ type Masks = Pick<Options, 'mask_all_text' | 'mask_all_element_attributes'> & {
 };
 
 export const usefulTags: readonly string[] = ['a', 'button', 'form', 'input', 'select', 'textarea', 'label'];
-/** What the page, not a visitor, gives a field. */
+/** Attributes of fields that the page sets, and not the visitor. */
 const attributesOfFields = ['name', 'id', 'class', 'aria-label'];
 
-/** Whether a text, or the name or the class of an element, must not be sent. */
+/** Whether a text, or the name or class of an element, must not be sent. */
 type Hides = (text: string, isName?: boolean) => boolean;
 
-/** Reads at once what is left to read of an element, and describes it when it is asked for. */
+/** Reads an element immediately, and returns a function that describes it later. */
 function describeElement(part: Part, masks: Masks, isTarget: boolean): (hides: Hides) => ElementDescription {
   const { element, tag: tag_name } = part;
   const description: ElementDescription = { tag_name, ...placeOf(element) };
@@ -178,13 +184,13 @@ const longest = 1024;
 
 const shorten = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}...` : text);
 
-/** The text of an element: its own text nodes, for links and buttons those of the spans in it too. */
+/** Returns the text of an element: its own text nodes, and for links and buttons also those of nested spans. */
 function textOf(element: Element): string {
   const text = joinWords(ownText(element), /^(a|button)$/.test(tagOf(element)) ? spanText(element) : '');
   return isSplit(text) ? '' : shorten(text);
 }
 
-/** Whether a number that must not leave the page is in pieces, of which none is that number. */
+/** Whether a text contains a sensitive number in pieces that are harmless on their own. */
 const isSplit = (text: string): boolean => isSensitive(text) || isSensitive(text.replace(/\s/g, ''));
 
 function ownText(element: Element): string {
@@ -196,7 +202,7 @@ function ownText(element: Element): string {
   return text.trim();
 }
 
-/** A page that nests deeper than this is none that people read. */
+/** Deeper nesting does not occur in pages for people. */
 const deepestSpan = 50;
 
 function spanText(element: Element, depth = 0): string {

@@ -1,4 +1,4 @@
-// What must not leave the page: secret elements, what fields hold, numbers of cards and persons.
+// Detects data that must not leave the page: secret elements, field contents, and numbers of payment cards and persons.
 
 import { attributesOf, childrenOf, findIn, parentOf, rootOf, shadowRoot, tagOf, textContent } from '../page/dom.ts';
 import { attempt, page } from '../page/globals.ts';
@@ -6,7 +6,7 @@ import { attempt, page } from '../page/globals.ts';
 const secretName =
   /^cc|cardnum|ccnum|creditcard|csc|cvc|cvv|exp|pass|pwd|routing|seccode|securitycode|securitynum|socialsec|socsec|ssn/i;
 
-/** Whether its own type, name or id says that nobody else is to read it. `ph-include` says otherwise. */
+/** Whether the element's own type, name or id marks it as secret. The class `ph-include` overrides this. */
 function isSecret({ tag, classes, attributes: { type = '', name, id } }: ReadElement): boolean {
   if (classes.includes('ph-include')) return false;
   if (tag === 'input' && /^(hidden|password)$/i.test(type)) return true;
@@ -19,7 +19,9 @@ const isEditor = ({ attributes: { contenteditable = 'false', role = '' } }: Read
 
 const isContentEditable = page && Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'isContentEditable')?.get;
 
-/** Whether the browser takes it for an editor that does not say so: by its style, its document, its `EditContext`. */
+/**
+ * Whether the browser treats the element as an editor for other reasons: its style, its document, or an `EditContext`.
+ */
 function isEdited(element: Element & { editContext?: unknown }): boolean {
   const isEditor = attempt(() => isContentEditable?.call(element) || Boolean(element.editContext));
   return (
@@ -27,7 +29,7 @@ function isEdited(element: Element & { editContext?: unknown }): boolean {
   );
 }
 
-/** Whether a visitor types into it or chooses from it. The `value` of a button is the page's. */
+/** Whether a visitor types into the element or selects a value in it. The `value` of a button is set by the page. */
 function isField(read: ReadElement): boolean {
   const { tag, attributes } = read;
   if (tag === 'input') return !/^(button|checkbox|submit|reset)$/i.test(attributes.type ?? '');
@@ -35,9 +37,9 @@ function isField(read: ReadElement): boolean {
 }
 
 export interface Privacy {
-  /** Secret by itself, or under a marker: no text, nor what the page gives for capture. */
+  /** Secret, or inside an element that is marked as such. Neither its text nor its capture attributes may be sent. */
   isPrivate: boolean;
-  /** A field, or within one or an editor: its text and most of its attributes may have been typed. */
+  /** A field, or inside a field or an editor. Its text and most attributes may contain user input. */
   isTyped: boolean;
 }
 
@@ -46,12 +48,12 @@ export const isReadable = ({ isPrivate, isTyped }: Privacy): boolean => !isPriva
 const isMarked = ({ classes }: ReadElement): boolean =>
   classes.includes('ph-sensitive') || classes.includes('ph-no-capture');
 
-/** An element of the way up from the target, and what may be read of it. */
+/** An element on the path from the target to the root, and whether it may be read. */
 export interface Part extends ReadElement, Privacy {}
 
 /**
- * The parts of a path. `around` are elements that are around it in another way: the document, and those of the shadow
- * trees that show it in a slot.
+ * Returns the parts of a path. `around` contains elements that surround the path in other ways: the document, and
+ * elements of shadow trees that render the path in a slot.
  */
 export function partsOf(path: Element[], around: Element[]): Part[] {
   const outer = around.map(readElement);
@@ -66,30 +68,40 @@ export function partsOf(path: Element[], around: Element[]): Part[] {
   return parts.reverse();
 }
 
-/** By what an element says of itself. */
+/** Whether an element may be read, judged by its own attributes only. */
 export function isReadableItself(element: Element): boolean {
   const read = readElement(element);
   return !isMarked(read) && !isSecret(read) && !isField(read);
 }
 
-/** Whether a text repeats what a field holds. `at` is the part it is of; names of elements are the page's own more often. */
+/**
+ * Whether a text repeats the content of a field. `at` is the index of the text's part. Element names are usually chosen
+ * by the page, so they are treated more leniently.
+ */
 type Repeats = (text: string, at: number, isName?: boolean) => boolean;
 
 const places = 'input,textarea,select,[contenteditable]:not([contenteditable=false]),[role~=textbox],[role~=searchbox]';
 
-/** Reads at once what the fields hold that these parts may repeat; what is made of it, is when something is sent. */
+/**
+ * Reads the contents of all fields that these parts may repeat. The fields are read immediately, but compared only when
+ * an event is sent.
+ */
 export function readHeld(parts: Part[]): Repeats {
   const path = parts.map(({ element }) => element);
   const forms: unknown[] = parts.map(({ tag, element }) => (tag === 'form' ? element : attempt(() => formOf(element))));
   const held = placesIn(path).flatMap((place) => {
     const { type } = place as HTMLInputElement;
     const isField = /^(input|select|textarea)$/.test(tagOf(place));
-    /** In what is sent of which part and of those around it: of all in its form, else of what it is in. */
+    /**
+     * The first part in which the content is hidden: for a field, all parts if its form is on the path, otherwise the
+     * parts that contain it.
+     */
     let from = isField && forms.includes(formOf(place) ?? -1) ? 0 : -1;
     for (let at: Element | null = place; at && from < 0; at = parentOf(at)) from = path.indexOf(at);
     const isTyped = !isField || !/^(select|radio|hidden|range|color|file)/.test(type);
     return (isField ? textsOfField(place, type) : textsOfEditor(place)).map((text) => {
-      // In all that is sent, but for what is short or chosen: who types `2` has not typed every `2` of the page.
+      // Typed content is hidden in all parts, unless it is short. A visitor who types `2` has not typed every `2` on
+      // the page.
       const isWide = isTyped && (text.length > 3 || (text && isSecret(readElement(place))));
       return { text, from: isWide ? 0 : from };
     });
@@ -102,7 +114,7 @@ export function readHeld(parts: Part[]): Repeats {
     const said = read(text.slice(0, longestRead));
     return wanted.some(({ from, own, letters }) => {
       if (at < from) return false;
-      // Also where only a part of it is repeated, as the beginning of a letter is.
+      // Also hide a partial repetition, such as the beginning of a message.
       if (letters.length > 3)
         return said.letters.includes(letters) || (!isName && said.letters.length > 7 && letters.includes(said.letters));
       if (own.length > 3 || /[^a-z\d]/.test(own)) return said.own.includes(own);
@@ -111,7 +123,7 @@ export function readHeld(parts: Part[]): Repeats {
   };
 }
 
-/** The places of a path in the document and in the shadow trees on the way up. */
+/** Returns the fields and editors in the document and in the shadow trees on the path. */
 function placesIn(path: Element[]): Element[] {
   const roots = path.flatMap((element) => [rootOf(element), shadowRoot.call(element)]);
   return [...new Set(roots)].flatMap((root) => (root ? [...findIn(root, places)] : []));
@@ -131,27 +143,30 @@ function textsOfField(field: Element, type: string): string[] {
 const textsOfEditor = (editor: Element): string[] =>
   [editor, ...childrenOf(editor)].map((node) => String(textContent.call(node)).slice(0, mostRead));
 
-/** What is compared: whatever the letters are parted by, large or small. */
+/** Normalizes a text for comparison, ignoring case and punctuation. */
 function read(text: string): { own: string; words: string[]; letters: string } {
   const own = plainText(text).trim().toLowerCase();
   const words = own.match(/[\p{L}\p{N}]+/gu) ?? [];
   return { own, words, letters: words.join('') };
 }
 
-/** Numbers of payment cards, by what they begin with and how long they are. */
+/** Payment card numbers, by prefix and length. */
 const card = /^([2-6]\d{15}|4\d{12}(\d{6})?|3\d{13,14}|(1800|2131)\d{11}|62\d{15,17})$/;
 /** US social security numbers. */
 const socialSecurity = /^\d{3}-?\d{2}-?\d{4}$/;
-/** Digits in groups, whatever parts these: spaces that do not break a line, dots, dashes, what nobody sees. */
+/** Digits in groups with any separator: non-breaking spaces, dots, dashes or invisible characters. */
 const groupedDigits = /\d+([^\p{L}\d]{1,3}\d+)*/gu;
 
-/** Whether a text is nothing but a number that must not leave the page. */
+/** Whether a text consists only of a sensitive number. */
 function isNumber(text: string): boolean {
   const value = text.trim();
   return /^[\d -]+$/.test(value) && (socialSecurity.test(value) || card.test(value.replace(/[- ]/g, '')));
 }
 
-/** Whether groups of digits have such a number among them: that of a person by their lengths, that of a card by its check digit. */
+/**
+ * Whether grouped digits contain a sensitive number. A social security number is recognized by the lengths of its
+ * groups, a card number by its check digit.
+ */
 function haveNumber(digits: string): boolean {
   const groups = digits.split(/\D+/);
   return groups.some((_, at) => {
@@ -164,7 +179,7 @@ function haveNumber(digits: string): boolean {
   });
 }
 
-/** By the check digit (Luhn). */
+/** Validates the check digit (Luhn algorithm). */
 function isChecked(digits: string): boolean {
   let sum = 0;
   [...digits].reverse().forEach((digit, at) => {
@@ -175,17 +190,17 @@ function isChecked(digits: string): boolean {
 
 const longestRead = 5000;
 
-/** What a text says, however it is written: in an address, in wide letters. */
+/** Decodes percent-encoding and full-width characters. */
 const plainText = (text: string): string =>
   text.replace(/(%[\da-f]{2})+/gi, (bytes) => attempt(() => decodeURIComponent(bytes)) ?? bytes).normalize('NFKC');
 
-/** Whether such a number is in a text. */
+/** Whether a text contains a sensitive number. */
 export function isSensitive(text: string): boolean {
   const plain = plainText(text.slice(0, longestRead));
   return isNumber(plain) || (plain.match(groupedDigits) ?? []).some(haveNumber);
 }
 
-/** What may be sent of a text: its words, up to 255 characters, without such numbers. */
+/** Returns the part of a text that may be sent: its words without sensitive numbers, up to 255 characters. */
 export function readableText(text: string): string {
   const words = text
     .trimStart()
@@ -199,7 +214,7 @@ export function readableText(text: string): string {
   return isSensitive(words) ? '' : words;
 }
 
-/** An element as it was when it was read, which is once: each question to the page takes its time. */
+/** A snapshot of an element. Elements are read only once, because each DOM access takes time. */
 interface ReadElement {
   element: Element;
   tag: string;

@@ -2,13 +2,13 @@ import type { AbsentOptions, OptionValues } from './options.ts';
 import type { CaptureOptions, CaptureResult, FlagValue, JsonValue, Properties, Property } from './values.ts';
 
 /**
- * Flags an application knows, by declaration merging:
- * `declare module '@millrace/browser' { interface FlagTypes { 'button-color': 'green' | 'orange' } }`.
+ * Feature flags of the application, added by declaration merging: `declare module '@millrace/browser' { interface
+ * FlagTypes { 'button-color': 'green' | 'orange' } }`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface FlagTypes {}
 
-/** Events an application knows, with their properties, by declaration merging. */
+/** Events of the application with their properties, added by declaration merging. */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface EventTypes {}
 
@@ -25,9 +25,9 @@ export interface FlagResult {
 }
 
 export interface FlagReadOptions {
-  /** False: reading captures no `$feature_flag_called`. */
+  /** If false, reading captures no `$feature_flag_called` event. */
   send_event?: boolean;
-  /** Refuses values remembered from the last visit. */
+  /** Ignores values stored from the last visit. */
   fresh?: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface FlagMembers {
   isFeatureEnabled(key: FlagKey, options?: FlagReadOptions & { defaultValue?: boolean }): boolean | undefined;
   getFeatureFlagPayload(key: FlagKey): JsonValue;
   getFeatureFlagResult(key: FlagKey, options?: FlagReadOptions): FlagResult | undefined;
-  /** Called with every change of flags, and at once when they are known. Returns the way to stop it. */
+  /** Called on every change of flags, and immediately if they are known. Returns a function that unsubscribes. */
   onFeatureFlags(listener: FlagsListener): () => void;
   reloadFeatureFlags(): void;
   updateFlags(
@@ -85,13 +85,13 @@ export interface FlagMembers {
   };
 }
 
-/** What a client works by, defaults filled in. */
+/** The complete options of a client, with defaults filled in. */
 export interface Options extends OptionValues {
-  /** Called once `init` is done. */
+  /** Called when `init` has finished. */
   loaded: (client: Client) => void;
 }
 
-/** What an application gives to `init`: any of them, also by the names they had before. */
+/** The options that an application passes to `init`: any subset, also under their former names. */
 export type InitOptions = Partial<Options> & FormerOptions & AbsentOptions;
 
 interface FormerOptions {
@@ -104,10 +104,10 @@ interface FormerOptions {
   property_blacklist?: string[];
 }
 
-/** There are none: what an application does with them is not run. */
+/** Surveys are not supported, so their listeners always receive an empty list. */
 type SurveysListener = (surveys: Property[], context?: { isLoaded: boolean; error?: string }) => void;
 
-/** All that applications call; names, arguments and results are those their users know from PostHog's library. */
+/** The public API. Names, arguments and results match PostHog's library. */
 export interface Client extends FlagMembers {
   init(token: string, options?: InitOptions, name?: string): Client;
   capture<Name extends string>(
@@ -158,7 +158,10 @@ export interface Client extends FlagMembers {
   clear_opt_in_out_capturing(): void;
 
   set_config(options: InitOptions): void;
-  /** Sends what waits now; resolves when the service has it, or it stays in storage for the next page. */
+  /**
+   * Sends queued events now. Resolves when the service has accepted them, or when they remain in storage for the next
+   * page.
+   */
   flush(): Promise<void>;
   shutdown(longest?: number): Promise<void>;
   debug(isOn?: boolean): void;
@@ -167,7 +170,7 @@ export interface Client extends FlagMembers {
   getActiveMatchingSurveys(listener: SurveysListener, forceReload?: boolean): void;
   renderSurvey(surveyId: string, selector: string): void;
   surveys: { displaySurvey(surveyId: string, options?: unknown): void };
-  /** @deprecated as `setPersonProperties` */
+  /** @deprecated use `setPersonProperties` */
   people: Record<'set' | 'set_once', (properties: Properties | string, value?: Property) => void>;
 
   readonly config: Options;

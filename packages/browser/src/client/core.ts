@@ -1,27 +1,27 @@
 import type { Client, Options } from './client.ts';
 import type { CaptureOptions, CaptureResult, JsonValue, Properties } from './values.ts';
 
-/** What happens inside a client, for its parts to act upon. Listeners are called in the order they were added. */
+/** Internal events of a client. Listeners are called in the order in which they were added. */
 export interface Signals {
-  /** The environment's settings have arrived; null when they could not be loaded. */
+  /** The environment's settings were loaded, or null if loading failed. */
   remoteConfig: RemoteConfig | null;
-  /** The visitor is known by another distinct id from now on. */
+  /** The visitor's distinct id has changed. */
   identity: { distinctId: string; anonymousDistinctId?: string };
-  /** Person or group properties, or groups, that flags depend on have changed. */
+  /** Person properties, group properties or groups on which flags depend have changed. */
   flagInput: undefined;
-  /** In another tab the visitor became another one, or known: by storage this tab knows it too. */
+  /** Another tab changed or identified the visitor. This tab has the change through shared storage. */
   otherTab: undefined;
-  /** Another visitor, of whom nothing is known but the options' `bootstrap`. */
+  /** Reset to a new visitor. Nothing is known except the `bootstrap` option. */
   reset: undefined;
-  /** A session was followed by another, in this tab or in another. */
+  /** A new session replaced the previous one, in this tab or another. */
   session: { sessionId: string; windowId: string };
   sessionId: Parameters<Parameters<Client['onSessionId']>[0]>;
   options: Partial<Options>;
   consent: { isGranted: boolean };
-  /** An event that `before_send` has not seen yet: listeners may add to it. */
+  /** An event that `before_send` has not processed yet. Listeners may add properties. */
   capturing: CaptureResult;
   captured: CaptureResult;
-  /** The page goes away, maybe for good: last events may be captured, what waits is sent by beacon after this. */
+  /** The page is about to be left. Last events may be captured, and queued events are sent by beacon afterwards. */
   leaving: undefined;
   shutdown: undefined;
 }
@@ -31,7 +31,7 @@ export interface Emitter {
   emit<Name extends keyof Signals>(name: Name, detail: Signals[Name]): void;
 }
 
-/** What the gateway tells browsers (`/array/<token>/config`), of which a client acts on: */
+/** The environment's settings from the gateway (`/array/<token>/config`), as far as a client uses them. */
 export interface RemoteConfig {
   supportedCompression?: string[];
   hasFeatureFlags?: boolean;
@@ -41,86 +41,92 @@ export interface RemoteConfig {
   analytics?: { endpoint?: string };
   elementsChainAsString?: boolean;
   defaultIdentifiedOnly?: boolean;
-  /** For this library alone: of `capturePerformance` PostHog's would load scripts that the gateway does not have. */
+  /**
+   * Only read by this library. PostHog's library would react to `capturePerformance` by loading scripts that the
+   * gateway does not have.
+   */
   millrace?: { web_vitals?: boolean; web_vitals_allowed_metrics?: string[] | null };
 }
 
-/** What is remembered of a visitor, in the keys and stores of PostHog's library. */
+/** Data that is stored about a visitor, with the same keys and places as in PostHog's library. */
 export interface Store {
-  /** What another tab wrote is seen. */
+  /** Includes changes made by other tabs. */
   get(name: string): JsonValue;
   set(values: Properties): void;
   remove(...names: string[]): void;
-  /** Super properties: what is sent with every event, without the names kept for the library. */
+  /** Returns the super properties, which are sent with every event. Excludes names that the library uses internally. */
   superProperties(): Properties;
-  /** Anything of the library's own that is not a property: the queue, a lock. Null where storage is blocked. */
+  /** Storage for internal data other than properties: the queue and locks. Null if storage is blocked. */
   readonly area: Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'> | null;
 }
 
 export interface Answer {
-  /** 0: no answer came (network error, timeout). */
+  /** 0 if no response arrived (network error or timeout). */
   status: number;
   json: JsonValue;
-  /** Seconds, of `Retry-After`. */
+  /** Seconds from `Retry-After`. */
   retryAfter?: number;
   isTimeout?: boolean;
 }
 
 export interface Sender {
-  /** Queues an event; from when this returns it is stored once by the service, or counted as dropped. */
+  /** Queues an event. Once this returns, the service will store the event exactly once, or it is counted as dropped. */
   enqueue(event: CaptureResult, options: Pick<CaptureOptions, 'send_instantly' | 'transport'>): void;
   flush(): Promise<void>;
-  /** Any other request to the service: compressed as events are, no retry. Never rejects. */
+  /** Sends any other request to the service, compressed like events and without retries. Never rejects. */
   request(url: string, options?: { method?: 'GET' | 'POST'; body?: object; timeoutMs?: number }): Promise<Answer>;
 }
 
-/** What the parts of a client share, from `init` on. */
+/** What the features of a client share after `init`. */
 export interface Core {
   readonly token: string;
   readonly client: Client;
-  /** Changed in place by `set_config`. */
+  /** Modified in place by `set_config`. */
   readonly options: Options;
   readonly store: Store;
-  /** What is remembered until the tab closes. */
+  /** Data that is stored until the tab closes. */
   readonly tabStore: Store;
   readonly sender: Sender;
   readonly signals: Emitter;
   readonly log: Log;
   distinctId(): string;
-  /** The `$initial_*` of the visitor: where they came from the first time. */
+  /** Returns the visitor's `$initial_*` properties, which describe how the visitor first arrived. */
   initialPersonProperties: () => Properties;
   sessionId(): string;
-  /** Asked before an event is made; false: it is not captured. */
+  /** Adds a check that runs before an event is created. If it returns false, the event is not captured. */
   addGate(mayPass: (event: string, options?: CaptureOptions) => boolean): void;
   capture(name: string, properties?: Properties | null, options?: CaptureOptions): CaptureResult | undefined;
   /**
-   * The same for what the library hears by itself while the page is about to answer a visitor: what the page shows now is
-   * read now, all else is done in a task of its own, or by `settle` if that comes first.
+   * Captures an event with low impact, for DOM events that the library observes while the page is about to respond to
+   * the visitor. Page state is read immediately, and the rest runs in a later task, or in `settle` if that comes first.
    */
   captureSoon(name: string, properties: () => Properties): void;
-  /** Before anything that what was heard until now knows nothing of: another visitor, other properties, the end of the page. */
+  /**
+   * Completes deferred captures. Must be called before changes that they must not see: another visitor, other
+   * properties, or the end of the page.
+   */
   settle(): void;
   /**
-   * The same in two steps: an event of this moment, visitor and session, which is captured when the rest of its properties
-   * is known. Undefined: it may not be captured.
+   * Captures an event in two steps: it has the time, visitor and session of this call, and is captured when its
+   * remaining properties are known. Undefined if it must not be captured.
    */
   begin(...event: Parameters<Core['capture']>): ((more?: Properties) => CaptureResult | undefined) | undefined;
-  /** Adds properties to every event from now on; what the caller of `capture` gave wins. */
+  /** Adds properties to every future event. Properties passed to `capture` win. */
   addProperties(collect: (event: string, uuid: string, timestamp: Date) => Properties): void;
-  /** The same of what the page shows at the moment. */
+  /** Like `addProperties`, for properties that describe the current state of the page. */
   addPageProperties(read: () => Properties): void;
-  /** False: opted out, or a bot: nothing is captured. */
+  /** False if the visitor opted out. */
   isCapturing(): boolean;
-  /** Address of a path of the ingest host, without a double slash. */
+  /** Returns the URL for a path on the ingest host, without a double slash. */
   url(path: string, of?: 'api' | 'flags' | 'assets'): string;
 }
 
 export interface Log {
-  /** Only in debug. */
+  /** Only logs in debug mode. */
   debug(...what: unknown[]): void;
   warn(...what: unknown[]): void;
   error(...what: unknown[]): void;
 }
 
-/** A part that a build may leave out: wires itself to the core once, after `init`. */
+/** A feature that a build may omit. It registers itself with the core once, after `init`. */
 export type Feature = (core: Core) => Partial<Client> | undefined;

@@ -11,7 +11,10 @@ export interface AutocaptureOptions {
   capture_copied_text?: boolean;
 }
 
-/** Values that hold until the service has answered. Null is as good as nothing: what a server's JSON says. */
+/**
+ * Values that are used until the service has responded. Null is treated like undefined, because JSON from a server may
+ * contain it.
+ */
 export interface Bootstrap {
   distinctID?: string | null;
   isIdentifiedID?: boolean | null;
@@ -22,24 +25,26 @@ export interface Bootstrap {
 
 export type BeforeSend = (event: CaptureResult) => CaptureResult | null;
 
-/** Which errors nobody caught are captured: those that are named. */
+/** Which uncaught errors are captured. Only those set to true. */
 export interface ExceptionOptions {
   capture_unhandled_errors?: boolean;
   capture_unhandled_rejections?: boolean;
-  /** What is logged is never captured. */
+  /** Has no effect: console output is never captured. */
   capture_console_errors?: boolean;
 }
 
 export interface PerformanceOptions {
   web_vitals?: boolean;
   web_vitals_allowed_metrics?: string[];
-  /** Does nothing here, as session replay shows it. */
+  /** Has no effect, because only session replay displays it. */
   network_timing?: boolean;
 }
 
-/** The options that are values; `Options` of the client has all. */
+/** Options with plain values. `Options` of the client also includes the functions. */
 export interface OptionValues {
-  /** Address of the ingest host. Required for the npm package; the script served by the gateway knows its own. */
+  /**
+   * URL of the ingest host. Required for the npm package. The script served by the gateway derives it from its own URL.
+   */
   api_host: string;
   ui_host: string | null;
   flags_api_host: string | null;
@@ -51,7 +56,7 @@ export interface OptionValues {
   rageclick: boolean | { css_selector_ignorelist?: string[] };
   capture_pageview: boolean | 'history_change';
   capture_pageleave: boolean | 'if_capture_pageview';
-  /** Unset: as the environment's settings say. */
+  /** If unset, the environment's settings decide. */
   capture_exceptions: boolean | ExceptionOptions | undefined;
   capture_performance: boolean | PerformanceOptions | undefined;
   persistence: 'localStorage+cookie' | 'cookie' | 'localStorage' | 'sessionStorage' | 'memory';
@@ -72,7 +77,7 @@ export interface OptionValues {
   advanced_disable_feature_flags_on_first_load: boolean;
   feature_flag_request_timeout_ms: number;
   feature_flag_request_max_retries: number;
-  /** Events queued before they are sent at once. */
+  /** The number of queued events that triggers sending. */
   flushAt: number;
   request_batching: boolean;
   request_queue_config: { flush_interval_ms?: number };
@@ -88,7 +93,7 @@ export interface OptionValues {
   property_denylist: string[];
   properties_string_max_length: number;
   before_send: BeforeSend | BeforeSend[] | undefined;
-  /** Of before there was `before_send`, which can do more. */
+  /** Predecessor of `before_send`, which can do more. */
   sanitize_properties: ((properties: Properties, event: string) => Properties) | null | undefined;
   get_device_id: (id: string) => string;
   disable_session_recording: boolean;
@@ -99,8 +104,8 @@ export interface OptionValues {
 }
 
 /**
- * Options of what is not part of this system (session replay, surveys, heatmaps, product tours ...): taken, so that an
- * application that comes from PostHog's library compiles with them, and without any effect, as debug says.
+ * Options for features that Millrace does not have (session replay, surveys, heatmaps, product tours, …). They are
+ * accepted so that applications written for PostHog's library compile, but have no effect. Debug mode logs this.
  */
 export interface AbsentOptions {
   advanced_disable_toolbar_metrics?: boolean;
@@ -124,7 +129,7 @@ export interface AbsentOptions {
 
 type Mask = ((text: string, element?: HTMLElement) => string) | null;
 
-/** Functions are named, so that their parameters have types. */
+/** Declares the functions by name, so that their parameters are typed. */
 interface SessionRecordingOptions {
   maskInputFn?: Mask;
   maskTextFn?: Mask;

@@ -19,7 +19,7 @@ import type {
 } from './options.ts';
 import type { CaptureResult, JsonObject, JsonValue } from './values.ts';
 
-// What applications that come from PostHog's library import, by the names they know.
+// PostHog's type names, for applications that switch from PostHog's library.
 export type PostHog = Client;
 export type PostHogInterface = Client;
 export type PostHogConfig = Options & Omit<InitOptions, keyof Options>;

@@ -1,4 +1,4 @@
-// From a call of `capture` to an event in the queue.
+// Captures events: from a call of `capture` to an event in the queue.
 
 import type { Options } from '../client/client.ts';
 import type { Core, Log } from '../client/core.ts';
@@ -14,7 +14,10 @@ type EventCapture = Pick<
   'capture' | 'begin' | 'captureSoon' | 'settle' | 'addProperties' | 'addPageProperties' | 'addGate'
 >;
 
-/** From a call to an event in the queue: may it be captured, what does it say, what does the application make of it. */
+/**
+ * Creates the functions that capture events. They check the gates, collect properties, apply `before_send` and queue
+ * the event.
+ */
 export function createCapture(parts: EventParts): EventCapture {
   const { options, consent, person, sender, signals, log } = parts;
   const collectors: Collect[] = [];
@@ -71,7 +74,7 @@ export function createCapture(parts: EventParts): EventCapture {
   };
 }
 
-/** Whoever gives options wants it sent now; to be free of the rate limit is no such wish. */
+/** Events with options are sent immediately, except if the only option is to skip the rate limit. */
 function isUrgent(how: CaptureOptions = {}): boolean {
   return Object.keys(how).some((name) => name !== 'skip_client_rate_limiting');
 }
@@ -90,7 +93,7 @@ function omitEmpty<Values extends object>(values: Values): Partial<Values> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value)) as Partial<Values>;
 }
 
-/** As the application changed it; null where it wants it not sent, or its own code failed to say. */
+/** Applies the application's hooks. Returns null if they drop the event or throw. */
 function runBeforeSend(event: CaptureResult, options: Options, log: Log): CaptureResult | null {
   const { before_send, sanitize_properties } = options;
   let result: CaptureResult | null = event;
@@ -103,7 +106,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
       return null;
     }
     if (!result?.event) {
-      // `true`, or the promise of an event, is a mistake.
+      // `true` or a promise is a mistake in the application.
       log[result ? 'error' : 'debug'](`before_send dropped ${event.event} by returning`, result);
       return null;
     }
@@ -111,7 +114,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
   return result;
 }
 
-/** What applications had before there was `before_send`. */
+/** Adapts the predecessor of `before_send`. */
 function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (event: CaptureResult) => CaptureResult {
   return (event) => {
     const { properties, $set_once } = event;
@@ -124,15 +127,17 @@ function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (eve
   };
 }
 
-/** While visitors are quick, or a script is, browsers put tasks off: what has piled up must not hold up the page. */
+/**
+ * During heavy interaction, browsers postpone tasks. Running all deferred captures together could then block the page.
+ */
 const mostAtOnce = 20;
-/** Nor may it fill the memory. */
+/** Limits the memory used. */
 const mostWaiting = 500;
 
 interface DeferredCaptures {
-  /** Runs it in a task of its own. */
+  /** Runs the capture in a separate task. */
   add(capture: () => void): void;
-  /** Runs all that wait, in their order. */
+  /** Runs all deferred captures in order. */
   settle(): void;
 }
 

@@ -4,7 +4,7 @@ import type { Consent } from '../consent.ts';
 import type { Session } from '../session.ts';
 import type { Stores } from '../storage/store.ts';
 
-/** What an event is made of. */
+/** The components from which an event is built. */
 export interface EventParts extends Stores {
   options: Options;
   consent: Consent;
@@ -17,9 +17,9 @@ export interface EventParts extends Stores {
 
 interface Person {
   isIdentified(): boolean;
-  /** Whether events make or change a person of the service. */
+  /** Whether events create or change a person profile. */
   hasProfile(): boolean;
-  /** From now on they do; false where the options forbid it. */
+  /** Enables the person profile. Returns false if the options forbid it. */
   requireProfile(member: string): boolean;
 }
 

@@ -1,4 +1,4 @@
-// What each event says: of the page, the visitor, the session, and what the application gave.
+// Collects the properties of an event from the page, the visitor, the session and the application.
 
 import type { Core } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
@@ -9,13 +9,16 @@ import type { EventParts } from './event-parts.ts';
 
 export type Collect = Parameters<Core['addProperties']>[0];
 
-/** When something happened, and what the page showed then. */
+/** The time of an event, and the state of the page at that time. */
 export interface Moment {
   now: Date;
   page: Properties;
 }
 
-/** Everything an event says, later wins: the page, super properties, features, its own, and what nobody may set. */
+/**
+ * Returns all properties of an event, in increasing precedence: page, super properties, features, the event's own, and
+ * reserved properties.
+ */
 export function eventProperties(
   { options, store, tabStore, session, person, log }: EventParts,
   collectors: Collect[],
@@ -36,7 +39,7 @@ export function eventProperties(
   const properties: Properties = {
     ...browserProperties(),
     ...page,
-    // The random half of one.
+    // The random half of a UUID.
     $insert_id: newUuid().slice(19).replace('-', ''),
     $time: +now / 1000,
     ...tabStore.superProperties(),
@@ -57,13 +60,13 @@ export function eventProperties(
   return properties;
 }
 
-/** Groups of the event come on top of the visitor's; an empty object is for none. */
+/** Merges the event's groups into the visitor's. An empty object on the event changes nothing. */
 function groupsOf(registered: JsonValue, own: JsonValue): Properties {
   const isSaid = Object.keys(Object(own)).length > 0;
   return isSaid ? { $groups: { ...Object(registered), ...Object(own) } } : {};
 }
 
-/** What the page and its window show at this moment. */
+/** Returns the current state of the page and its window. */
 export function pageProperties(): Properties {
   if (!page) return {};
   const { location } = page;
@@ -76,7 +79,7 @@ export function pageProperties(): Properties {
   };
 }
 
-/** What does not change by what a visitor does. */
+/** Returns properties that the visitor's actions do not change. */
 function browserProperties(): Properties {
   if (!page) return {};
   const { navigator, screen } = page;

@@ -3,7 +3,7 @@ import type { Feature } from '../client/core.ts';
 import { createReadException, exceptionEvent } from './read-exception.ts';
 import { followUncaughtErrors } from './uncaught-errors.ts';
 
-/** Captures errors nobody caught. */
+/** Captures uncaught errors. */
 export const createExceptions: Feature = (core) => {
   const read = createReadException();
   followUncaughtErrors(core, {
@@ -15,7 +15,7 @@ export const createExceptions: Feature = (core) => {
   return undefined;
 };
 
-/** By the client's own `capture`, whatever an application has put in its place, and before `init` too. */
+/** Uses the client's own `capture`, even if the application has replaced it, and also before `init`. */
 export const captureExceptionOf = (client: Client): Pick<Client, 'captureException'> => ({
   captureException: (error, properties) =>
     client.capture('$exception', { ...exceptionEvent(error, true, new Error().stack), ...properties }),

@@ -6,9 +6,9 @@ import type { ReadException } from './read-exception.ts';
 import { followUncaughtErrors } from './uncaught-errors.ts';
 
 /**
- * Captures errors by code that comes when it is needed. Until then what was thrown waits as the event it will be, of its own
- * moment: at the longest until the page goes.
- * @param load where it fails, errors say the least of themselves
+ * Captures errors with code that is loaded on demand. Until it is loaded, an error waits as an event with its original
+ * time, at the longest until the page is left.
+ * @param load if it rejects, errors are captured with minimal details
  */
 export function createLateExceptions(core: Core, load: () => Promise<ReadException>): Pick<Client, 'captureException'> {
   let read: ReadException | undefined;

@@ -1,14 +1,18 @@
-// From something thrown to the properties of `$exception`: its causes, their stacks, and what is not told of.
+// Converts a thrown value to the properties of `$exception`, with its causes and stacks, and decides which uncaught
+// errors to ignore.
 
 import type { Properties } from '../client/values.ts';
 
 /**
- * The properties of `$exception` for something thrown; undefined: it is not told of.
- * @param handled false: nobody caught it
+ * Returns the properties of `$exception` for a thrown value, or undefined if it is ignored.
+ * @param handled false if the error was not caught
  */
 export type ReadException = (thrown: unknown, handled: boolean, capturedAt?: string) => ExceptionEvent | undefined;
 
-/** Tells of all that an application captures; of what nobody caught, not of extensions, and not without end. */
+/**
+ * Creates a reader that accepts every error captured by the application. Uncaught errors are ignored if they come from
+ * browser extensions or exceed the rate limit.
+ */
 export function createReadException(): ReadException {
   const isLetThrough = createFloodLimit();
   return (thrown, handled, capturedAt) => {
@@ -18,7 +22,7 @@ export function createReadException(): ReadException {
   };
 }
 
-/** What a visitor added to the browser is not the application's. */
+/** Errors in browser extensions are not the application's. */
 const isOfExtension = ({ $exception_list }: ExceptionEvent): boolean =>
   $exception_list.some(({ stacktrace }) =>
     stacktrace?.frames.some(({ filename }) => /^[a-z-]+-extension:/.test(filename)),
@@ -27,9 +31,9 @@ const isOfExtension = ({ $exception_list }: ExceptionEvent): boolean =>
 const burst = 10;
 const refillMs = 10_000;
 
-/** Lets ten of a kind through at once, then one every ten seconds. */
+/** Allows ten errors of a type in a burst, then one every ten seconds. */
 function createFloodLimit(): (kind: string) => boolean {
-  /** By kind: when all ten could be used again. */
+  /** By type, the time at which the full burst is available again. */
   const fullAt = new Map<string, number>();
   return (kind) => {
     const now = Date.now();
@@ -47,12 +51,11 @@ interface ExceptionEntry {
   stacktrace?: { type: 'raw'; frames: StackFrame[] };
 }
 
-/** The properties of `$exception`. */
 type ExceptionEvent = Properties & { $exception_list: ExceptionEntry[] & Properties[] };
 
 const most = 50;
 
-/** Tells of something thrown, then of what caused it, and of what it is made of. */
+/** Describes a thrown value, then its causes and the members of aggregate errors. */
 export function exceptionEvent(thrown: unknown, handled: boolean, capturedAt?: string): ExceptionEvent {
   const list: ExceptionEntry[] = [];
   const seen = new Set<unknown>();
@@ -77,19 +80,19 @@ export function exceptionEvent(thrown: unknown, handled: boolean, capturedAt?: s
   return { $exception_list: list as ExceptionEvent['$exception_list'], $exception_level: 'error' };
 }
 
-/** What is told of something that was thrown, which may be anything. */
+/** The description of a thrown value, which may be anything. */
 interface ThrownDescription {
   type: string;
   value: string;
   stack?: string | undefined;
-  /** Not an error with a stack of its own: the stack, if any, is of whoever captured it. */
+  /** True if the value has no stack of its own. The stack, if any, is then that of the caller that captured it. */
   synthetic: boolean;
   cause?: unknown;
-  /** Only an `AggregateError` has them. */
+  /** Only for an `AggregateError`. */
   errors?: unknown[] | undefined;
 }
 
-/** Reads something thrown; `capturedAt` is the stack to show for what has none. */
+/** Describes a thrown value. `capturedAt` is the stack for values without one. */
 function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription {
   const told = (type: string, value: string) => ({ type, value, stack: capturedAt, synthetic: true });
 
@@ -125,7 +128,7 @@ function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription
   try {
     return describe(thrown);
   } catch {
-    // A proxy, or a getter that throws.
+    // A proxy or a getter that throws.
     return told('Error', 'Unknown error');
   }
 }
@@ -142,7 +145,7 @@ const ofDom = ({ name, message, stack }: Error): ThrownDescription => ({
   synthetic: false,
 });
 
-/** Browsers write `Uncaught TypeError: …` where they do not give the error. */
+/** Browsers report `Uncaught TypeError: …` as text if they do not provide the error. */
 function ofText(text: string): [type: string, value: string] {
   const [, type = 'Error', value = text] =
     /^(?:uncaught (?:exception: )?)?(?:((?:eval|internal|range|reference|syntax|type|uri|)error): )?(.*)$/i.exec(
@@ -164,19 +167,19 @@ function ofObject(thrown: object): [type: string, value: string] {
   return ['Error', `${captured(shown)} with keys: ${keysOf(thrown)}`];
 }
 
-/** As many as fit forty characters. */
+/** Returns as many keys as fit into forty characters. */
 function keysOf(thrown: object): string {
   const keys = Object.keys(thrown).sort();
   const fitting = keys.filter((_, at) => keys.slice(0, at + 1).join(', ').length <= 40);
   return keys.length > 0 ? fitting.join(', ') : '[object has no keys]';
 }
 
-/** A place in the code that was running. */
+/** One frame of a call stack. */
 interface StackFrame {
   platform: 'web:javascript';
   filename: string;
   function: string;
-  /** False: of the browser or an extension. */
+  /** False for code of the browser or an extension. */
   in_app: boolean;
   lineno?: number;
   colno?: number;
@@ -185,9 +188,9 @@ interface StackFrame {
 const mostFrames = 50;
 const longestLine = 1024;
 
-/** The frames of an error's `stack` as Chrome, Firefox and Safari write it, the outermost call first. */
+/** Parses an error's `stack` in the format of Chrome, Firefox or Safari, with the outermost call first. */
 function parseStack(stack: string): StackFrame[] {
-  // Chrome puts the message before the frames, and a message may look like a frame of Firefox.
+  // Chrome puts the message before the frames, and a message may look like a Firefox frame.
   const pattern = /^\s*at /m.test(stack) ? chromeFrame : geckoFrame;
   const frames: StackFrame[] = [];
   for (const line of stack.split('\n')) {
@@ -198,11 +201,11 @@ function parseStack(stack: string): StackFrame[] {
   return frames.reverse();
 }
 
-/** `at name (place)`, `at place`. */
+/** `at name (place)` or `at place`. */
 const chromeFrame = /^\s*at (?:(.*?) \((.*)\)|(?:async )?(.+?))\s*$/;
-/** `name@place`, `@place`, and Safari's `place` alone. */
+/** `name@place`, `@place`, or in Safari only `place`. */
 const geckoFrame = /^\s*(?:(.*?)@)?(\S*?\[native code\]|\S.*?(?::\d+|\.js))\s*$/;
-/** Where `eval` was called, as Chrome and as Firefox write it. */
+/** The location of the `eval` call, as formatted by Chrome and Firefox. */
 const evalInChrome = /^eval.*?\((\S*:\d+:\d+)\).*/;
 const evalInGecko = / line (\d+)(?: > eval line \d+)* > eval.*/;
 const schemesOfPages =

@@ -7,18 +7,18 @@ const mostWaiting = 10;
 
 interface Follower {
   tell(event: Uncaught): void;
-  /** The settings ask for errors: there may be some. */
+  /** The settings enable error capture, so errors may follow. */
   onWanted?(): void;
 }
 
-/** Hears of errors nobody caught when the application or the environment's settings ask for them. */
+/** Observes uncaught errors if the application or the environment's settings enable it. */
 export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): void {
   const { signals, options, log } = core;
-  /** Errors from before the settings are known: the first moments of a page are when it breaks. */
+  /** Errors that occur before the settings are known, because pages often break while they start. */
   let waiting: Uncaught[] | undefined = [];
   let isAsked: boolean | undefined;
 
-  /** Of an object, what is named in it. */
+  /** If the setting is an object, only the kinds set to true are captured. */
   const isWanted = (what: 'errors' | 'rejections') => {
     const asked = options.capture_exceptions ?? isAsked;
     return typeof asked === 'object' ? asked[`capture_unhandled_${what}`] : asked;

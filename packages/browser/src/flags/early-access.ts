@@ -4,7 +4,7 @@ import type { JsonValue } from '../client/values.ts';
 
 const listKey = '$early_access_features';
 
-/** Features that are not for everybody yet, which visitors may choose for themselves. */
+/** Lists early access features, which visitors can enroll in. */
 export function createEarlyAccess({
   token,
   client,

@@ -1,4 +1,4 @@
-// Asking for flags: what is known of the visitor, and when the service is asked.
+// Requests flags: what is sent about the visitor, and when.
 
 import type { FlagMembers } from '../client/client.ts';
 import type { Answer, Core } from '../client/core.ts';
@@ -6,22 +6,25 @@ import { libraryVersion } from '../client/library-version.ts';
 import type { Properties } from '../client/values.ts';
 import { timeZone } from '../page/globals.ts';
 
-/** Changes of one moment (identify with groups and properties) become one request. */
+/** Changes in quick succession (identify with groups and properties) are combined into one request. */
 const debounceMs = 5;
 const retryDelayMs = 500;
 
 export interface FlagRequest {
-  /** Unless something else has already asked. */
+  /** Requests flags, unless they have already been requested. */
   begin(): void;
-  /** Soon, and after the request under way if there is one. */
+  /** Schedules a request shortly, or after the one in flight. */
   reload(): void;
-  /** The same, unless it would ask what was just answered. */
+  /** Like `reload`, but skips the request if its content has not changed since the last response. */
   reloadIfChanged(): void;
-  /** The next question tells who the visitor was, so that flags that keep their value for a person do. */
+  /**
+   * Sends the visitor's former distinct id with the next request, so that flags that persist across authentication keep
+   * their value.
+   */
   tellFormerId(distinctId: string | undefined): void;
 }
 
-/** Asks the service for flags. A failure is an answer too; nothing is thrown. */
+/** Requests flags from the service. Failures are also passed to `receive`; nothing is thrown. */
 export function createFlagRequest(core: Core, receive: (answer: Answer) => void): FlagRequest {
   const { options, sender, url, distinctId } = core;
   let isWaiting = false;
@@ -56,7 +59,7 @@ export function createFlagRequest(core: Core, receive: (answer: Answer) => void)
     isUnderWay = false;
     if (answer.status === 200) answered = text;
     if (answer.status === 200 && body.$anon_distinct_id === formerId) formerId = undefined;
-    // An answer for who the visitor was before says nothing of who they are now.
+    // Ignore a response for a visitor who has changed in the meantime.
     if (body.distinct_id === distinctId()) receive(answer);
     else isForced = isWantedAgain = true;
     if (isWantedAgain) {
@@ -100,8 +103,8 @@ type InputMembers = Pick<
 >;
 
 /**
- * What flags are evaluated with besides what is stored of a person: properties the visitor was given on this device, which
- * the service may not have seen yet. Remembered from page to page.
+ * Stores person and group properties for flag evaluation on this device, from page to page. They are sent with flag
+ * requests because the service may not have processed them yet.
  */
 export function createInputMembers({ store, signals }: Core, reload: () => void): InputMembers {
   const known = (name: string) => (store.get(name) ?? {}) as Record<string, Properties>;
@@ -111,7 +114,7 @@ export function createInputMembers({ store, signals }: Core, reload: () => void)
     if (isReloading) reload();
   };
 
-  /** Both `{ $set, $set_once }` and the properties alone. */
+  /** Accepts both `{ $set, $set_once }` and plain properties. */
   const withSet = (before: Properties, { $set, $set_once: once, ...plain }: Properties): Properties => ({
     ...before,
     ...(once as Properties),
@@ -139,7 +142,7 @@ export function createInputMembers({ store, signals }: Core, reload: () => void)
   };
 }
 
-/** The body of a question, without what only the request knows. */
+/** Returns the body of a flag request, except for the fields that only the request knows. */
 const questionOf = ({ store, token, client, distinctId, initialPersonProperties }: Core) => ({
   token,
   distinct_id: distinctId(),

@@ -1,13 +1,13 @@
 import type { FlagValue, JsonValue } from '../client/values.ts';
 
-/** What the service says of one flag, as `/flags/?v=2` answers it and as it is stored. */
+/** One flag in the response of `/flags/?v=2`, stored in the same form. */
 export interface FlagDetail {
   key: string;
   enabled: boolean;
   variant?: string | null | undefined;
   reason?: { code?: string; description?: string } | null;
   metadata?: { id?: number; version?: number; has_experiment?: boolean; payload?: JsonValue } | null;
-  /** Could not be evaluated now. */
+  /** The flag could not be evaluated. */
   failed?: boolean;
 }
 
@@ -19,28 +19,31 @@ export interface FlagsDocument {
   evaluatedAt?: number;
 }
 
-/** What is known of a visitor's flags, under the stored names of PostHog's library: a site that switches keeps it. */
+/**
+ * The known flags of a visitor, with the same stored names as in PostHog's library, so that sites that switch keep
+ * their data.
+ */
 export interface FlagSnapshot {
   $enabled_feature_flags?: Record<string, FlagValue>;
   $active_feature_flags?: string[];
-  /** Of enabled flags; JSON as text when they come from the service. */
+  /** Payloads of enabled flags. Those from the service are JSON strings. */
   $feature_flag_payloads?: Record<string, JsonValue>;
   $feature_flag_details?: Record<string, FlagDetail>;
   $feature_flag_request_id?: string | undefined;
   $feature_flag_evaluated_at?: number | undefined;
 }
 
-/** Only what was put there: a flag may be called `constructor`. */
+/** Reads only own properties, because a flag may be named `constructor`. */
 export function own<Value>(values: Record<string, Value> | undefined, key: string): Value | undefined {
   return Object.getOwnPropertyDescriptor(values ?? {}, key)?.value;
 }
 
-/** The flags that are on, or have a variant. */
+/** Returns the flags that are on or have a variant. */
 export function activeOf(values: Record<string, FlagValue> = {}): Record<string, FlagValue> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value));
 }
 
-/** Values from elsewhere than the service, as if it had said them. */
+/** Converts values from other sources to the form of a service response. */
 export function documentOf(
   values: Record<string, FlagValue>,
   payloads: Record<string, JsonValue> | null | undefined,
@@ -54,8 +57,8 @@ export function documentOf(
 }
 
 /**
- * What is known after an answer: all of it is replaced. Where some flags could not be evaluated, those keep what was known
- * of them, and so do flags that are not spoken of. An answer that says nothing of flags changes nothing.
+ * Returns the known flags after a response, which replaces all of them. If some flags could not be evaluated, these and
+ * any missing ones keep their previous values. A response without flags changes nothing.
  */
 export function snapshotAfter(
   { flags, errorsWhileComputingFlags: isPartial, requestId, evaluatedAt }: FlagsDocument,

@@ -3,20 +3,20 @@ import type { Bootstrap } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
 import { documentOf, type FlagSnapshot, type FlagsDocument, snapshotAfter } from './flag-snapshot.ts';
 
-/** What is remembered from page to page. */
+/** The stored properties. */
 const names = Object.keys(snapshotAfter({ flags: {} }, {}));
 
-/** What is known of the visitor's flags on this page. */
+/** Holds the known flags of the visitor on this page. */
 export function createFlagState({ store, options }: Core) {
   let bootstrap: Bootstrap | undefined;
   const state = {
     known: {} as FlagSnapshot,
-    /** Known by `bootstrap`, by the service, or by a failure to ask it. */
+    /** True once flags are known from `bootstrap` or the service, or a request has failed. */
     isLoaded: false,
     isFetched: false,
     errors: () => (store.get('$feature_flag_errors') ?? []) as string[],
 
-    /** Values of the last visit, or those of `bootstrap`, which hold until they are fetched. */
+    /** Loads the values of the last visit or of `bootstrap`, which are used until flags are fetched. */
     begin(): void {
       state.known = Object.fromEntries(names.map((name) => [name, store.get(name)]));
       state.isLoaded = state.isFetched = false;
@@ -24,7 +24,7 @@ export function createFlagState({ store, options }: Core) {
       bootstrap = options.bootstrap;
       const { featureFlags, featureFlagPayloads } = bootstrap;
       const isNew = !state.known.$enabled_feature_flags;
-      // A server that knew of no flags may have written null.
+      // Null comes from servers that had no flags.
       if (featureFlags && Object.keys(featureFlags).length)
         state.learn(documentOf(featureFlags, featureFlagPayloads), isNew);
     },
@@ -35,7 +35,7 @@ export function createFlagState({ store, options }: Core) {
       if (isKept) store.set({ ...state.known } as Properties);
     },
 
-    /** @returns whether somebody ought to hear of it: not when the environment may ask for no more flags. */
+    /** @returns whether to notify listeners. False if the environment's quota for flag requests is used up. */
     receive({ status, json, isTimeout }: Answer): boolean {
       const isFetched = status === 200;
       const document = ((isFetched && json) || {}) as FlagsDocument;
@@ -52,7 +52,7 @@ export function createFlagState({ store, options }: Core) {
       return true;
     },
 
-    /** Of every event from now on. */
+    /** Returns the properties that are added to every event. */
     eventProperties(): Properties {
       const { $enabled_feature_flags: values = {}, ...known } = state.known;
       const ofFlags = Object.entries(values).map(([key, value]) => [`$feature/${key}`, value]);

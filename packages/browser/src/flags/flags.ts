@@ -11,8 +11,9 @@ import { type CallReport, createCallReport, createReadMembers } from './read-fla
 type OfFlags = Omit<FlagMembers, 'getEarlyAccessFeatures' | 'updateEarlyAccessFeatureEnrollment'>;
 
 /**
- * Feature flags: known at once where they can be, asked for when the visitor or what is known of them changes.
- * @param overrides not part of every build
+ * Implements feature flags. They are available immediately if possible, and requested again when the visitor or known
+ * properties change.
+ * @param overrides not included in every build
  */
 export function createFlags(core: Core, overrides?: Overrides): OfFlags {
   const state = createFlagState(core);
@@ -54,7 +55,7 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
   };
 }
 
-/** Who wants to hear when flags change; one that fails does not keep the others from hearing. */
+/** Manages listeners for flag changes. A listener that throws does not affect the others. */
 function createFlagListeners({ log }: Core, values: () => Record<string, FlagValue> | undefined) {
   const listeners = new Set<FlagsListener>();
 
@@ -86,7 +87,7 @@ interface FlagParts {
   read(key: string): unknown;
 }
 
-/** What makes a client ask for flags again. */
+/** Connects the signals that make a client request flags again. */
 function followSignals(core: Core, { state, request, calls, read }: FlagParts): void {
   const { options, signals } = core;
   const stopRefreshing = refreshWhileVisible(core, request.reload);
@@ -114,8 +115,8 @@ function followSignals(core: Core, { state, request, calls, read }: FlagParts): 
 }
 
 /**
- * Calls again and again in a page that stays open; what is due while nobody sees the page, when it is seen again. Returns the
- * way to stop it.
+ * Calls `refresh` periodically in a page that stays open. If the page is hidden, the call is postponed until it is
+ * visible. Returns a function that stops it.
  */
 function refreshWhileVisible({ options }: Core, refresh: () => void): () => void {
   if (!page || !(options.remote_config_refresh_interval_ms > 0)) return () => {};

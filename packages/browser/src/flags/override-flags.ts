@@ -8,7 +8,7 @@ const payloadsKey = '$override_feature_flag_payloads';
 
 type Values = Record<string, FlagValue>;
 
-/** Values for trying things out, in this browser only, until they are taken back. */
+/** Overrides flag values in this browser for testing, until the override is removed. */
 export function createOverrides(core: Core) {
   const { store, log } = core;
   let isSilent = false;
@@ -33,7 +33,7 @@ export function createOverrides(core: Core) {
         $feature_flag_payloads: { ...known.$feature_flag_payloads, ...payloads },
       };
     },
-    /** False takes all back; values may also come without anything around them. */
+    /** False removes all overrides. Values may also be passed directly. */
     members(tell: () => void): Pick<FlagMembers['featureFlags'], 'override' | 'overrideFeatureFlags'> {
       const overrideFeatureFlags = (overrides: FlagOverrides | Values | string[] | boolean) => {
         const isWhole = typeof overrides === 'object' && ('flags' in overrides || 'payloads' in overrides);

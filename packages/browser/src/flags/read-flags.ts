@@ -1,4 +1,4 @@
-// Reading a flag, and the event that tells of it.
+// Reads flags, and captures the events for it.
 
 import type { FlagMembers, FlagReadOptions, FlagResult } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
@@ -12,7 +12,7 @@ type ReadMembers = Pick<
   'getFeatureFlag' | 'isFeatureEnabled' | 'getFeatureFlagPayload' | 'getFeatureFlagResult'
 >;
 
-/** The ways to read a flag. Undefined: no flags are known yet, or none of this name. */
+/** Creates the methods that read a flag. They return undefined if no flags are known yet or the flag does not exist. */
 export function createReadMembers(
   { log }: Core,
   { state, current, calls }: { state: FlagState; current: () => FlagSnapshot; calls: CallReport },
@@ -48,7 +48,7 @@ export function createReadMembers(
   };
 }
 
-/** JSON where it is JSON. */
+/** Parses a payload if it is JSON. */
 function parsed(payload: JsonValue): JsonValue {
   const json = typeof payload === 'string' ? attempt((): JsonValue => JSON.parse(payload)) : undefined;
   return json === undefined ? payload : json;
@@ -56,20 +56,20 @@ function parsed(payload: JsonValue): JsonValue {
 
 const reportedKey = '$flag_call_reported';
 
-/** One reading of a flag by the application. */
+/** One read of a flag by the application. */
 interface FlagCall {
   key: string;
   value: FlagValue | undefined;
   snapshot: FlagSnapshot;
-  /** Why the value may not be right: of the last request, as the service's users know them. */
+  /** Errors of the last request that may make the value wrong, with PostHog's names. */
   errors: string[];
-  /** Values were fetched on this page. */
+  /** Whether flags were fetched on this page. */
   isFetched: boolean;
 }
 
-/** Captures `$feature_flag_called` once for each value a visitor saw of a flag. */
+/** Captures `$feature_flag_called` once for each value of a flag that a visitor got. */
 export function createCallReport({ store, options, isCapturing, capture }: Core) {
-  /** Keys that were read while nothing might be captured. */
+  /** Keys that were read while capturing was not allowed. */
   const held = new Set<string>();
 
   function report(call: FlagCall): void {
@@ -110,7 +110,7 @@ export function createCallReport({ store, options, isCapturing, capture }: Core)
       held.clear();
       return keys;
     },
-    /** For another person, everything is new. */
+    /** Makes every read count as new, for another person. */
     forget(): void {
       held.clear();
       store.remove(reportedKey);

@@ -3,7 +3,7 @@ import { defaultOptions, type ReadOptions, takeOptions } from './default-options
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What an option was called before. */
+/** Former names of options. */
 const formerNames: Record<string, string> = {
   process_person: 'person_profiles',
   xhr_headers: 'request_headers',
@@ -14,7 +14,7 @@ const formerNames: Record<string, string> = {
   property_blacklist: 'property_denylist',
 };
 
-/** Where an option may be something else than its default shows. */
+/** Options that accept values of another type than their default. */
 const allowed: { [Name in keyof Options]?: (value: unknown) => boolean } = {
   autocapture: isObject,
   rageclick: isObject,
@@ -24,7 +24,7 @@ const allowed: { [Name in keyof Options]?: (value: unknown) => boolean } = {
   before_send: (value) => [value].flat().every((one) => typeof one === 'function'),
 };
 
-/** Words of which it must be one. */
+/** Options with a fixed set of values. */
 const words: { [Name in keyof Options]?: unknown[] } = {
   capture_pageview: [true, false, 'history_change'],
   capture_pageleave: [true, false, 'if_capture_pageview'],
@@ -33,7 +33,7 @@ const words: { [Name in keyof Options]?: unknown[] } = {
   person_profiles: ['identified_only', 'always', 'never'],
 };
 
-/** By today's names, with everything that cannot be used named on the console and left out. */
+/** Maps former names to current ones. Logs and drops options that are not valid. */
 export const checkOptions: ReadOptions = (given, log) => {
   if (given !== undefined && given !== null && !isObject(given)) log.error('The options must be an object');
   const taken: Record<string, unknown> = takeOptions(given, log);
@@ -55,14 +55,17 @@ function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean
   if (one) return one.includes(value);
   const also = allowed[name];
   if (also?.(value)) return true;
-  // Hosts, and what is not set as a rule.
+  // Hosts, and options that are usually unset.
   if (normal === undefined || normal === null) return value === null || (normal === null && typeof value === 'string');
   if (value === null) return false;
   if (Array.isArray(normal) !== Array.isArray(value) || typeof value !== typeof normal) return false;
   return typeof value !== 'number' || value >= 0;
 }
 
-/** Defaults of the full build's further options, and what is off. `defaults` is a date: what was changed by then holds. */
+/**
+ * Returns the defaults of options that only the full build has. `defaults` is a date: changes of defaults up to that
+ * date apply.
+ */
 export function moreOptions(defaults: string | undefined): Partial<Options> {
   return {
     api_host: '',

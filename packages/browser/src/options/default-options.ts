@@ -2,7 +2,7 @@ import type { InitOptions, Options } from '../client/client.ts';
 import type { Log } from '../client/core.ts';
 import { page } from '../page/globals.ts';
 
-/** Defaults of the options every build has. An option that is not named is off. */
+/** Returns the defaults of options that every build has. Options that are not listed are off. */
 export function defaultOptions(): Partial<Options> {
   const { hostname = '', protocol = '', search = '' } = page?.location ?? {};
   return {
@@ -31,10 +31,10 @@ export function defaultOptions(): Partial<Options> {
   };
 }
 
-/** From what an application gave to options. */
+/** Reads the application's options. */
 export type ReadOptions = (given: InitOptions | undefined, log: Log) => Partial<Options>;
 
-/** As they are: whoever wants to be told of mistakes, or uses names of before, takes the full build. */
+/** Reads options without checking them. The full build reports mistakes and supports former names. */
 export const takeOptions: ReadOptions = (given) => {
   const options: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(Object(given))) {

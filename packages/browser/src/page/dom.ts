@@ -1,16 +1,16 @@
 import { ofDocument, page } from './globals.ts';
 
-/** A browser's own way to read a property of a node. */
+/** A native getter for a property of a node. */
 interface Getter<Value> {
   call(node: Node): Value;
 }
 
-/** Not by `window.Element`, in whose place old frameworks have put another. */
+/** Not taken from `window.Element`, which old frameworks replace. */
 const native: Element = page && Object.getPrototypeOf(HTMLElement.prototype);
 
 /**
- * A page can shadow getters: a form with a field called `attributes` answers `form.attributes` with that field, and the
- * getter of a custom element may throw.
+ * Returns the native getter. A page can shadow properties: in a form with a field named `attributes`, `form.attributes`
+ * returns that field, and getters of custom elements may throw.
  */
 function getterOf<Value>(name: keyof Element): Getter<Value> {
   const getter = (prototype: object) => Object.getOwnPropertyDescriptor(prototype, name)?.get;
@@ -30,11 +30,11 @@ export const isElement = (node: Node | null): node is Element => node !== null &
 export const tagOf = (element: Element): string => tagName.call(element).toLowerCase();
 export const attributeOf = (element: Element, name: string): string | null => native.getAttribute.call(element, name);
 
-/** By their names: to ask for `attributes` makes a node of each. */
+/** Reads attributes by name, because the `attributes` property creates a node for each. */
 export const attributesOf = (element: Element): Record<string, string> =>
   Object.fromEntries(native.getAttributeNames.call(element).map((name) => [name, attributeOf(element, name) ?? '']));
 
-/** A selector that is none matches nothing. */
+/** An invalid selector matches nothing. */
 export function matchesAny(elements: Element[], selectors: readonly string[]): boolean {
   return selectors.some((selector) => {
     try {
@@ -45,7 +45,7 @@ export function matchesAny(elements: Element[], selectors: readonly string[]): b
   });
 }
 
-/** The element around it, out of a shadow tree too. */
+/** Returns the parent element, also across a shadow root. */
 export function parentOf(node: Node): Element | null {
   const parent = parentNode.call(node);
   return isElement(parent) ? parent : ((parent as ShadowRoot | null)?.host ?? null);
@@ -53,7 +53,7 @@ export function parentOf(node: Node): Element | null {
 
 const deepest = 1000;
 
-/** From an element, or what a text is of, up to the body. */
+/** Returns the elements from a node up to the body. */
 export function pathOf(target: Node): Element[] {
   const path: Element[] = [];
   for (let at = isElement(target) ? target : parentOf(target); at && path.length < deepest; at = parentOf(at)) {
@@ -63,7 +63,7 @@ export function pathOf(target: Node): Element[] {
   return path;
 }
 
-/** The document, or the shadow tree, that it is in. */
+/** Returns the document or shadow root that contains the element. */
 export const rootOf = (element: Element): Node => native.getRootNode.call(element);
 
 export function findIn(root: Node, selector: string): Iterable<Element> {
@@ -71,12 +71,12 @@ export function findIn(root: Node, selector: string): Iterable<Element> {
   return query.call(root, selector);
 }
 
-/** The first nodes in it. */
+/** Yields the first child nodes of an element. */
 export function* childrenOf(element: Element, most = 1000): Generator<Node> {
   for (let child = firstChild.call(element); child && most--; child = nextSibling.call(child)) yield child;
 }
 
-/** Its place among its siblings, and among those of its tag, from 1. */
+/** Returns the 1-based position among all siblings and among siblings with the same tag. */
 export function placeOf(element: Element): { nth_child: number; nth_of_type: number } {
   const tag = tagName.call(element);
   const place = { nth_child: 1, nth_of_type: 1 };

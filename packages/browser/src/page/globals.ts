@@ -1,16 +1,16 @@
-// What the browser has, and what a page may have put in its place.
+// Access to browser globals that is safe against changes by the page.
 
 import type { Core } from '../client/core.ts';
 
 type Page = Window & typeof globalThis;
 
-/** Undefined on a server, also on one that has a `window` for the sake of other libraries; read once, since a page's own are never exchanged. */
+/** Undefined on a server, even if it defines `window` for other libraries. Read once, because it never changes. */
 export const page: Page | undefined = typeof document === 'undefined' ? undefined : window;
 
 /**
- * A page's HTML can name what `document` answers (`<img name="currentScript">`), and what `window` has not got itself
- * (`<a id="posthog">`): neither decides anything here. Objects are asked of the browser's own document; texts an application may
- * have put in the place of the browser's.
+ * Reads a property of `document` in spite of DOM clobbering: HTML can shadow properties of `document` (`<img
+ * name="currentScript">`) and add properties to `window` (`<a id="posthog">`). Objects are read from the native
+ * prototype. Strings are read directly, because an application may override them on purpose.
  */
 export function ofDocument<Name extends keyof Document>(name: Name): Document[Name] {
   const value = document[name];
@@ -25,7 +25,7 @@ export function onDocument(type: string, listener: (event: Event) => void, optio
   ofDocument('addEventListener').call(document, type, listener, options);
 }
 
-/** What throws where a browser forbids it (blocked storage, a sandboxed frame) or lacks it: undefined then. */
+/** Returns undefined if `read` throws, for APIs that a browser blocks (storage, sandboxed frames) or lacks. */
 export function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -34,7 +34,7 @@ export function attempt<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** Ends what listens to the page when the client is shut down. */
+/** Returns a signal that removes page listeners when the client is shut down. */
 export function stopSignal({ signals }: Pick<Core, 'signals'>): AbortSignal {
   const stop = new AbortController();
   signals.on('shutdown', () => stop.abort());
@@ -43,17 +43,17 @@ export function stopSignal({ signals }: Pick<Core, 'signals'>): AbortSignal {
 
 let knownZone: string | undefined;
 
-/** The time zone's name, like `Europe/Paris`; undefined where a browser does not say it. */
+/** Returns the name of the time zone, such as `Europe/Paris`. Undefined if the browser does not provide it. */
 export function timeZone(): string | undefined {
   knownZone ??= attempt(readZone);
   return knownZone;
 }
 
-/** `Temporal` just says it. For the other way browsers load all they know of a language: tens of milliseconds, on a phone more. */
+/** `Temporal` is fast. For `Intl`, browsers load locale data, which takes tens of milliseconds and longer on phones. */
 function readZone(): string {
   const time = ofWindow('Temporal' as never) as { Now?: { timeZoneId?(): string } } | undefined;
   return time?.Now?.timeZoneId?.() ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Longer ones, `Infinity` too, browsers take for none at all: 25 days. */
+/** Browsers treat longer timeouts, including `Infinity`, as zero. About 25 days. */
 export const longestTimerMs = 2 ** 31 - 1;

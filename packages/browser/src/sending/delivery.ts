@@ -1,14 +1,14 @@
-// One batch after the other, at the pace that the answers of the service ask for.
+// Sends batches one after the other, at the pace that the service's responses ask for.
 
 import type { Answer, Core } from '../client/core.ts';
 import type { EventQueue, QueuedEvent } from './queue.ts';
 import { ask, type Body, type Envelope } from './wire.ts';
 
-/** Sends what is queued, and acts as the service's answers ask. */
+/** Sends queued events and reacts to the service's responses. */
 export interface Delivery {
-  /** Sends all that is queued now, one request after the other. Resolves when it was taken, refused, or put back. */
+  /** Sends all queued events, one request after the other. Resolves when they were accepted, rejected or put back. */
   flush(): Promise<void>;
-  /** Sends what can outlive the page, before this returns: it may be the last chance. */
+  /** Synchronously starts a request that can outlive the page, because it may be the last chance. */
   hurry(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ interface Taken {
 }
 
 const mostEvents = 500;
-/** Limit of a request that outlives its page, with room for beacons. */
+/** Limit for a request that outlives its page. Leaves room for beacons. */
 const mostHurriedCharacters = 30_000;
 const quotaPauseMs = 60_000;
 
@@ -26,14 +26,16 @@ export function createDelivery(
   { url, wrap, pack }: Envelope,
   { queue, pace }: { queue: EventQueue; pace: Pace },
 ): Delivery {
-  /** Of one request: fewer after one that was too large, or that something on the way may have found too large. */
+  /**
+   * Maximum number of events per request. Reduced after a request that was too large, or that failed and may have been.
+   */
   let most = mostEvents;
   let limit = mostEvents;
-  /** How many are still to be sent before `flush` is done. */
+  /** How many events `flush` still has to send. */
   let goal = 0;
   let running: Promise<void> | undefined;
 
-  /** @returns false when it is time to rest. */
+  /** @returns false if sending should pause. */
   function settle(events: QueuedEvent[], { status, json, retryAfter }: Answer): boolean {
     const half = Math.ceil(events.length / 2);
     const isTaken = status >= 200 && status < 300;
@@ -46,7 +48,7 @@ export function createDelivery(
       most = Math.min(most * 2, limit);
       queue.forget(events);
       if (!isTaken) core.log.error(`${events.length} events dropped: the server responded with ${status}`, json);
-      // The plan's events are used up: what was sent is not stored, and what comes would not be either.
+      // The plan's event quota is used up, so the sent events were not stored, and further ones would not be either.
       if ((json as Taken | null)?.quota_limited?.includes?.('events')) pause(pace, quotaPauseMs);
     } else {
       pace.failures += 1;
@@ -72,7 +74,7 @@ export function createDelivery(
         return;
       }
       const body = await pack(wrap(events));
-      // Meanwhile a beacon may have taken them, or they had to make room.
+      // In the meantime, a beacon may have taken the events, or they were dropped to make room.
       if (!queue.take(events)) continue;
       goal -= events.length;
       if (!(await send(events, body))) return;
@@ -95,18 +97,21 @@ export function createDelivery(
   };
 }
 
-/** When the next request makes sense. */
+/** Decides when the next request makes sense. */
 export interface Pace {
-  /** Requests in a row that came to nothing. */
+  /** The number of consecutive failed requests. */
   failures: number;
-  /** By a clock that nobody sets. */
+  /** In the time of `performance.now`, which is not affected by clock changes. */
   pausedUntil: number;
 }
 
 const shortestRestMs = 3000;
 const longestRestMs = 300_000;
 
-/** Spread, so that the visitors of a service that was away do not come back all at once. */
+/**
+ * Returns the wait before the next attempt. It is randomized, so that clients do not all return at the same time after
+ * an outage.
+ */
 export function restMs({ failures, pausedUntil }: Pace): number {
   const backoffMs = Math.min(shortestRestMs * 2 ** (failures - 1), longestRestMs) * (0.75 + Math.random() / 2);
   return Math.max(failures && backoffMs, pausedUntil - performance.now());

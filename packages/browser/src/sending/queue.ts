@@ -1,4 +1,4 @@
-// The events that wait: in memory, and as records in storage that the next page finds.
+// The queue of events: in memory, and as records in storage that the next page can find.
 
 import type { Core } from '../client/core.ts';
 import type { CaptureResult } from '../client/values.ts';
@@ -6,43 +6,46 @@ import { attempt } from '../page/globals.ts';
 import { newUuid, toJson } from '../values.ts';
 
 export interface QueuedEvent {
-  /** JSON, made once: for storage and for the request. */
+  /** JSON, created once for both storage and the request. */
   text: string;
-  /** Of its record; empty where there is none. */
+  /** The name of its record. Empty if it has none. */
   name: string;
 }
 
-/** The events that the service has not taken yet, oldest first. */
+/** The events that the service has not accepted yet, oldest first. */
 export interface EventQueue {
   count(): number;
-  /** Undefined: it can never be sent. */
+  /** Returns undefined if the event can never be sent. */
   add(event: CaptureResult): QueuedEvent | undefined;
-  /** Texts of events that were queued before. */
+  /** Adds the JSON of events from earlier pages. */
   adopt(texts: string[]): void;
-  /** Makes records of those that have none. */
+  /** Creates records for events that have none. */
   keep(): void;
   first(most: number): QueuedEvent[];
-  /** They go into a request now. False: they are not the first any more. */
+  /** Removes events from the queue for a request. Returns false if they are no longer the first ones. */
   take(events: QueuedEvent[]): boolean;
-  /** The request came to nothing. */
+  /** Returns events to the queue after a failed request. */
   putBack(events: QueuedEvent[]): void;
-  /** The service has taken them, or never will. */
+  /** Removes events that the service has accepted or will never accept. */
   forget(events: QueuedEvent[]): void;
-  /** The page goes: the records are for whoever comes first. Gives what was there. */
+  /** Releases the records for other pages, because this page is being left. Returns the queued events. */
   leave(): QueuedEvent[];
 }
 
-/** A site's storage is for the site. No request is larger either, which the service would take. */
+/** Keep usage of the site's storage small. Requests are not larger either, which the service accepts. */
 const mostEvents = 500;
 const mostCharacters = 1_000_000;
-/** In an event: how many had to make room. */
+/** The property of an event that reports how many events were dropped. */
 const dropCount = /"\$lib_dropped_events":(\d+)/;
 
-/** @param mayKeep false while there may be no records. */
+/** @param mayKeep returns false while no records may be created. */
 export function createEventQueue(records: EventRecords, log: Core['log'], mayKeep: () => boolean): EventQueue {
   let events: QueuedEvent[] = [];
   let inRequests = 0;
-  /** Since the last event that told of them: the next one does, of this page or, by a record, of a later one. */
+  /**
+   * Events dropped since the last event that reported a count. The next event reports them, on this page or, through a
+   * record, on a later one.
+   */
   let dropped = 0;
   let droppedName = '';
 
@@ -59,9 +62,12 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     keepDropped();
     if (count) log.debug(`${count} events dropped`);
   };
-  /** For one more. @returns how many are dropped; one of them may have been the one to tell of others. */
+  /**
+   * Makes room for one more event. @returns the number of dropped events, including those that the dropped ones were
+   * going to report.
+   */
   const makeRoom = (text = ''): number => {
-    // Not by `reduce`, which old frameworks have exchanged for another.
+    // Do not use `reduce`, which old frameworks replace.
     let total = text.length;
     for (const one of events) total += one.text.length;
     const most = text ? mostEvents - 1 : mostEvents;
@@ -97,7 +103,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
       const whole: QueuedEvent[] = [];
       for (const text of texts) {
         const record = attempt(() => JSON.parse(text));
-        // One that is none, as half a text, would spoil a whole request.
+        // An invalid text, such as a truncated one, would make a whole request fail.
         if (record?.event) whole.push({ text, name: keep(text) });
         else untold += Number(record?.dropped) || 1;
       }
@@ -143,37 +149,44 @@ function withDropCount(text: string, count: number): string {
 }
 
 /**
- * Events in the site's storage, one record each, and the number of those that were dropped. Every page writes under names of its own, and holds a lock of that name
- * while it has any: who gets the lock, since the page left or crashed, may adopt them.
+ * Events in the site's storage, one record each, and the number of dropped events. Every page writes under its own name
+ * prefix, and holds a lock with that name while it has records. When the page is left or crashes, the lock is released,
+ * and another page that gets it may adopt the records.
  */
 interface EventRecords {
-  /** Gives the record's name; empty where storage is blocked or full: the event then lives as long as the page. */
+  /**
+   * Returns the record's name. Empty if storage is blocked or full, in which case the event only lives as long as the
+   * page.
+   */
   keep(text: string): string;
   remove(name: string): void;
-  /** False: another page may have adopted it. */
+  /** False if another page may have adopted the record. */
   isOwn(name: string): boolean;
-  /** That nobody adopts what is there; again and again while there is something. */
+  /** Holds or releases the lock that protects this page's records. */
   hold(isNeeded: boolean): void;
-  /** From now on all is for whoever comes first. */
+  /** Lets other pages adopt this page's records from now on. */
   leave(): void;
   /**
-   * Takes over what pages left that are gone.
-   * @param take keeps texts, oldest first, under names of this page.
-   * @param done afterwards, when there is room in storage again.
+   * Adopts the records of pages that no longer exist.
+   * @param take stores texts, oldest first, under this page's names.
+   * @param done called afterwards, when space in storage has been freed.
    */
   adopt(take: (texts: string[]) => void, done: () => void): void;
 }
 
-/** Until what one tab has written is seen by the others. */
+/** The time until other tabs see what one tab has written. */
 const settleMs = 300;
-/** Without locks (no https, an old browser) nobody knows who lives, but pages send what they have sooner. */
+/**
+ * Without locks (no HTTPS, an old browser) it is unknown which pages still exist. Records older than this are adopted,
+ * because pages send their events sooner.
+ */
 const orphanMs = 60_000;
 
 export function createEventRecords({ token, store: { area } }: Pick<Core, 'token' | 'store'>): EventRecords {
   const prefix = `ph_${token}_queue_`;
-  // Not by `Math.random`, which games make begin again in each tab.
+  // Do not use `Math.random`, because games seed it with the same value in each tab.
   const newPage = () => `${prefix}${newUuid()}_`;
-  // Asked for when there is something to lock: the first time, it takes milliseconds.
+  // Accessed only when needed, because the first access takes milliseconds.
   const locks = (): LockManager | undefined => navigator.locks;
   let page = newPage();
   let last = 0;
@@ -204,7 +217,7 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
   };
   return {
     keep(text) {
-      // Names tell the time, and sort as they were made.
+      // Names contain the time, so that they sort in order of creation.
       last = Math.max(last + 1, Date.now());
       const name = page + last;
       return attempt(() => put(name, text)) ?? '';

@@ -1,4 +1,4 @@
-// The sending of events as a whole: queue, delivery, when a batch is due, and what happens to the page.
+// Combines queue, delivery, timers and page lifecycle to send events.
 
 import type { Core, Sender } from '../client/core.ts';
 import { ofDocument, onDocument } from '../page/globals.ts';
@@ -10,16 +10,14 @@ import { ask, createEnvelope, sendBeacon } from './wire.ts';
 type SenderParts = Pick<Core, 'token' | 'options' | 'store' | 'signals' | 'log' | 'url'>;
 
 /**
- * Sends events without losing one. When `enqueue` returns, an event lies in storage, until the service has taken it or
- * others need its room. Whoever finds it there sends it, this page or a later one, maybe once more: to the service its uuid
- * makes that one event.
- *
- * What a beacon took therefore stays in storage too, and the next page of the site sends it again. Nobody hears what
- * became of a beacon: to a service that was out, or from a train in a tunnel, it would be lost.
+ * Sends events without losing any. When `enqueue` returns, an event is in storage until the service has accepted it or
+ * the space is needed. This page or a later one sends it, possibly twice; the service deduplicates it by UUID.
+ * Events sent by beacon also stay in storage, and the next page of the site sends them again. A beacon's outcome is
+ * unknown, so during an outage of the service or the network the events would otherwise be lost.
  */
 export function createSender(core: SenderParts): Sender {
   const { options, log } = core;
-  /** A page that is loaded ahead may never be seen: until then it keeps and sends nothing. */
+  /** A prerendered page may never be shown, so it stores and sends nothing until then. */
   let isSeen = false;
   let hasLeft = false;
 
@@ -66,7 +64,7 @@ export function createSender(core: SenderParts): Sender {
     const isResting = isPaused(pace);
     beacon(queue.leave().filter(({ name }) => !isResting || name === ''));
   }
-  // Once all others have captured their last events.
+  // Runs after all other listeners have captured their last events.
   core.signals.on('leaving', () => queueMicrotask(leave));
 
   return {
@@ -89,16 +87,16 @@ export function createSender(core: SenderParts): Sender {
   };
 }
 
-/** What happens to a page, as far as its events are concerned. */
+/** Page lifecycle events that matter for sending. */
 interface PageLife {
-  /** The visitor sees it: at once, or when a page that was loaded ahead is opened. */
+  /** The page is visible: immediately, or when a prerendered page is opened. */
   onSeen(): void;
-  /** It may never be shown again, and nobody would say so. */
+  /** The page is hidden. It may never be shown again, and no further event may follow. */
   onHidden(): void;
-  /** It comes back by the back or forward button. */
+  /** The page was restored by the back or forward button. */
   onReturn(): void;
   onOnline(): void;
-  /** Now and then. */
+  /** Called periodically. */
   onTick(): void;
 }
 
@@ -114,10 +112,10 @@ function followPage({ onSeen, onHidden, onReturn, onOnline, onTick }: PageLife):
 }
 
 interface FlushTimer {
-  /** Sends what is queued some time after its first event, or when the next attempt makes sense. */
+  /** Sends queued events some time after the first one, or when the next attempt makes sense. */
   schedule(): void;
   flush(): Promise<void>;
-  /** In a task of its own: to pack many events takes its time, and what captured the last of them may be a click. */
+  /** Runs in a separate task: compressing many events takes time, and a click may have captured the last one. */
   flushSoon(): void;
 }
 
@@ -125,7 +123,7 @@ interface FlushTimerParts {
   delivery: Delivery;
   queue: EventQueue;
   pace: Pace;
-  /** False: nothing may be sent. */
+  /** False while nothing may be sent. */
   isOpen(): boolean;
 }
 

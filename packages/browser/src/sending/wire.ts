@@ -1,4 +1,4 @@
-// Requests: how one is made, what a batch looks like in it, and the beacon of a page that is left.
+// Requests, the format of a batch, and the beacon of a page that is left.
 
 import type { Answer, Core } from '../client/core.ts';
 import { attempt, longestTimerMs, ofWindow } from '../page/globals.ts';
@@ -12,18 +12,18 @@ interface Question {
   timeoutMs?: number | undefined;
 }
 
-/** One that asks for no preflight; the service knows JSON and gzip by their first bytes. */
+/** A content type that needs no CORS preflight. The service detects JSON and gzip by their first bytes. */
 const contentType = 'text/plain';
 
-/** Limit of a request that outlives its page. Browsers allow 64 KiB to all of them together, beacons included. */
+/** Limit for a request that outlives its page. Browsers allow 64 KiB for all of them together, including beacons. */
 const mostKeptBytes = 32_768;
 const usualTimeoutMs = 60_000;
-/** A server that asks for more is wrong. */
+/** Upper limit, because a server that asks for more is misconfigured. */
 const mostSeconds = 3600;
 
-/** gzip, or the text itself where the browser has none. */
+/** Compresses with gzip, or returns the text if the browser cannot. */
 async function pack(text: string): Promise<Body> {
-  // Of the page: where applications' servers have none (Next.js at the edge), builds warn of the mere name.
+  // Read from the window, because builds for runtimes without it (Next.js on the edge) warn about the plain name.
   const Compression = ofWindow('CompressionStream');
   if (!Compression) return text;
   const { readable, writable } = new Compression('gzip');
@@ -33,7 +33,7 @@ async function pack(text: string): Promise<Body> {
   return new Response(readable).arrayBuffer();
 }
 
-/** Never rejects: without an answer the status is 0. */
+/** Never rejects. Without a response, the status is 0. */
 export async function ask({ options }: Pick<Core, 'options'>, url: string, question: Question): Promise<Answer> {
   const { body, method = 'POST', timeoutMs = usualTimeoutMs } = question;
   const abort = new AbortController();
@@ -48,7 +48,7 @@ export async function ask({ options }: Pick<Core, 'options'>, url: string, quest
     });
     const text = await response.text();
     const json = attempt(() => JSON.parse(text)) ?? null;
-    // After a redirect a POST may have become a GET, whose 200 says nothing of what was sent, if it is not the service's.
+    // After a redirect, a POST may have become a GET, whose 200 from another page does not confirm the request.
     const isLost = response.redirected && method === 'POST' && !json?.status && !json?.flags;
     const status = isLost ? 302 : response.status;
     return { status, json, ...retryAfter(response.headers.get('Retry-After')) };
@@ -61,17 +61,17 @@ export async function ask({ options }: Pick<Core, 'options'>, url: string, quest
 
 const sizeOf = (body: Body = ''): number => (typeof body === 'string' ? new Blob([body]).size : body.byteLength);
 
-/** Seconds, or a date. */
+/** Parses seconds or a date. */
 function retryAfter(text: string | null): Pick<Answer, 'retryAfter'> {
   if (!text) return {};
   const seconds = Number(text) || (Date.parse(text) - Date.now()) / 1000;
   return seconds > 0 ? { retryAfter: Math.min(seconds, mostSeconds) } : {};
 }
 
-/** How events travel: what a batch looks like, and what the environment's settings say of it. */
+/** The format of batches, as configured by the environment's settings. */
 export interface Envelope {
   url(): string;
-  /** The body of a request, as JSON. */
+  /** Returns the body of a request as JSON. */
   wrap(events: QueuedEvent[]): string;
   pack(text: string): Promise<Body>;
 }
@@ -98,12 +98,12 @@ export function createEnvelope({
   };
 }
 
-/** Limit of all beacons and other requests that outlive their page, together. */
+/** Limit for all beacons and other requests that outlive their page, together. */
 const mostBytes = 65_536;
 
 /**
- * Sends events while the page goes away, in as many parts as it takes. Nobody hears the answers.
- * @returns false as soon as the browser takes no more.
+ * Sends events while the page is being left, in as many parts as needed. The responses are not available.
+ * @returns false as soon as the browser accepts no more.
  */
 export function sendBeacon<Event>(url: string, events: Event[], envelope: (events: Event[]) => string): boolean {
   if (events.length === 0) return true;

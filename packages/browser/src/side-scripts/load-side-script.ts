@@ -6,24 +6,27 @@ import type { CaptureVitals } from '../web-vitals/web-vitals.ts';
 
 declare global {
   interface Window {
-    /** What has come of the side scripts. */
+    /** The loaded side scripts. */
     __millrace?: Partial<SideScripts>;
   }
 }
 
-/** What only some sites ask for, as scripts of their own beside the library: each leaves there what it is. */
+/** Features that only some sites use, in separate scripts. Each script stores its exports there. */
 export interface SideScripts {
   exceptions: typeof createReadException;
   'web-vitals': CaptureVitals;
 }
 
-/** Digests of the files, put in when the library is bundled: a page that checks the library checks them too. */
+/**
+ * Hashes of the files, inserted when the library is bundled. A page that checks the integrity of the library thereby
+ * checks these scripts too.
+ */
 declare const SIDE_SCRIPT_DIGESTS: Record<keyof SideScripts, string>;
 
-/** Rejects where the file is not there, or the page's policy forbids it. */
+/** Rejects if the file is missing or the page's policy forbids it. */
 export type LoadSideScript = <Name extends keyof SideScripts>(core: Core, name: Name) => Promise<SideScripts[Name]>;
 
-/** @param own the library's script, from whose host and with whose rights the others come */
+/** @param own the host and nonce of the library's script, which are used for the side scripts too */
 export function createLoadSideScript(own: { host: string | undefined; nonce: string | undefined }): LoadSideScript {
   return (core, name) =>
     new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// The client: its members from the beginning, `init`, options, the console, and what was asked for early.
+// Creates the client: its methods, `init`, options, console output, and subscriptions made before `init`.
 
 import type { Client, InitOptions, Options } from '../client/client.ts';
 import type { Core, Feature, Log } from '../client/core.ts';
@@ -14,7 +14,7 @@ type Member = (...args: unknown[]) => unknown;
 
 export interface ClientParts extends OptionsParts {
   features: Feature[];
-  /** Members that do not need `init`. */
+  /** Methods that work before `init`. */
   always?: (client: Client) => Partial<Client>;
 }
 
@@ -24,7 +24,7 @@ interface ClientState {
   settle?: Core['settle'];
 }
 
-/** A client that waits for `init`. Its members are there from the beginning, and none ever throws. */
+/** Creates a client that waits for `init`. Its methods exist from the start, and none ever throws. */
 export function createClient(parts: ClientParts): Client {
   const state: ClientState = { options: {} as Options };
   const log = createLog(() => state.options.debug);
@@ -46,7 +46,7 @@ export function createClient(parts: ClientParts): Client {
     const options = state.members ? undefined : optionsOfInit(parts, token, given, log);
     if (!options) return client;
     state.options = options;
-    // A server renders with the options' bootstrap, and does no more.
+    // On a server, only the options' `bootstrap` is used for rendering.
     if (!page) return client;
     const started = createCore(client, options, log);
     state.settle = started.core.settle;
@@ -90,7 +90,7 @@ function guarded(name: string, member: Member, log: Log): Member {
 }
 
 function clientOf(state: ClientState, call: (name: string, args: unknown[]) => unknown, init: Client['init']): Client {
-  /** Takes properties, or the name and the value of one. */
+  /** Takes properties, or the name and value of one property. */
   const setPerson = (before: undefined[]) => (given: Properties | string, value?: Property) =>
     void call('setPersonProperties', [...before, typeof given === 'string' ? { [given]: value } : given]);
   const client: Partial<Client> = {
@@ -125,13 +125,13 @@ const noFlags: Client['featureFlags'] = {
 
 interface OptionsParts {
   readOptions: ReadOptions;
-  /** Defaults of a build that has more options than others, as of a date. */
+  /** Defaults of options that only some builds have, as of a date. */
   moreOptions?: (defaults: string | undefined) => Partial<Options>;
-  /** Where events go when `api_host` is not given: where the script came from. */
+  /** Used if `api_host` is not set: the host that served the script. */
   scriptHost?: string | undefined;
 }
 
-/** What a client works by; undefined, and an error that says what is missing, where it cannot. */
+/** Returns the complete options, or logs an error and returns undefined if a required one is missing. */
 function optionsOfInit(
   { readOptions, moreOptions, scriptHost }: OptionsParts,
   given: unknown,
@@ -149,11 +149,11 @@ function optionsOfInit(
 
 type Level = 'log' | 'warn' | 'error';
 
-/** To the browser's console; a server's log is left alone. */
+/** Logs to the browser's console. On a server nothing is logged. */
 function createLog(isDebug: () => boolean): Log {
   const write = (level: Level, what: unknown[]) => {
-    // Pages that want silence take functions away.
-    // biome-ignore lint/suspicious/noConsole: the one place that does
+    // Some pages remove console functions to silence it.
+    // biome-ignore lint/suspicious/noConsole: all other files log through this function
     attempt(() => page && console[level]('[Millrace]', ...what));
   };
   return {
@@ -170,18 +170,21 @@ interface Subscription {
 }
 
 interface EarlySubscriptions {
-  /** Returns the way to stop it, before and after it was carried out. */
+  /** Returns a function that unsubscribes, before and after `carryOut`. */
   add(name: string, args: unknown[]): () => void;
   carryOut(subscribe: (name: string, args: unknown[]) => unknown): void;
 }
 
-/** Listeners given before `init`: a component is often there before what starts the client. */
+/**
+ * Records listeners that were added before `init`, because a component is often mounted before the code that starts the
+ * client.
+ */
 function createEarlySubscriptions(): EarlySubscriptions {
   const all = new Set<Subscription>();
   return {
     add(name, args) {
       const subscription: Subscription = { name, args };
-      // A server would keep those of every request, and never start.
+      // A server would collect those of every request without ever starting.
       if (page) all.add(subscription);
       return () => {
         all.delete(subscription);

@@ -12,11 +12,11 @@ import { openStores } from '../storage/store.ts';
 export interface Started {
   core: Core;
   parts: EventParts;
-  /** Whom the visitor turned out to be. */
+  /** The id with which to identify an anonymous visitor. */
   identified: string | null | undefined;
 }
 
-/** Options, stores, consent, session, sender, events: each built from those before it. */
+/** Creates the components in order of their dependencies: options, stores, consent, session, sender, events. */
 export function createCore(client: Client, options: Options, log: Log): Started {
   const signals = createEmitter(log);
   const consent = createConsent(options, signals);
@@ -27,7 +27,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   followOtherTabs(store, signals);
   const url: Core['url'] = (path, of = 'api') => {
     const host = { api: null, flags: options.flags_api_host, assets: options.asset_host }[of] ?? options.api_host;
-    // `/ingest` is of the page's own site, whatever a `<base>` says.
+    // Resolve relative hosts such as `/ingest` against the page's URL instead of a `<base>` element.
     return (/^\w+:/.test(host) ? host : (attempt(() => new URL(host, location.href).href) ?? host)) + path;
   };
   const { token } = options;
@@ -36,12 +36,12 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   const person = createPerson(options, store, log);
   const parts: EventParts = { options, consent, store, tabStore, session, person, sender, signals, log };
   const events = createCapture(parts);
-  // `pagehide` comes where `unload` does not: phones, and pages that the browser keeps for coming back.
+  // `pagehide` also fires where `unload` does not: on phones, and for pages in the back/forward cache.
   page?.addEventListener('pagehide', () => {
     events.settle();
     signals.emit('leaving', undefined);
   });
-  // On the way down to the document, where the sender listens.
+  // In the capture phase, before the sender's listener on the document.
   page?.addEventListener('visibilitychange', events.settle, true);
   const core: Core = {
     ...{ token, client, options, store, tabStore, sender, signals, log, url, ...events },
@@ -55,7 +55,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
 
 type Listeners = { [Name in keyof Signals]?: Set<(detail: Signals[Name]) => void> };
 
-/** A listener that throws stops neither the others nor what called `emit`. */
+/** A listener that throws affects neither the others nor the caller of `emit`. */
 function createEmitter(log: Log): Emitter {
   const listeners: Listeners = {};
   return {

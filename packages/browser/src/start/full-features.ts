@@ -11,8 +11,9 @@ import { createPageViews } from '../page-views.ts';
 import { createRemoteConfig } from '../remote-config.ts';
 
 /**
- * What the full build has, in the order it starts. The settings come last: they may be there at once, for all others.
- * @param asked what only some sites ask for, which may come later
+ * The features of the full build in starting order. Remote settings come last, because they may be available
+ * immediately, when all features must be listening.
+ * @param asked features that only some sites use, which may load later
  */
 export const fullFeatures = (...asked: Feature[]): Feature[] => [
   ...[filterBots, limitRate, describeDevice, createOrigin, absentMembers],
@@ -21,7 +22,7 @@ export const fullFeatures = (...asked: Feature[]): Feature[] => [
   ...[createEarlyAccess, createRemoteConfig],
 ];
 
-/** Session replay and surveys are not part of this system: their members do nothing, and say so once in debug. */
+/** Session replay and surveys are not supported. Their methods do nothing, and log this once in debug mode. */
 const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
   const told = new Set<string>();
   const absent = (what: string) => {
@@ -33,7 +34,7 @@ const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
     listener?.([], { isLoaded: true });
   };
   return {
-    // Of another product that may look at this service's sessions.
+    // Links to another product that may show the sessions of this service.
     get_session_replay_url({ withTimestamp, timestampLookBack = 10 } = {}) {
       const address = `${options.ui_host ?? options.api_host}/project/${token}/replay/${sessionId()}`;
       const [, , startedMs] = store.get('$sesid') as [number, string, number];

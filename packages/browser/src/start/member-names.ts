@@ -1,4 +1,4 @@
-/** Every function of a client, so that each is there before `init`, and in builds that leave its part out. */
+/** The names of all client methods. They exist before `init`, and in builds that omit their feature. */
 export const memberNames = (
   'capture captureException on identify alias reset group getGroups resetGroups setPersonProperties ' +
   'unsetPersonProperties createPersonProfile get_distinct_id register register_once register_for_session unregister ' +
@@ -11,5 +11,5 @@ export const memberNames = (
   'getPageViewId getSurveys getActiveMatchingSurveys renderSurvey'
 ).split(' ');
 
-/** Subscriptions hold also when they are made before `init`. */
+/** Subscriptions also work before `init`. */
 export const subscriptionNames = ['on', 'onFeatureFlags', 'onSessionId'];

@@ -14,7 +14,7 @@ interface MemberParts {
   readOptions: ReadOptions;
 }
 
-/** All members of a started client: the core's, then those of the features a build has. */
+/** Returns all methods of a started client: those of the core, then those of the features. */
 export function membersOf({ core, parts }: Started, { features, readOptions }: MemberParts): Partial<Client> {
   const { client, capture, options, signals, sender, log } = core;
   const identity = createIdentity({ ...parts, client, capture });
@@ -44,7 +44,7 @@ export function membersOf({ core, parts }: Started, { features, readOptions }: M
     try {
       Object.assign(own, feature(core));
     } catch (error) {
-      // What a page has made impossible does not take the others with it.
+      // A feature that fails on a page does not affect the others.
       log.error(error);
     }
   }
@@ -76,7 +76,10 @@ function consentMembers({ capture }: Core, { consent }: EventParts): ConsentMemb
   };
 }
 
-/** Properties that are sent with every event from now on: the visitor's, or until the session ends or the tab closes. */
+/**
+ * Super properties, which are sent with every later event: those of the visitor, and those that end with the session or
+ * the tab.
+ */
 function superPropertyMembers({ options, store, tabStore, signals }: EventParts): Partial<Client> {
   const area = tabArea(options.persistence);
   const listName = `ph_${options.persistence_name || options.token}_session_registered_properties`;

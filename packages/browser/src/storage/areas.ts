@@ -1,9 +1,9 @@
-// Where text is kept: the storages of the browser, cookies, or memory.
+// Places that store text by name: browser storage, cookies, or memory.
 
 import type { Options } from '../client/client.ts';
 import { attempt, ofDocument, page } from '../page/globals.ts';
 
-/** Where text is kept by name; never throws. */
+/** Stores text by name. Never throws. */
 export interface Area {
   read(name: string): string | null;
   write(name: string, value: string): void;
@@ -12,7 +12,10 @@ export interface Area {
 
 const known: { localStorage?: Storage | null; sessionStorage?: Storage | null } = {};
 
-/** Null where the browser blocks or lacks it, or it takes nothing (full, private mode). Tried once: it takes milliseconds. */
+/**
+ * Returns null if storage is missing, blocked, or accepts nothing (full, private mode). Tested only once, because it
+ * takes milliseconds.
+ */
 export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   if (known[kind] === undefined) {
     const storage = attempt(() => page?.[kind]) ?? null;
@@ -28,7 +31,7 @@ export function doesKeep(area: Area): boolean {
   return isKept;
 }
 
-/** Memory where there is no storage. */
+/** Falls back to memory without storage. */
 export function storageArea(storage: Storage | null): Area {
   if (!storage) return memoryArea();
   return {
@@ -49,21 +52,21 @@ export function memoryArea(): Area {
   };
 }
 
-/** What a tab keeps over reloads, unless nothing may be kept. */
+/** Storage that a tab keeps over reloads, or memory if persistence is off. */
 export function tabArea(persistence: Options['persistence']): Area {
   return persistence === 'memory' ? memoryArea() : storageArea(webStorage('sessionStorage'));
 }
 
 let knownDomain: string | undefined;
 
-/** The shortest part of the host's name that takes cookies: browsers refuse public suffixes (`co.uk`). */
+/** The shortest suffix of the host name that accepts cookies. Browsers reject public suffixes such as `co.uk`. */
 function rootDomain(): string {
   knownDomain ??= find(page?.location.hostname ?? '');
   return knownDomain;
 }
 
 function find(host: string): string {
-  // Addresses and `localhost` have no parts that share anything.
+  // IP addresses and `localhost` have no suffix to share.
   if (!/\.\D*$/.test(host)) return '';
   for (let at = host.lastIndexOf('.'); at > 0; ) {
     at = host.lastIndexOf('.', at - 1);
@@ -77,7 +80,7 @@ function find(host: string): string {
   return '';
 }
 
-/** Null where there is none, or cookies are forbidden. */
+/** Returns null if the cookie does not exist or cookies are blocked. */
 function readCookie(name: string): string | null {
   const cookies = String(attempt(() => page && ofDocument('cookie')));
   const found = cookies.split('; ').find((one) => one.startsWith(`${name}=`));
@@ -89,8 +92,9 @@ function readCookie(name: string): string | null {
 function writeCookie(cookie: string): void {
   attempt(() => {
     if (!page) return;
-    // To a document with a form called `cookie` nothing can be assigned; what keeps cookies back until a visitor agrees is heard.
-    // biome-ignore lint/suspicious/noDocumentCookie: the way that consent tools put theirs in the place of
+    // If a form named `cookie` shadows the property, use the native setter. Otherwise assign directly, so that consent
+    // tools that override `document.cookie` can intercept it.
+    // biome-ignore lint/suspicious/noDocumentCookie: consent tools replace this property
     if (typeof document.cookie === 'string') document.cookie = cookie;
     else Reflect.set(Object.getPrototypeOf(document), 'cookie', cookie, document);
   });

@@ -1,4 +1,4 @@
-// What is remembered of a visitor and of a tab, in the places that the options and consent allow.
+// Stores data of a visitor and of a tab, in the places that options and consent allow.
 
 import type { Options } from '../client/client.ts';
 import type { Store } from '../client/core.ts';
@@ -8,13 +8,13 @@ import { memoizeLast, toJson, toPlain } from '../values.ts';
 import { type Area, cookieArea, doesKeep, memoryArea, storageArea, tabArea, webStorage } from './areas.ts';
 
 export interface Stores {
-  /** What is kept for the visitor. */
+  /** Data of the visitor. */
   store: WholeStore;
-  /** What is kept for the tab. */
+  /** Data of the tab. */
   tabStore: WholeStore;
 }
 
-/** Where the place an application chose is blocked, the next best: cookies, then memory. */
+/** Opens the stores. If the chosen place is blocked, falls back to cookies and then to memory. */
 export function openStores(options: Options, isPersistent: () => boolean): Stores {
   const { token, persistence_name: given, defaults, disable_persistence } = options;
   const kind = disable_persistence ? 'memory' : options.persistence;
@@ -35,23 +35,25 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
 interface StorePlace {
   name: string;
   main: Area;
-  /** Beside `main`, for the names that are kept in both. */
+  /** Used in addition to `main`, for the names that are stored in both. */
   cookies?: Area | undefined;
   doesCookieWin?: boolean;
   area: Storage | null;
-  /** False: nothing leaves memory, for consent is missing. */
+  /** False if nothing may be persisted because consent is missing. */
   isPersistent(): boolean;
 }
 
-/** For the core only: what other features need not know. */
+/** The complete interface, for use by the core only. */
 export interface WholeStore extends Store {
   readonly name: string;
   clear(): void;
-  /** Writes what is known, or removes what was written, as consent now asks. */
+  /** Writes the known values, or deletes what was written, according to the current consent. */
   followConsent(): void;
 }
 
-/** One JSON text per place, written whole and read again before each change: other tabs write it too. */
+/**
+ * Stores one JSON text per place. It is reread before and rewritten by each change, because other tabs write it too.
+ */
 function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }: StorePlace): WholeStore {
   let values: Properties = {};
   let knownText: string | null = null;
@@ -66,7 +68,7 @@ function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }:
     knownText = text;
     values = parse(text);
   };
-  /** Once per task is enough: nobody else writes meanwhile. */
+  /** Once per task is enough, because no other tab can write in between. */
   const refresh = (): Properties => {
     if (isFresh) return values;
     isFresh = true;
@@ -79,9 +81,9 @@ function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }:
   const save = () => {
     if (!isPersistent()) return;
     main.write(name, toJson(values));
-    // What could not be written is not there; then memory is what counts.
+    // If the write failed, only memory has the values.
     knownText = main.read(name);
-    // Browsers take their time for cookies; those that are as they were need not be written.
+    // Writing cookies is slow, so unchanged ones are skipped.
     const shared = toJson(without(values, (one) => !cookieNames.test(one) || isEmpty(values[one])));
     if (shared !== writtenCookie) cookies?.write(name, shared);
     writtenCookie = shared;
@@ -140,11 +142,11 @@ function isEmpty(value: JsonValue): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Kept in cookies too, so that they outlive a cleared localStorage and are shared by subdomains. */
+/** Also stored in cookies, to survive a cleared localStorage and to be shared by subdomains. */
 const cookieNames =
   /^(distinct_id|\$(device_id|sesid|session_is_sampled|epp|initial_person_info|fbc_persistence|user_state))$/;
 
-/** What is remembered for the library, by this one or by PostHog's, whose store it is: sent with no event. */
+/** Internal names of this library or PostHog's, which share the store. They are not sent with events. */
 const hidden =
   /^(__|ph_product|\$(active_feature|capture_rate|client_session|early_access|enabled_feature|epp|error_tracking_supp|fb[cp]_p|feature_flag|flag_call|heatmaps|initial_|logs_capture|minimal_flag|override|people_|posthog_sr|product_tours|sdk_debug|ses|stored_|surveys|user_state))/;
 

@@ -1,4 +1,4 @@
-// Web vitals: what is measured of a page, and when it is captured.
+// Measures web vitals and decides when to capture them.
 
 import type { Core } from '../client/core.ts';
 import type { Properties } from '../client/values.ts';
@@ -6,14 +6,14 @@ import { maskAddress } from '../origin.ts';
 import { attributeOf, parentOf, tagOf } from '../page/dom.ts';
 import { ofDocument, ofWindow, onDocument, stopSignal } from '../page/globals.ts';
 
-/** Longer is a broken clock, or a page that slept. */
+/** Longer values come from a broken clock or a suspended page. */
 const longestMs = 15 * 60 * 1000;
-/** The other metrics of a page are waited for so long. */
+/** How long to wait for the other metrics of a page. */
 const flushMs = 5000;
 
 /**
- * Measures a page and captures what it finds.
- * @param names of all metrics where they are not given
+ * Measures a page and captures the results.
+ * @param names the metrics to capture, by default all
  */
 export function captureVitals(core: Core, names: readonly string[] = Object.keys(vitalLimits)): void {
   const told: Record<string, number> = {};
@@ -58,7 +58,7 @@ export function captureVitals(core: Core, names: readonly string[] = Object.keys
 
 type VitalName = 'LCP' | 'CLS' | 'FCP' | 'INP';
 
-/** From when a value is not good any more, and from when it is poor; milliseconds, of CLS a score. */
+/** The limits for good and for poor values, in milliseconds. For CLS, a score. */
 const vitalLimits: Record<VitalName, [number, number]> = {
   CLS: [0.1, 0.25],
   FCP: [1800, 3000],
@@ -68,13 +68,13 @@ const vitalLimits: Record<VitalName, [number, number]> = {
 
 type TellVital = (name: VitalName, value: number, attribution?: Record<string, string | number>) => void;
 
-/** Good, or worse. */
+/** Rates a value. */
 function rate(name: VitalName, value: number): string {
   const [good, poor] = vitalLimits[name];
   return value > poor ? 'poor' : value > good ? 'needs-improvement' : 'good';
 }
 
-/** What the types of the DOM do not know of entries, or only of some. */
+/** Fields of entries that the DOM types do not declare, or only for some. */
 type Entry = PerformanceEventTiming & {
   interactionId?: number;
   value: number;
@@ -83,13 +83,13 @@ type Entry = PerformanceEventTiming & {
 };
 
 /**
- * Measures how a page feels: its first and largest paint, the shifts of its layout, and the slowest answer to a visitor.
- * Returns what is called when the page is hidden: only then most of it is final.
+ * Measures first and largest paint, layout shifts, and the slowest interaction. Returns a function to call when the
+ * page is hidden, because most values are final only then.
  */
 function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
-  // A page that only stands for one, as tests of applications have it (jsdom).
+  // jsdom, in which applications run tests, has no PerformanceObserver.
   if (!ofWindow('PerformanceObserver')) return () => {};
-  // Prerendered pages begin when they are shown.
+  // Prerendered pages start when they are shown.
   const [navigation] = performance.getEntriesByType('navigation') as { activationStart?: number }[];
   const start = navigation?.activationStart ?? 0;
   const isSeen = createIsSeen(start, signal);
@@ -120,7 +120,7 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
     isLargestFinal = true;
     if (largest) tell('LCP', paintedAt(largest), { target: nameElement(largest.element) });
   };
-  // Once a visitor acts on a page, what is painted later is an answer to that.
+  // After the first interaction, later paints are responses to it.
   for (const type of ['keydown', 'click']) {
     addEventListener(type, () => setTimeout(tellLargest), { capture: true, once: true, signal });
   }
@@ -140,7 +140,7 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
   };
 }
 
-/** What is painted behind another tab was not waited for. */
+/** Ignores paints while the page was hidden, because no visitor waited for them. */
 function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boolean {
   const isHidden = () => ofDocument('visibilityState') === 'hidden';
   const known = performance
@@ -154,7 +154,7 @@ function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boo
   return ({ startTime }) => startTime < hiddenAt;
 }
 
-/** Shifts that follow each other closely count together; the worst such group is told. */
+/** Groups layout shifts in quick succession, and keeps the worst group. */
 function createShifts() {
   let worst = 0;
   let sum = 0;
@@ -173,10 +173,10 @@ function createShifts() {
   };
 }
 
-/** The slowest answers; of every fifty interactions one is left out, as a page is judged by most of them. */
+/** Collects the slowest interactions. One of every fifty is ignored as an outlier. */
 function createAnswers() {
   const kept = 10;
-  /** By interaction: press, release and click are entries of one. */
+  /** By interaction: press, release and click are entries of the same one. */
   const slow = new Map<number, Entry[]>();
   const ordered = () => [...slow.values()].sort(([one], [other]) => (other?.duration ?? 0) - (one?.duration ?? 0));
   return {
@@ -194,7 +194,9 @@ function createAnswers() {
   };
 }
 
-/** What of the longest wait was the page's own work: of all entries that ended in the same picture. */
+/**
+ * Splits the longest delay into input delay, processing and presentation, over all entries with the same next paint.
+ */
 function describeAnswer(longest: Entry, entries: Entry[]) {
   const { name, target, startTime, processingStart } = longest;
   const paintedAt = startTime + longest.duration;
@@ -209,7 +211,7 @@ function describeAnswer(longest: Entry, entries: Entry[]) {
   };
 }
 
-/** A selector for people to find an element by, as short as an id allows: `#cart>button.buy`. */
+/** Returns a readable selector for an element, starting at the nearest id: `#cart>button.buy`. */
 function nameElement(node: Node | null | undefined): string {
   let name = '';
   for (let at = node as Element | null; at; at = parentOf(at)) {

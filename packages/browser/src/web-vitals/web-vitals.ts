@@ -1,9 +1,9 @@
 import type { Core, Feature, RemoteConfig } from '../client/core.ts';
 
-/** Measures a page, the metrics of these names or all. */
+/** Measures a page, for the given metrics or all. */
 export type CaptureVitals = (core: Core, names: readonly string[] | undefined) => void;
 
-/** Captures `$web_vitals` when the application or the environment's settings ask for it. */
+/** Captures `$web_vitals` if the application or the environment's settings enable it. */
 export function createWebVitals(captureVitals: CaptureVitals): Feature {
   return (core) => {
     let isStarted = false;
@@ -17,7 +17,7 @@ export function createWebVitals(captureVitals: CaptureVitals): Feature {
   };
 }
 
-/** As the settings say where the application says nothing. */
+/** The application's options override the environment's settings. */
 function wantedVitals({ options: { capture_performance: own } }: Core, config: RemoteConfig | null) {
   const chosen = typeof own === 'object' ? own : own !== undefined && { web_vitals: own };
   return { ...config?.millrace, ...chosen } as NonNullable<RemoteConfig['millrace']>;

@@ -1,11 +1,14 @@
 import type { Captured, Step } from '../support/start-comparison.ts';
 
-/** A page, and what a visitor does on it: what is captured is what PostHog's library captures. */
+/**
+ * A page and a visitor's actions on it. Unless `isNothing` or `otherwise` is set, this library must capture exactly
+ * what posthog-js captures.
+ */
 export interface ChainCase extends Step {
   of: string;
-  /** Neither captures anything. */
+  /** Neither library captures anything. */
   isNothing?: true;
-  /** Where this library captures otherwise on purpose: why, and what. */
+  /** The reason why this library captures something else on purpose, and what it captures. */
   otherwise?: { because: string; events: Captured | ((events: Captured) => void) };
 }
 

@@ -1,39 +1,53 @@
 import { type ChainCase, click, long } from './chain-case.ts';
 
-/** What is told of an element: what markers hide, its text, its attributes. */
+/** The cases for the content of an element: privacy markers, texts and attributes. */
 export const contentCases: ChainCase[] = [
-  // Markers
-  { of: 'no capture', isNothing: true, html: '<button class="ph-no-capture">x</button>', act: click('button') },
+  // Privacy markers
   {
-    of: 'no capture around',
+    of: 'a button with ph-no-capture',
+    isNothing: true,
+    html: '<button class="ph-no-capture">x</button>',
+    act: click('button'),
+  },
+  {
+    of: 'a button inside ph-no-capture',
     isNothing: true,
     html: '<div class="a ph-no-capture b"><button>x</button></div>',
     act: click('button'),
   },
   {
-    of: 'no capture within',
+    of: 'ph-no-capture inside a button',
     html: '<button>x <span class="ph-no-capture">secret</span></button>',
     act: click('button'),
   },
-  { of: 'no autocapture', isNothing: true, html: '<button class="ph-no-autocapture">x</button>', act: click('button') },
   {
-    of: 'no autocapture around',
+    of: 'a button with ph-no-autocapture',
+    isNothing: true,
+    html: '<button class="ph-no-autocapture">x</button>',
+    act: click('button'),
+  },
+  {
+    of: 'a button inside data-ph-no-autocapture',
     isNothing: true,
     html: '<div data-ph-no-autocapture><button>x</button></div>',
     act: click('button'),
   },
   { of: 'sensitive', html: '<button class="ph-sensitive" id="s" title="t">x</button>', act: click('button') },
   {
-    of: 'sensitive around',
+    of: 'a link inside ph-sensitive',
     html: '<div class="ph-sensitive"><a href="https://elsewhere.example/" onclick="return false">x</a></div>',
     act: click('a'),
   },
   {
-    of: 'sensitive within',
+    of: 'ph-sensitive inside a button',
     html: '<button>x <span class="ph-sensitive">secret</span> y</button>',
     act: click('button'),
   },
-  { of: 'a class that only begins as one', html: '<button class="ph-no-capture-not">x</button>', act: click('button') },
+  {
+    of: 'a class that only begins with ph-no-capture',
+    html: '<button class="ph-no-capture-not">x</button>',
+    act: click('button'),
+  },
 
   // Texts
   { of: 'white space', html: '<button>  Buy\n\n   it \t now\u00a0 please  </button>', act: click('button') },
@@ -50,7 +64,7 @@ export const contentCases: ChainCase[] = [
     html: `<p style="cursor:pointer">${long(6, `${long(300)}<br>`)}</p>`,
     act: click('p'),
     otherwise: {
-      because: 'a text ends after 1024 characters, of the target as of the others',
+      because: 'the text of the target is also cut after 1024 characters',
       events: (events) => expect(events[0]?.properties.$el_text).toHaveLength(1027),
     },
   },
@@ -80,43 +94,43 @@ export const contentCases: ChainCase[] = [
     act: `${click('button')}; ${click('p')}`,
   })),
   {
-    of: 'a number in an attribute, among words',
+    of: 'a social security number among the words of an attribute',
     html: '<button title="id 123-45-6789 x">id 123-45-6789 x</button>',
     act: click('button'),
     otherwise: {
-      because: 'an attribute says it as a text does',
+      because: 'attributes are searched for sensitive numbers as texts are',
       events: (events) => expect(JSON.stringify(events)).not.toContain('6789'),
     },
   },
   {
-    of: 'a card number behind a letter',
+    of: 'a card number directly after a letter',
     html: '<button title="a4111111111111111">a4111111111111111</button>',
     act: click('button'),
     otherwise: {
-      because: 'its check digit says that it is one',
+      because: 'its check digit shows that it is a card number',
       events: (events) => expect(JSON.stringify(events)).not.toContain('4111'),
     },
   },
   {
-    of: 'a card number in groups, alone',
+    of: 'a card number in groups, without other text',
     html: '<button title="4111 1111 1111 1111">4111 1111 1111 1111</button>',
     act: click('button'),
   },
   {
-    of: 'a card number in groups',
+    of: 'a card number in groups, with other text',
     html: '<p style="cursor:pointer">Card 4111 1111 1111 1111 ok</p>',
     act: click('p'),
     otherwise: {
-      because: 'a number in groups is the same number',
+      because: 'spaces do not change the number',
       events: (events) => expect(events[0]?.properties.$el_text).toBe('Card ok'),
     },
   },
   {
-    of: 'a card of the second series',
+    of: 'a card number of the Mastercard 2 series',
     html: '<p style="cursor:pointer">2223003122003222</p>',
     act: click('p'),
     otherwise: {
-      because: 'cards begin with 2 as well since 2017',
+      because: 'Mastercard numbers can also begin with 2 since 2017',
       events: (events) => expect(events[0]?.properties).not.toHaveProperty('$el_text'),
     },
   },
@@ -141,7 +155,7 @@ export const contentCases: ChainCase[] = [
     act: `at('button').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
   },
   {
-    of: 'attributes in any order',
+    of: 'attributes in random order',
     html: '<button z="1" b="2" A="3" data-2="x" data-10="y" text="t" nth-child="9" href="h">x</button>',
     act: click('button'),
   },
@@ -151,7 +165,7 @@ export const contentCases: ChainCase[] = [
     act: click('#it'),
   },
   {
-    of: 'places of drawings',
+    of: 'positions among SVG elements',
     html: '<svg><g/><rect/><g/><a id="it" style="cursor:pointer"/><A/></svg>',
     act: `at('#it').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
   },

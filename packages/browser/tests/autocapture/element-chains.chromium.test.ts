@@ -9,8 +9,8 @@ import { optionCases } from './option-cases.ts';
 import { targetCases } from './target-cases.ts';
 import { treeCases } from './tree-cases.ts';
 
-/** Both libraries run on one page and see the same events: what they capture is the same to the byte. */
-describe('elements chains', () => {
+/** Runs both libraries on the same page with the same events. What they capture must be equal byte for byte. */
+describe('autocapture captures the same as posthog-js, except for the listed differences', () => {
   let browser: Browser;
   let comparison: Comparison;
 
@@ -25,12 +25,12 @@ describe('elements chains', () => {
   });
 
   const elementCases = [...targetCases, ...fieldCases, ...contentCases];
-  test.each(elementCases.map((row) => [row.of, row] as const))('of %s', async (_, row) => expectSame(row));
+  test.each(elementCases.map((row) => [row.of, row] as const))('for %s', async (_, row) => expectSame(row));
   test.each(optionCases.map((row) => [row.of, row] as const))('with %s', async (_, row) => expectSame(row));
   test.each(treeCases.map((row) => [row.of, row] as const))('in %s', async (_, row) => expectSame(row));
   test.each(gestureCases.map((row) => [row.of, row] as const))('after %s', async (_, row) => expectSame(row));
 
-  test('as elements too, where the service does not ask for chains alone', async () => {
+  test('with lists of elements, if the service does not ask for chains only', async () => {
     const older = await startComparison(browser, { elementsChainAsString: false });
     const { ours, reference } = await older.run({
       html: '<form class="a b"><a class="c" href="https://elsewhere.example/">Link <img></a></form>',

@@ -8,10 +8,10 @@ import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/** What the service says of autocapture: nothing, that it is on or off, or no answer at all. */
+/** What the service answers about autocapture: nothing, on, off, or that the request fails. */
 type Answer = 'nothing' | 'on' | 'off' | 'none';
 
-describe('autocapture is on as the service said last', () => {
+describe('autocapture follows the last setting from the service', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
   let site: TestServer;
@@ -43,17 +43,17 @@ describe('autocapture is on as the service said last', () => {
     [['off', 'none'], {}, false],
     [['off', 'on'], {}, true],
     [['on'], { autocapture: false }, false],
-    // Without flags the service is not asked.
+    // With these options, the library does not request the setting.
     [['none'], { advanced_disable_flags: true }, true],
     [['off'], { advanced_disable_flags: true }, true],
   ];
-  test.each(rows)('visits answered by %j with %j: %p', async (visits, options, isOn) => {
+  test.each(rows)('after the responses %j with the options %j: on is %p', async (visits, options, isOn) => {
     let captured: string[] = [];
     for (const answer of visits) captured = await visit(answer, options);
     expect(captured).toEqual(isOn ? ['$autocapture'] : []);
   });
 
-  test("what it said is kept for PostHog's library too", async () => {
+  test('the setting is stored where posthog-js looks for it', async () => {
     await visit('off', {});
     expect(await visit('none', { advanced_disable_flags: true })).toEqual([]);
     const { page } = await openPage(visitor, site.url);
@@ -61,7 +61,7 @@ describe('autocapture is on as the service said last', () => {
     expect(stored.$autocapture_disabled_server_side).toBe(true);
   });
 
-  test('not before it has answered, nor after a shutdown', async () => {
+  test('autocapture does not start before the response, and ends with a shutdown', async () => {
     ingest.config.autocapture_opt_out = false;
     const { after, release } = hold();
     ingest.answerBy(({ path }) =>
@@ -76,7 +76,7 @@ describe('autocapture is on as the service said last', () => {
     expect(await clicked(page)).toEqual([]);
   });
 
-  /** Events of a click, once the service has answered. */
+  /** Opens a page, waits for the response of the service, and returns the events that a click causes. */
   async function visit(answer: Answer, options: object): Promise<string[]> {
     const { autocapture_opt_out: _, ...rest } = ingest.config;
     for (const name of Object.keys(ingest.config)) delete ingest.config[name];
@@ -85,7 +85,7 @@ describe('autocapture is on as the service said last', () => {
     });
     ingest.answerBy(({ path }) => (answer === 'none' && path.startsWith('/array/') ? { status: 500 } : undefined));
     const page = await open(options);
-    // Flags are asked for when the settings are known, or known not to come.
+    // The library requests the flags after the settings have arrived or failed.
     if (!('advanced_disable_flags' in options)) {
       await eventually(() => ingest.requests.some(({ path }) => path.startsWith('/flags')));
     }

@@ -1,6 +1,6 @@
 import { type ChainCase, change, click } from './chain-case.ts';
 
-/** Fields of forms: that they change is told, what is typed is not. */
+/** The cases for form fields: a change is captured, but not what was typed. */
 export const fieldCases: ChainCase[] = [
   ...[
     'text',
@@ -31,16 +31,16 @@ export const fieldCases: ChainCase[] = [
   })),
   { of: 'an input without a type', html: '<input value="v" name="n">', act: click('input') },
   {
-    of: 'a choice',
+    of: 'a select',
     html: '<select name="size" data-x="1"><option>Small</option><option selected>Large</option></select>',
     act: `${click('select')}; ${change('select')}`,
   },
   {
-    of: 'one of a list',
+    of: 'an option of a list',
     html: '<select size="3"><option value="a" class="first">One</option></select>',
     act: click('option'),
     otherwise: {
-      because: 'what is chosen is the value of a field',
+      because: 'the text of an option is the value of a field',
       events: [
         {
           event: '$autocapture',
@@ -55,7 +55,7 @@ export const fieldCases: ChainCase[] = [
     },
   },
   {
-    of: 'a text area',
+    of: 'a textarea',
     html: '<textarea name="note" rows="3">typed</textarea>',
     act: `${click('textarea')}; ${change('textarea')}`,
   },
@@ -77,12 +77,12 @@ export const fieldCases: ChainCase[] = [
     act: `${click(`[name="${name}"]`)}; at('[id="${name}"]').click()`,
   })),
   {
-    of: 'a secret one that is to be read',
+    of: 'a password button with ph-include',
     html: '<button name="password" class="ph-include">Show</button>',
     act: click('button'),
   },
   {
-    of: 'something sensitive that is to be read',
+    of: 'a button with ph-sensitive and ph-include',
     html: '<button class="ph-sensitive ph-include">Show</button>',
     act: click('button'),
   },

@@ -8,7 +8,7 @@ const clipboard = (type: string, selector: string) =>
   `at('${selector}').dispatchEvent(new ClipboardEvent('${type}', { bubbles: true }));`;
 const copying = { autocapture: { capture_copied_text: true } };
 
-/** Several clicks, and the clipboard. */
+/** The cases for several clicks in a row and for the clipboard. */
 export const gestureCases: ChainCase[] = [
   { of: 'two clicks', html: '<button>x</button>', act: `${press} press('button'); press('button')` },
   {
@@ -22,12 +22,12 @@ export const gestureCases: ChainCase[] = [
     act: `${press} for (let i = 0; i < 7; i++) press('button')`,
   },
   {
-    of: 'three clicks that wander',
+    of: 'three clicks, each some distance from the one before',
     html: '<button>x</button>',
     act: `${press} press('button'); press('button', 30, 19); press('button', 45, 33)`,
   },
   {
-    of: 'three clicks far away',
+    of: 'three clicks far from each other',
     html: '<button>x</button>',
     act: `${press} press('button'); press('button', 40); press('button', 70)`,
   },
@@ -37,29 +37,29 @@ export const gestureCases: ChainCase[] = [
     act: `${press} press('button'); press('button'); await rest(); press('button')`,
   },
   {
-    of: 'three clicks on nothing',
+    of: 'three clicks on text without a handler',
     isNothing: true,
     html: '<p>x</p>',
     act: `${press} press('p'); press('p'); press('p')`,
   },
   {
-    of: 'two clicks on nothing and one on something',
+    of: 'two clicks on text and one on a button',
     html: '<p>x</p><button>y</button>',
     act: `${press} press('p'); press('p'); press('button')`,
   },
   {
-    of: 'three clicks, rage not asked for',
+    of: 'three clicks with rage clicks disabled',
     html: '<button>x</button>',
     act: `${press} press('button'); press('button'); press('button')`,
     options: { rageclick: false },
   },
   {
-    of: 'three clicks where rage is usual',
+    of: 'three clicks on an element with ph-no-rageclick',
     html: '<div class="ph-no-rageclick"><button>+</button></div>',
     act: `${press} press('button'); press('button'); press('button')`,
   },
   {
-    of: 'three clicks, another list of where rage is usual',
+    of: 'three clicks with an own list of ignored selectors',
     html: '<button class="ph-no-rageclick">x</button><button class="more">y</button>',
     act: `${press} for (const one of ['.ph-no-rageclick', '.more']) { await rest(); press(one); press(one); press(one); }`,
     options: { rageclick: { css_selector_ignorelist: ['.more'] } },
@@ -72,10 +72,10 @@ export const gestureCases: ChainCase[] = [
   },
 
   {
-    of: 'a copy, not asked for any more',
+    of: 'a copy after the option was disabled',
     html: '<p>Copy me</p>',
     act: `${select('p')} ${clipboard('copy', 'p')}`,
-    otherwise: { because: 'an option can be changed', events: [] },
+    otherwise: { because: 'this library follows a changed option', events: [] },
   },
   {
     of: 'a copy',
@@ -92,36 +92,36 @@ export const gestureCases: ChainCase[] = [
     options: copying,
   },
   {
-    of: 'a copy of nothing',
+    of: 'a copy without a selection',
     isNothing: true,
     html: '<p>x</p>',
     act: `getSelection().removeAllRanges(); ${clipboard('copy', 'p')}`,
     options: copying,
   },
   {
-    of: 'a copy where only clicks are wanted',
+    of: 'a copy if only clicks are enabled',
     html: '<p>Copy</p>',
     act: `${select('p')} ${clipboard('copy', 'p')}`,
     options: { autocapture: { capture_copied_text: true, dom_event_allowlist: ['click'] } },
   },
   {
-    of: 'a copy from what is not captured',
+    of: 'a copy from an element with ph-no-capture',
     isNothing: true,
     html: '<p class="ph-no-capture">Copy</p>',
     act: `${select('p')} ${clipboard('copy', 'p')}`,
     options: copying,
   },
   ...[
-    ['texts masked', '<p>secret</p>', 'p', { mask_all_text: true }],
-    ['something sensitive', '<p class="ph-sensitive">secret</p>', 'p', {}],
-    ['around something sensitive', '<p><b class="ph-sensitive">secret</b> x</p>', 'p', {}],
+    ['masked texts', '<p>secret</p>', 'p', { mask_all_text: true }],
+    ['an element with ph-sensitive', '<p class="ph-sensitive">secret</p>', 'p', {}],
+    ['an element that contains ph-sensitive', '<p><b class="ph-sensitive">secret</b> x</p>', 'p', {}],
     ['an editor', '<p contenteditable>secret</p>', 'p', {}],
-    ['in an editor', '<div contenteditable="true"><p>secret</p></div>', 'p', {}],
+    ['a paragraph in an editor', '<div contenteditable="true"><p>secret</p></div>', 'p', {}],
   ].map(([of, html, selector, options]) => ({
     of: `a copy from ${of}`,
     html: html as string,
     act: `${select(selector as string)} ${clipboard('copy', selector as string)}`,
     options: { ...copying, ...(options as object) },
-    otherwise: { because: 'what is not read on the page is not read from the clipboard either', events: [] },
+    otherwise: { because: 'text that is not captured from the page is not captured from the clipboard', events: [] },
   })),
 ];

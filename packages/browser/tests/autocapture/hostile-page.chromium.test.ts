@@ -8,8 +8,11 @@ import { createVisitors, type Visitors } from '../support/visitors.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/** A page may be broken, or made to break what is on it: nothing is thrown at it, and a click is still a click. */
-describe('autocapture on a hostile page', () => {
+/**
+ * A page may be broken, or written to break the scripts on it. The library must not throw, and must still capture the
+ * click.
+ */
+describe('autocapture on a hostile page still captures a click with', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
   let site: TestServer;
@@ -89,13 +92,13 @@ describe('autocapture on a hostile page', () => {
 
   const rows: [of: string, html: string, act: string, expected: (string | RegExp)[]][] = [
     [
-      'fields called as properties of forms',
+      'form fields named like properties of the form',
       `<form id="real" class="order" onsubmit="return false">${clobbering}<button class="buy">Buy</button></form>`,
       `at('.buy').click()`,
       ['button.buy', 'form.order:', 'attr_id="real"', 'text="Buy"'],
     ],
     [
-      'such a form, sent',
+      'such a form that is submitted',
       `<form id="real" class="order" onsubmit="return false">${clobbering}</form>`,
       `at('form').dispatchEvent(new Event('submit', { bubbles: true }))`,
       ['form.order:'],
@@ -118,7 +121,7 @@ describe('autocapture on a hostile page', () => {
       ['button:', ';x-bad:'],
     ],
     [
-      'a way of the event that is made up',
+      'an event whose path and target throw',
       '<button>Go</button>',
       `addEventListener('click', (event) => { event.composedPath = () => { throw 1 }; Object.defineProperty(event, 'target', { get() { throw 2 } }) }, { capture: true, once: true }); at('button').click()`,
       ['button:'],
@@ -130,13 +133,13 @@ describe('autocapture on a hostile page', () => {
       ['button:', ';p:', ';main:'],
     ],
     [
-      'an address that cannot be read',
+      'a base address that throws',
       '<button>Go</button>',
       `Object.defineProperty(document, 'baseURI', { get() { throw 1 } }); at('button').click()`,
       ['button:'],
     ],
     [
-      'styles that cannot be read',
+      'computed styles that throw',
       '<button>Go</button>',
       `window.getComputedStyle = () => { throw 1 }; at('button').click()`,
       ['button:'],
@@ -184,32 +187,32 @@ describe('autocapture on a hostile page', () => {
       ['text="xxx'],
     ],
     [
-      '2,000 spans in each other',
+      '2,000 nested spans',
       '<button></button>',
       `let inner = at('button'); for (let i = 0; i < 2e3; i++) inner = inner.appendChild(document.createElement('span')); at('button').click()`,
       ['button:'],
     ],
-    ['10 MB of address', '<a>Go</a>', `at('a').href = '#' + 'x'.repeat(1e7); at('a').click()`, ['a:', 'href="#xxx']],
+    ['an address of 10 MB', '<a>Go</a>', `at('a').href = '#' + 'x'.repeat(1e7); at('a').click()`, ['a:', 'href="#xxx']],
     [
-      '10 MB of an attribute',
+      'an attribute of 10 MB',
       '<button>Go</button>',
       `at('button').title = 'x'.repeat(1e7); at('button').dataset.phCaptureAttributeBig = 'y'.repeat(1e7); at('button').click()`,
       ['attr__title="xxx'],
     ],
     [
-      'names of what objects have',
+      'attributes named like properties of every object',
       '<button data-ph-capture-attribute-__proto__="p" data-ph-capture-attribute-constructor="c" __proto__="x" constructor="y">Go</button>',
       `at('button').click()`,
       ['attr____proto__="x"', 'attr__constructor="y"'],
     ],
     [
-      "names of events' own properties",
+      "attributes named like the event's own properties",
       '<button data-ph-capture-attribute-token="stolen" data-ph-capture-attribute-distinct_id="stolen">Go</button>',
       `at('button').click()`,
       ['button:'],
     ],
     [
-      'another prototype',
+      'a changed Object.prototype and Array.prototype',
       '<button>Go</button>',
       `Array.prototype.extra = 1; Object.prototype.attr__extra = 'x'; at('button').click(); delete Object.prototype.attr__extra`,
       ['button:'],
@@ -223,7 +226,7 @@ describe('autocapture on a hostile page', () => {
     expect(visit.complaints.filter((complaint) => !complaint.includes('net::'))).toEqual([]);
   });
 
-  test('many clicks leave nothing behind', async () => {
+  test('many clicks do not leak memory', async () => {
     const { page } = visit;
     const cdp = await page.context().newCDPSession(page);
     const heap = async () => {
@@ -240,13 +243,13 @@ describe('autocapture on a hostile page', () => {
           if (at % 1000 === 0) await new Promise((resolve) => setTimeout(resolve));
         }
         main.replaceChildren();
-        // What waits to be captured is captured before any call.
+        // Every call first captures what is still queued.
         posthog.get_session_id();
       }, count);
     await clickMuch(5000);
     const before = await heap();
     await clickMuch(20_000);
-    // Browsers collect garbage when they find the time.
+    // A browser collects garbage only when it has time.
     await eventually(async () => expect((await heap()) - before).toBeLessThan(2_000_000));
     expect(visit.complaints).toEqual([]);
   });
@@ -260,7 +263,7 @@ async function tryOut({ html, act }: { html: string; act: string }): Promise<str
     if (event === '$autocapture') chains.push(properties.$elements_chain);
   });
   new Function('main', 'at', act)(main, (selector: string) => document.querySelector(selector));
-  // Some of it no browser can draw.
+  // The browser must not draw the content, because some of it is too large.
   main.replaceChildren();
   await new Promise((resolve) => setTimeout(resolve));
   stop();

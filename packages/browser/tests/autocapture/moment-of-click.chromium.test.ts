@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => lab.stop());
 beforeEach(() => lab.ingest.clear());
 
-/** A shop where a click does something; the library heard of the click before the shop did. */
+/** Opens a shop where a click runs the given script. The library handles the click before the script does. */
 async function open(onClick: string): Promise<Page> {
   const { page } = await lab.visit({
     options: { autocapture: true, rageclick: false, capture_pageleave: false, flushAt: 20 },
@@ -22,7 +22,7 @@ async function open(onClick: string): Promise<Page> {
     posthog.on('eventCaptured', ({ event }) => heard.push(event));
     act.addEventListener('click', () => { ${onClick} });
   `);
-  // Autocapture begins when the settings are there.
+  // Autocapture begins when the settings have arrived.
   await eventually(async () => {
     await page.evaluate(
       'document.body.append(other = document.createElement("button")), other.click(), other.remove()',
@@ -39,7 +39,7 @@ const received = (names: string[]) =>
     return events as [ReceivedEvent, ...ReceivedEvent[]];
   });
 
-test('a click says what the page showed then, whatever the page makes of it', async () => {
+test('a click is captured with the page as it was then, although its handler changes the page', async () => {
   const page = await open(`
     history.pushState(null, '', '/basket');
     act.textContent = 'After';
@@ -59,7 +59,7 @@ test('a click says what the page showed then, whatever the page makes of it', as
 test.each([
   ['identifies', `posthog.identify('ada')`],
   ['resets', 'posthog.reset()'],
-])('a click is of the visitor who clicked, though the page %s', async (_, act) => {
+])('a click belongs to the visitor who clicked, although the page %s', async (_, act) => {
   const page = await open(act);
   const before = await page.evaluate('posthog.get_distinct_id()');
   await page.evaluate('act.click(); posthog.flush()');
@@ -69,25 +69,25 @@ test.each([
   await page.context().close();
 });
 
-test('a click has the properties of before, and comes before what the page captures in it', async () => {
+test('a click has the properties from before its handler and precedes the events of the handler', async () => {
   const page = await open(`posthog.register({ shelf: 'lower' }); posthog.capture('bought', { own: true });`);
   await page.evaluate('act.click(); posthog.flush()');
   const [click, bought] = await received(['$autocapture', 'bought']);
   expect([click.properties.shelf, bought?.properties.shelf]).toEqual([undefined, 'lower']);
-  // Of one millisecond, only the time in front is in order.
+  // Within one millisecond, only the time at the start of an id is ordered.
   expect(click.uuid.slice(0, 13) <= String(bought?.uuid).slice(0, 13)).toBe(true);
   expect(click.timestamp <= String(bought?.timestamp)).toBe(true);
   await page.context().close();
 });
 
-test('a click that leaves the page is sent with it, and stored', async () => {
+test('a click that leaves the page is sent', async () => {
   const page = await open(`location.assign('about:blank')`);
   await page.evaluate('act.click()');
   await received(['$autocapture']);
   await page.context().close();
 });
 
-test('a click in a page that is hidden in the same task is sent', async () => {
+test('a click is sent if its handler hides the page', async () => {
   const page = await open(`
     Object.defineProperty(document, 'hidden', { value: true });
     document.dispatchEvent(new Event('visibilitychange'));
@@ -99,7 +99,7 @@ test('a click in a page that is hidden in the same task is sent', async () => {
   await page.context().close();
 });
 
-test('many clicks of one task are captured in their order', async () => {
+test('many clicks in one task are captured in order', async () => {
   const page = await open('');
   await page.evaluate('for (let n = 0; n < 50; n += 1) { act.textContent = "Buy " + n; act.click(); }');
   const events = await received(Array.from({ length: 50 }, () => '$autocapture'));

@@ -3,7 +3,7 @@ import { type ChainCase, change, click, long } from './chain-case.ts';
 
 const icon = '<svg class="icon big" viewBox="0 0 9 9"><g><path id="p" d="M0 0h9v9z"/></g></svg>';
 
-/** What is clicked: the element that counts, or none. */
+/** The cases for which element a click counts for, if any. */
 export const targetCases: ChainCase[] = [
   {
     of: 'a button',
@@ -16,45 +16,49 @@ export const targetCases: ChainCase[] = [
     act: click('b'),
   },
   {
-    of: 'an own property',
+    of: 'a property in a data attribute',
     html: '<div data-ph-capture-attribute-plan="pro" data-ph-capture-attribute-at="outer"><button data-ph-capture-attribute-at="inner" data-ph-capture-attribute-empty="">Go</button></div>',
     act: click('button'),
   },
   {
-    of: 'an own property called as what every object has',
+    of: 'such a property named like a property of every object',
     html: '<button data-ph-capture-attribute-toString="yes" data-ph-capture-attribute-constructor="no">Go</button>',
     act: click('button'),
   },
   {
-    of: 'an own property with a card number',
+    of: 'such a property with a card number',
     html: '<button data-ph-capture-attribute-n="4111 1111 1111 1111">Go</button>',
     act: click('button'),
   },
   {
-    of: 'an own property in something sensitive',
+    of: 'such a property inside ph-sensitive',
     html: '<div class="ph-sensitive" data-ph-capture-attribute-a="1"><button data-ph-capture-attribute-b="2">Go</button></div>',
     act: click('button'),
   },
-  { of: 'a link to the page', html: '<a href="#part">Part</a>', act: click('a') },
+  { of: 'a link to a part of the page', html: '<a href="#part">Part</a>', act: click('a') },
   {
-    of: 'a link elsewhere',
+    of: 'an external link',
     html: '<a href="https://elsewhere.example/page?a=1#b" onclick="return false">Out</a>',
     act: click('a'),
   },
   {
-    of: 'a word in a link elsewhere',
+    of: 'a word in an external link',
     html: '<a href="//elsewhere.example" onclick="return false">Out <em class="strong">there</em></a>',
     act: click('em'),
   },
   {
-    of: 'a change in a link elsewhere',
+    of: 'a change in an external link',
     html: '<a href="//elsewhere.example"><input type="checkbox"></a>',
     act: change('input'),
   },
-  { of: 'a link by mail', html: '<a href="mailto:a@b.example" onclick="return false">Mail</a>', act: click('a') },
-  { of: 'a link that is a script', html: '<a href="javascript:void 0">Run</a>', act: click('a') },
-  { of: 'a link that is no address', html: '<a href="http://[::bad" onclick="return false">Bad</a>', act: click('a') },
-  { of: 'a link without address', html: '<a>Nowhere</a>', act: click('a') },
+  { of: 'a mailto link', html: '<a href="mailto:a@b.example" onclick="return false">Mail</a>', act: click('a') },
+  { of: 'a javascript link', html: '<a href="javascript:void 0">Run</a>', act: click('a') },
+  {
+    of: 'a link with an invalid address',
+    html: '<a href="http://[::bad" onclick="return false">Bad</a>',
+    act: click('a'),
+  },
+  { of: 'a link without an address', html: '<a>Nowhere</a>', act: click('a') },
   { of: 'a picture in a link', html: '<a href="#x"><img alt="A shoe" src="data:," width="20"></a>', act: click('img') },
   {
     of: 'a link in a link',
@@ -66,7 +70,8 @@ export const targetCases: ChainCase[] = [
     html: `<a href="#${long(3000)}">Long</a>`,
     act: click('a'),
     otherwise: {
-      because: 'an address that is an attribute ends as its `href` does: the whole of a data: address would be sent',
+      because:
+        'the captured address is cut like the `href` attribute, because a whole data: address would be sent otherwise',
       events: (events) =>
         expectChain(events, (chain) => expect(chain.match(/attr__href="#x*"/)?.[0].length).toBe(2048 + 13)),
     },
@@ -92,69 +97,72 @@ export const targetCases: ChainCase[] = [
     act: `at('path').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
   },
   {
-    of: 'a link within a drawing',
+    of: 'a link in an SVG image',
     html: '<svg><a href="#s" xlink:href="#t"><text>Go</text><linearGradient/></a></svg>',
     act: `at('text').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
   },
   {
-    of: 'a drawing with the hand',
+    of: 'an SVG image with a hand cursor',
     html: `<div style="cursor:pointer">${icon}</div>`,
     act: `at('svg').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
   },
   { of: 'a label', html: '<label for="n">Name</label><input id="n" type="checkbox">', act: click('label') },
   {
-    of: 'a form sent',
+    of: 'a submitted form',
     html: '<form id="f" name="order" action="/x" onsubmit="return false"><b>Order</b> form <input name="q"></form>',
     act: `at('form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }))`,
   },
-  { of: 'a form clicked', isNothing: true, html: '<form>Order</form>', act: click('form') },
-  { of: 'a form with the hand clicked', html: '<form style="cursor:pointer">Order</form>', act: click('form') },
+  { of: 'a clicked form', isNothing: true, html: '<form>Order</form>', act: click('form') },
+  { of: 'a clicked form with a hand cursor', html: '<form style="cursor:pointer">Order</form>', act: click('form') },
   { of: 'a paragraph in a form', html: '<form><p>Order</p></form>', act: click('p') },
   { of: 'a paragraph', isNothing: true, html: '<p>Read me</p>', act: click('p') },
-  { of: 'a paragraph with the hand', html: '<p style="cursor:pointer">Read <b>me</b> now</p>', act: click('p') },
+  { of: 'a paragraph with a hand cursor', html: '<p style="cursor:pointer">Read <b>me</b> now</p>', act: click('p') },
   {
-    of: 'a paragraph in one with the hand',
+    of: 'a paragraph inside an element with a hand cursor',
     html: '<div style="cursor:pointer"><p style="cursor:default">Read me</p></div>',
     act: click('p'),
   },
   { of: 'the body', isNothing: true, html: '', act: 'document.body.click()' },
   {
-    of: 'the body with the hand',
+    of: 'the body with a hand cursor',
     html: '',
     act: `document.body.style.cursor = 'pointer'; document.body.click(); document.body.removeAttribute('style')`,
   },
-  { of: 'the document', isNothing: true, html: '', act: 'document.documentElement.click()' },
+  { of: 'the document element', isNothing: true, html: '', act: 'document.documentElement.click()' },
   {
-    of: 'the document itself',
+    of: 'the document',
     isNothing: true,
     html: '',
     act: `document.dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
   },
   {
-    of: 'a text',
+    of: 'a text node',
     html: '<button>Text</button>',
     act: `at('button').firstChild.dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
   },
   {
-    of: 'a comment',
+    of: 'a comment node',
     html: '<button><!--c-->Text</button>',
     act: `at('button').firstChild.dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
-    otherwise: { because: 'what is in a button is of it', events: (events) => expect(events).toHaveLength(1) },
+    otherwise: {
+      because: 'a node in a button belongs to the button',
+      events: (events) => expect(events).toHaveLength(1),
+    },
   },
   {
     of: 'an editor',
     html: '<div contenteditable="true" id="e" title="t" aria-label="Notes">typed</div>',
     act: click('#e'),
   },
-  { of: 'a change of a button', isNothing: true, html: '<button>x</button>', act: change('button') },
-  { of: 'a change of a link', isNothing: true, html: '<a href="#x">x</a>', act: change('a') },
+  { of: 'a change event of a button', isNothing: true, html: '<button>x</button>', act: change('button') },
+  { of: 'a change event of a link', isNothing: true, html: '<a href="#x">x</a>', act: change('a') },
   {
     of: 'a summary',
     html: '<details><summary style="cursor:pointer">More</summary>text</details>',
     act: click('summary'),
   },
-  { of: 'an element of its own', html: '<x-item class="y" style="cursor:pointer">Item</x-item>', act: click('x-item') },
-  { of: 'an upper-case element', html: '<BUTTON ID="UP" CLASS="Big">Up</BUTTON>', act: click('button') },
+  { of: 'a custom element', html: '<x-item class="y" style="cursor:pointer">Item</x-item>', act: click('x-item') },
+  { of: 'an element in upper case', html: '<BUTTON ID="UP" CLASS="Big">Up</BUTTON>', act: click('button') },
 ];
 
 function expectChain(events: Captured, check: (chain: string) => void): void {

@@ -3,7 +3,10 @@ import type { ChainCase } from './chain-case.ts';
 const shadow = (mode: 'open' | 'closed', within: string) =>
   `const root = at('x-host').attachShadow({ mode: '${mode}' }); root.innerHTML = ${JSON.stringify(within)};`;
 
-/** Where elements are: in shadow trees, in slots, very deep, among very many, and not in the page any more. */
+/**
+ * The cases for where the element is: in a shadow tree, in a slot, very deep, among very many, or no longer in the
+ * page.
+ */
 export const treeCases: ChainCase[] = [
   {
     of: 'an open shadow tree',
@@ -11,7 +14,7 @@ export const treeCases: ChainCase[] = [
     act: `${shadow('open', '<p><button class="in">Shadow</button></p>')} root.querySelector('button').click()`,
   },
   {
-    of: 'an open shadow tree, without a meaning',
+    of: 'text in an open shadow tree',
     isNothing: true,
     html: '<x-host></x-host>',
     act: `${shadow('open', '<p>x</p>')} root.querySelector('p').click()`,
@@ -22,7 +25,7 @@ export const treeCases: ChainCase[] = [
     act: `${shadow('open', '<i>x</i>')} root.querySelector('i').click()`,
   },
   {
-    of: 'an open shadow tree with the hand',
+    of: 'an open shadow tree with a hand cursor',
     html: '<x-host style="cursor:pointer"></x-host>',
     act: `${shadow('open', '<i>x</i>')} root.querySelector('i').click()`,
   },
@@ -32,7 +35,7 @@ export const treeCases: ChainCase[] = [
     act: `${shadow('closed', '<button>secret</button>')} root.querySelector('button').click()`,
   },
   {
-    of: 'a shadow tree in another',
+    of: 'a shadow tree in another one',
     html: '<x-host></x-host>',
     act: `${shadow('open', '<y-host class="y"></y-host>')} const inner = root.querySelector('y-host').attachShadow({ mode: 'open' }); inner.innerHTML = '<a href="#x">deep</a>'; inner.querySelector('a').click()`,
   },
@@ -42,49 +45,52 @@ export const treeCases: ChainCase[] = [
     act: `${shadow('open', '<div class="wrap"><slot name="s"></slot></div>')} at('button').click()`,
   },
   {
-    of: 'a shadow host itself',
+    of: 'a shadow host',
     html: '<x-host style="cursor:pointer">light</x-host>',
     act: `${shadow('open', '<i>x</i>')} at('x-host').click()`,
   },
   {
-    of: 'a host not to be captured',
+    of: 'a shadow host with ph-no-capture',
     isNothing: true,
     html: '<x-host class="ph-no-capture"></x-host>',
     act: `${shadow('open', '<button>x</button>')} root.querySelector('button').click()`,
   },
   {
-    of: 'a sensitive host',
+    of: 'a shadow host with ph-sensitive',
     html: '<x-host class="ph-sensitive"></x-host>',
     act: `${shadow('open', '<button>secret</button>')} root.querySelector('button').click()`,
     otherwise: {
-      because: 'what is in a shadow tree is within its host',
+      because: 'the content of a shadow tree is inside its host',
       events: (events) => expect(JSON.stringify(events)).not.toContain('secret'),
     },
   },
   {
-    of: 'a slot not to be captured',
+    of: 'a slot inside ph-no-capture',
     html: '<x-host><button>secret</button></x-host>',
     act: `${shadow('open', '<div class="ph-no-capture"><slot></slot></div>')} at('button').click()`,
-    otherwise: { because: 'what is in a slot is shown within what is around the slot', events: [] },
+    otherwise: { because: 'the content of a slot is shown inside the elements around the slot', events: [] },
   },
   {
-    of: 'a sensitive slot',
+    of: 'a slot inside ph-sensitive',
     html: '<x-host><button>secret</button></x-host>',
     act: `${shadow('open', '<div class="ph-sensitive"><slot></slot></div>')} at('button').click()`,
-    otherwise: { because: 'the same', events: (events) => expect(JSON.stringify(events)).not.toContain('secret') },
+    otherwise: {
+      because: 'the content of a slot is shown inside the elements around the slot',
+      events: (events) => expect(JSON.stringify(events)).not.toContain('secret'),
+    },
   },
   {
-    of: 'a document not to be captured',
+    of: 'a document with ph-no-capture',
     html: '<button>x</button>',
     act: `document.documentElement.className = 'ph-no-capture'; at('button').click(); document.documentElement.className = ''`,
-    otherwise: { because: 'the document is around all that is in it', events: [] },
+    otherwise: { because: 'every element is inside the document', events: [] },
   },
   {
-    of: 'an editor, as a part of what is typed',
+    of: 'a paragraph and a link in an editor',
     html: '<form><div contenteditable="true" class="ed"><p title="typed title">typed <a href="https://typed.example/">typed</a></p></div></form>',
     act: `at('p').click(); at('a').click()`,
     otherwise: {
-      because: 'paragraphs and links of an editor are typed as well',
+      because: 'paragraphs and links in an editor are typed text too',
       events: (events) => {
         expect(events).toHaveLength(2);
         expect(JSON.stringify(events)).not.toContain('typed');
@@ -92,11 +98,11 @@ export const treeCases: ChainCase[] = [
     },
   },
   {
-    of: 'an editor of plain text',
+    of: 'an editor for plain text',
     html: '<form><div contenteditable="plaintext-only">typed</div><div contenteditable>typed</div></form>',
     act: `for (const editor of at('form').children) editor.click()`,
     otherwise: {
-      because: 'there are three ways to say that something can be edited',
+      because: 'three values of contenteditable make an element editable',
       events: (events) => {
         expect(events).toHaveLength(2);
         expect(JSON.stringify(events)).not.toContain('typed');
@@ -109,11 +115,11 @@ export const treeCases: ChainCase[] = [
     act: `let inner = at('button'); for (let i = 0; i < 900; i++) inner = inner.appendChild(document.createElement('i')); inner.click()`,
   },
   {
-    of: 'a tree that is too deep',
+    of: 'a tree deeper than the limit',
     html: '<button>x</button>',
     act: `let inner = at('button'); for (let i = 0; i < 1200; i++) inner = inner.appendChild(document.createElement('i')); inner.className = 'end'; inner.click()`,
     otherwise: {
-      because: 'nothing is captured where PostHog gives up on what is further out',
+      because: 'beyond the limit nothing is captured, where posthog-js ignores the outer elements',
       events: (events) => expect(events.length).toBeLessThanOrEqual(1),
     },
   },
@@ -123,19 +129,19 @@ export const treeCases: ChainCase[] = [
     act: `for (let i = 0; i < 3000; i++) at('ul').append(document.createElement(i % 3 ? 'li' : 'b')); const a = document.createElement('a'); a.textContent = 'end'; at('ul').lastChild.append(a); a.click()`,
   },
   {
-    of: 'a list that is gone',
+    of: 'a list that was removed',
     html: '<ul><li><button id="gone">Gone</button></li></ul>',
     act: `addEventListener('click', () => at('ul').remove(), { capture: true, once: true }); at('button').click()`,
   },
   {
-    of: 'a button that is gone',
+    of: 'a removed button',
     html: '<div><button>Gone</button></div>',
     act: `addEventListener('click', () => at('button').remove(), { capture: true, once: true }); at('button').click()`,
   },
   {
-    of: 'a button that is gone from where nothing is captured',
+    of: 'a removed button that was inside ph-no-capture',
     html: '<div class="ph-no-capture"><button>Gone</button></div>',
     act: `addEventListener('click', () => at('button').remove(), { capture: true, once: true }); at('button').click()`,
-    otherwise: { because: 'it was there when it was clicked', events: [] },
+    otherwise: { because: 'the button was inside it when it was clicked', events: [] },
   },
 ];

@@ -7,8 +7,8 @@ import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/** Whatever a visitor types, and wherever: it is in no request. */
-describe('what is typed', () => {
+/** Types into many kinds of fields and checks that the text is in no request. */
+describe('typed text', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
   let site: TestServer;
@@ -31,7 +31,7 @@ describe('what is typed', () => {
       rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
     };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(options)})`);
-    // From when a click is captured the settings are known.
+    // As soon as a click is captured, the settings have arrived.
     await eventually(async () => {
       await page.evaluate(() => {
         document.querySelector('main')?.insertAdjacentHTML('beforeend', '<button>Go</button>');
@@ -48,7 +48,7 @@ describe('what is typed', () => {
     await ingest?.stop();
   });
 
-  test.each(Array.from({ length: 40 }, (_, seed) => seed))('is in no request, form %i', async (seed) => {
+  test.each(Array.from({ length: 40 }, (_, seed) => seed))('is in no request, random form %i', async (seed) => {
     ingest.clear();
     const secrets = await page.evaluate(fillForm, seed);
     await sendAll();
@@ -62,14 +62,14 @@ describe('what is typed', () => {
     ).toEqual([]);
   });
 
-  test('is in no request of a visitor with a keyboard', async () => {
+  test('is in no request if a visitor uses the keyboard', async () => {
     ingest.clear();
     await page.evaluate(() => {
       const main = document.querySelector('main') as HTMLElement;
       main.innerHTML = `<form onsubmit="return false"><label>Name <input name="name"></label><textarea name="note"></textarea>
         <input type="password" name="secret"><div contenteditable="true" class="editor"></div><button>Send</button></form>`;
     });
-    // No digits: ids and times have any four of them now and then.
+    // Without digits, because ids and times can contain any four digits by chance.
     const typed = 'Typed by a visitor, qwortz';
     for (const field of ['[name=name]', '[name=note]', '[name=secret]', '.editor']) {
       await page.click(`main ${field}`);
@@ -86,7 +86,7 @@ describe('what is typed', () => {
     expect(JSON.stringify(ingest.requests.map(({ body }) => body))).not.toContain('qwortz');
   });
 
-  /** Until all that was captured is with the host, the last event too. */
+  /** Waits until the host has received all captured events, including the last. */
   async function sendAll(): Promise<void> {
     await page.evaluate(() => {
       posthog.capture('end');
@@ -96,7 +96,7 @@ describe('what is typed', () => {
   }
 });
 
-/** Puts a random form on the page, fills it, and does everything with it that is captured. Gives what was typed. */
+/** Puts a random form on the page, fills it in, and performs every captured action on it. Returns the typed texts. */
 function fillForm(seed: number): string[] {
   let state = seed + 1;
   const random = (below: number) => {
@@ -108,7 +108,7 @@ function fillForm(seed: number): string[] {
   const secret = () => {
     const words = ['zq', 'Ünï', '漢字', 'a b', '"quoted"', 'x\\y', '<b>', "it's", '👍'];
     const text = `s${seed}x${secrets.length}k${pick(words)}${random(1e9)}`;
-    // As it would be found in a body, of which JSON is made twice.
+    // As the text appears in a body that was encoded as JSON twice.
     secrets.push(JSON.stringify(text).slice(1, -1).split(/["\\]/)[0] ?? text);
     return text;
   };
@@ -116,7 +116,7 @@ function fillForm(seed: number): string[] {
   const set = (field: HTMLInputElement | HTMLTextAreaElement) => {
     const text = secret();
     field.value = text;
-    // As libraries for forms do it.
+    // Form libraries do this.
     if (random(2)) field.setAttribute('value', text);
     if (random(3) === 0) field.setAttribute('data-value', text);
     if (random(3) === 0) field.title = text;
@@ -151,7 +151,7 @@ function fillForm(seed: number): string[] {
         return host;
       }
       case 4: {
-        // The mirror behind a text area that grows with its text.
+        // The mirror element that makes a text area grow with its text.
         const mirror = document.createElement('div');
         const area = document.createElement('textarea');
         mirror.dataset.replicatedValue = set(area);
@@ -162,7 +162,7 @@ function fillForm(seed: number): string[] {
         const input = document.createElement('input');
         input.type = pick(types);
         set(input);
-        // What a password manager hides in a page.
+        // A password manager hides fields like this.
         if (random(4) === 0) input.style.display = 'none';
         return input;
       }

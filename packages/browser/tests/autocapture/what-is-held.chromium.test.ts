@@ -4,9 +4,9 @@ import { settingsKnown } from '../support/settings-known.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 /**
- * What fields hold, and numbers of cards and persons, are in nothing that autocapture sends: wherever the page repeats them, and
- * however it writes them. Each row: what it is, the page, what a visitor does (a click on `#it`, unless told), what must not be
- * sent. Something is sent each time: an event that says nothing of it.
+ * Checks that autocapture never sends the values of fields, card numbers or social security numbers, wherever and
+ * however the page repeats them. Each row: the title, the page, the text that must not be sent, and the action (by
+ * default a click on `#it`). An event is always sent, but without that text.
  */
 type Row = [of: string, html: string, notSent: string | string[], act?: string];
 
@@ -18,13 +18,13 @@ const form = (inner: string, more = '') =>
 const button = (attributes: string, text = 'Pay') => `<button id="it" type="button" ${attributes}>${text}</button>`;
 
 const rows: Row[] = [
-  // Numbers of cards and persons
+  // Card numbers and social security numbers
   ['a card in a text', button('', `Pay ${card} now`), card],
-  ['a card as a text', button('', card), card],
+  ['a card as the whole text', button('', card), card],
   ['a card as an attribute', button(`title="${card}"`), card],
-  ['a person’s number in a text', button('', 'SSN 123-45-6789'), '6789'],
-  ['a person’s number as an attribute', button('data-ssn="123-45-6789"'), '6789'],
-  ['a card as what a link leads to', `<a id="it" href="#${card}" onclick="return false">Pay</a>`, card],
+  ['a social security number in a text', button('', 'SSN 123-45-6789'), '6789'],
+  ['a social security number as an attribute', button('data-ssn="123-45-6789"'), '6789'],
+  ['a card as the target of a link', `<a id="it" href="#${card}" onclick="return false">Pay</a>`, card],
   ['a card in a label for screen readers', button(`aria-label="Pay with card ${card}"`), card],
   ['a card in a title', button(`title="Pay with ${grouped(' ')}"`), '4111'],
   [
@@ -33,22 +33,22 @@ const rows: Row[] = [
     card,
   ],
   [
-    'a card in an address, encoded',
+    'a card in an encoded address',
     `<a id="it" href="/pay?card=${grouped('%20')}" onclick="return false">Pay</a>`,
     '4111',
   ],
   [
-    'a card in an address, in bytes',
+    'a card in an address with encoded digits',
     `<a id="it" href="/pay?card=%34%31${card.slice(2)}" onclick="return false">Pay</a>`,
     '1111111',
   ],
   [
-    'a card in the address of a mail',
+    'a card in a mailto address',
     `<a id="it" href="mailto:a@b.example?body=${grouped('-')}" onclick="return false">Pay</a>`,
     '4111',
   ],
   [
-    'a card over spans',
+    'a card split into spans',
     button(
       '',
       grouped(' ')
@@ -58,87 +58,91 @@ const rows: Row[] = [
     ),
     '1111',
   ],
-  ['a card over spans in spans', button('', '<span>4111<span>1111<span>1111</span>1111</span></span>'), '1111'],
-  ['a card digit by digit', button('', [...card].map((digit) => `<span>${digit}</span>`).join('')), '1 1 1 1'],
-  ['a card over texts and spans', button('', '4111 1111 <span>1111</span> <span>1111</span>'), '1111'],
-  ['a card over elements', `<label>4111 1111 <button id="it" type="button">1111 1111</button></label>`, '1111'],
-  ['a card, parted by spaces that do not break', button('', `Card ${grouped('\u00a0')}`), '4111'],
-  ['a card, parted by thin spaces', button(`title="${grouped('\u2009')}"`), '4111'],
-  ['a card, parted by dots', button('', `Card ${grouped('.')}`), '4111'],
-  ['a card, parted by dashes', button('', `Card ${grouped('-')}`), '4111'],
-  ['a card, parted by long dashes', button('', `Card ${grouped(' – ')}`), '4111'],
-  ['a card, parted by slashes', button('', `Card ${grouped('/')}`), '4111'],
-  ['a card, parted by what nobody sees', button(`title="${grouped('\u200b')}"`, grouped('\u00ad')), '4111'],
+  ['a card split into nested spans', button('', '<span>4111<span>1111<span>1111</span>1111</span></span>'), '1111'],
   [
-    'a card in wide digits',
+    'a card with each digit in a span',
+    button('', [...card].map((digit) => `<span>${digit}</span>`).join('')),
+    '1 1 1 1',
+  ],
+  ['a card split into texts and spans', button('', '4111 1111 <span>1111</span> <span>1111</span>'), '1111'],
+  ['a card split into elements', `<label>4111 1111 <button id="it" type="button">1111 1111</button></label>`, '1111'],
+  ['a card with non-breaking spaces', button('', `Card ${grouped('\u00a0')}`), '4111'],
+  ['a card with thin spaces', button(`title="${grouped('\u2009')}"`), '4111'],
+  ['a card with dots', button('', `Card ${grouped('.')}`), '4111'],
+  ['a card with hyphens', button('', `Card ${grouped('-')}`), '4111'],
+  ['a card with dashes', button('', `Card ${grouped(' – ')}`), '4111'],
+  ['a card with slashes', button('', `Card ${grouped('/')}`), '4111'],
+  ['a card with invisible characters', button(`title="${grouped('\u200b')}"`, grouped('\u00ad')), '4111'],
+  [
+    'a card in full-width digits',
     button(
       '',
       card.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit))),
     ),
     '１１１１',
   ],
-  ['a card behind another number', button('', `2 × ${grouped(' ')}`), '4111'],
-  ['a card behind letters', button(`data-card="no${card}"`), card],
+  ['a card after another number', button('', `2 × ${grouped(' ')}`), '4111'],
+  ['a card after letters', button(`data-card="no${card}"`), card],
   ['a card in JSON', button(`data-json='{"card":"${grouped(' ')}"}'`), '4111'],
   ['a card of 15 digits', button('', 'Amex 3782 822463 10005'), '8224'],
   ['a card in a class', button(`class="buy card-${card}"`), card],
   ['a card in an id', `<p id="p-${card}"><button id="it" type="button">Pay</button></p>`, card],
   ['a card in the name of an attribute', button(`data-${card}`), card],
-  ['a card that the page gives for capture', button(`data-ph-capture-attribute-card="${grouped(' ')}"`), '4111'],
-  ['a card in what is copied', `<p id="it">Card ${grouped('.')}</p>`, '4111', 'copy'],
-  ['a person’s number with spaces', button('', 'SSN 123 45 6789'), '6789'],
-  ['a person’s number with spaces, in an attribute', button('title="SSN 123 45 6789"'), '6789'],
-  ['a person’s number over spans', button('', '<span>123</span><span>45</span><span>6789</span>'), '6789'],
+  ['a card in an attribute for capture', button(`data-ph-capture-attribute-card="${grouped(' ')}"`), '4111'],
+  ['a card in a copied text', `<p id="it">Card ${grouped('.')}</p>`, '4111', 'copy'],
+  ['a social security number with spaces', button('', 'SSN 123 45 6789'), '6789'],
+  ['a social security number with spaces in an attribute', button('title="SSN 123 45 6789"'), '6789'],
+  ['a social security number split into spans', button('', '<span>123</span><span>45</span><span>6789</span>'), '6789'],
 
-  // What fields say of themselves
-  ['what is typed, when it changes', `<input id="it" value="${mail}">`, mail, 'change'],
+  // Fields themselves
+  ['the value of a changed field', `<input id="it" value="${mail}">`, mail, 'change'],
   ['a text area', `<textarea id="it">${mail}</textarea>`, mail],
   ['a password', `<input id="it" type="password" value="${mail}" title="${mail}">`, mail],
-  ['a field that is not shown', form(button('')), mail],
+  ['a field elsewhere in the form', form(button('')), mail],
   [
     'attributes of a field',
     `<input id="it" value="${mail}" title="${mail}" placeholder="${mail}" data-last="${mail}">`,
     mail,
   ],
-  ['a field’s label for screen readers', `<input id="it" value="${mail}" aria-label="Mail: ${mail}">`, mail],
+  ['the label of a field for screen readers', `<input id="it" value="${mail}" aria-label="Mail: ${mail}">`, mail],
   ['an editor', `<div id="it" contenteditable="true">${mail}</div>`, mail],
   ['a link in an editor', `<div contenteditable><a id="it" href="#${mail}">${mail}</a></div>`, mail],
   ['an option', `<select size="3"><option id="it" value="${mail}" selected>${name}</option></select>`, [mail, name]],
-  ['what is pasted', `<textarea id="it">${mail}</textarea>`, mail, 'paste'],
-  ['an element in ph-sensitive', `<div class="ph-sensitive">${button('', mail)}</div>`, mail],
+  ['a pasted text', `<textarea id="it">${mail}</textarea>`, mail, 'paste'],
+  ['an element inside ph-sensitive', `<div class="ph-sensitive">${button('', mail)}</div>`, mail],
   ['a mirror around a text area', `<div data-value="${mail}"><textarea id="it">${mail}</textarea></div>`, mail],
 
-  // Where pages repeat it
+  // Places where pages repeat a value
   [
     'the attribute of a label',
     `<label id="it" for="mail" title="${mail}">Mail</label><input id="mail" value="${mail}">`,
     mail,
   ],
   ['the text of a label', `<label id="it">Mail: ${mail}<input value="${mail}"></label>`, mail],
-  ['a wrapper of a wrapper', `<div data-v="${mail}"><div><div>${form(button(''))}</div></div></div>`, mail],
+  ['an attribute of an outer wrapper', `<div data-v="${mail}"><div><div>${form(button(''))}</div></div></div>`, mail],
   [
-    'the form',
+    'an attribute of the form',
     `<form data-v="${mail}" onsubmit="return false"><p><input value="${mail}"></p>${button('')}</form>`,
     mail,
   ],
-  ['a button of the form', form(button(`title="Send to ${mail}"`, `Send to ${mail}`)), mail],
+  ['the title of a button in the form', form(button(`title="Send to ${mail}"`, `Send to ${mail}`)), mail],
   [
-    'a button for the form',
+    'a button outside its form',
     `<form id="f"><input value="77"></form>${button('form="f" title="You are 77"')}`,
     'You are 77',
   ],
   [
-    'a link elsewhere in the page',
+    'a link outside a form',
     `<input value="${mail}"><p><a id="it" href="/to/${mail}" onclick="return false">${mail}</a></p>`,
     mail,
   ],
   [
-    'an address, encoded',
+    'an encoded address',
     form(`<a id="it" href="/to?m=${encodeURIComponent(mail)}" onclick="return false">x</a>`),
     encodeURIComponent(mail),
   ],
   [
-    'a link elsewhere, clicked',
+    'the address of a clicked link',
     form(
       `<a id="it" href="https://${name.replace(' ', '-')}.example/" onclick="return false">x</a>`,
       `<input value="${name}">`,
@@ -146,11 +150,15 @@ const rows: Row[] = [
     'Lovelace',
   ],
   [
-    'other letters',
+    'other upper and lower case',
     form(button('title="ADA LOVELACE"', 'ada-lovelace'), `<input value="${name}">`),
     ['LOVELACE', 'lovelace'],
   ],
-  ['a number, parted otherwise', form(button('title="+1 (555) 010-9999"'), '<input value="15550109999">'), '010-9999'],
+  [
+    'a number with other separators',
+    form(button('title="+1 (555) 010-9999"'), '<input value="15550109999">'),
+    '010-9999',
+  ],
   [
     'the beginning of a letter',
     form(button('title="Dear Ada, I write to…"'), '<textarea>Dear Ada, I write to you of love</textarea>'),
@@ -158,46 +166,46 @@ const rows: Row[] = [
   ],
   ['a line of a text', form(button('title="Second line"'), '<textarea>First line\nSecond line</textarea>'), 'Second'],
   ['a class', form(button('class="buy for-ada-lovelace"'), `<input value="${name}">`), 'lovelace'],
-  ['the id around it', `<div id="of-${mail}">${form(button(''))}</div>`, mail],
-  ['what the page gives for capture', form(button(`data-ph-capture-attribute-to="${mail}"`)), mail],
+  ['the id of an outer element', `<div id="of-${mail}">${form(button(''))}</div>`, mail],
+  ['an attribute for capture', form(button(`data-ph-capture-attribute-to="${mail}"`)), mail],
   [
-    'a part over spans',
+    'a value split into spans',
     form(button('', '<span>Ada</span><span>Lovelace</span>'), `<input value="${name}">`),
     'Lovelace',
   ],
   [
-    'what an editor holds',
+    'the text of an editor',
     `<div contenteditable><p>Hello</p><p>${name}</p></div>${button(`title="${name}"`)}`,
     'Lovelace',
   ],
-  ['text that is copied', `<input value="${name}"><p id="it">To ${name}</p>`, 'Lovelace', 'copy'],
+  ['a copied text', `<input value="${name}"><p id="it">To ${name}</p>`, 'Lovelace', 'copy'],
   [
     'the name of a file',
     `${form(button('title="x" data-file="my secret.pdf"'), '<input type="file">')}`,
     'my secret',
     'file',
   ],
-  ['a shadow tree', '<x-field id="host"></x-field>', mail, 'shadow'],
-  ['a field of a shadow tree, at its host', '<x-field id="host"></x-field>', mail, 'host'],
+  ['the attributes in a shadow tree', '<x-field id="host"></x-field>', mail, 'shadow'],
+  ['a field in a shadow tree, repeated at its host', '<x-field id="host"></x-field>', mail, 'host'],
 
-  // However short
-  ['a check number', form(button('title="CVC 123"'), '<input name="cvc" value="123">'), '123'],
-  ['a check number as a text', form(button('', 'CVC 123'), '<input name="cvc" value="123">'), '123'],
+  // Short values
+  ['a security code as an attribute', form(button('title="CVC 123"'), '<input name="cvc" value="123">'), '123'],
+  ['a security code as a text', form(button('', 'CVC 123'), '<input name="cvc" value="123">'), '123'],
   [
-    'a check number around its field',
+    'a security code around its field',
     '<div data-cvc="123"><div><input id="it" name="cvc" value="123"></div></div>',
     '123',
   ],
-  ['a check number elsewhere in the page', `<input name="cvc" value="123">${button('title="CVC 123"')}`, '123'],
-  ['a check number in a class', form(button('class="cvc-123"'), '<input name="cvc" value="123">'), '123'],
+  ['a security code elsewhere on the page', `<input name="cvc" value="123">${button('title="CVC 123"')}`, '123'],
+  ['a security code in a class', form(button('class="cvc-123"'), '<input name="cvc" value="123">'), '123'],
   ['an age', form(button('title="You are 47"', 'I am 47'), '<input type="number" value="47">'), '47'],
-  ['a name in two letters', form(button('title="Dear Li"'), '<input value="Li">'), 'Li"'],
-  ['a name in one sign', form(button('title="李先生"'), '<input value="李">'), '李'],
-  ['a password of signs', form(button('title="!?#x"'), '<input type="password" value="!?#x">'), '!?#'],
+  ['a name with two letters', form(button('title="Dear Li"'), '<input value="Li">'), 'Li"'],
+  ['a name with one character', form(button('title="李先生"'), '<input value="李">'), '李'],
+  ['a password of punctuation marks', form(button('title="!?#x"'), '<input type="password" value="!?#x">'), '!?#'],
 
-  // What is chosen
+  // Selected values
   [
-    'a choice, repeated',
+    'a selected option, repeated',
     form(
       button('title="Large, please" data-size="l-3"'),
       '<select><option value="l-3" selected>Large</option></select>',
@@ -205,37 +213,49 @@ const rows: Row[] = [
     ['Large', 'l-3'],
   ],
   [
-    'a choice around its field',
+    'a selected radio button, repeated around it',
     '<div data-chosen="diabetes"><p><input type="radio" id="it" value="diabetes" checked></p></div>',
     'diabetes',
   ],
   [
-    'what is in a choice',
+    'an element in an option',
     '<select id="s" size="2"><option value="v">Plain</option></select>',
     'Secret choice',
     'select',
   ],
   [
-    'a button in a choice',
+    'a button in a select',
     '<select id="s" size="2"><option value="v">Plain</option></select>',
     'Secret choice',
     'select button',
   ],
   ['a range', form(button('title="7300"'), '<input type="range" max="9000" value="7300">'), '7300'],
-  ['what is not shown', form(button('title="of order-77"'), '<input type="hidden" value="order-77">'), 'order-77'],
+  ['a hidden field', form(button('title="of order-77"'), '<input type="hidden" value="order-77">'), 'order-77'],
 
-  // Other editable places
-  ['a textbox by its role', `<div id="it" role="textbox" style="cursor:pointer" title="${mail}">${mail}</div>`, mail],
-  ['within a textbox by its role', `<div role="textbox"><p><a id="it" href="#${mail}">${mail}</a></p></div>`, mail],
-  ['a textbox, repeated', `<div role="textbox">${name}</div>${button(`title="${name}"`)}`, 'Lovelace'],
-  ['a searchbox by its role', `<button id="it" role="searchbox" title="${mail}">${mail}</button>`, mail],
+  // Other editable elements
   [
-    'a list by its role',
+    'an element with the role textbox',
+    `<div id="it" role="textbox" style="cursor:pointer" title="${mail}">${mail}</div>`,
+    mail,
+  ],
+  [
+    'a link inside an element with the role textbox',
+    `<div role="textbox"><p><a id="it" href="#${mail}">${mail}</a></p></div>`,
+    mail,
+  ],
+  [
+    'the text of an element with the role textbox, repeated',
+    `<div role="textbox">${name}</div>${button(`title="${name}"`)}`,
+    'Lovelace',
+  ],
+  ['an element with the role searchbox', `<button id="it" role="searchbox" title="${mail}">${mail}</button>`, mail],
+  [
+    'an element with the role listbox',
     `<ul role="listbox"><li role="option" style="cursor:pointer" id="it">${name}</li></ul>`,
     'Lovelace',
   ],
   [
-    'a number by its role',
+    'an element with the role slider',
     '<span role="slider" id="it" style="cursor:pointer" aria-valuetext="4711 EUR">4711</span>',
     '4711',
   ],
@@ -245,13 +265,13 @@ const rows: Row[] = [
     mail,
   ],
   [
-    'within user-modify',
+    'a button inside user-modify',
     `<div style="-webkit-user-modify:read-write-plaintext-only"><button id="it" type="button" title="${mail}">${mail}</button></div>`,
     mail,
   ],
   ['an EditContext', `<a id="it" title="${mail}">${mail}</a>`, mail, 'edit context'],
-  ['within an EditContext', `<div><a id="it" href="#${mail}">${mail}</a></div>`, mail, 'edit context around'],
-  ['a document that is edited', button(`title="${mail}"`, mail), mail, 'design mode'],
+  ['a link inside an EditContext', `<div><a id="it" href="#${mail}">${mail}</a></div>`, mail, 'edit context around'],
+  ['an editable document', button(`title="${mail}"`, mail), mail, 'design mode'],
 ];
 
 let lab: Lab;
@@ -281,37 +301,33 @@ test.each(rows)('%s', async (_, html, notSent, act = 'click') => {
 });
 
 const kept: [of: string, html: string, sent: string][] = [
-  [
-    'numbers that are none of these',
-    button('title="Order 1234567890"', 'Order 1234567890123456'),
-    'Order 1234567890123456',
-  ],
-  ['addresses with ids', '<a id="it" href="/posts/123456789" onclick="return false">Post</a>', '/posts/123456789'],
+  ['other long numbers', button('title="Order 1234567890"', 'Order 1234567890123456'), 'Order 1234567890123456'],
+  ['an address with an id', '<a id="it" href="/posts/123456789" onclick="return false">Post</a>', '/posts/123456789'],
   ['prices', button('', 'Buy for $1,250,000.00'), '1,250,000.00'],
   ['days', button('title="2026-11-23 18:05:33"', 'Due 23.11.2026'), '2026-11-23 18:05:33'],
-  ['telephone numbers', button('', 'Call +49 30 123456-78'), '+49 30 123456-78'],
+  ['a telephone number', button('', 'Call +49 30 123456-78'), '+49 30 123456-78'],
   [
-    'what a choice elsewhere would hide',
+    'the text of an option, outside the form',
     `<select><option value="en">English</option></select><p>${button('title="en, English"', 'English')}</p>`,
     'en, English',
   ],
   [
-    'how many somebody typed',
+    'a small number that was typed',
     `<input type="number" value="1"><p>${button('class="col-1" title="1 of 3"', 'Take 1')}</p>`,
     'Take 1',
   ],
   [
-    'classes beside the one that says it',
+    'the other classes of an element with such a class',
     form(button('class="buy large-ada"'), '<input value="large-ada">'),
     'button.buy:',
   ],
 ];
-test.each(kept)('sent all the same: %s', async (_, html, expected) => {
+test.each(kept)('is still sent: %s', async (_, html, expected) => {
   const sent = await page.evaluate(tryOut, [html, 'click'] as const);
   expect(JSON.stringify(sent)).toContain(expected);
 });
 
-/** Runs in the page. What autocapture captured, properties of every event left out. */
+/** Runs in the page. Returns what autocapture captured, without the properties that every event has. */
 async function tryOut([html, act]: readonly [string, string]): Promise<unknown[]> {
   const main = document.querySelector('main') as HTMLElement;
   main.innerHTML = html;
@@ -338,7 +354,7 @@ async function tryOut([html, act]: readonly [string, string]): Promise<unknown[]
     target = act === 'host' ? host : (host.shadowRoot?.querySelector('button') as HTMLElement);
   }
   if (act.startsWith('select')) {
-    // As the parser makes it where choices may have elements in them.
+    // As the HTML parser does in browsers that allow elements in options.
     const inner = document.createElement(act === 'select' ? 'span' : 'button');
     inner.append('Secret choice');
     inner.style.cursor = 'pointer';

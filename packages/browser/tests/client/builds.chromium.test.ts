@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.stop());
 
-test('the slim build captures, identifies, knows flags, and needs nobody else', async () => {
+test('the slim build captures, identifies and knows flags without other scripts', async () => {
   lab.ingest.flags = { 'beta-nav': true };
   const { page, complaints } = await lab.visit({ path: '/slim', isStarted: false });
   const seen = await page.evaluate(async (api_host) => {
@@ -49,7 +49,7 @@ test('the slim build captures, identifies, knows flags, and needs nobody else', 
   expect(complaints).toEqual([]);
 });
 
-test.each(['/shop', '/slim'])('importing it does nothing (%s)', async (path) => {
+test.each(['/shop', '/slim'])('importing the library does nothing (%s)', async (path) => {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install();
   const asked: string[] = [];
@@ -63,13 +63,13 @@ test.each(['/shop', '/slim'])('importing it does nothing (%s)', async (path) => 
 });
 
 test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
-  'on a server %s does nothing, and nothing is lost by it',
+  'on a server, %s does nothing and does not leak memory',
   async (name) => {
     const folder = await mkdtemp(join(tmpdir(), 'millrace-server-'));
     try {
       await writeFile(join(folder, 'library.mjs'), (await bundleLibrary(name)).code);
       const script = `
-      // As servers do for the sake of other libraries.
+      // Some servers define window for other libraries.
       globalThis.window = globalThis;
       const { default: posthog } = await import('./library.mjs');
       if (posthog) {
@@ -78,7 +78,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
         posthog.capture('after');
         posthog.identify('user-1');
         posthog.onFeatureFlags(() => {})();
-        // As components do for each request; made elsewhere, or this function would know it.
+        // Components add a listener for each request. It is created elsewhere, because this function would keep it alive.
         globalThis.listener = new WeakRef(new Function('return () => {}')());
         posthog.onFeatureFlags(globalThis.listener.deref());
         await new Promise((resolve) => setTimeout(resolve));
@@ -91,7 +91,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
         join(folder, 'server.mjs'),
       ]);
       expect(stderr).toBe('');
-      // Scripts export nothing.
+      // Classic scripts export nothing.
       expect(stdout.trim()).toBe(
         bundles[name].format === 'iife' ? '' : '[false,{"featureFlags":{"a":true}},[],null,true]',
       );
@@ -101,7 +101,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
   },
 );
 
-test('on a page from the disk, without cookies and of no origin, everything is captured and remembered', async () => {
+test('on a file: page, which has no cookies and no origin, the library captures and remembers', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-page-'));
   try {
     await writeFile(join(folder, 'array.js'), (await bundleLibrary('array.js')).code);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** A page on which this was done before the library came. */
+/** Opens a page on which the given script ran before the library. */
 async function visitChanged(script: string): Promise<{ page: Page; complaints: string[] }> {
   lab.ingest.clear();
   const visitor = await lab.browser.newContext();
@@ -24,18 +24,24 @@ const init = (options = '{}') =>
 
 const frameworks: [what: string, script: string][] = [
   [
-    'arrays that say themselves how they become JSON',
+    'a toJSON method on arrays',
     `Array.prototype.toJSON = function () { return '[' + this.map((one) => JSON.stringify(one)).join(', ') + ']'; }`,
   ],
-  ['a reduce of another kind', 'Array.prototype.reduce = function () { return this.length > 1 ? this : this[0]; }'],
-  ['more in each object', `Object.prototype.extra = 'x'; Array.prototype.first = function () { return this[0]; }`],
+  [
+    'another Array.prototype.reduce',
+    'Array.prototype.reduce = function () { return this.length > 1 ? this : this[0]; }',
+  ],
+  [
+    'additional properties on every object',
+    `Object.prototype.extra = 'x'; Array.prototype.first = function () { return this[0]; }`,
+  ],
   ['no console', 'window.console = {}'],
   ['a console without functions', 'console.log = console.warn = console.error = null'],
   ['compression that fails', `window.CompressionStream = function () { throw new Error('no compression'); }`],
-  ['a history that nobody may change', 'Object.freeze(history)'],
-  ['a Temporal of before it was done', 'window.Temporal = { Now: {} }'],
+  ['a frozen history', 'Object.freeze(history)'],
+  ['an empty Temporal object', 'window.Temporal = { Now: {} }'],
   [
-    'forms called as what a document has',
+    'forms named like properties of the document',
     `document.addEventListener('readystatechange', () => document.body?.insertAdjacentHTML('beforeend',
       ['cookie', 'referrer', 'title', 'head', 'body', 'forms'].map((name) => '<form name="' + name + '"></form>').join('')))`,
   ],
@@ -67,7 +73,7 @@ test.each(frameworks)('on a page with %s every event arrives as it was captured'
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 });
 
-test('clicks are captured where a framework has put another Element in the place of the browser’s', async () => {
+test('clicks are captured if a framework has replaced window.Element', async () => {
   const { page } = await visitChanged(
     'const own = window.Element; window.Element = function () {}; Object.assign(window.Element, own)',
   );
@@ -80,7 +86,7 @@ test('clicks are captured where a framework has put another Element in the place
   });
 });
 
-test('tabs whose chance begins alike keep their events apart', async () => {
+test('two tabs store separate queues even if random numbers and the time are equal', async () => {
   const visitor = await lab.browser.newContext();
   await visitor.addInitScript('Math.random = () => 0.5; const now = Date.now(); Date.now = () => now - (now % 60_000)');
   lab.ingest.clear();
@@ -95,7 +101,7 @@ test('tabs whose chance begins alike keep their events apart', async () => {
   expect(kept).toBe(2);
 });
 
-test('a page that captures what the console says hears of a limit once', async () => {
+test('a page that captures console errors receives the error of a limit once', async () => {
   const { page } = await visitChanged(`window.told = 0;
     console.error = (...what) => { window.told++; window.posthog?.capture('console', { text: what.join(' ') }); }`);
   const told = await page.evaluate(`${init()}; for (let at = 0; at < 150; at++) posthog.capture('step'); window.told`);

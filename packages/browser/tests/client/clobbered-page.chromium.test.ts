@@ -6,8 +6,9 @@ import { settingsKnown } from '../support/settings-known.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 /**
- * Who may put elements into a page, but no scripts (a comment, a profile, a mail), may give them names: `document.cookie` and
- * `window.posthog` are these elements then. None of them decides where data goes, stops the library, or is sent.
+ * Tests DOM clobbering. People who may add elements to a page but no scripts (in a comment, a profile or a mail) can
+ * name them so that `document.cookie` or `window.posthog` returns an element. Such an element must not decide where
+ * data is sent, must not stop the library, and must not be sent.
  */
 let lab: Lab;
 let stranger: TestServer;
@@ -39,12 +40,12 @@ afterAll(async () => {
   await lab.stop();
 });
 
-/** What the library reads of a document. */
+/** The properties of a document that the library reads. */
 const ofDocument = (
   'currentScript createElement head documentElement querySelectorAll addEventListener cookie referrer title ' +
   'hidden visibilityState prerendering baseURI'
 ).split(' ');
-/** And of a window, where that has none of its own: browsers of some years ago lack the last ones. */
+/** The properties of a window that the library reads and that may be missing: older browsers lack the last three. */
 const ofWindow = '_POSTHOG_REMOTE_CONFIG __millrace posthog CompressionStream PerformanceObserver Temporal'.split(' ');
 const lacks = '<script>delete CompressionStream; delete PerformanceObserver; delete window.Temporal;</script>';
 
@@ -52,42 +53,42 @@ const away = () => stranger.url;
 const each = (names: string[], html: (name: string) => string) => names.map(html).join('');
 
 const rows: [of: string, html: () => string][] = [
-  ['an image called currentScript', () => `<img name="currentScript" src="${away()}/static/array.js">`],
-  ['two of them', () => `<img name="currentScript" src="${away()}/static/a.js">`.repeat(2)],
-  ['an embed called currentScript', () => `<embed name="currentScript" src="${away()}/static/array.js">`],
-  ['an object called currentScript', () => `<object id="currentScript" data="${away()}/static/array.js"></object>`],
-  ['a frame called currentScript', () => `<iframe name="currentScript" src="${away()}/static/array.js"></iframe>`],
+  ['an image named currentScript', () => `<img name="currentScript" src="${away()}/static/array.js">`],
+  ['two images named currentScript', () => `<img name="currentScript" src="${away()}/static/a.js">`.repeat(2)],
+  ['an embed named currentScript', () => `<embed name="currentScript" src="${away()}/static/array.js">`],
+  ['an object named currentScript', () => `<object id="currentScript" data="${away()}/static/array.js"></object>`],
+  ['a frame named currentScript', () => `<iframe name="currentScript" src="${away()}/static/array.js"></iframe>`],
   [
-    'a form called currentScript',
+    'a form named currentScript',
     () => `<form name="currentScript"><img name="src" src="${away()}/static/array.js"></form>`,
   ],
-  ...ofDocument.map((name): [string, () => string] => [`an image called ${name}`, () => `<img name="${name}">`]),
+  ...ofDocument.map((name): [string, () => string] => [`an image named ${name}`, () => `<img name="${name}">`]),
   ...ofWindow.map((name): [string, () => string] => [
-    `a link called ${name}`,
+    `a link named ${name}`,
     () => `${lacks}<a id="${name}" href="${away()}"></a>`,
   ]),
   ...ofWindow.map((name): [string, () => string] => [
-    `a frame from elsewhere called ${name}`,
+    `a frame from another site named ${name}`,
     () => `${lacks}<iframe name="${name}" src="${away()}"></iframe>`,
   ]),
-  ['images with all names of documents', () => each(ofDocument, (name) => `<img name="${name}">`)],
-  ['forms with all names of documents', () => each(ofDocument, (name) => `<form name="${name}"></form>`)],
+  ['images with every name of the document', () => each(ofDocument, (name) => `<img name="${name}">`)],
+  ['forms with every name of the document', () => each(ofDocument, (name) => `<form name="${name}"></form>`)],
   [
-    'two links with each name',
+    'two links with every name',
     () => lacks + each(ofWindow, (name) => `<a id="${name}"></a><a id="${name}" name="__SV" href="x:1"></a>`),
   ],
   [
-    'a stub of links',
+    'a stub made of links',
     () => '<a id="posthog"></a><a id="posthog" name="_i"></a><a id="posthog" name="init" href="x:1"></a>',
   ],
   [
-    'settings of links',
+    'settings made of links',
     () =>
       `<form id="_POSTHOG_REMOTE_CONFIG" name="_POSTHOG_REMOTE_CONFIG"><input name="phc_test"></form>
        <a id="_POSTHOG_REMOTE_CONFIG"></a><a id="_POSTHOG_REMOTE_CONFIG" name="phc_test" href="${away()}"></a>`,
   ],
   [
-    'settings of frames, with an endpoint elsewhere',
+    'settings made of frames, with another endpoint',
     () => {
       const quoted = (html: string) => html.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
       const frame = (name: string, html: string) => `<iframe name="${name}" srcdoc="${quoted(html)}"></iframe>`;
@@ -96,21 +97,24 @@ const rows: [of: string, html: () => string][] = [
       return frame('_POSTHOG_REMOTE_CONFIG', frame('phc_test', frame('config', links)));
     },
   ],
-  ['the base of all addresses', () => `<base href="${away()}/">`],
-  ['a title that is a form', () => '<form name="title"><input name="toString" value="typed by a visitor"></form>'],
-  ['a form that answers for itself', () => '<form name="cookie"><input name="toString"><input name="split"></form>'],
-  ['a form called referrer', () => '<form name="referrer"><input name="trim"></form>'],
+  ['a base address elsewhere', () => `<base href="${away()}/">`],
+  ['a form named title', () => '<form name="title"><input name="toString" value="typed by a visitor"></form>'],
   [
-    'a prototype',
+    'a form named cookie with fields named like string methods',
+    () => '<form name="cookie"><input name="toString"><input name="split"></form>',
+  ],
+  ['a form named referrer', () => '<form name="referrer"><input name="trim"></form>'],
+  [
+    'links named like the prototype',
     () => '<a id="__proto__"></a><a id="__proto__" name="__millrace" href="x:1"></a><img name="__proto__">',
   ],
 ];
 
-/** Without `api_host`: where the library came from decides. */
+/** Without `api_host`, so that the address of the script decides where data is sent. */
 const options = `{ opt_out_useragent_filter: true, flushAt: 1, autocapture: true, rageclick: false, capture_performance: true,
   capture_exceptions: true, feature_flag_request_timeout_ms: ${patienceMs} }`;
 
-/** A page with this in front of what is in its end. */
+/** Opens a page with the given HTML before its content and `end` after it. */
 async function open(html: string, end = ''): Promise<Visit> {
   const path = `/clobbered-${Object.keys(files).length}`;
   const content = `<!doctype html><head><title>Shop</title></head><body>${html}<main><button>Buy</button></main>${end}</body>`;
@@ -118,7 +122,10 @@ async function open(html: string, end = ''): Promise<Visit> {
   return openPage(await lab.browser.newContext(), lab.site.url + path);
 }
 
-/** All it does, and that it did it: nothing went elsewhere, nothing was thrown, nothing is missing. */
+/**
+ * Uses every part of the library and expects that all works, that nothing was sent elsewhere, and that no error was
+ * thrown.
+ */
 async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   await page.waitForFunction(() => Object.hasOwn(window, 'posthog') && window.posthog.__loaded === true);
   await settingsKnown(page);
@@ -144,14 +151,14 @@ async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   );
   expect(cookie).toContain('ph_phc_test_posthog=');
   expect(JSON.stringify(lab.ingest.events())).not.toContain('typed by a visitor');
-  // What the page itself shows is asked for by the browser.
+  // The browser itself requests what the page shows.
   expect(heardByStranger.filter((path) => !['/', '/static/array.js', '/static/a.js'].includes(path))).toEqual([]);
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 }
 
-test.each(rows)('the script, in a page with %s', async (_, html) => {
+test.each(rows)('the script works in a page with %s', async (_, html) => {
   const visit = await open(html());
-  // When the frames are there.
+  // Runs after the frames have loaded.
   await visit.page.evaluate(
     ([src, init]) =>
       new Promise<void>((resolve) => {
@@ -165,16 +172,16 @@ test.each(rows)('the script, in a page with %s', async (_, html) => {
 });
 
 const ofSnippet = rows.filter(([of]) =>
-  /all names|two|stub|createElement|called (head|posthog|currentScript)$/.test(of),
+  /every name|two|stub|createElement|named (head|posthog|currentScript)$/.test(of),
 );
-test.each(ofSnippet)('the snippet, in a page with %s', async (_, html) => {
+test.each(ofSnippet)('the snippet works in a page with %s', async (_, html) => {
   const snippet = pageSnippet('phc_test', { src: `${lab.ingest.url}/static/array.js` });
   const given = snippet.replace("posthog.init('phc_test')", () => `posthog.init('phc_test', ${options})`);
   expect(given).not.toBe(snippet);
   await expectAllToWork(await open(html(), given));
 });
 
-test('a host that is a path is one of the page’s own site, whatever the base of its addresses is', async () => {
+test('a host that is a path belongs to the site of the page even if a base address is set', async () => {
   const asked: string[] = [];
   const { page } = await open(`<base href="${away()}/">`, `<script src="${lab.ingest.url}/static/array.js"></script>`);
   page.on('request', (request) => asked.push(request.url()));

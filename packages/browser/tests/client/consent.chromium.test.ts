@@ -20,20 +20,25 @@ const state = () => ({
   stored: localStorage.getItem('__ph_opt_in_out_phc_test'),
 });
 
-describe('consent', () => {
+describe('has_opted_in_capturing and the other consent functions, if consent is', () => {
   const rows: [what: string, options: InitOptions, call: string, expected: object][] = [
-    ['not asked', {}, '', { hasOptedIn: true, hasOptedOut: false, explicit: 'pending', captured: true, stored: null }],
+    [
+      'not requested',
+      {},
+      '',
+      { hasOptedIn: true, hasOptedOut: false, explicit: 'pending', captured: true, stored: null },
+    ],
     ['given', {}, 'opt_in_capturing', { hasOptedIn: true, explicit: 'granted', captured: true, stored: '1' }],
     ['refused', {}, 'opt_out_capturing', { hasOptedIn: false, explicit: 'denied', captured: false, stored: '0' }],
     ['forgotten', {}, 'clear_opt_in_out_capturing', { explicit: 'pending', captured: true, stored: null }],
     [
-      'not asked, and needed first',
+      'required but not given yet',
       { opt_out_capturing_by_default: true },
       '',
       { hasOptedIn: false, hasOptedOut: true, explicit: 'pending', captured: false, stored: null },
     ],
     [
-      'given, and needed first',
+      'required and given',
       { opt_out_capturing_by_default: true },
       'opt_in_capturing',
       { hasOptedIn: true, explicit: 'granted', captured: true, stored: '1' },
@@ -47,13 +52,13 @@ describe('consent', () => {
     expect(await page.evaluate(state)).toMatchObject(expected);
   });
 
-  test.each(['true', '1', 'yes'])('%s, which a consent tool wrote, is consent', async (said) => {
+  test.each(['true', '1', 'yes'])('the value %s, written by a consent tool, is consent', async (said) => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
     await page.evaluate(([key, value]) => localStorage.setItem(key ?? '', value ?? ''), [name, said]);
     expect(await page.evaluate(state)).toMatchObject({ explicit: 'granted', captured: true });
   });
 
-  test('it is kept over page loads, and in a cookie where the option says so', async () => {
+  test('consent lasts over page loads, in a cookie if the option says so', async () => {
     const visitor = await lab.browser.newContext();
     const options: InitOptions = { opt_out_capturing_persistence_type: 'cookie' };
     const { page } = await lab.visit({ visitor, options });
@@ -63,7 +68,7 @@ describe('consent', () => {
     expect(await again.page.evaluate(state)).toMatchObject({ explicit: 'denied', captured: false, stored: null });
   });
 
-  test('a consent that lies in the other place is found', async () => {
+  test('a choice stored in the other place is found', async () => {
     const visitor = await lab.browser.newContext();
     const { page } = await lab.visit({ visitor });
     await page.evaluate(() => window.posthog.opt_out_capturing());
@@ -92,7 +97,7 @@ describe('opt_in_capturing', () => {
     expect(events).toEqual(expected);
   });
 
-  test('refused events reach nobody, and later ones do', async () => {
+  test('events before consent are never sent, later ones are', async () => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
     await page.evaluate(() => {
       window.posthog.capture('refused');
@@ -104,7 +109,7 @@ describe('opt_in_capturing', () => {
   });
 });
 
-test('opt_out_persistence_by_default: nothing is stored until consent, then what was known is', async () => {
+test('with opt_out_persistence_by_default, everything known is stored, but only after consent', async () => {
   const options = { opt_out_capturing_by_default: true, opt_out_persistence_by_default: true };
   const { page } = await lab.visit({ options });
   const stored = () => [localStorage.getItem('ph_phc_test_posthog'), document.cookie];
@@ -125,7 +130,7 @@ describe('respect_dnt', () => {
     ['doNotTrack', null, true, true],
     ['globalPrivacyControl', true, true, false],
   ];
-  test.each(rows)('navigator.%s %p, respected: %p', async (signal, value, respect_dnt, isCaptured) => {
+  test.each(rows)('with navigator.%s %p and the option %p', async (signal, value, respect_dnt, isCaptured) => {
     const visitor = await lab.browser.newContext();
     await visitor.addInitScript(
       ([key, said]) => Object.defineProperty(navigator, String(key), { value: said, configurable: true }),

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-test('what is captured arrives as it was returned', async () => {
+test('an event arrives as capture returned it', async () => {
   const { page, complaints } = await lab.visit({ path: '/shop?utm_source=news' });
   const captured = await page.evaluate(() =>
     JSON.parse(JSON.stringify(window.posthog.capture('order placed', { total: 42 }))),
@@ -20,7 +20,7 @@ test('what is captured arrives as it was returned', async () => {
   expect(complaints).toEqual([]);
 });
 
-/** Options that are functions have to come from the page. */
+/** Options that are functions must be created in the page. */
 async function visitWith(options: string) {
   const visit = await lab.visit({ isStarted: false });
   await visit.page.evaluate(
@@ -34,18 +34,22 @@ describe('before_send', () => {
     ['changes an event', `(event) => { event.properties.added = 1; return event; }`, { added: 1 }],
     ['replaces it', `(event) => ({ ...event, properties: { only: 1 } })`, { only: 1 }],
     ['drops it', `() => null`, undefined],
-    ['drops it by nothing', `() => {}`, undefined],
-    ['drops it when it fails', `() => { throw new Error('mine'); }`, undefined, 'before_send failed'],
-    ['drops it when it gives a promise', 'async (event) => event', undefined, 'before_send dropped one'],
-    ['drops it when it gives an answer', '() => true', undefined, 'before_send dropped one'],
+    ['drops it by returning undefined', `() => {}`, undefined],
+    ['drops it by throwing', `() => { throw new Error('mine'); }`, undefined, 'before_send failed'],
+    ['drops it by returning a promise', 'async (event) => event', undefined, 'before_send dropped one'],
+    ['drops it by returning another value', '() => true', undefined, 'before_send dropped one'],
     [
-      'is several, one after the other',
+      'is a list of functions that run in order',
       `[(event) => { event.properties.a = 1; return event; }, (event) => { event.properties.b = event.properties.a + 1; return event; }]`,
       { a: 1, b: 2 },
     ],
-    ['is several, of which one drops', `[() => null, (event) => { event.properties.c = 1; return event; }]`, undefined],
     [
-      'sees cut texts, and may make longer ones',
+      'is a list in which one function drops it',
+      `[() => null, (event) => { event.properties.c = 1; return event; }]`,
+      undefined,
+    ],
+    [
+      'receives cut texts and may return longer ones',
       `(event) => { event.properties.long = 'x'.repeat(70000); return event; }`,
       { long: 'x'.repeat(70_000) },
     ],
@@ -66,8 +70,8 @@ describe('before_send', () => {
 
 test.each<[what: string, option: string, expected: object | undefined]>([
   ['changes properties', `(all, event) => ({ ...all, secret: 'masked', of: event })`, { secret: 'masked', of: 'one' }],
-  ['leaves out what it wants', '({ token, distinct_id }) => ({ token, distinct_id })', { secret: undefined }],
-  ['drops an event when it fails', `() => { throw new Error('mine'); }`, undefined],
+  ['removes properties', '({ token, distinct_id }) => ({ token, distinct_id })', { secret: undefined }],
+  ['drops an event by throwing', `() => { throw new Error('mine'); }`, undefined],
 ])('sanitize_properties %s', async (_, option, expected) => {
   const { page } = await visitWith(`sanitize_properties: ${option}, person_profiles: 'always'`);
   const event = await page.evaluate(() => window.posthog.capture('one', { secret: 'x' }));
@@ -75,7 +79,7 @@ test.each<[what: string, option: string, expected: object | undefined]>([
   else expect({ secret: undefined, ...event?.properties }).toMatchObject(expected);
 });
 
-test('sanitize_properties is asked of what a person is told once, and cannot decide whether there is one', async () => {
+test('sanitize_properties also receives $set_once, and cannot change $process_person_profile', async () => {
   const { page } = await visitWith(`person_profiles: 'always', sanitize_properties: (all, of) => ({ of })`);
   const event = await page.evaluate(() => window.posthog.capture('one'));
   expect(event).toMatchObject({
@@ -84,12 +88,12 @@ test('sanitize_properties is asked of what a person is told once, and cannot dec
   });
 });
 
-test('get_device_id makes the id of a device', async () => {
+test('get_device_id changes the id of a device', async () => {
   const { page } = await visitWith(`get_device_id: (id) => 'device-' + id`);
   expect(await page.evaluate(() => window.posthog.get_distinct_id())).toMatch(/^device-[\da-f-]{36}$/);
 });
 
-test('texts are cut where properties_string_max_length says', async () => {
+test('texts are cut at properties_string_max_length', async () => {
   const { page } = await visitWith('properties_string_max_length: 5');
   const event = await page.evaluate(() =>
     window.posthog.capture('one', { long: '1234567', deep: [{ long: '1234567' }] }, { $set: { name: '1234567' } }),
@@ -99,7 +103,7 @@ test('texts are cut where properties_string_max_length says', async () => {
 });
 
 describe('capture options', () => {
-  test('uuid, when it is one', async () => {
+  test('a valid uuid is used', async () => {
     const { page } = await lab.visit();
     const uuid = '01a1fb70-f151-7076-823d-4f90b70d101c';
     const seen = await page.evaluate(
@@ -110,7 +114,7 @@ describe('capture options', () => {
   });
 
   test.each(['new Date(NaN)', `'yesterday'`, '12'])(
-    'timestamp %s, which is no time, is refused with an error',
+    'the invalid timestamp %s is ignored with an error',
     async (given) => {
       const { page, complaints } = await lab.visit();
       const seen = await page.evaluate(`JSON.stringify(posthog.capture('one', {}, { timestamp: ${given} }))`);
@@ -121,7 +125,7 @@ describe('capture options', () => {
     },
   );
 
-  test('$set, $set_once and $unset stand beside the properties', async () => {
+  test('$set, $set_once and $unset are fields of the event, not of its properties', async () => {
     const { page } = await lab.visit();
     const event = await page.evaluate(() =>
       window.posthog.capture('one', {}, { $set: { a: 1 }, $set_once: { b: 2 }, $unset: ['c'] }),
@@ -130,7 +134,7 @@ describe('capture options', () => {
   });
 });
 
-test.each(['', undefined, null, 7, {}])('capture(%p) is refused with an error', async (name) => {
+test.each(['', undefined, null, 7, {}])('capture(%p) is rejected with an error', async (name) => {
   const { page, complaints } = await lab.visit();
   expect(await page.evaluate((given) => window.posthog.capture(given as string), name)).toBeUndefined();
   expect(complaints.join()).toContain('the event name is missing');
@@ -161,7 +165,7 @@ describe('super properties', () => {
     for (const gone of ['plan', 'step']) expect(seen.after).not.toHaveProperty(gone);
   });
 
-  test('what a listener throws harms nobody', async () => {
+  test('an error in a listener does not affect other listeners', async () => {
     const { page, complaints } = await lab.visit();
     const heard = await page.evaluate(() => {
       const seen: string[] = [];
@@ -177,7 +181,7 @@ describe('super properties', () => {
   });
 });
 
-test('what does not exist here does nothing, and says so once in debug', async () => {
+test('functions that Millrace lacks do nothing, and log this once in debug mode', async () => {
   const { page } = await lab.visit({ options: { debug: true } });
   const told: string[] = [];
   page.on('console', (message) => told.push(message.text()));
@@ -205,7 +209,7 @@ test('what does not exist here does nothing, and says so once in debug', async (
     expect(told.filter((text) => text.includes(`${what} `))).toHaveLength(1);
 });
 
-test('get_session_replay_url leads to the session, and to a moment of it', async () => {
+test('get_session_replay_url returns the address of the session, with a time on request', async () => {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });
   const { page } = await lab.visit({ visitor, options: { ui_host: 'https://ui.example' } });

@@ -19,7 +19,10 @@ interface Said {
   unset?: unknown;
 }
 
-/** What calls make of a visitor: the events, and what is stored. */
+/**
+ * Makes the given calls in the page. Returns the captured events, the results of the calls, and what is stored
+ * afterwards.
+ */
 async function run(page: Page, calls: [name: keyof Client, ...args: unknown[]][]) {
   return page.evaluate((all) => {
     const client = window.posthog as unknown as Record<string, (...args: unknown[]) => unknown>;
@@ -43,8 +46,8 @@ async function newVisitor(options: InitOptions = {}) {
 
 const uuid7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-describe('who a visitor is', () => {
-  test('the first visit makes an id that is the device id too', async () => {
+describe('the identity of a visitor', () => {
+  test('the first visit creates an id that is also the device id', async () => {
     const { page, id } = await newVisitor();
     const { stored } = await run(page, []);
     expect(id).toMatch(uuid7);
@@ -62,7 +65,7 @@ describe('who a visitor is', () => {
     ['DistinctId', 'not a valid distinct ID'],
     ['$posthog_cookieless', 'not a valid distinct ID'],
     [{}, 'not a valid distinct ID'],
-  ])('identify(%p) is refused with an error', async (wrong, text) => {
+  ])('identify(%p) is rejected with an error', async (wrong, text) => {
     const { page, complaints, id } = await newVisitor();
     const { said, stored } = await run(page, [['identify', wrong]]);
     expect(said).toEqual([]);
@@ -81,7 +84,7 @@ describe('who a visitor is', () => {
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'identified', $user_id: id });
   });
 
-  test('an anonymous visitor who turns out to be somebody: $identify, at once, with what is to be set', async () => {
+  test('identify sends $identify at once, with the properties to set, if the visitor was anonymous', async () => {
     const { page, id } = await newVisitor();
     const { said, stored } = await run(page, [['identify', 'user-7', { email: 'u7@example.test' }, { first: 1 }]]);
     expect(said).toHaveLength(1);
@@ -95,7 +98,7 @@ describe('who a visitor is', () => {
     expect(stored).toMatchObject({ distinct_id: 'user-7', $user_state: 'identified', $device_id: id, $epp: true });
   });
 
-  test('an anonymous visitor who keeps the id: identified, and a $set', async () => {
+  test('identify sends $set if an anonymous visitor is identified by their anonymous id', async () => {
     const { page, id } = await newVisitor();
     const { said, stored } = await run(page, [['identify', id, { plan: 'pro' }]]);
     expect(said).toEqual([expect.objectContaining({ name: '$set' })]);
@@ -103,7 +106,7 @@ describe('who a visitor is', () => {
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'identified' });
   });
 
-  test('somebody known who becomes somebody else is not merged', async () => {
+  test('identify does not merge two identified users', async () => {
     const { page } = await newVisitor();
     await run(page, [['identify', 'user-1']]);
     const { said, stored } = await run(page, [['identify', 'user-2']]);
@@ -111,7 +114,7 @@ describe('who a visitor is', () => {
     expect(stored).toMatchObject({ distinct_id: 'user-2', $user_id: 'user-2', $user_state: 'identified' });
   });
 
-  test('the same properties are told once, others again', async () => {
+  test('equal person properties are sent once, changed ones again', async () => {
     const { page } = await newVisitor();
     const { said } = await run(page, [
       ['identify', 'user-1', { plan: 'pro' }],
@@ -126,7 +129,7 @@ describe('who a visitor is', () => {
     expect(said[2]?.properties).toMatchObject({ $set: {}, $set_once: { once: 1 } });
   });
 
-  test('unsetPersonProperties names what is taken away, and the same may be set again', async () => {
+  test('unsetPersonProperties sends the names to remove, and the same properties can then be set again', async () => {
     const { page } = await newVisitor();
     const { said } = await run(page, [
       ['setPersonProperties', { plan: 'pro' }],
@@ -138,7 +141,7 @@ describe('who a visitor is', () => {
     expect(said[1]?.properties.$unset).toEqual(['plan']);
   });
 
-  test('alias: of the visitor, of another id, of itself', async () => {
+  test("alias sends $create_alias for the visitor or another id, and returns -1 for the visitor's own id", async () => {
     const { page, id } = await newVisitor();
     const { said, results } = await run(page, [
       ['alias', 'alias-1'],
@@ -152,7 +155,7 @@ describe('who a visitor is', () => {
     expect((await run(page, [['alias', id]])).results).toEqual([-1]);
   });
 
-  test('group: remembered, told when new or with properties, sent with every event', async () => {
+  test('group is remembered, sends $groupidentify if it is new or has properties, and is a property of every event', async () => {
     const { page } = await newVisitor();
     const { said, results, stored } = await run(page, [
       ['setPersonProperties', { a: 1 }],
@@ -182,7 +185,7 @@ describe('who a visitor is', () => {
     expect(stored.$groups).toEqual({});
   });
 
-  test('reset: another visitor on the same device', async () => {
+  test('reset creates another visitor on the same device', async () => {
     const { page, id } = await newVisitor();
     await run(page, [
       ['identify', 'user-1'],
@@ -203,28 +206,28 @@ describe('who a visitor is', () => {
     expect(await page.evaluate(() => window.posthog.get_explicit_consent_status())).toBe('pending');
   });
 
-  test('reset(true): another device too', async () => {
+  test('reset(true) also creates another device', async () => {
     const { page, id } = await newVisitor();
     const { stored } = await run(page, [['reset', true]]);
     expect(stored.$device_id).toBe(stored.distinct_id);
     expect(stored.$device_id).not.toBe(id);
   });
 
-  test('reset with bootstrap: who comes next is known', async () => {
+  test('reset with bootstrap uses the given visitor', async () => {
     const { page, id } = await newVisitor();
     const how = { bootstrap: { distinctID: 'next', isIdentifiedID: true } };
     const { stored } = await run(page, [['reset', how]]);
     expect(stored).toMatchObject({ distinct_id: 'next', $user_state: 'identified', $device_id: id });
   });
 
-  test('reset that stops capturing by forgetting the consent says so', async () => {
+  test('reset logs if it stops capturing because it clears the consent', async () => {
     const { page, complaints } = await newVisitor({ opt_out_capturing_by_default: true });
     await run(page, [['opt_in_capturing'], ['reset']]);
     expect(complaints.join()).toContain('reset cleared the consent');
   });
 });
 
-describe('whether events make a person', () => {
+describe('person_profiles', () => {
   const makers: [keyof Client, ...unknown[]][] = [
     ['identify', 'user-1'],
     ['alias', 'a'],
@@ -232,7 +235,7 @@ describe('whether events make a person', () => {
     ['setPersonProperties', { a: 1 }],
     ['createPersonProfile'],
   ];
-  test.each(makers)('identified_only: not before %s, and ever after', async (...call) => {
+  test.each(makers)('identified_only: events have a person profile after %s, not before', async (...call) => {
     const { page } = await newVisitor();
     const { said, stored } = await run(page, [['capture', 'before'], call, ['capture', 'after']]);
     expect(said[0]?.properties.$process_person_profile).toBe(false);
@@ -244,7 +247,7 @@ describe('whether events make a person', () => {
   test.each([
     ['always', true],
     ['never', false],
-  ] as const)('%s: from the first event on', async (person_profiles, isMade) => {
+  ] as const)('%s: every event has $process_person_profile %p', async (person_profiles, isMade) => {
     const { page, complaints } = await newVisitor({ person_profiles });
     const { said } = await run(page, [
       ['capture', 'one'],
@@ -258,7 +261,7 @@ describe('whether events make a person', () => {
     expect(complaints.join()).toContain(isMade ? '' : 'setPersonProperties has no effect');
   });
 
-  test('nobody can set $process_person_profile', async () => {
+  test('the application cannot set $process_person_profile', async () => {
     const { page } = await newVisitor();
     const { said } = await run(page, [['capture', 'one', { $process_person_profile: true }]]);
     expect(said[0]?.properties.$process_person_profile).toBe(false);
@@ -266,21 +269,21 @@ describe('whether events make a person', () => {
 });
 
 describe('bootstrap', () => {
-  test('of an unknown visitor: the id is the device id', async () => {
+  test('an id that is not identified is also the device id', async () => {
     const { page, id } = await newVisitor({ bootstrap: { distinctID: 'server-1' } });
     const { stored } = await run(page, []);
     expect(id).toBe('server-1');
     expect(stored).toMatchObject({ $device_id: 'server-1', $user_state: 'anonymous' });
   });
 
-  test('of a known one: identified, with a device id of its own', async () => {
+  test('an identified id gets a separate device id', async () => {
     const { page } = await newVisitor({ bootstrap: { distinctID: 'user-1', isIdentifiedID: true } });
     const { stored } = await run(page, []);
     expect(stored).toMatchObject({ distinct_id: 'user-1', $user_state: 'identified' });
     expect(stored.$device_id).toMatch(uuid7);
   });
 
-  test('of a known one, on a device where somebody was anonymous: a full $identify', async () => {
+  test('an identified id sends $identify if the device had an anonymous visitor', async () => {
     const visitor = await lab.browser.newContext();
     const first = await lab.visit({ visitor });
     const id = await first.page.evaluate(() => window.posthog.get_distinct_id());
@@ -296,7 +299,7 @@ describe('bootstrap', () => {
     expect(event?.properties.distinct_id).toBe('user-1');
   });
 
-  test('of a known one, where another is identified: that one stays, with a warning', async () => {
+  test('an identified id is ignored with a warning if another user is identified', async () => {
     const visitor = await lab.browser.newContext();
     const first = await lab.visit({ visitor });
     await run(first.page, [['identify', 'user-1']]);

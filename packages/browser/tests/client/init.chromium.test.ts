@@ -31,14 +31,14 @@ describe('init', () => {
     ['  ', 'the token is missing'],
     [undefined, 'the token is missing'],
     [null, 'the token is missing'],
-  ])('with the token %p does nothing but say so', async (token, text) => {
+  ])('logs an error and does nothing else with the token %p', async (token, text) => {
     const { complaints, isLoaded } = await init(token, { api_host: lab.ingest.url });
     expect(isLoaded).toBe(false);
     expect(complaints.join()).toContain(text);
   });
 
   test.each([[undefined], [{}], [{ api_host: '' }], ['https://host'], [7]])(
-    'with the options %j says that api_host is missing, and knows no host by itself',
+    'logs that api_host is missing with the options %j, because there is no default host',
     async (options) => {
       const { complaints, isLoaded } = await init('phc_test', options);
       expect(isLoaded).toBe(false);
@@ -46,7 +46,7 @@ describe('init', () => {
     },
   );
 
-  test('a second time is ignored, with a warning', async () => {
+  test('is ignored with a warning the second time', async () => {
     const { page, complaints } = await lab.visit();
     const token = await page.evaluate((api_host) => {
       window.posthog.init('phc_other', { api_host });
@@ -56,7 +56,7 @@ describe('init', () => {
     expect(complaints.join()).toContain('already initialized');
   });
 
-  test('calls loaded with the client, whose fault does no harm', async () => {
+  test('calls `loaded` with the client, and continues if it throws', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
     const isSame = await page.evaluate((api_host) => {
       let given: unknown;
@@ -71,7 +71,7 @@ describe('init', () => {
     expect(complaints.join()).toContain('of the application');
   });
 
-  test('works with a bootstrap of a server that knew of no flags', async () => {
+  test('works with a bootstrap whose flags are null', async () => {
     const { page } = await init('phc_test', {
       api_host: lab.ingest.url,
       bootstrap: { distinctID: 'user-1', featureFlags: null, featureFlagPayloads: null },
@@ -80,14 +80,14 @@ describe('init', () => {
     const other = await init('phc_test', {
       api_host: lab.ingest.url,
       bootstrap: { featureFlags: { beta: true }, featureFlagPayloads: null },
-      // Whose answer would take their place.
+      // Otherwise the response of the service would replace the flags.
       advanced_disable_feature_flags_on_first_load: true,
     });
     expect(await other.page.evaluate(() => window.posthog.getFeatureFlag('beta'))).toBe(true);
   });
 
   test.each(['undefined', `''`, `Promise.resolve('mine')`, `(() => { throw new Error('mine'); })()`])(
-    'goes on with an id of its own where get_device_id gives %s',
+    'creates an id if get_device_id returns %s',
     async (given) => {
       const { page, complaints } = await lab.visit({ isStarted: false });
       const ids = await page.evaluate(`(() => {
@@ -101,7 +101,7 @@ describe('init', () => {
     },
   );
 
-  test('several named clients live beside each other', async () => {
+  test('creates several named clients that work independently', async () => {
     const { page } = await lab.visit();
     const seen = await page.evaluate((api_host) => {
       const second = window.posthog.init('phc_second', { api_host, opt_out_useragent_filter: true }, 'second');
@@ -117,7 +117,7 @@ describe('init', () => {
   });
 });
 
-describe('options', () => {
+describe('the options', () => {
   const wrong: [name: string, value: unknown][] = [
     ['api_host', 7],
     ['autocapture', 'yes'],
@@ -135,14 +135,17 @@ describe('options', () => {
     ['flushAt', Number.NaN],
     ['process_person', 'sometimes'],
   ];
-  test.each(wrong)('%s: %p is refused with an error that names it, and the default holds', async (name, value) => {
-    const { page, complaints } = await init('phc_test', { api_host: `${lab.ingest.url}/`, ...{ [name]: value } });
-    const today = name === 'process_person' ? 'person_profiles' : name;
-    expect(complaints.join()).toContain(today);
-    if (name === 'api_host') return;
-    const used = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
-    expect(used[today]).toEqual(defaults[today]);
-  });
+  test.each(wrong)(
+    '%s: %p is rejected with an error that names the option, and the default is used',
+    async (name, value) => {
+      const { page, complaints } = await init('phc_test', { api_host: `${lab.ingest.url}/`, ...{ [name]: value } });
+      const today = name === 'process_person' ? 'person_profiles' : name;
+      expect(complaints.join()).toContain(today);
+      if (name === 'api_host') return;
+      const used = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
+      expect(used[today]).toEqual(defaults[today]);
+    },
+  );
 
   const renamed: [former: string, value: unknown, today: string][] = [
     ['process_person', 'always', 'person_profiles'],
@@ -153,13 +156,13 @@ describe('options', () => {
     ['verbose', true, 'debug'],
     ['property_blacklist', ['a'], 'property_denylist'],
   ];
-  test.each(renamed)('%s is still taken', async (former, value, today) => {
+  test.each(renamed)('the former name %s still works', async (former, value, today) => {
     const { page } = await init('phc_test', { api_host: lab.ingest.url, [former]: value });
     const config = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
     expect(config[today]).toEqual(value);
   });
 
-  test('have defaults, and the slashes of hosts are cut', async () => {
+  test('have default values, and slashes at the end of hosts are removed', async () => {
     const { page } = await init('phc_test', { api_host: `${lab.ingest.url}//`, ui_host: 'https://ui.example/' });
     const config = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
     expect(config).toMatchObject({
@@ -171,17 +174,17 @@ describe('options', () => {
     });
   });
 
-  test('defaults of a date bring what is newer', async () => {
+  test('take the newer values of the date in `defaults`', async () => {
     const { page } = await init('phc_test', { api_host: lab.ingest.url, defaults: '2025-05-24' });
     expect(await page.evaluate(() => window.posthog.config.capture_pageview)).toBe('history_change');
   });
 
-  test('?__posthog_debug=true turns debug on', async () => {
+  test('debug is set by ?__posthog_debug=true', async () => {
     const { page } = await lab.visit({ path: '/shop?__posthog_debug=true' });
     expect(await page.evaluate(() => window.posthog.config.debug)).toBe(true);
   });
 
-  test('set_config changes them while the page lives, never the token', async () => {
+  test('can be changed by set_config, except the token', async () => {
     const { page, complaints } = await lab.visit();
     const seen = await page.evaluate(() => {
       window.posthog.set_config({ property_denylist: ['secret'], persistence: 'nowhere' as 'memory' });
@@ -195,7 +198,7 @@ describe('options', () => {
 });
 
 describe('before init', () => {
-  test('each member does nothing, and says what to do', async () => {
+  test('every function does nothing and logs that init must be called first', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
     const results = await page.evaluate(() => {
       const client = window.posthog as unknown as Record<string, unknown>;
@@ -208,13 +211,13 @@ describe('before init', () => {
     expect(results.length).toBeGreaterThanOrEqual(50);
     for (const [name, result] of results) {
       expect([name, result ?? undefined]).toEqual([name, undefined]);
-      // An exception is captured by the client's own `capture`, as applications that replace it expect.
+      // `captureException` calls the `capture` of the client, because applications may replace that.
       const calling = name === 'captureException' ? 'capture' : name;
       expect(complaints.join()).toContain(`You must initialize PostHog before calling posthog.${calling}`);
     }
   });
 
-  test('a listener is kept for later, and can be stopped', async () => {
+  test('a listener is stored for later and can be removed', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
     const heard = await page.evaluate((api_host) => {
       const seen: string[] = [];
@@ -232,7 +235,7 @@ describe('before init', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('what is read is there: options, flags, whether it is loaded', async () => {
+  test('options, flags and __loaded can be read', async () => {
     const { page } = await lab.visit({ isStarted: false });
     const seen = await page.evaluate(() => {
       const { config, featureFlags, __loaded, version } = window.posthog;
@@ -248,7 +251,7 @@ describe('before init', () => {
   });
 });
 
-test('everything works under the strictest policy a page can have', async () => {
+test('the library works under the strictest content security policy', async () => {
   const policy = `default-src 'none'; script-src 'self'; connect-src ${lab.ingest.url}`;
   const strict = await startLab({
     headers: { 'content-security-policy': policy },

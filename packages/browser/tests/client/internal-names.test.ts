@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(join(source, path), 'utf8');
 
 afterAll(stop);
 
-/** As TypeScript declares them; the compiler's files lie in a package for each system. */
+/** Reads the names from TypeScript's declarations. The files of the compiler are in a package for each system. */
 function namesOfBrowsers(): Set<string> {
   const compiler = createRequire(createRequire(import.meta.url).resolve('typescript/package.json'));
   const folder = join(dirname(compiler.resolve(`@typescript/typescript-${platform}-${arch}/package.json`)), 'lib');
@@ -20,8 +20,8 @@ function namesOfBrowsers(): Set<string> {
   return new Set([...declared].map(([, name]) => name ?? ''));
 }
 
-test('what bundles shorten is known to nobody else', () => {
-  // Types of what applications, the service and storage know. Of the client's core, only its parts do.
+test('the names that bundles shorten are neither public nor names of browsers', () => {
+  // The types that applications, the service or storage know. In the client's core, only its parts are public.
   const files = readdirSync(join(source, 'client')).filter((name) => name !== 'core.ts');
   const paths = [...files.map((name) => `client/${name}`), 'flags/flag-snapshot.ts'];
   const publicWords = new Set(paths.flatMap((path) => read(path).match(/[\w$]+/g) ?? []));
@@ -30,7 +30,7 @@ test('what bundles shorten is known to nobody else', () => {
   expect(internalNames.filter((name) => ofBrowsers.has(name) || publicWords.has(name))).toEqual([]);
 });
 
-test('what bundles shorten is a name of the code, and never in quotes', async () => {
+test('the names that bundles shorten exist in the code and are never in quotes', async () => {
   const { outputFiles } = await build({
     entryPoints: ['snippet.ts', 'index.ts', 'slim.ts'].map((name) => join(source, name)),
     ...({ bundle: true, write: false, format: 'esm', outdir: 'unused' } as const),

@@ -21,7 +21,7 @@ const captureMany = (count: number) => {
 };
 
 describe('the rate limit', () => {
-  /** Time stands still unless the test moves it. */
+  /** The time stands still unless the test changes it. */
   async function visitAt(options = {}) {
     const visitor = await lab.browser.newContext();
     await visitor.clock.setFixedTime(new Date('2026-11-22T10:00:00Z'));
@@ -29,7 +29,7 @@ describe('the rate limit', () => {
     return { visitor, page };
   }
 
-  test('lets a burst of 100 through, then 10 a second, and warns once', async () => {
+  test('allows a burst of 100 events and then 10 per second, and warns once', async () => {
     const { visitor, page } = await visitAt();
     const first = await page.evaluate(captureMany, 105);
     expect(first.steps).toBe(100);
@@ -41,7 +41,7 @@ describe('the rate limit', () => {
     expect(second.warnings).toEqual([expect.stringContaining('5 event(s) dropped')]);
   });
 
-  test('holds over page loads, for a page that loads itself again and again', async () => {
+  test('lasts over page loads, for pages that reload in a loop', async () => {
     const { visitor, page } = await visitAt();
     await page.evaluate(captureMany, 100);
     await page.goto('about:blank');
@@ -49,7 +49,7 @@ describe('the rate limit', () => {
     expect((await again.page.evaluate(captureMany, 10)).steps).toBe(0);
   });
 
-  test('a clock that is set back by a day holds nobody up', async () => {
+  test('works after the clock was set back by a day', async () => {
     const { visitor, page } = await visitAt();
     await page.evaluate(captureMany, 105);
     await visitor.clock.setFixedTime(new Date('2026-11-21T10:00:00Z'));
@@ -58,7 +58,7 @@ describe('the rate limit', () => {
     expect((await page.evaluate(captureMany, 30)).steps).toBe(20);
   });
 
-  test('may be set, and left out for one event', async () => {
+  test('can be configured, and skipped for one event', async () => {
     const { page } = await visitAt({ rate_limiting: { events_per_second: 2, events_burst_limit: 5 } });
     expect((await page.evaluate(captureMany, 10)).steps).toBe(5);
     const event = await page.evaluate(() => window.posthog.capture('free', {}, { skip_client_rate_limiting: true }));
@@ -84,12 +84,18 @@ describe('bots', () => {
       false,
     ],
   ];
-  test.each(rows)('%s, driven %p: dropped %p', async (userAgent, isDriven, isBot) => {
-    const visitor = await lab.browser.newContext({ userAgent });
-    await visitor.addInitScript((driven) => Object.defineProperty(navigator, 'webdriver', { value: driven }), isDriven);
-    const { page, complaints } = await lab.visit({ visitor, options: { opt_out_useragent_filter: false } });
-    const seen = await page.evaluate(() => [1, 2].map(() => window.posthog.capture('one') === undefined));
-    expect(seen).toEqual([isBot, isBot]);
-    expect(complaints.filter((text) => text.includes('Bot detected'))).toHaveLength(isBot ? 1 : 0);
-  });
+  test.each(rows)(
+    'with the user agent %s and navigator.webdriver %p, events are dropped: %p',
+    async (userAgent, isDriven, isBot) => {
+      const visitor = await lab.browser.newContext({ userAgent });
+      await visitor.addInitScript(
+        (driven) => Object.defineProperty(navigator, 'webdriver', { value: driven }),
+        isDriven,
+      );
+      const { page, complaints } = await lab.visit({ visitor, options: { opt_out_useragent_filter: false } });
+      const seen = await page.evaluate(() => [1, 2].map(() => window.posthog.capture('one') === undefined));
+      expect(seen).toEqual([isBot, isBot]);
+      expect(complaints.filter((text) => text.includes('Bot detected'))).toHaveLength(isBot ? 1 : 0);
+    },
+  );
 });

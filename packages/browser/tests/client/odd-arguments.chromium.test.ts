@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** Values that no member expects, as the page makes them. */
+/** Creates values in the page that no function expects. */
 const odd = `(() => {
   const circle = { name: 'circle' }; circle.self = circle; circle.list = [circle];
   const trap = new Proxy({}, { get() { throw new Error('trap'); }, ownKeys() { throw new Error('trap'); }, has() { throw new Error('trap'); } });
@@ -20,7 +20,7 @@ const odd = `(() => {
     { toString() { throw new Error('string'); }, valueOf() { throw new Error('value'); } }, class Foo {}, new (class { get x() { throw new Error('x'); } })()];
 })()`;
 
-test('no member throws or rejects, whatever it is given', async () => {
+test('no function throws or rejects, with any arguments', async () => {
   const { page, complaints } = await lab.visit();
   const thrown = await page.evaluate(`(async () => {
     const values = ${odd};
@@ -49,7 +49,7 @@ test('no member throws or rejects, whatever it is given', async () => {
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 });
 
-test('init takes anything, too', async () => {
+test('init does not throw, with any arguments', async () => {
   const { page, complaints } = await lab.visit({ isStarted: false });
   const thrown = await page.evaluate(`(() => {
     const values = ${odd};
@@ -68,21 +68,21 @@ const rows: [what: string, value: string, said: unknown][] = [
   ['a symbol', `Symbol('s')`, undefined],
   ['nothing', 'undefined', undefined],
   ['null', 'null', null],
-  ['no number', 'NaN', null],
+  ['not a number', 'NaN', null],
   ['a BigInt', '12345678901234567890n', '12345678901234567890'],
   ['a date', 'new Date(0)', '1970-01-01T00:00:00.000Z'],
-  ['no date', 'new Date(NaN)', null],
+  ['an invalid date', 'new Date(NaN)', null],
   ['an element', 'document.body', '[object HTMLBodyElement]'],
   ['a link', `Object.assign(document.createElement('a'), { own: 1 })`, '[object HTMLAnchorElement]'],
   ['an object without a prototype', 'Object.assign(Object.create(null), { a: 1 })', { a: 1 }],
-  ['a circle', '(() => { const a = { b: 1 }; a.a = a; return a; })()', { b: 1 }],
+  ['a circular object', '(() => { const a = { b: 1 }; a.a = a; return a; })()', { b: 1 }],
   ['a getter that throws', '({ get bad() { throw new Error(); }, good: 1 })', { good: 1 }],
-  ['what says itself how', '({ toJSON: () => ({ a: 1 }) })', { a: 1 }],
+  ['an object with toJSON', '({ toJSON: () => ({ a: 1 }) })', { a: 1 }],
   ['a list with gaps', `[1, undefined, () => 1, Symbol('s')]`, [1, null, null, null]],
-  ['the same twice', '(() => { const a = { b: 1 }; return [a, a]; })()', [{ b: 1 }, { b: 1 }]],
+  ['the same object twice', '(() => { const a = { b: 1 }; return [a, a]; })()', [{ b: 1 }, { b: 1 }]],
 ];
 
-test.each(rows)('%s is sent as JSON can say it', async (_, value, said) => {
+test.each(rows)('%s is sent as JSON allows', async (_, value, said) => {
   const { page } = await lab.visit();
   const sent = await page.evaluate(
     `JSON.stringify(posthog.capture('odd', { value: ${value}, other: 1 }, { $set: { value: ${value} } }))`,
@@ -92,9 +92,9 @@ test.each(rows)('%s is sent as JSON can say it', async (_, value, said) => {
   expect([event.properties.value, event.$set.value]).toEqual([said, said]);
 });
 
-test('objects that hold each other in a thousand ways do not hold up the page', async () => {
+test('objects that refer to each other in thousands of ways do not block the page', async () => {
   const { page } = await lab.visit();
-  // As the components of a framework: each has those beside it, below and above it.
+  // Like the components of a framework: each refers to the next, the previous, the one below and the one above.
   const sent = await page.evaluate(`(() => {
     const all = Array.from({ length: 10_000 }, (_, at) => ({ at }));
     const names = { next: 1, before: -1, below: 100, above: -100 };

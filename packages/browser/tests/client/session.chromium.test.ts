@@ -11,10 +11,10 @@ afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 const minute = 60_000;
-/** Nothing is stored in one tab while another stores something, such as flags that have come. */
+/** Without flags, because one tab must not store something, such as received flags, while the other does. */
 const eventsOnly = { advanced_disable_flags: true };
 
-/** A visitor whose time stands still unless the test moves it. */
+/** Opens a page whose time stands still unless the test changes it. */
 async function visitAt(options = {}) {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });
@@ -49,7 +49,7 @@ test.each([
   expect(after.window === before.window ? 'the same' : 'another').toBe(which);
 });
 
-test('activity keeps it alive, for a day at most', async () => {
+test('activity extends the session, up to 24 hours', async () => {
   const { visitor, page } = await visitAt();
   const first = await capture(page);
   const sessions = new Set();
@@ -65,7 +65,7 @@ test.each([
   [1, 60],
   [120, 120],
   [1_000_000, 36_000],
-])('session_idle_timeout_seconds %d counts as %d', async (given, seconds) => {
+])('session_idle_timeout_seconds %d is used as %d', async (given, seconds) => {
   const { visitor, page } = await visitAt({ session_idle_timeout_seconds: given });
   const first = await capture(page);
   await later(visitor, (seconds - 10) * 1000);
@@ -74,7 +74,7 @@ test.each([
   expect((await capture(page)).session).not.toBe(first.session);
 });
 
-test('to ask for the id is no activity', async () => {
+test('reading the session id is not activity', async () => {
   const { visitor, page } = await visitAt();
   const first = await capture(page);
   for (const _ of [1, 2, 3]) {
@@ -84,7 +84,7 @@ test('to ask for the id is no activity', async () => {
   expect((await capture(page)).session).not.toBe(first.session);
 });
 
-test('onSessionId tells at once, and of each change with its reason, until it is stopped', async () => {
+test('onSessionId calls at once and at each change, with the reason, until it is stopped', async () => {
   const { visitor, page } = await visitAt();
   await page.evaluate(() => {
     const told: unknown[] = [];
@@ -111,7 +111,7 @@ test('onSessionId tells at once, and of each change with its reason, until it is
   ]);
 });
 
-test('tabs share a session, each has a window of its own, which a reload keeps', async () => {
+test('tabs share a session, but each has a window id that survives a reload', async () => {
   const visitor = await lab.browser.newContext();
   const one = await lab.visit({ visitor, options: eventsOnly });
   const two = await lab.visit({ visitor, options: eventsOnly });
@@ -127,7 +127,7 @@ test('tabs share a session, each has a window of its own, which a reload keeps',
   expect(await capture(one.page)).toEqual(first);
 });
 
-test('a session that another tab began is followed', async () => {
+test('a session that another tab started is used', async () => {
   const visitor = await lab.browser.newContext();
   const [one, two] = [
     await lab.visit({ visitor, options: eventsOnly }),
@@ -140,11 +140,11 @@ test('a session that another tab began is followed', async () => {
   expect((await capture(one.page)).session).toBe(next.session);
 });
 
-test('a copied tab gets a window id of its own', async () => {
+test('a copied tab gets another window id', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   const original = await capture(page);
-  // `window.open` copies the session storage of the page that opens, as the copy of a tab does.
+  // `window.open` copies the session storage of the opening page, as duplicating a tab does.
   const [copy] = await Promise.all([
     visitor.waitForEvent('page'),
     page.evaluate(() => void window.open(location.href)),
@@ -158,7 +158,7 @@ test('a copied tab gets a window id of its own', async () => {
   expect(copied.window).not.toBe(original.window);
 });
 
-test('bootstrap.sessionID sets it, when it is a UUIDv7', async () => {
+test('bootstrap.sessionID sets the session id if it is a recent UUIDv7', async () => {
   const sessionID = '019aab00-0000-7000-8000-000000000001';
   const { page } = await lab.visit({ options: { bootstrap: { sessionID } } });
   const started = 0x019aab000000;
@@ -174,7 +174,7 @@ test('bootstrap.sessionID sets it, when it is a UUIDv7', async () => {
   expect((await capture(third.page)).session).not.toBe('mine');
 });
 
-test('what is registered for a session ends with it', async () => {
+test('properties registered for a session end with the session', async () => {
   const { visitor, page } = await visitAt();
   await page.evaluate(() => window.posthog.register_for_session({ step: 1 }));
   const stepOf = () => page.evaluate(() => window.posthog.capture('step')?.properties.step);

@@ -8,7 +8,7 @@ let lab: Lab;
 
 beforeAll(async () => {
   lab = await startLab({
-    // For the frame, whose origin is none.
+    // The origin of the sandboxed frame is null.
     headers: { 'access-control-allow-origin': '*' },
   });
 });
@@ -37,7 +37,7 @@ const blocked: [what: string, script: string][] = [
   ['storage forgets', `Storage.prototype.setItem = () => {}; Storage.prototype.getItem = () => null`],
 ];
 
-test.each(blocked)('%s: the visit works, from memory', async (_, script) => {
+test.each(blocked)('%s: the library works without storage', async (_, script) => {
   const visitor = await lab.browser.newContext();
   await visitor.addInitScript(script);
   const { page, complaints } = await lab.visit({ visitor });
@@ -55,7 +55,7 @@ test.each(blocked)('%s: the visit works, from memory', async (_, script) => {
   expect(complaints).toEqual([]);
 });
 
-test('a store that filled up during the visit keeps working from memory', async () => {
+test('the library works without storage after it has become full', async () => {
   const { page, complaints } = await lab.visit();
   const seen = await page.evaluate(() => {
     Storage.prototype.setItem = () => {
@@ -76,7 +76,7 @@ test.each([
   '7',
   '{"$sesid":"text","distinct_id":"kept"}',
   '{"$sesid":[null,null,null],"distinct_id":"kept"}',
-])('a store of %s is begun anew, as far as it has to be', async (text) => {
+])('invalid parts of the stored value %s are replaced', async (text) => {
   const visitor = await lab.browser.newContext();
   await visitor.addInitScript((stored) => {
     localStorage.setItem('ph_phc_test_posthog', stored);
@@ -106,12 +106,12 @@ const keeping: [persistence: NonNullable<InitOptions['persistence']>, places: st
   ['memory', [], false],
 ];
 
-test.each(keeping)('persistence %s writes to %j', async (persistence, places, isKept) => {
+test.each(keeping)('persistence %s stores the visitor in %j', async (persistence, places, isKept) => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor, options: { persistence } });
   const id = await idOf(page);
   await page.evaluate(() => window.posthog.capture('one'));
-  // What waits to be sent lies elsewhere.
+  // The queue of events is stored under other names.
   const found = await page.evaluate((wanted) => {
     const name = 'ph_phc_test_posthog';
     const texts = { local: localStorage.getItem(name), tab: sessionStorage.getItem(name), cookie: document.cookie };
@@ -123,13 +123,13 @@ test.each(keeping)('persistence %s writes to %j', async (persistence, places, is
   expect((await idAfter(visitor, { persistence })) === id).toBe(isKept);
 });
 
-test('disable_persistence writes nothing at all', async () => {
+test('disable_persistence stores nothing', async () => {
   const { page } = await lab.visit({ options: { disable_persistence: true } });
   await page.evaluate(() => window.posthog.capture('one'));
   expect(await page.evaluate(() => JSON.stringify({ ...localStorage }) + document.cookie)).not.toContain('distinct_id');
 });
 
-test('each of cookie and localStorage brings back who the visitor is', async () => {
+test('the visitor is restored from the cookie or from localStorage alone', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   const id = await idOf(page);
@@ -143,7 +143,7 @@ test('each of cookie and localStorage brings back who the visitor is', async () 
   expect(await idAfter(visitor)).toBe(id);
 });
 
-test('the cookie: what subdomains share, on the whole site, for a year', async () => {
+test('the cookie contains what subdomains share, for the whole site and one year', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   await page.evaluate(() => {
@@ -158,7 +158,7 @@ test('the cookie: what subdomains share, on the whole site, for a year', async (
   );
 });
 
-test('subdomains share the visitor, unless the option says no', async () => {
+test('subdomains share the visitor, unless the option forbids it', async () => {
   const { port } = new URL(lab.site.url);
   const browser = await launchChromium({ more: ['--host-resolver-rules=MAP *.example.test 127.0.0.1'] });
   for (const [isShared, name] of [
@@ -193,9 +193,9 @@ test('subdomains share the visitor, unless the option says no', async () => {
   await browser.close();
 });
 
-test('tabs see each other’s super properties and ids, and lose none', async () => {
+test('tabs share super properties and ids without losing any', async () => {
   const visitor = await lab.browser.newContext();
-  // Nothing is stored in one tab while another stores something, such as flags that have come.
+  // Without flags, because one tab must not store something, such as received flags, while the other does.
   const options = { advanced_disable_flags: true };
   const [one, two] = [await lab.visit({ visitor, options }), await lab.visit({ visitor, options })];
   await one.page.evaluate(() => window.posthog.register({ a: 1 }));
@@ -209,7 +209,7 @@ test('tabs see each other’s super properties and ids, and lose none', async ()
     expect(await page.evaluate(() => window.posthog.capture('one')?.properties)).toMatchObject(both);
 });
 
-test('an iframe that may have no storage captures from memory', async () => {
+test('an iframe without storage captures', async () => {
   const { page, complaints } = await lab.visit({ isStarted: false });
   const seen = await page.evaluate(
     ([site, api_host]) =>

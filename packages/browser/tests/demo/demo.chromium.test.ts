@@ -25,13 +25,13 @@ beforeEach(async () => {
   ingest.clear();
   ingest.flags = { 'new-home-page': true, 'button-color': 'orange', 'staff-tools': false };
   ingest.payloads = { 'button-color': '{"color":"#ef6c00"}' };
-  // Like a person's browser: what a robot does is not captured.
+  // With a person's user agent, because events of bots are dropped.
   const visitor = await browser.newContext({
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36',
   });
   await visitor.addInitScript(() => {
     Object.defineProperty(navigator, 'webdriver', { value: false });
-    // No request is given up, however slow the browser is.
+    // No request times out, however slow the browser is.
     AbortController.prototype.abort = () => {};
   });
   ({ page, complaints } = await openPage(visitor, demo.url));
@@ -50,7 +50,7 @@ const arrived = (name: string) =>
     return event as NonNullable<typeof event>;
   });
 
-test('what is done in the shop is sent, and listed as it is sent', async () => {
+test('actions in the shop are sent and then listed', async () => {
   await page.getByRole('button', { name: 'Add to basket' }).first().click();
   await press('Order');
   const order = await arrived('order placed');
@@ -64,7 +64,7 @@ test('what is done in the shop is sent, and listed as it is sent', async () => {
   expect(complaints).toEqual([]);
 });
 
-test('who the visitor is, and which flags they see, is shown', async () => {
+test('the page shows the identity of the visitor and their flags', async () => {
   expect(await page.getByRole('row', { name: 'button-color' }).textContent()).toBe(
     'button-colororange{"color":"#ef6c00"}',
   );
@@ -79,7 +79,7 @@ test('who the visitor is, and which flags they see, is shown', async () => {
   expect(await page.locator('#identity').textContent()).not.toMatch(/Distinct IDada/);
 });
 
-test('nothing is captured of who refuses, until they agree', async () => {
+test('nothing is captured after a refusal, until consent is given', async () => {
   await press('Decline');
   await page.getByText('You have declined').waitFor();
   await page.getByRole('button', { name: 'Add to basket' }).first().click();
@@ -89,7 +89,7 @@ test('nothing is captured of who refuses, until they agree', async () => {
   expect(ingest.events('product added')).toEqual([]);
 });
 
-test('nothing typed is shown or sent', async () => {
+test('typed text is neither shown nor sent', async () => {
   await page.getByLabel('Search products').fill('my secret wish');
   await press('Search');
   await arrived('shelf searched');
@@ -98,7 +98,7 @@ test('nothing typed is shown or sent', async () => {
   expect(await page.locator('body').textContent()).not.toContain('secret');
 });
 
-test('is served under a policy that lets nothing else run', async () => {
+test('the content security policy allows nothing else to run', async () => {
   const response = await fetch(demo.url);
   const policy = response.headers.get('content-security-policy');
   expect(policy).toContain("default-src 'none'");
@@ -106,7 +106,7 @@ test('is served under a policy that lets nothing else run', async () => {
   expect((await fetch(`${demo.url}serve-demo.ts`)).status).toBe(404);
 });
 
-test('axe finds nothing serious', async () => {
+test('axe finds no serious problem', async () => {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await press('Sign in as Ada');
   await page.locator('summary').first().click();

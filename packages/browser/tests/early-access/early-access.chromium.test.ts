@@ -23,7 +23,7 @@ afterAll(() => shop.stop());
 
 const listRequests = () => shop.ingest.requests.filter(({ path }) => path === '/api/early_access_features/');
 
-it('lists the features that may be chosen, asked for once unless that is wanted', async () => {
+it('lists the features and requests them only once, unless forced', async () => {
   const page = await shop.enter();
   const list = (force: boolean, stages?: string[]) =>
     page.evaluate(
@@ -49,7 +49,7 @@ it('lists the features that may be chosen, asked for once unless that is wanted'
   ]);
 });
 
-it('says so when the list cannot be had', async () => {
+it('returns an error if the list cannot be loaded', async () => {
   shop.ingest.answerBy(({ path }) => (path === '/api/early_access_features/' ? { status: 503 } : undefined));
   const page = await shop.enter();
   const told = await page.evaluate(
@@ -58,7 +58,7 @@ it('says so when the list cannot be had', async () => {
   expect(told).toEqual([[], { isLoaded: false, error: expect.stringContaining('503') }]);
 });
 
-it.each(['ours', 'reference'] as const)('enrols and takes back with %s', async (library) => {
+it.each(['ours', 'reference'] as const)('enrols and leaves with %s', async (library) => {
   const page = await shop.enter({}, { library });
   await flagsLoaded(page);
   await page.evaluate(() => new Promise((resolve) => window.posthog.getEarlyAccessFeatures(resolve)));

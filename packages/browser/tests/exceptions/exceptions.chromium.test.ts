@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe('an exception is told as by PostHog', () => {
+describe('the properties of an exception equal those of posthog-js', () => {
   let comparison: Comparison;
   beforeAll(async () => {
     comparison = await startComparison(browser);
@@ -41,12 +41,12 @@ describe('an exception is told as by PostHog', () => {
   test.each(stackCases)('for a stack of %s', async (of, stack) => {
     const [ours, reference] = await tell(`const thrown = new Error('m'); thrown.stack = ${JSON.stringify(stack)};`);
     if (!ofExtension.test(of)) return expect(ours).toEqual(reference);
-    // PostHog captures none of these. An application that hands one over wants it captured.
+    // posthog-js captures none of these. Here they are captured, because the application passes them explicitly.
     expect(reference).toEqual([]);
     expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
   });
 
-  test('with the properties of whoever captured it', async () => {
+  test('with the properties given to captureException', async () => {
     const { ours, reference } = await comparison.run({
       html: '',
       act: `const error = new Error('m'); for (const one of [posthog, reference]) one.captureException(error, { cart: 3, $exception_level: 'warning' })`,
@@ -57,7 +57,7 @@ describe('an exception is told as by PostHog', () => {
   });
 
   const hostile: [string, string][] = [
-    ['a cause that is itself', `const thrown = new Error('m'); thrown.cause = thrown;`],
+    ['an error that is its own cause', `const thrown = new Error('m'); thrown.cause = thrown;`],
     ['causes in a circle', `const thrown = new Error('m'); thrown.cause = new Error('n', { cause: thrown });`],
     [
       'very many causes',
@@ -75,7 +75,7 @@ describe('an exception is told as by PostHog', () => {
       'a proxy that throws',
       `const thrown = new Proxy({}, { get() { throw 1 }, ownKeys() { throw 2 }, getPrototypeOf() { throw 3 } });`,
     ],
-    ['a message that is no text', `const thrown = new Error('m'); thrown.message = { toString() { throw 1 } };`],
+    ['a message that is not a text', `const thrown = new Error('m'); thrown.message = { toString() { throw 1 } };`],
     ['a message of 10 MB', `const thrown = new Error('m'.repeat(1e7));`],
     [
       'a stack of 10 MB',
@@ -83,7 +83,7 @@ describe('an exception is told as by PostHog', () => {
     ],
     ['a line of 10 MB', `const thrown = new Error('m'); thrown.stack = '    at ' + '('.repeat(1e7);`],
   ];
-  test.each(hostile)('never throws for %s', async (_, thrown) => {
+  test.each(hostile)('do not throw for %s', async (_, thrown) => {
     const entries = (await tell(thrown))[0];
     expect(entries.length).toBeGreaterThan(0);
     expect(entries.length).toBeLessThanOrEqual(50);
@@ -97,7 +97,7 @@ describe('an exception is told as by PostHog', () => {
 });
 
 describe('captureException', () => {
-  test('goes through the capture that the application sees, before init and after', async () => {
+  test('calls the capture function that the application sees, before and after init', async () => {
     const [ingest, site] = await Promise.all([startScriptedIngest(), startSite()]);
     const { page } = await openPage(await browser.newContext(), site.url);
     await page.waitForFunction('window.posthog');
@@ -122,7 +122,7 @@ describe('captureException', () => {
   });
 });
 
-describe('errors nobody caught', () => {
+describe('uncaught errors', () => {
   let ingest: ScriptedIngest;
   let site: TestServer;
   beforeAll(async () => {
@@ -136,27 +136,37 @@ describe('errors nobody caught', () => {
 
   const named = { capture_unhandled_errors: true };
   const asked: [string, object, object, boolean | 'errors'][] = [
-    ['the settings ask', {}, { autocaptureExceptions: true, errorTracking: undefined }, true],
-    ['the newer settings ask', {}, { errorTracking: { autocaptureExceptions: true } }, true],
+    ['the settings enable it', {}, { autocaptureExceptions: true, errorTracking: undefined }, true],
+    ['the newer settings enable it', {}, { errorTracking: { autocaptureExceptions: true } }, true],
     [
-      'the settings do not',
+      'the settings disable it',
       {},
       { autocaptureExceptions: false, errorTracking: { autocaptureExceptions: false } },
       false,
     ],
-    ['the application asks', { capture_exceptions: true }, {}, true],
+    ['the application enables it', { capture_exceptions: true }, {}, true],
     [
-      'the application forbids it',
+      'the application disables it',
       { capture_exceptions: false },
       { errorTracking: { autocaptureExceptions: true } },
       false,
     ],
-    ['the application names some', { capture_exceptions: named }, { autocaptureExceptions: true }, 'errors'],
-    ['the application names none', { capture_exceptions: {} }, { autocaptureExceptions: true }, false],
-    ['the application asks and no settings are', { capture_exceptions: true, advanced_disable_flags: true }, {}, true],
-    ['no settings are', { advanced_disable_flags: true }, { errorTracking: { autocaptureExceptions: true } }, false],
+    ['the application enables some', { capture_exceptions: named }, { autocaptureExceptions: true }, 'errors'],
+    ['the application enables none', { capture_exceptions: {} }, { autocaptureExceptions: true }, false],
+    [
+      'the application enables it and does not request settings',
+      { capture_exceptions: true, advanced_disable_flags: true },
+      {},
+      true,
+    ],
+    [
+      'the application does not request settings',
+      { advanced_disable_flags: true },
+      { errorTracking: { autocaptureExceptions: true } },
+      false,
+    ],
   ];
-  test.each(asked)('are captured as they should where %s', async (_, options, config, isCaptured) => {
+  test.each(asked)('are captured or not if %s', async (_, options, config, isCaptured) => {
     const visit = await open(options, config);
     await visit.page.evaluate(async () => {
       const told = ['error', 'unhandledrejection'].map(
@@ -180,7 +190,7 @@ describe('errors nobody caught', () => {
     for (const entry of told) expect(entry?.mechanism).toMatchObject({ type: 'generic', handled: false });
   });
 
-  test('are kept until the settings are known', async () => {
+  test('are held until the settings are known', async () => {
     const { after, release } = hold();
     const body = { errorTracking: { autocaptureExceptions: true } };
     ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { after, body } : undefined));
@@ -196,7 +206,7 @@ describe('errors nobody caught', () => {
     expect(listOf([event])[0]?.value).toBe('early');
   });
 
-  test('flood nothing: ten of a kind, others still', async () => {
+  test('are limited to ten of each type', async () => {
     const visit = await open({ capture_exceptions: true }, {});
     await visit.page.evaluate(() => {
       for (let i = 0; i < 500; i++) window.dispatchEvent(new ErrorEvent('error', { error: new Error(`again ${i}`) }));
@@ -207,7 +217,7 @@ describe('errors nobody caught', () => {
     expect(types).toEqual([...Array.from({ length: 10 }, () => 'Error'), 'TypeError']);
   });
 
-  test('are not captured from extensions', async () => {
+  test('from extensions are not captured', async () => {
     const visit = await open({ capture_exceptions: true }, {});
     await visit.page.evaluate(() => {
       const error = new Error('of an extension');
@@ -218,7 +228,7 @@ describe('errors nobody caught', () => {
     expect(ingest.events('$exception')).toHaveLength(0);
   });
 
-  test('a picture that does not load is none, and a client that was shut down tells nothing', async () => {
+  test('do not include failed images, and are not captured after a shutdown', async () => {
     const visit = await open({ capture_exceptions: true }, {});
     await visit.page.evaluate(async () => {
       await new Promise((resolve) =>
@@ -264,8 +274,8 @@ const listOf = (events: Pick<ReceivedEvent, 'properties'>[]): Entry[] =>
 const framesOf = (entries: Entry[]) => entries[0]?.stacktrace?.frames ?? [];
 
 /**
- * Without the frames of the test's own function in the page, which has no file. What has no stack gets that of who
- * captured it, which begins in the library.
+ * Removes the frames of the test's own function in the page, which has no file. An error without a stack gets the stack
+ * of the call, which begins in the library.
  */
 const withoutOwnFrames = (entries: Entry[]) =>
   entries.map(({ stacktrace, ...entry }) => ({

@@ -1,7 +1,7 @@
-/** Anything an application may throw, as an expression. */
+/** Expressions for everything that an application may throw. */
 export const thrownCases: [of: string, thrown: string][] = [
   ['an error', `new Error('broken')`],
-  ['an error of a kind', `new TypeError('not that')`],
+  ['an error of a subclass', `new TypeError('not that')`],
   [
     'an error with a cause',
     `new Error('outer', { cause: new RangeError('inner', { cause: new Error('innermost') }) })`,
@@ -12,50 +12,50 @@ export const thrownCases: [of: string, thrown: string][] = [
     'several errors',
     `new AggregateError([new Error('one'), new TypeError('two', { cause: new Error('why') }), 'three'], 'all')`,
   ],
-  ['an error with a name', `Object.assign(new Error('m'), { name: 'PaymentError' })`],
-  ['an error of an own class', `new (class BrokenCart extends Error {})('m')`],
-  ['an error of an own class with a name', `new (class BrokenCart extends Error { name = 'Cart' })('m')`],
+  ['an error with another name', `Object.assign(new Error('m'), { name: 'PaymentError' })`],
+  ['an error of a class of the application', `new (class BrokenCart extends Error {})('m')`],
+  ['an error of such a class with a name', `new (class BrokenCart extends Error { name = 'Cart' })('m')`],
   ['an error without a message', `new Error()`],
   ['an error without a name', `Object.assign(new Error('m'), { name: '' })`],
   ['an error with several lines', `new Error('one\\ntwo\\n  at three (https://x.example/a.js:1:2)')`],
   ['an error with an address in its message', `new Error('a@b.example is taken')`],
-  [
-    'an error from an exception of the DOM',
-    `(() => { try { document.querySelector('[[') } catch (error) { return error } })()`,
-  ],
-  ['an exception of the DOM', `new DOMException('gone', 'AbortError')`],
-  ['an exception of the DOM without words', `new DOMException()`],
+  ['an error thrown by the DOM', `(() => { try { document.querySelector('[[') } catch (error) { return error } })()`],
+  ['a DOMException', `new DOMException('gone', 'AbortError')`],
+  ['a DOMException without a message', `new DOMException()`],
   ['an error event', `new ErrorEvent('error', { error: new Error('within'), message: 'Uncaught Error: within' })`],
   [
     'an error event without the error',
     `new ErrorEvent('error', { message: 'Uncaught TypeError: x is not a function', filename: 'https://x.example/app.js', lineno: 3, colno: 9 })`,
   ],
-  ['an error event from elsewhere', `new ErrorEvent('error', { message: 'Script error.' })`],
+  ['an error event from another origin', `new ErrorEvent('error', { message: 'Script error.' })`],
   [
-    'a rejection',
+    'a rejection event',
     `new PromiseRejectionEvent('unhandledrejection', { promise: Promise.resolve(), reason: new Error('why') })`,
   ],
   [
-    'a rejection with a text',
+    'a rejection event with a text',
     `new PromiseRejectionEvent('unhandledrejection', { promise: Promise.resolve(), reason: 'why' })`,
   ],
-  ['a rejection with nothing', `new PromiseRejectionEvent('unhandledrejection', { promise: Promise.resolve() })`],
   [
-    'a rejection with an object',
+    'a rejection event without a reason',
+    `new PromiseRejectionEvent('unhandledrejection', { promise: Promise.resolve() })`,
+  ],
+  [
+    'a rejection event with an object',
     `new PromiseRejectionEvent('unhandledrejection', { promise: Promise.resolve(), reason: { status: 500 } })`,
   ],
   ['an event', `new MouseEvent('click')`],
   ['a text', `'just words'`],
   ['an empty text', `''`],
-  ['a text of a browser', `'Uncaught RangeError: too far'`],
+  ["a text in the form of a browser's message", `'Uncaught RangeError: too far'`],
   ['a text that looks like an error', `'TypeError: no'`],
   ['a text of several lines', `'one\\ntwo'`],
   ['a number', `42`],
   ['nothing', `undefined`],
   ['null', `null`],
-  ['a truth', `true`],
+  ['a boolean', `true`],
   ['a symbol', `Symbol('s')`],
-  ['a large number', `10n`],
+  ['a BigInt', `10n`],
   ['a function', `function handler() {}`],
   ['an object', `({ b: 1, a: 2 })`],
   ['an object with a message', `({ message: 'sorry' })`],
@@ -63,7 +63,7 @@ export const thrownCases: [of: string, thrown: string][] = [
   ['an object with only a name', `({ name: 'Odd' })`],
   ['an object with many keys', `Object.fromEntries(Array.from({ length: 30 }, (_, at) => ['key' + at, at]))`],
   ['an object with an error in it', `({ status: 1, problem: new Error('within') })`],
-  ['an object of a class', `new (class Odd { x = 1 })()`],
+  ['an instance of a class', `new (class Odd { x = 1 })()`],
   ['an object without a prototype', `Object.create(null)`],
   ['an empty object', `({})`],
   ['a list', `[1, 2]`],
@@ -71,42 +71,42 @@ export const thrownCases: [of: string, thrown: string][] = [
 ];
 
 const at = 'https://shop.example/assets/app.js';
-/** Stacks as browsers write them. */
+/** Stacks in the formats of different browsers. */
 export const stackCases: [of: string, stack: string][] = [
   [
     'Chrome',
     `TypeError: x is not a function\n    at inner (${at}:1:2345)\n    at Cart.add [as onClick] (${at}:2:3)\n    at new Cart (${at}:3:4)\n    at async load (${at}:4:5)\n    at async ${at}:5:6\n    at ${at}:6:7\n    at Array.map (<anonymous>)\n    at <anonymous>:1:1\n    at Object.<anonymous> (${at}:8:9)`,
   ],
   [
-    'Chrome, eval',
+    'Chrome with eval',
     `Error: e\n    at eval (eval at run (${at}:21:17), <anonymous>:1:1)\n    at run (${at}:21:17)\n    at Function.call (native)`,
   ],
   [
-    'Chrome, other schemes',
+    'Chrome with other schemes',
     `Error: e\n    at a (chrome-extension://abcdef/content.js:1:2)\n    at b (blob:https://shop.example/1234:3:4)\n    at c (webpack-internal:///./src/x.js:5:6)\n    at d (file:///C:/x/y.js:7:8)\n    at e (webpack:///./src/app.tsx?:10:11)\n    at f (node:internal/x:1:1)`,
   ],
   [
-    'Chrome, paths with brackets',
+    'Chrome with parentheses in paths',
     `Error: e\n    at page (https://shop.example/_next/static/app/(shop)/[id]/page.js:1:2)`,
   ],
   [
     'Firefox',
     `inner@${at}:1:2345\nCart.prototype.add@${at}:2:3\n@${at}:3:4\nasync*load@${at}:4:5\nsetTimeout handler*start@${at}:5:6\n`,
   ],
-  ['Firefox, eval', `f@${at} line 21 > eval:1:1\nrun@${at}:21:17\n`],
-  ['Firefox, of an extension', `content@moz-extension://1234/content.js:1:2\n`],
+  ['Firefox with eval', `f@${at} line 21 > eval:1:1\nrun@${at}:21:17\n`],
+  ['Firefox in an extension', `content@moz-extension://1234/content.js:1:2\n`],
   [
     'Safari',
     `inner@${at}:1:2345\nadd@${at}:2:3\n${at}:3:4\nmap@[native code]\nglobal code@${at}:5:6\nmodule code@${at}:7:8`,
   ],
-  ['Safari, of an extension', `f@safari-web-extension://1234/content.js:1:2\n`],
+  ['Safari in an extension', `f@safari-web-extension://1234/content.js:1:2\n`],
   [
-    'React, in development',
+    'React in development',
     `\n    at Broken (${at}:10:11)\n    at div\n    at Suspense\n    at Layout (${at}:20:21)\n    at main`,
   ],
-  ['React, in Firefox', `Broken@${at}:10:11\ndiv\nLayout@${at}:20:21\n`],
+  ['React in Firefox', `Broken@${at}:10:11\ndiv\nLayout@${at}:20:21\n`],
   [
-    'very deep',
+    '80 frames',
     `Error: deep\n${Array.from({ length: 80 }, (_, line) => `    at f${line} (${at}:${line + 1}:1)`).join('\n')}`,
   ],
   ['a very long line', `Error: long\n    at f (https://x.example/${'x'.repeat(2000)}.js:1:2)\n    at g (${at}:1:2)`],

@@ -4,7 +4,7 @@ import type { DrivenBrowser, Tab } from '@millrace/testing/other-browsers/tab';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 
-/** All other tests run in Chromium: what browsers may do differently is done in Firefox too, by one visitor after the other. */
+/** Runs in Firefox what browsers may do differently, in one browser for all tests. All other tests run in Chromium. */
 let firefox: DrivenBrowser;
 let ingest: ScriptedIngest;
 let site: TestServer;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => firefox?.close());
 beforeEach(async () => {
-  // A site of each test's own: what is stored belongs to its address.
+  // A separate site for each test, because storage belongs to the address of the site.
   const body =
     '<main class="shelf"><a href="#more">More</a><button data-attr="buy" class="b a">Buy <span>rye</span></button></main>';
   [ingest, site] = await Promise.all([startScriptedIngest(), startSite({ body })]);
@@ -46,7 +46,7 @@ const received = (name: string, count = 1) =>
 const kept = (where: Tab) =>
   where.run<string[]>(`return Object.keys(localStorage).filter((name) => name.includes('_queue_'))`);
 
-test('events go out packed, with what is known of browser and page, and nothing stays behind', async () => {
+test('events are sent compressed, with properties of browser and page, and then leave the queue', async () => {
   const uuid = await tab.run(`return posthog.capture('order placed', { total: 42 }, { send_instantly: true }).uuid`);
   const [event] = await received('order placed');
   expect(event).toMatchObject({
@@ -61,7 +61,7 @@ test('events go out packed, with what is known of browser and page, and nothing 
   await eventually(async () => expect(await kept(tab)).toEqual([]));
 });
 
-test('flags are asked for, told and remembered', async () => {
+test('flags are requested, reported to listeners, and stored for the next page', async () => {
   const flag = await tab.run(`return new Promise((resolve) => {
     posthog.onFeatureFlags(() => resolve(posthog.getFeatureFlag('price-test')));
   })`);
@@ -73,7 +73,7 @@ test('flags are asked for, told and remembered', async () => {
   expect(await tab.run(`return posthog.getFeatureFlag('price-test')`)).toBe('blue');
 });
 
-test('a click is captured with its chain, and a link of the page is one that leads nowhere else', async () => {
+test('a click is captured with its chain of elements, and a link in the page is not external', async () => {
   await eventually(async () => {
     await tab.click('button');
     expect(ingest.events('$autocapture')).not.toEqual([]);
@@ -91,7 +91,7 @@ test('a click is captured with its chain, and a link of the page is one that lea
   expect(link.properties).not.toHaveProperty('$external_click_url');
 });
 
-test('what waits leaves with the page by beacon, and lies in storage until the next page has sent it', async () => {
+test('queued events are sent by beacon when the page is left, and once more by the next page', async () => {
   await received('$pageview');
   const copies = (uuid: string) => ingest.events('last words').filter((event) => event.uuid === uuid).length;
   async function comeBack(): Promise<void> {
@@ -102,12 +102,12 @@ test('what waits leaves with the page by beacon, and lies in storage until the n
   const leaves = () => ingest.events('$pageleave').length;
   const uuid = await eventually(async () => {
     const before = leaves();
-    // No timer fires before the page goes, however slow the browser is.
+    // No timer runs before the page is left, however slow the browser is.
     const captured = await tab.run<string>(`setTimeout = () => 0; return posthog.capture('last words').uuid`);
     await tab.goto('about:blank');
     const hasArrived = () => copies(captured) > 0 && leaves() > before;
     if (await eventually(hasArrived, { timeoutMs: 5000 }).catch(() => false)) return captured;
-    // A busy Firefox takes a beacon now and then and does not send it.
+    // A busy Firefox sometimes accepts a beacon without sending it.
     await comeBack();
     await eventually(async () => expect(await kept(tab)).toEqual([]));
     return false;
@@ -118,9 +118,9 @@ test('what waits leaves with the page by beacon, and lies in storage until the n
   await eventually(async () => expect(await kept(tab)).toEqual([]));
 });
 
-test('tabs share the visitor: what one does, the other knows', async () => {
+test('tabs share the visitor: each tab sees the changes of the other', async () => {
   const other = await open();
-  // When flags come, they are stored.
+  // Received flags are stored.
   for (const one of [tab, other]) await eventually(() => one.run('return posthog.featureFlags.hasLoadedFlags'));
   await tab.run(`posthog.register({ shop: 'north' }); posthog.identify('ada')`);
   await eventually(() => other.run(`return localStorage.getItem('ph_phc_test_posthog').includes('"ada"')`));

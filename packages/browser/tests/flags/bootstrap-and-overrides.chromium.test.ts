@@ -26,14 +26,14 @@ const neverAnswered = () => {
 };
 
 describe('bootstrapped flags', () => {
-  it('may be null, as a server says that it knows none', async () => {
+  it('may be null', async () => {
     const nothing = { distinctID: null, featureFlags: null, featureFlagPayloads: null, sessionID: null };
     const page = await shop.enter({ bootstrap: nothing });
     await flagsLoaded(page);
     expect(await variants(page)).toEqual({ 'beta-nav': true, 'price-test': 'blue' });
   });
 
-  it.each(['ours', 'reference'] as const)('are known at once to %s, those that are off too', async (library) => {
+  it.each(['ours', 'reference'] as const)('are known at once to %s, including disabled flags', async (library) => {
     neverAnswered();
     const page = await shop.enter({ bootstrap }, { library });
     const known = await page.evaluate(() => {
@@ -60,7 +60,7 @@ describe('bootstrapped flags', () => {
       $feature_flag_bootstrapped_response: 'green',
       $used_bootstrap_value: true,
     });
-    // PostHog leaves payloads out that are not text.
+    // posthog-js omits payloads that are not texts.
     if (library === 'ours') {
       expect(called[1]?.properties).toMatchObject({
         $feature_flag_payload: { color: 'green' },
@@ -70,7 +70,7 @@ describe('bootstrapped flags', () => {
     await page.context().close();
   });
 
-  it('are replaced by those that are fetched, which happens at once', async () => {
+  it('are replaced by the flags that are requested at once', async () => {
     const page = await shop.enter({ bootstrap });
     await eventually(async () => expect(await variants(page)).toEqual({ 'beta-nav': true, 'price-test': 'blue' }));
     await page.evaluate(() => void window.posthog.getFeatureFlag('price-test'));
@@ -82,7 +82,7 @@ describe('bootstrapped flags', () => {
     });
   });
 
-  it('hold when none can be fetched, before those of the last visit', async () => {
+  it('are used if the request fails, rather than the flags of the last visit', async () => {
     const first = await shop.enter();
     await flagsLoaded(first);
     const { after, release } = hold();
@@ -98,14 +98,14 @@ describe('bootstrapped flags', () => {
     expect(await variants(page)).toEqual(bootstrap.featureFlags);
   });
 
-  it('are not those of the next visitor', async () => {
+  it('do not apply after reset', async () => {
     shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { status: 500, body: {} } : undefined));
     const page = await shop.enter({ bootstrap });
     await page.evaluate(() => window.posthog.reset());
     expect(await variants(page)).toEqual({});
   });
 
-  it('may be given with reset', async () => {
+  it('may be passed to reset', async () => {
     neverAnswered();
     const page = await shop.enter({ bootstrap });
     await page.evaluate(() => window.posthog.reset({ bootstrap: { featureFlags: { other: true } } }));
@@ -118,10 +118,10 @@ describe('overrides', () => {
   it.each<[string, unknown, unknown]>([
     ['values', { flags: { 'beta-nav': false, mine: 'x' } }, { 'beta-nav': false, 'price-test': 'blue', mine: 'x' }],
     ['names', { flags: ['mine'] }, { 'beta-nav': true, 'price-test': 'blue', mine: true }],
-    ['names alone', ['mine'], { 'beta-nav': true, 'price-test': 'blue', mine: true }],
-    ['values alone', { mine: 'x' }, { 'beta-nav': true, 'price-test': 'blue', mine: 'x' }],
+    ['a plain list of names', ['mine'], { 'beta-nav': true, 'price-test': 'blue', mine: true }],
+    ['a plain object of values', { mine: 'x' }, { 'beta-nav': true, 'price-test': 'blue', mine: 'x' }],
     ['payloads', { payloads: { 'beta-nav': { a: 1 } } }, { 'beta-nav': true, 'price-test': 'blue' }],
-  ])('may be %s, and are taken back by false', async (_what, overrides, expected) => {
+  ])('may be %s, and are removed by false', async (_what, overrides, expected) => {
     const page = await shop.enter();
     await flagsLoaded(page);
     await page.evaluate((given) => {
@@ -145,8 +145,8 @@ describe('overrides', () => {
 
 describe('updateFlags', () => {
   it.each([
-    ['replaces what was known', undefined, { 'beta-nav': 'new' }],
-    ['or is added to it', { merge: true }, { 'beta-nav': 'new', 'price-test': 'blue' }],
+    ['replaces the known flags', undefined, { 'beta-nav': 'new' }],
+    ['adds to the known flags with the option merge', { merge: true }, { 'beta-nav': 'new', 'price-test': 'blue' }],
   ])('%s', async (_what, options, expected) => {
     const page = await shop.enter();
     await flagsLoaded(page);

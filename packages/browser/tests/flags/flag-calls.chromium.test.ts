@@ -20,12 +20,12 @@ afterAll(() => shop.stop());
 const calls = (events: ReceivedEvent[]) =>
   events.map(({ properties }) => [properties.$feature_flag, properties.$feature_flag_response]);
 
-/** Everything that has to do with flags. */
+/** Selects the properties that concern flags. */
 const ofFlags = ({ properties }: ReceivedEvent) =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => /flag|^\$feature\/|bootstrap/.test(name)));
 
-describe.each(['ours', 'reference'] as const)('$feature_flag_called of %s', (library) => {
-  it('is captured once for each flag and value, in all pages of a visitor', async () => {
+describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s', (library) => {
+  it('is captured once for each flag and value on all pages of a visitor', async () => {
     const page = await shop.enter({}, { library });
     await flagsLoaded(page);
     await page.evaluate(() => {
@@ -59,7 +59,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called of %s', (lib
     expect(calls(shop.ingest.events('$feature_flag_called'))).toEqual(expected);
   });
 
-  it('is captured anew for another person', async () => {
+  it('is captured again for another person', async () => {
     const page = await shop.enter({}, { library });
     await flagsLoaded(page);
     await page.evaluate(() => {
@@ -71,7 +71,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called of %s', (lib
     expect(called.map(({ properties }) => properties.distinct_id === 'user-7')).toEqual([false, true]);
   });
 
-  it('is captured when the visitor agrees to it, of what was read before', async () => {
+  it('is captured for earlier reads when consent is given', async () => {
     const page = await shop.enter({ opt_out_capturing_by_default: true }, { library });
     await flagsLoaded(page);
     await page.evaluate(() => {
@@ -82,7 +82,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called of %s', (lib
   });
 });
 
-it('has the properties that those of PostHog have, on itself and on other events, for the same answers', async () => {
+it('flags add the same properties to events as in posthog-js', async () => {
   const seen: Record<string, unknown> = {};
   for (const library of ['ours', 'reference'] as const) {
     shop.ingest.clear();
@@ -123,7 +123,7 @@ it('has the properties that those of PostHog have, on itself and on other events
   });
 });
 
-it('remembers flags as PostHog does, so that a site that switches keeps them', async () => {
+it('flags are stored as in posthog-js, so that a site that switches keeps them', async () => {
   const stored = async (library: Library) => {
     const page = await shop.enter({}, { library });
     await flagsLoaded(page);
@@ -142,7 +142,7 @@ it('remembers flags as PostHog does, so that a site that switches keeps them', a
   await eventually(async () => {
     const of = await reference();
     expect(of).toMatchObject({ $override_feature_flags: { mine: true }, $stored_person_properties: { plan: 'pro' } });
-    // It is false unless the service says otherwise, which Millrace does not.
+    // It is false unless the service says otherwise, and Millrace never does.
     expect({ ...(await ours()), $minimal_flag_called_events: false }).toEqual(of);
   });
 

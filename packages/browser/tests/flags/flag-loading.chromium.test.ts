@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterAll(() => shop.stop());
 
-/** Answers requests for flags one after the other; the last answer holds for all that follow. */
+/** Answers the requests for flags with the given responses in order. The last one is repeated. */
 function answerFlags(...answers: (ScriptedAnswer | undefined)[]): void {
   let asked = 0;
   shop.ingest.answerBy(({ path }: ReceivedRequest) => {
@@ -44,20 +44,20 @@ const values = { 'beta-nav': true, 'price-test': 'blue' };
 const active = ['beta-nav', 'price-test'];
 const detail = (key: string, enabled: boolean, more = {}) => ({ key, enabled, variant: null, ...more });
 
-it('tells listeners of flags when they have come, and later ones at once', async () => {
+it('calls listeners when flags arrive, and later listeners at once', async () => {
   const page = await shop.enter({}, { before: listen });
   expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   await page.evaluate(listen);
   expect((await heard(page, 2))[1]).toEqual([active, values]);
 });
 
-it('takes them from where a proxy sends the question: to the path without its slash, say', async () => {
+it('follows a redirect, for example from a proxy that removes the slash of the path', async () => {
   answerFlags({ status: 308, headers: { location: '/flags?v=2' } });
   const page = await shop.enter({}, { before: listen });
   expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
 });
 
-it('tells nobody who has unsubscribed, and everybody else although one throws', async () => {
+it('calls the other listeners if one throws, and none that was removed', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);
   await page.evaluate(() => {
@@ -73,7 +73,7 @@ it('tells nobody who has unsubscribed, and everybody else although one throws', 
   expect(await heard(page, 1)).toEqual(['here']);
 });
 
-it('answers from the last visit until flags have come, except where fresh ones are wanted', async () => {
+it('returns the flags of the last visit until flags arrive, unless `fresh` is set', async () => {
   const first = await shop.enter();
   await flagsLoaded(first);
   const { after, release } = hold();
@@ -98,11 +98,11 @@ it('answers from the last visit until flags have come, except where fresh ones a
 });
 
 it.each([
-  ['an error', { status: 500, body: {} }, 'api_error_500'],
-  ['a refusal', { status: 401, body: { detail: 'no' } }, 'api_error_401'],
-  ['no answer', { isDropped: true }, 'connection_error'],
-  ['no answer in time', hold(), 'timeout'],
-])('keeps what it knows after %s, and says so', async (_what, answer, error) => {
+  ['status 500', { status: 500, body: {} }, 'api_error_500'],
+  ['status 401', { status: 401, body: { detail: 'no' } }, 'api_error_401'],
+  ['a dropped connection', { isDropped: true }, 'connection_error'],
+  ['a timeout', hold(), 'timeout'],
+])('keeps the known flags after %s and reports the error', async (_what, answer, error) => {
   const page = await shop.enter();
   await flagsLoaded(page);
   answerFlags(answer);
@@ -118,7 +118,7 @@ it.each([
   expect(called?.properties).toMatchObject({ $feature_flag_response: 'blue', $feature_flag_error: error });
 });
 
-it('tells of a failure when nothing was known', async () => {
+it('reports an error if no flags are known', async () => {
   answerFlags({ status: 500, body: {} });
   const page = await shop.enter({}, { before: listen });
   expect(await heard(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
@@ -127,28 +127,28 @@ it('tells of a failure when nothing was known', async () => {
   expect(called?.properties).toMatchObject({ $feature_flag_error: 'api_error_500,flag_missing' });
 });
 
-it.each([502, 504])('asks once more after %d', async (status) => {
+it.each([502, 504])('repeats the request once after %d', async (status) => {
   answerFlags({ status }, undefined);
   const page = await shop.enter({}, { before: listen });
   expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   expect(shop.questions()).toHaveLength(2);
 });
 
-it('asks no third time', async () => {
+it('does not send a third request', async () => {
   answerFlags({ status: 502 });
   const page = await shop.enter({}, { before: listen });
   expect(await heard(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
   expect(shop.questions()).toHaveLength(2);
 });
 
-it('does not ask again after another error', async () => {
+it('does not repeat the request after another status', async () => {
   answerFlags({ status: 503 });
   const page = await shop.enter({}, { before: listen });
   await heard(page, 1);
   expect(shop.questions()).toHaveLength(1);
 });
 
-it('keeps what it knew of flags that could not be evaluated', async () => {
+it('keeps the known value of flags that could not be evaluated', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);
   const flags = {
@@ -167,13 +167,13 @@ it('keeps what it knew of flags that could not be evaluated', async () => {
   expect(called?.properties).toMatchObject({ $feature_flag_error: 'errors_while_computing_flags' });
 });
 
-it('keeps flags and says nothing when the environment may ask for no more', async () => {
+it('keeps the flags and does not call listeners if the quota of requests is used up', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);
   await page.evaluate(listen);
   answerFlags({ body: { flags: {}, errorsWhileComputingFlags: false, quotaLimited: ['feature_flags'] } }, undefined);
   await page.evaluate(reload);
-  // Kept before listeners would be told.
+  // The flags are stored before listeners would be called.
   await page.waitForFunction(() => localStorage.getItem('ph_phc_test_posthog')?.includes('quota_limited'));
   expect(await page.evaluate(() => window.heard.length)).toBe(1);
   expect(await read(page, 'price-test')).toBe('blue');
@@ -182,8 +182,8 @@ it('keeps flags and says nothing when the environment may ask for no more', asyn
 });
 
 it.each([
-  ['forgets all flags when there are none', { flags: {} }, [[], {}, { errorsLoading: false }]],
-  ['keeps all flags when nothing is said of them', {}, [active, values, { errorsLoading: false }]],
+  ['removes all flags if the response has an empty object of flags', { flags: {} }, [[], {}, { errorsLoading: false }]],
+  ['keeps all flags if the response has no field for flags', {}, [active, values, { errorsLoading: false }]],
 ])('%s', async (_what, body, expected) => {
   const page = await shop.enter();
   await flagsLoaded(page);
@@ -193,7 +193,7 @@ it.each([
   expect((await heard(page, 2))[1]).toEqual(expected);
 });
 
-it('makes one request of the reloads of one moment, and one more of those while it is under way', async () => {
+it('sends one request for simultaneous reloads, and one more for all reloads during a request', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);
   const { after, release } = hold();
@@ -214,11 +214,11 @@ it('makes one request of the reloads of one moment, and one more of those while 
 });
 
 it.each([
-  ['flags are switched off', { advanced_disable_feature_flags: true }, {}, 0],
-  ['everything but events is switched off', { advanced_disable_flags: true }, {}, 0],
-  ['the environment has none', {}, { hasFeatureFlags: false }, 0],
-  ['the first load is switched off', { advanced_disable_feature_flags_on_first_load: true }, {}, 1],
-])('asks for no flags at first when %s', async (_what, options, config, questionsAfterReload) => {
+  ['flags are disabled', { advanced_disable_feature_flags: true }, {}, 0],
+  ['everything except events is disabled', { advanced_disable_flags: true }, {}, 0],
+  ['the environment has no flags', {}, { hasFeatureFlags: false }, 0],
+  ['the first load is disabled', { advanced_disable_feature_flags_on_first_load: true }, {}, 1],
+])('does not request flags at first if %s', async (_what, options, config, questionsAfterReload) => {
   shop.ingest.config = config;
   const page = await shop.enter(options);
   if (!('advanced_disable_flags' in options)) await settingsKnown(page);
@@ -232,14 +232,14 @@ it.each([
   }
 });
 
-it('loads flags although the settings cannot be had', async () => {
+it('loads flags if the request for settings fails', async () => {
   shop.ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { status: 500, body: {} } : undefined));
   const page = await shop.enter();
   await flagsLoaded(page);
   expect(await read(page, 'price-test')).toBe('blue');
 });
 
-it('asks again and again while the page is seen', async () => {
+it('requests flags regularly while the page is visible', async () => {
   const visitor = await shop.browser.newContext();
   await visitor.clock.install();
   const page = await shop.enter({}, { visitor });
@@ -262,7 +262,7 @@ it('asks again and again while the page is seen', async () => {
   await eventually(() => expect(shop.questions()).toHaveLength(4));
 });
 
-it.each([Number.POSITIVE_INFINITY, 2 ** 32])('takes %p ms for a very long time', async (ms) => {
+it.each([Number.POSITIVE_INFINITY, 2 ** 32])('treats an interval of %p ms as very long', async (ms) => {
   const page = await shop.enter({ remote_config_refresh_interval_ms: ms, feature_flag_request_timeout_ms: ms });
   await flagsLoaded(page);
   expect(await read(page, 'price-test')).toBe('blue');
@@ -271,7 +271,7 @@ it.each([Number.POSITIVE_INFINITY, 2 ** 32])('takes %p ms for a very long time',
   expect(shop.questions()).toHaveLength(1);
 });
 
-it('does not take the flags of another visitor for those of this one', async () => {
+it('ignores the flags of an earlier visitor that arrive late', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);
   const { after, release } = hold();
@@ -291,8 +291,8 @@ it('does not take the flags of another visitor for those of this one', async () 
 });
 
 it.each<[what: string, act: () => void]>([
-  ['the same identify', () => window.posthog.identify('user-7', { plan: 'pro' })],
-  ['the same group', () => window.posthog.group('company', 'acme', { name: 'Acme' })],
+  ['the same identify call', () => window.posthog.identify('user-7', { plan: 'pro' })],
+  ['the same group call', () => window.posthog.group('company', 'acme', { name: 'Acme' })],
   [
     'both',
     () => {
@@ -300,7 +300,7 @@ it.each<[what: string, act: () => void]>([
       window.posthog.group('company', 'acme', { name: 'Acme' });
     },
   ],
-])('asks once on a page that says what is known already, when its flags are there: %s', async (_what, act) => {
+])('does not request flags again on the next page for calls that change nothing: %s', async (_what, act) => {
   const first = await shop.enter();
   await first.evaluate(() => {
     window.posthog.identify('user-7', { plan: 'pro' });
@@ -322,7 +322,7 @@ it.each<[what: string, act: () => void]>([
   await eventually(() => expect(shop.questions()).toHaveLength(1));
 });
 
-it('loads the flags of who the visitor became in another tab', async () => {
+it('loads the flags of the visitor that another tab identified', async () => {
   const page = await shop.enter();
   const other = await shop.enter({}, { visitor: page.context() });
   await Promise.all([flagsLoaded(page), flagsLoaded(other)]);
@@ -331,7 +331,7 @@ it('loads the flags of who the visitor became in another tab', async () => {
   shop.ingest.flags = { 'for-ada': true };
   await other.evaluate(() => window.posthog.identify('ada'));
   expect((await heard(page, 2))[1]).toEqual([['for-ada'], { 'for-ada': true }, { errorsLoading: false }]);
-  // The other tab's own question may come after this one's.
+  // The other tab may send its request after this one.
   await eventually(() => expect(shop.questions().map(({ distinct_id }) => distinct_id)).toEqual(['ada', 'ada']));
   shop.ingest.flags = { 'for-anybody': true };
   await other.evaluate(() => window.posthog.reset());

@@ -9,30 +9,36 @@ beforeAll(async () => {
 
 afterAll(() => shop.stop());
 
-/** What is done on the page, one step after the other; after each the flags are asked for once. */
+/** The steps on the page. Each one causes one request for flags. */
 const steps: [string, () => void][] = [
-  ['a person identifies', () => window.posthog.identify('user-7', { email: 'u7@example.test' }, { first: 'a' })],
-  ['the same person again, with more', () => window.posthog.identify('user-7', { plan: 'pro' })],
-  ['a group with properties', () => window.posthog.group('company', 'acme', { name: 'Acme' })],
-  ['another group of that type', () => window.posthog.group('company', 'umbrella')],
-  ['a property of a person', () => window.posthog.setPersonProperties({ color: 'red' }, { first: 'b' })],
-  ['one for flags only', () => window.posthog.setPersonPropertiesForFlags({ team: 'x' })],
-  ['one of a group for flags only', () => window.posthog.setGroupPropertiesForFlags({ company: { size: 5 } })],
-  ['one of an event', () => void window.posthog.capture('bought', {}, { $set: { orders: 1 } })],
-  ['one in the properties of an event', () => void window.posthog.capture('bought', { $set: { orders: 2 } })],
-  ['one less', () => window.posthog.unsetPersonProperties(['color'])],
-  ['no properties of a person', () => window.posthog.resetPersonPropertiesForFlags()],
+  ['a person is identified', () => window.posthog.identify('user-7', { email: 'u7@example.test' }, { first: 'a' })],
   [
-    'no properties of groups',
+    'the same person is identified again with another property',
+    () => window.posthog.identify('user-7', { plan: 'pro' }),
+  ],
+  ['a group with properties', () => window.posthog.group('company', 'acme', { name: 'Acme' })],
+  ['another group of the same type', () => window.posthog.group('company', 'umbrella')],
+  ['a person property', () => window.posthog.setPersonProperties({ color: 'red' }, { first: 'b' })],
+  ['a person property for flags only', () => window.posthog.setPersonPropertiesForFlags({ team: 'x' })],
+  ['a group property for flags only', () => window.posthog.setGroupPropertiesForFlags({ company: { size: 5 } })],
+  ['a person property set by an event', () => void window.posthog.capture('bought', {}, { $set: { orders: 1 } })],
+  [
+    'a person property in the properties of an event',
+    () => void window.posthog.capture('bought', { $set: { orders: 2 } }),
+  ],
+  ['a removed person property', () => window.posthog.unsetPersonProperties(['color'])],
+  ['a reset of the person properties for flags', () => window.posthog.resetPersonPropertiesForFlags()],
+  [
+    'a reset of the group properties for flags',
     () => {
       window.posthog.resetGroupPropertiesForFlags();
       window.posthog.reloadFeatureFlags();
     },
   ],
-  ['no groups', () => window.posthog.resetGroups()],
+  ['a reset of the groups', () => window.posthog.resetGroups()],
 ];
 
-/** The bodies, ids by the order in which they were first seen. */
+/** The bodies of the requests. Ids are replaced by their number in order of first use. */
 async function questionsOf(library: Library): Promise<unknown[]> {
   await shop.empty();
   const visitor = await shop.browser.newContext();
@@ -45,7 +51,7 @@ async function questionsOf(library: Library): Promise<unknown[]> {
   for (const [at, [, step]] of steps.entries()) {
     await page.evaluate(step);
     await eventually(() => expect(shop.questions().length).toBeGreaterThanOrEqual(at + 2));
-    // Another question must not be merged with one that is under way, nor with one that is about to be asked.
+    // The next request must not be merged with one that is running or waiting.
     await eventually(() => expect(answers).toBe(shop.questions().length));
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 60)));
   }
@@ -64,13 +70,13 @@ async function questionsOf(library: Library): Promise<unknown[]> {
   }));
 }
 
-/** The two libraries are on pages of their own, and have versions of their own. */
+/** Removes the values that differ because each library has its own page and version. */
 function withoutAddress(properties: object): object {
   const { $initial_current_url, $initial_pathname, $lib_version, ...rest } = properties as Record<string, unknown>;
   return { ...rest, types: [$initial_current_url, $initial_pathname, $lib_version].map((value) => typeof value) };
 }
 
-it('are those of PostHog, after the same calls', async () => {
+it('the requests for flags equal those of posthog-js after the same calls', async () => {
   const reference = await questionsOf('reference');
   const ours = await questionsOf('ours');
   for (const [at, question] of reference.entries()) {
@@ -91,7 +97,7 @@ it('are those of PostHog, after the same calls', async () => {
   });
 });
 
-it('go to the host of flags where there is one', async () => {
+it('the requests for flags go to flags_api_host if it is set', async () => {
   const page = await shop.enter({ flags_api_host: `${shop.ingest.url}/flags-host/` });
   await eventually(() => expect(shop.ingest.requests.map(({ path }) => path)).toContain('/flags-host/flags/'));
   await page.close();

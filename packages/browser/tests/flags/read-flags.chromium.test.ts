@@ -19,32 +19,36 @@ beforeAll(async () => {
 afterAll(() => shop.stop());
 
 const rows: [string, () => unknown, unknown][] = [
-  ['a flag that is on', () => window.posthog.getFeatureFlag('beta-nav'), true],
+  ['an enabled flag', () => window.posthog.getFeatureFlag('beta-nav'), true],
   ['a variant', () => window.posthog.getFeatureFlag('price-test'), 'blue'],
-  ['a flag that is off', () => window.posthog.getFeatureFlag('off-flag'), false],
-  ['a flag that nobody knows', () => window.posthog.getFeatureFlag('nope'), undefined],
-  ['whether a flag is on', () => window.posthog.isFeatureEnabled('beta-nav'), true],
-  ['whether a flag with variants is on', () => window.posthog.isFeatureEnabled('price-test'), true],
-  ['whether a flag is off', () => window.posthog.isFeatureEnabled('off-flag', { defaultValue: true }), false],
-  ['whether an unknown flag is on', () => window.posthog.isFeatureEnabled('nope'), undefined],
-  ['an unknown flag by default', () => window.posthog.isFeatureEnabled('nope', { defaultValue: true }), true],
+  ['a disabled flag', () => window.posthog.getFeatureFlag('off-flag'), false],
+  ['an unknown flag', () => window.posthog.getFeatureFlag('nope'), undefined],
+  ['if a flag is enabled', () => window.posthog.isFeatureEnabled('beta-nav'), true],
+  ['if a flag with variants is enabled', () => window.posthog.isFeatureEnabled('price-test'), true],
+  ['if a disabled flag is enabled', () => window.posthog.isFeatureEnabled('off-flag', { defaultValue: true }), false],
+  ['if an unknown flag is enabled', () => window.posthog.isFeatureEnabled('nope'), undefined],
+  [
+    'if an unknown flag is enabled, with a default',
+    () => window.posthog.isFeatureEnabled('nope', { defaultValue: true }),
+    true,
+  ],
   ['a payload', () => window.posthog.getFeatureFlagPayload('price-test'), { color: 'blue' }],
   ['a payload that is not JSON', () => window.posthog.getFeatureFlagPayload('odd'), 'not JSON'],
-  ['no payload', () => window.posthog.getFeatureFlagPayload('beta-nav'), undefined],
+  ['a missing payload', () => window.posthog.getFeatureFlagPayload('beta-nav'), undefined],
   ['the payload of an unknown flag', () => window.posthog.getFeatureFlagPayload('nope'), undefined],
   [
-    'all of a variant',
+    'the complete result of a variant',
     () => window.posthog.getFeatureFlagResult('price-test'),
     { key: 'price-test', enabled: true, variant: 'blue', payload: { color: 'blue' } },
   ],
   [
-    'all of a flag that is off',
+    'the complete result of a disabled flag',
     () => window.posthog.getFeatureFlagResult('off-flag'),
     { key: 'off-flag', enabled: false, variant: undefined, payload: undefined },
   ],
-  ['all of an unknown flag', () => window.posthog.getFeatureFlagResult('nope'), undefined],
+  ['the complete result of an unknown flag', () => window.posthog.getFeatureFlagResult('nope'), undefined],
   ['a fresh value', () => window.posthog.getFeatureFlag('price-test', { fresh: true }), 'blue'],
-  ['whether flags are known', () => window.posthog.featureFlags.hasLoadedFlags, true],
+  ['if flags have been loaded', () => window.posthog.featureFlags.hasLoadedFlags, true],
   ['all names', () => window.posthog.featureFlags.getFlags(), ['beta-nav', 'price-test', 'off-flag', 'odd']],
   [
     'all values',
@@ -53,17 +57,20 @@ const rows: [string, () => unknown, unknown][] = [
   ],
 ];
 
-it.each(rows)('reads %s', async (_what, read, value) => {
+it.each(rows)('returns the same as posthog-js for %s', async (_what, read, value) => {
   expect(await pages.get('ours')?.evaluate(read)).toEqual(value);
   expect(await pages.get('reference')?.evaluate(read)).toEqual(value);
 });
 
-it.each(['constructor', '__proto__', 'toString'])('knows no flag %p that nobody made', async (key) => {
-  const read = (name: string) => [window.posthog.getFeatureFlag(name), window.posthog.getFeatureFlagPayload(name)];
-  expect(await pages.get('ours')?.evaluate(read, key)).toEqual([undefined, undefined]);
-});
+it.each(['constructor', '__proto__', 'toString'])(
+  'does not return a property of all objects for the flag %p',
+  async (key) => {
+    const read = (name: string) => [window.posthog.getFeatureFlag(name), window.posthog.getFeatureFlagPayload(name)];
+    expect(await pages.get('ours')?.evaluate(read, key)).toEqual([undefined, undefined]);
+  },
+);
 
-it('answers undefined and captures nothing before any flags are known', async () => {
+it('returns undefined and captures nothing before any flags are known', async () => {
   await shop.empty();
   shop.ingest.answerBy(({ path }) => (path === '/flags/' ? hold() : undefined));
   const page = await shop.enter();

@@ -24,7 +24,8 @@ describe('page views', () => {
     visitor = await browser.newContext({ viewport: { width: 800, height: 600 } });
   });
   beforeEach(() => {
-    // What an earlier page sends when it is closed may come late. And who the visitor is, each token knows by itself.
+    // A separate token for each test, because an earlier page may send events late when it is closed, and because each
+    // token has its own visitor.
     token = nextToken();
   });
   afterEach(() => Promise.all(visitor.pages().map((page) => page.close())));
@@ -34,7 +35,7 @@ describe('page views', () => {
     await ingest?.stop();
   });
 
-  test('one is captured after init, with the title, and its uuid is the page view of what follows', async () => {
+  test('are captured once after init, with the title, and their uuid is the $pageview_id of later events', async () => {
     const page = await open('/shop?a=1');
     const [view] = await received('$pageview');
     expect(view?.properties).toMatchObject({ title: 'Shop', $pathname: '/shop', $pageview_id: view?.uuid });
@@ -48,13 +49,13 @@ describe('page views', () => {
     expect(events('$pageview')).toHaveLength(1);
   });
 
-  test('what is done in the same task as init comes first', async () => {
+  test('come after what is done in the same task as init', async () => {
     await open('/shop', {}, `posthog.identify('somebody')`);
     const [view] = await received('$pageview');
     expect(view?.properties.distinct_id).toBe('somebody');
   });
 
-  test('none is captured before the page is seen, prerendered say', async () => {
+  test('are captured when the page becomes visible, for example after prerendering', async () => {
     const page = await visitor.newPage();
     await page.addInitScript(() => {
       Object.defineProperty(document, 'visibilityState', {
@@ -83,7 +84,7 @@ describe('page views', () => {
     expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en/shop']);
   });
 
-  test('none is captured where it is not wanted, and a manual one counts as well', async () => {
+  test('are not captured if disabled, and then a manual one has the same properties', async () => {
     const page = await open('/shop', { capture_pageview: false });
     await page.evaluate(() => posthog.capture('$pageview', { own: 1 }, { send_instantly: true }));
     const [view] = await received('$pageview');
@@ -91,7 +92,7 @@ describe('page views', () => {
     expect(events('$pageview')).toHaveLength(1);
   });
 
-  test('one waits for consent', async () => {
+  test('are captured when consent is given', async () => {
     const page = await open('/shop', { opt_out_capturing_by_default: true });
     const optedInAt = await page.evaluate(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -107,7 +108,7 @@ describe('page views', () => {
     expect(more).toEqual([]);
   });
 
-  test('they and their ends say what PostHog says', async () => {
+  test('have the same properties as in posthog-js, as do page leaves', async () => {
     const comparison = await startComparison(browser);
     const { ours, reference } = await comparison.run({
       html: '<div style="height: 5000px"></div>',
@@ -132,7 +133,7 @@ describe('page views', () => {
     await comparison.stop();
   });
 
-  describe('of routes', () => {
+  describe('with history_change', () => {
     const routes: [string, string, object | null][] = [
       [
         'pushState',
@@ -145,7 +146,7 @@ describe('page views', () => {
         { $pathname: '/other', title: 'Shop', navigation_type: 'replaceState' },
       ],
       [
-        'an address of the whole',
+        'a complete address',
         `history.pushState(null, '', new URL('/whole', location.href))`,
         { $pathname: '/whole', navigation_type: 'pushState' },
       ],
@@ -155,11 +156,11 @@ describe('page views', () => {
         { $pathname: '/start', navigation_type: 'popstate' },
       ],
       ['another query', `history.pushState({}, '', '?q=2')`, null],
-      ['another part', `location.hash = 'part'; history.pushState({}, '', '#b')`, null],
+      ['another fragment', `location.hash = 'part'; history.pushState({}, '', '#b')`, null],
       ['no address', `history.pushState({ a: 1 }, '')`, null],
       ['the same path', `history.replaceState({}, '', '/start')`, null],
     ];
-    test.each(routes)('%s', async (_, change, expected) => {
+    test.each(routes)('the page view after a change of the address is correct: %s', async (_, change, expected) => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       const [first] = await received('$pageview');
       await page.evaluate(change);
@@ -175,7 +176,7 @@ describe('page views', () => {
       expect(end?.properties.$pageview_id).toBe(last?.uuid);
     });
 
-    test('several in one task are each on their own path', async () => {
+    test('several changes in one task have their own paths', async () => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       await received('$pageview');
       await page.evaluate(() => {
@@ -194,7 +195,7 @@ describe('page views', () => {
       ]);
     });
 
-    test('an application that goes elsewhere while it starts is seen once, where it went', async () => {
+    test('an application that changes its address at the start has one page view, with the new address', async () => {
       const page = await open('/', { capture_pageview: 'history_change' }, `history.replaceState(null, '', '/en')`);
       await received('$pageview');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
@@ -204,7 +205,7 @@ describe('page views', () => {
       expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en', '/en/cart']);
     });
 
-    test('what the application gets of the history stays as it was', async () => {
+    test('the functions of the history behave as before', async () => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       const thrown = await page.evaluate(() => {
         history.pushState({ a: 1 }, 'x', '/a');
@@ -218,7 +219,7 @@ describe('page views', () => {
       expect(thrown).toBe('{"a":1} SecurityError');
     });
 
-    test('none are captured where only page loads are', async () => {
+    test('changes of the address are not captured if only page loads should be', async () => {
       const page = await open('/start', { capture_pageview: true });
       await received('$pageview');
       await page.evaluate(() => history.pushState({}, '', '/next'));
@@ -227,8 +228,8 @@ describe('page views', () => {
     });
   });
 
-  describe('their end', () => {
-    test('a page leave is in the beacon, with how long and how far', async () => {
+  describe('$pageleave', () => {
+    test('is sent by beacon with duration and scroll depth', async () => {
       const page = await open('/long');
       const [view] = await received('$pageview');
       await page.evaluate(
@@ -264,7 +265,7 @@ describe('page views', () => {
       expect(left?.properties).not.toHaveProperty('title');
     });
 
-    test('a page that cannot be scrolled was read to its end', async () => {
+    test('has a scroll depth of 100 % if the page cannot be scrolled', async () => {
       const page = await open('/short');
       await received('$pageview');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
@@ -274,24 +275,24 @@ describe('page views', () => {
     });
 
     const wishes: [string, object, boolean][] = [
-      ['by itself', {}, true],
+      ['by default', {}, true],
       ['never', { capture_pageleave: false }, false],
-      ['with no page views', { capture_pageview: false }, false],
+      ['without page views', { capture_pageview: false }, false],
       ['always', { capture_pageview: false, capture_pageleave: true }, true],
-      ['with routes', { capture_pageview: 'history_change' }, true],
-      ['one by one', { request_batching: false }, true],
+      ['with history_change', { capture_pageview: 'history_change' }, true],
+      ['without batching', { request_batching: false }, true],
     ];
-    test.each(wishes)('is told %s', async (_, options, isTold) => {
+    test.each(wishes)('is captured or not as configured: %s', async (_, options, isTold) => {
       const page = await open('/shop', options);
       await page.evaluate(() => posthog.capture('queued'));
-      // Should the beacon be lost, the next page of the site sends what was in it.
+      // If the beacon is lost, the next page of the site sends its events.
       await init(page, '/next');
       await received('queued');
       if (isTold) expect((await received('$pageleave'))[0]?.properties.$pathname).toBe('/shop');
       else expect(events('$pageleave')).toHaveLength(0);
     });
 
-    test('is told once for each page that the browser keeps, and coming back is a view', async () => {
+    test('is captured once per visit to a page in the back/forward cache, and each return captures a $pageview', async () => {
       const page = await openKept(async () => {
         token = nextToken();
         const visit = await openPage(visitor, `${site.url}/kept`);
@@ -308,7 +309,7 @@ describe('page views', () => {
       expect(leaves.map(({ properties }) => properties.$prev_pageview_id)).toEqual(views.map(({ uuid }) => uuid));
     });
 
-    test('a new session knows of no page before', async () => {
+    test('does not refer to a page of an earlier session', async () => {
       const page = await open('/shop');
       await received('$pageview');
       await page.evaluate(() => {
@@ -340,7 +341,7 @@ describe('page views', () => {
 
   const nextToken = () => `phc_${Number(token.slice(4)) + 1}`;
 
-  /** An event may be sent twice, under its uuid: the service stores it once. */
+  /** An event may be sent twice with the same uuid. The service stores it once. */
   const events = (name: string): ReceivedEvent[] => {
     const own = ingest.events(name).filter(({ properties }) => properties.token === token);
     return [...new Map(own.map((event) => [event.uuid, event])).values()];

@@ -4,7 +4,7 @@ import { referenceFiles, referenceOptions } from '../support/reference-files.ts'
 import { type Lab, plainOptions, startLab } from '../support/start-lab.ts';
 
 let lab: Lab;
-/** One page says of itself that it is in one browser after the other. */
+/** One page for all tests, with a different user agent in each. */
 let page: Page;
 let devTools: CDPSession;
 
@@ -49,7 +49,7 @@ const agents = [
   `Mozilla/5.0 (PlayStation; PlayStation 5/6.00) ${safari} Version/16.0 Safari/605.1.15`,
 ];
 
-test.each(agents)('%s: the same browser, system and device as PostHog finds', async (userAgent) => {
+test.each(agents)('%s: browser, system and device equal those of posthog-js', async (userAgent) => {
   await devTools.send('Emulation.setUserAgentOverride', { userAgent });
   const seen = [];
   for (const path of ['/shop', '/reference']) {

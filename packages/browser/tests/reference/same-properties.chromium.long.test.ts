@@ -11,10 +11,10 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** Names that are not on both sides, or not with the same value, and why. */
+/** The properties that only one library has, or that have different values, with the reason. */
 const differing: Record<string, string> = {
-  $lib_version: 'each its own',
-  $sdk_dist_channel: 'says which of PostHog’s packages it is',
+  $lib_version: 'each library has its version',
+  $sdk_dist_channel: 'the name of PostHog’s package',
   $insert_id: 'random',
   $time: 'now',
   $initialization_time: 'now',
@@ -22,12 +22,12 @@ const differing: Record<string, string> = {
   $device_id: 'another visitor',
   $session_id: 'another visitor',
   $window_id: 'another visitor',
-  $current_url: 'the page of each',
-  $pathname: 'the page of each',
-  $session_entry_url: 'the page of each',
-  $session_entry_pathname: 'the page of each',
-  $pageview_id: 'of the page view before',
-  $lib_rate_limit_remaining_tokens: 'a bucket that fills with time',
+  $current_url: 'each library has its page',
+  $pathname: 'each library has its page',
+  $session_entry_url: 'each library has its page',
+  $session_entry_pathname: 'each library has its page',
+  $pageview_id: 'the id of the page view before',
+  $lib_rate_limit_remaining_tokens: 'a number that increases with time',
   $event_time_override_system_time: 'now',
   $last_posthog_reset: 'now',
   $anon_distinct_id: 'another visitor',
@@ -38,7 +38,7 @@ type Event = { properties: Record<string, unknown>; $set?: unknown; $set_once?: 
 async function eventsOf(library: 'ours' | 'reference', script: string, options: InitOptions): Promise<Event[]> {
   const { page } = await lab.visit({
     path: `${library === 'ours' ? '/shop' : '/reference'}?utm_source=news&gclid=G1&page=2#top`,
-    // Without flags and settings, which come when they come.
+    // Without flags and settings, because the time of their arrival varies.
     options: { ...options, advanced_disable_flags: true, ...(library === 'reference' && referenceOptions) },
   });
   return run(page, script);
@@ -61,7 +61,7 @@ const rows: [what: string, script: string, options?: InitOptions][] = [
     `posthog.register({ plan: 'pro' }); posthog.register_once({ plan: 'free', first: 1 }); posthog.capture('one')`,
   ],
   [
-    'those of a session',
+    'session properties',
     `posthog.register_for_session({ step: 1 }); posthog.capture('one', { step: 2 }); posthog.capture('two')`,
   ],
   ['identify', `posthog.identify('u', { a: 1 }, { b: 2 }); posthog.capture('after')`],
@@ -78,7 +78,7 @@ const rows: [what: string, script: string, options?: InitOptions][] = [
     'person properties',
     `posthog.setPersonProperties({ a: 1 }, { b: 2 }); posthog.unsetPersonProperties(['a']); posthog.createPersonProfile()`,
   ],
-  ['a profile', `posthog.createPersonProfile(); posthog.capture('one')`],
+  ['a person profile', `posthog.createPersonProfile(); posthog.capture('one')`],
   ['a reset', `posthog.identify('u'); posthog.reset(); posthog.capture('after')`],
   ['consent', `posthog.opt_out_capturing(); posthog.capture('lost'); posthog.opt_in_capturing()`],
   [
@@ -87,7 +87,7 @@ const rows: [what: string, script: string, options?: InitOptions][] = [
   ],
   ['long texts', `posthog.capture('one', { long: 'x'.repeat(70000), deep: { long: 'y'.repeat(70000) } })`],
   [
-    'values JSON cannot say',
+    'values that JSON does not have',
     `posthog.capture('one', { s: Symbol('s'), u: undefined, n: NaN, nothing: null, l: [undefined] })`,
   ],
   ['person_profiles always', `posthog.capture('one'); posthog.capture('two')`, { person_profiles: 'always' }],
@@ -102,22 +102,22 @@ const rows: [what: string, script: string, options?: InitOptions][] = [
     `posthog.capture('one', { secret: 1, open: 2 })`,
     { property_denylist: ['secret', '$os', '$is_identified'] },
   ],
-  ['no campaigns', `posthog.capture('one'); posthog.identify('u')`, { save_campaign_params: false }],
+  ['no campaign parameters', `posthog.capture('one'); posthog.identify('u')`, { save_campaign_params: false }],
   [
     'no referrer',
     `posthog.capture('one'); posthog.identify('u')`,
     { save_referrer: false, save_campaign_params: false },
   ],
-  ['more campaign keys', `posthog.capture('one')`, { custom_campaign_params: ['page'] }],
+  ['an additional campaign parameter', `posthog.capture('one')`, { custom_campaign_params: ['page'] }],
   ['defaults', `posthog.capture('one')`, { defaults: '2025-05-24' }],
 ];
 
-test.each(rows)('%s: the same properties as PostHog’s', async (_, script, options = {}) => {
+test.each(rows)('%s: the properties equal those of posthog-js', async (_, script, options = {}) => {
   const [ours, theirs] = await Promise.all([eventsOf('ours', script, options), eventsOf('reference', script, options)]);
   expect(comparable(ours)).toEqual(comparable(theirs));
 });
 
-/** Without what has to differ, and what PostHog tells of its own state. */
+/** Removes the differing properties and those about the state of posthog-js. */
 function comparable(events: Event[]): unknown[] {
   return events.map(({ properties, $set_once, ...rest }) => ({
     ...{ ...rest, uuid: 'new', timestamp: 'now' },

@@ -13,7 +13,7 @@ afterAll(() => lab.stop());
 
 type Library = 'ours' | 'reference';
 
-/** The visitor comes to the next page of the site, in the same tab, and finds this library there. */
+/** The visitor opens the next page of the site in the same tab, with the given library. */
 async function goTo(page: Page, library: Library, options: InitOptions = {}): Promise<void> {
   const { site, ingest } = lab;
   await page.goto(`${site.url}${library === 'ours' ? '/shop' : '/reference'}?utm_source=${library}`);
@@ -33,7 +33,7 @@ async function newVisitor(): Promise<Page> {
   return page;
 }
 
-/** Everything a visitor would lose. */
+/** Everything that a visitor could lose by the switch. */
 function memory(page: Page): Promise<Record<string, unknown>> {
   return page.evaluate(() => {
     const event = window.posthog.capture('probe');
@@ -61,13 +61,13 @@ function memory(page: Page): Promise<Record<string, unknown>> {
 
 const visits: [what: string, script: string][] = [
   ['an anonymous visitor', `posthog.capture('one')`],
-  ['an identified one', `posthog.capture('one'); posthog.identify('user-1', { a: 1 })`],
+  ['an identified visitor', `posthog.capture('one'); posthog.identify('user-1', { a: 1 })`],
   [
-    'one with groups and properties',
+    'a visitor with groups and properties',
     `posthog.group('company', 'acme'); posthog.register({ plan: 'pro' }); posthog.register_for_session({ step: 3 })`,
   ],
-  ['one with an alias', `posthog.alias('other')`],
-  ['one who agreed', `posthog.opt_in_capturing()`],
+  ['a visitor with an alias', `posthog.alias('other')`],
+  ['a visitor who gave consent', `posthog.opt_in_capturing()`],
 ];
 
 const persistences: NonNullable<InitOptions['persistence']>[] = [
@@ -80,8 +80,8 @@ const persistences: NonNullable<InitOptions['persistence']>[] = [
 describe.each([
   ['reference', 'ours'],
   ['ours', 'reference'],
-] as [Library, Library][])('from %s to %s and back', (from, to) => {
-  test.each(visits)('%s stays the same', async (_, script) => {
+] as [Library, Library][])('a switch from %s to %s and back', (from, to) => {
+  test.each(visits)('does not change %s', async (_, script) => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(script);
@@ -92,7 +92,7 @@ describe.each([
     expect(await memory(page)).toEqual(before);
   });
 
-  test.each(persistences)('also with persistence %s', async (persistence) => {
+  test.each(persistences)('does not change the visitor with persistence %s', async (persistence) => {
     const page = await newVisitor();
     await goTo(page, from, { persistence });
     await page.evaluate(`posthog.register({ plan: 'pro' }); posthog.identify('user-1')`);
@@ -104,7 +104,7 @@ describe.each([
     expect(await memory(page)).toEqual({ ...before, plan: 'free' });
   });
 
-  test('a refusal stays one', async () => {
+  test('keeps a refused consent', async () => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.opt_out_capturing());
@@ -115,7 +115,7 @@ describe.each([
     expect(await page.evaluate(() => window.posthog.get_explicit_consent_status())).toBe('granted');
   });
 
-  test('a visitor of whom only the cookie is left stays the same', async () => {
+  test('keeps a visitor of whom only the cookie exists', async () => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.identify('user-1'));

@@ -17,20 +17,23 @@ const paths = () => shop.ingest.requests.map(({ path }) => path).filter((path) =
 const noConfig = () => {
   shop.ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { status: 503, body: {} } : undefined));
 };
-/** Flags are asked for unless the settings say that there are none: what a client was told shows. */
+/**
+ * Returns the number of requests for flags. Flags are requested unless the settings say that there are none, so the
+ * number shows which settings were received.
+ */
 const afterFirstEvents = async () => {
   await shop.received('first', 1);
   return shop.questions().length;
 };
 const captureFirst = () => void window.posthog.capture('first');
 
-it('asks for the settings as data', async () => {
+it('requests the settings as JSON', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);
   expect(paths()).toEqual(['/array/phc_test/config']);
 });
 
-it('takes those that the page has', async () => {
+it('uses the settings in the page', async () => {
   const page = await shop.enter(
     {},
     {
@@ -44,14 +47,14 @@ it('takes those that the page has', async () => {
   expect(paths()).toEqual([]);
 });
 
-it('asks for nothing where all requests but events are switched off', async () => {
+it('sends no requests except events if all others are disabled', async () => {
   const page = await shop.enter({ advanced_disable_flags: true });
   await page.evaluate(captureFirst);
   await shop.received('first', 1);
   expect(shop.ingest.requests.filter(({ method }) => method === 'GET')).toEqual([]);
 });
 
-it('remembers them for when they cannot be had', async () => {
+it('uses the stored settings if the request fails', async () => {
   shop.ingest.config = { hasFeatureFlags: false };
   const page = await shop.enter();
   await eventually(async () =>
@@ -65,14 +68,14 @@ it('remembers them for when they cannot be had', async () => {
   expect(await afterFirstEvents()).toBe(0);
 });
 
-it('does without them', async () => {
+it('works without settings', async () => {
   noConfig();
   const page = await shop.enter();
   await flagsLoaded(page);
   expect(shop.questions()).toHaveLength(1);
 });
 
-it('asks the host of assets where there is one', async () => {
+it('requests the settings from the asset host if it is set', async () => {
   await shop.enter({ asset_host: `${shop.ingest.url}/assets` });
   await eventually(() =>
     expect(shop.ingest.requests.map(({ path }) => path)).toContain('/assets/array/phc_test/config'),

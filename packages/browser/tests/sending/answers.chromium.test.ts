@@ -26,7 +26,7 @@ const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const sizes = () => posts().map(({ body }) => (body as { batch: unknown[] }).batch.length);
 const names = () => ingest.events().map(({ event }) => event);
 
-/** Answers the first request for events in this way, and all after it as usual. */
+/** Answers the first request for events with the given response, and later ones as usual. */
 function answerFirst(answer: ScriptedAnswer): void {
   let isFirst = true;
   ingest.answerBy(({ method }) => {
@@ -42,12 +42,12 @@ const kept: [string, ScriptedAnswer][] = [
   ['500', { status: 500 }],
   ['502', { status: 502, body: 'not json' }],
   ['503', { status: 503 }],
-  ['a redirect to nowhere', { status: 302 }],
-  ['a redirect to a page', { status: 302, headers: { location: '/array/phc_test/config' } }],
+  ['a redirect without a location', { status: 302 }],
+  ['a redirect to another address', { status: 302, headers: { location: '/array/phc_test/config' } }],
   ['a dropped connection', { isDropped: true }],
 ];
 
-test.each(kept)('after %s events are sent again, once, in their order', async (_, answer) => {
+test.each(kept)('after %s, events are sent again once and in order', async (_, answer) => {
   answerFirst(answer);
   const { page } = await open();
   await stopClock(page);
@@ -65,25 +65,22 @@ test.each(kept)('after %s events are sent again, once, in their order', async (_
   await page.context().close();
 });
 
-test.each([400, 401, 402, 403, 404, 422])(
-  'what is refused with %d is dropped, and said on the console',
-  async (status) => {
-    answerFirst({ status, body: { detail: 'no such key' } });
-    const { page, complaints } = await open();
-    await captureMany(page, 'refused', 3);
-    await page.evaluate(() => window.posthog.flush());
-    expect(complaints.join()).toContain(`3 events dropped: the server responded with ${status}`);
-    expect(await recordNames(page)).toEqual([]);
-    await page.evaluate(() => {
-      window.posthog.capture('good');
-      return window.posthog.flush();
-    });
-    expect(names()).toEqual(['good']);
-    await page.context().close();
-  },
-);
+test.each([400, 401, 402, 403, 404, 422])('events rejected with %d are dropped and logged', async (status) => {
+  answerFirst({ status, body: { detail: 'no such key' } });
+  const { page, complaints } = await open();
+  await captureMany(page, 'refused', 3);
+  await page.evaluate(() => window.posthog.flush());
+  expect(complaints.join()).toContain(`3 events dropped: the server responded with ${status}`);
+  expect(await recordNames(page)).toEqual([]);
+  await page.evaluate(() => {
+    window.posthog.capture('good');
+    return window.posthog.flush();
+  });
+  expect(names()).toEqual(['good']);
+  await page.context().close();
+});
 
-test.each([200, 202, 204])('what is answered with %d is taken, whatever the body says', async (status) => {
+test.each([200, 202, 204])('events answered with %d are accepted, with any body', async (status) => {
   answerFirst({ status, body: status === 204 ? '' : 'not json' });
   const { page } = await open();
   await captureMany(page, 'taken', 1);
@@ -93,7 +90,7 @@ test.each([200, 202, 204])('what is answered with %d is taken, whatever the body
   await page.context().close();
 });
 
-test('a batch that is too large is halved until it fits; a single event that is too large is dropped', async () => {
+test('a batch that is too large is halved until it fits, and a single event that is too large is dropped', async () => {
   ingest.answerBy(({ body }) => {
     const { batch = [] } = (body ?? {}) as { batch?: { event: string }[] };
     const isTooLarge = batch.length > 2 || batch.some(({ event }) => event === 'large 4');
@@ -111,7 +108,7 @@ test('a batch that is too large is halved until it fits; a single event that is 
 test.each([
   ['seconds', () => '60'],
   ['a date', (now: number) => new Date(now + 60_000).toUTCString()],
-])('Retry-After in %s is waited for, also by flush', async (_, header) => {
+])('Retry-After in %s is respected, also by flush', async (_, header) => {
   const { page } = await open();
   await stopClock(page);
   answerFirst({ status: 503, headers: { 'retry-after': header(await page.evaluate(() => Date.now())) } });
@@ -120,7 +117,7 @@ test.each([
   await page.evaluate(() => window.posthog.capture('instant', {}, { send_instantly: true }));
   await page.clock.runFor(1000);
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
-  // Resolves after what the event may have begun.
+  // Resolves after any sending that the online event may have started.
   await page.evaluate(() => window.posthog.flush());
   expect(posts()).toHaveLength(1);
   await page.clock.runFor(65_000);
@@ -129,7 +126,7 @@ test.each([
   await page.context().close();
 });
 
-test('a plan that is used up is left alone for a minute', async () => {
+test('no events are sent for a minute after the quota is used up', async () => {
   answerFirst({ status: 200, body: { status: 1, quota_limited: ['events'] } });
   const { page } = await open();
   await stopClock(page);
@@ -143,7 +140,7 @@ test('a plan that is used up is left alone for a minute', async () => {
   await page.context().close();
 });
 
-test('a quota of something else stops nothing', async () => {
+test('the quota of another product has no effect', async () => {
   answerFirst({ status: 200, body: { status: 1, quota_limited: ['recordings'] } });
   const { page } = await open();
   await captureMany(page, 'one', 1);
@@ -154,7 +151,7 @@ test('a quota of something else stops nothing', async () => {
   await page.context().close();
 });
 
-test('a service that never answers is given up after a minute, and asked again', async () => {
+test('a request without a response is cancelled after a minute and repeated', async () => {
   answerFirst(hold());
   const { page } = await open();
   await stopClock(page);
@@ -164,12 +161,12 @@ test('a service that never answers is given up after a minute, and asked again',
   const givenUp: string[] = [];
   page.on('requestfailed', (request) => givenUp.push(request.url()));
   await page.clock.runFor(59_000);
-  // Told after all that failed before.
+  // This event comes after all earlier failures.
   await page.evaluate(() => fetch('/shop').then((answer) => answer.text()));
   expect(givenUp).toEqual([]);
   await page.clock.runFor(10_000);
   await eventually(async () => {
-    // It may have heard of its own giving up only after that time.
+    // The library may notice its cancelled request only after that time.
     await page.clock.runFor(100);
     expect(names()).toEqual(['slow 0']);
   });

@@ -27,14 +27,14 @@ const open = async (options: Options = {}) =>
 const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const batchOf = ({ body }: ReceivedRequest) => (body as { batch: { event: string; timestamp: string }[] }).batch;
 const sizes = () => posts().map((request) => batchOf(request).length);
-/** How long the first event of each request has waited, by the page's clock. */
+/** The age of the first event in each request in milliseconds, by the clock of the page. */
 const restsMs = () =>
   posts().map((request) => {
     const { sent_at } = request.body as { sent_at: string };
     return Date.parse(sent_at) - Date.parse(batchOf(request)[0]?.timestamp ?? '');
   });
 
-test('events go together after three seconds, as gzip, in one envelope, without a preflight', async () => {
+test('events are sent after three seconds as one gzip body without a preflight request', async () => {
   const { page } = await open();
   await stopClock(page);
   const uuids = await captureMany(page, 'tick', 3);
@@ -58,7 +58,7 @@ const intervals: [string, number | undefined, number][] = [
   ['too short', 1, 250],
   ['too long', 60_000, 5000],
 ];
-test.each(intervals)('an interval that is %s', async (_, given, expected) => {
+test.each(intervals)('an interval that is %s gives the expected delay', async (_, given, expected) => {
   const { page } = await open({ request_queue_config: { ...(given && { flush_interval_ms: given }) } });
   await stopClock(page);
   await captureMany(page, 'tick', 1);
@@ -68,7 +68,7 @@ test.each(intervals)('an interval that is %s', async (_, given, expected) => {
   await page.context().close();
 });
 
-test('twenty events are sent at once, in a task of their own', async () => {
+test('twenty events are sent at once, in a separate task', async () => {
   const { page } = await open();
   await stopClock(page);
   await captureMany(page, 'tick', 25);
@@ -77,7 +77,7 @@ test('twenty events are sent at once, in a task of their own', async () => {
   await page.context().close();
 });
 
-test('flushAt and request_batching', async () => {
+test('flushAt and request_batching change the size of batches', async () => {
   const { page } = await open({ flushAt: 2 });
   await captureMany(page, 'tick', 2);
   await eventually(() => expect(sizes()).toEqual([2]));
@@ -87,18 +87,21 @@ test('flushAt and request_batching', async () => {
   await page.context().close();
 });
 
-test.each(['XHR', 'fetch', 'sendBeacon'] as const)('transport %s: at once, after what waits', async (transport) => {
-  const { page } = await open();
-  await page.evaluate((how) => {
-    window.posthog.capture('before');
-    window.posthog.capture('urgent', {}, { transport: how });
-  }, transport);
-  await eventually(() => expect(ingest.events().map(({ event }) => event)).toEqual(['before', 'urgent']));
-  expect(sizes()).toEqual([2]);
-  await page.context().close();
-});
+test.each(['XHR', 'fetch', 'sendBeacon'] as const)(
+  'with transport %s, the event is sent at once, after the queued events',
+  async (transport) => {
+    const { page } = await open();
+    await page.evaluate((how) => {
+      window.posthog.capture('before');
+      window.posthog.capture('urgent', {}, { transport: how });
+    }, transport);
+    await eventually(() => expect(ingest.events().map(({ event }) => event)).toEqual(['before', 'urgent']));
+    expect(sizes()).toEqual([2]);
+    await page.context().close();
+  },
+);
 
-test('while a request is under way, others wait: the order stays', async () => {
+test('events wait for the running request, so that their order stays', async () => {
   const { after, release } = hold();
   ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? { after } : undefined));
   const { page } = await open();
@@ -109,7 +112,7 @@ test('while a request is under way, others wait: the order stays', async () => {
     window.posthog.capture('third', {}, { send_instantly: true });
     return window.posthog.flush();
   });
-  // By then the page has captured both.
+  // By then the page has captured both events.
   await page.title();
   release();
   await flushed;
@@ -124,7 +127,7 @@ const plain: [string, () => void, Options][] = [
   ['the option disable_compression', () => {}, { disable_compression: true }],
   ['no CompressionStream', () => Reflect.deleteProperty(window, 'CompressionStream'), {}],
 ];
-test.each(plain)('%s: plain JSON, without a preflight', async (_, prepare, options) => {
+test.each(plain)('%s: events are sent as plain JSON without a preflight request', async (_, prepare, options) => {
   const visitor = await browser.newContext();
   await visitor.addInitScript(prepare);
   const { page, complaints } = await openShop(visitor, site.url, shopOptions(ingest.url, options));
@@ -137,7 +140,7 @@ test.each(plain)('%s: plain JSON, without a preflight', async (_, prepare, optio
   await visitor.close();
 });
 
-test('headers of the application are sent', async () => {
+test('request_headers are sent', async () => {
   const { page } = await open({ request_headers: { 'X-Shop': 'north' } });
   await captureMany(page, 'tick', 1);
   await page.evaluate(() => window.posthog.flush());
@@ -145,7 +148,7 @@ test('headers of the application are sent', async () => {
   await page.context().close();
 });
 
-test('an event that can never be sent is dropped, said and counted; all others are sent', async () => {
+test('an event that is too large is dropped, logged and counted, and all others are sent', async () => {
   const { page, complaints } = await open();
   await page.evaluate(() => {
     const texts = Array.from({ length: 20 }, () => 'x'.repeat(60_000));

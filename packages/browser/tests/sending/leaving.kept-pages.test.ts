@@ -28,13 +28,13 @@ afterEach(async () => {
 });
 
 const open = (options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, options));
-/** What is captured on it waits, however slow the browser is, until the page goes. */
+/** Opens a page whose events stay queued until it is left, however slow the browser is. */
 async function openAtRest(options = {}) {
   const visit = await open(options);
   await stopClock(visit.page);
   return visit;
 }
-/** The next page of the site, on which time passes again. */
+/** Opens the next page of the site, with a running clock. */
 async function comeBack(page: Page) {
   await page.goto(site.url);
   await page.clock.resume();
@@ -45,7 +45,7 @@ const beacons = () => posts().filter(({ headers }) => headers['sec-fetch-mode'] 
 const uuidsReceived = () => ingest.events().map(({ uuid }) => uuid);
 const unique = () => [...new Set(uuidsReceived())];
 
-test('what waits leaves with the page, by beacon, as plain text', async () => {
+test('queued events are sent by beacon as plain text when the page is left', async () => {
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
   await page.goto(elsewhere.url);
@@ -54,7 +54,7 @@ test('what waits leaves with the page, by beacon, as plain text', async () => {
   expect(beacons()[0]).toMatchObject({ path: '/e/', headers: { 'content-type': 'text/plain' } });
 });
 
-test('what others capture while the page goes is in the beacon too', async () => {
+test('events captured while the page is left are in the beacon too', async () => {
   const { page } = await openAtRest();
   await page.evaluate(() => {
     window.addEventListener('pagehide', () => window.posthog.capture('by the site'));
@@ -67,7 +67,7 @@ test('what others capture while the page goes is in the beacon too', async () =>
   );
 });
 
-test('what a beacon took is sent once more by the next page, and then forgotten', async () => {
+test('events of a beacon are sent again by the next page and then removed', async () => {
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
   await page.goto(elsewhere.url);
@@ -80,7 +80,7 @@ test('what a beacon took is sent once more by the next page, and then forgotten'
 test.each([
   ['500', { status: 500 }],
   ['nothing', { isDropped: true }],
-])('a beacon that is answered with %s loses nothing', async (_, answer) => {
+])('events of a beacon answered with %s are sent by the next page', async (_, answer) => {
   ingest.answerBy(({ headers }) => (headers['sec-fetch-mode'] === 'no-cors' ? answer : undefined));
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
@@ -91,7 +91,7 @@ test.each([
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
 });
 
-test('more than a beacon takes is split; what the browser refuses is left to the next page', async () => {
+test('beacons are split at their size limit, and the next page sends what the browser rejected', async () => {
   const { page } = await openAtRest({ flushAt: 1000 });
   const uuids = await captureMany(page, 'large', 60, 3000);
   await page.goto(elsewhere.url);
@@ -102,7 +102,7 @@ test('more than a beacon takes is split; what the browser refuses is left to the
   await eventually(() => expect(new Set(unique())).toEqual(new Set(uuids)));
 });
 
-test('a refused beacon becomes a request that outlives the page', async () => {
+test('a rejected beacon is replaced by a keepalive request', async () => {
   await visitor.addInitScript(() => {
     navigator.sendBeacon = () => false;
   });
@@ -113,7 +113,7 @@ test('a refused beacon becomes a request that outlives the page', async () => {
   expect(beacons()).toEqual([]);
 });
 
-test('a request that is under way when the page goes arrives', async () => {
+test('a running request is completed when the page is left', async () => {
   const { page } = await open();
   const uuids = await page.evaluate(() => {
     const one = window.posthog.capture('clicked', {}, { send_instantly: true });
@@ -123,7 +123,7 @@ test('a request that is under way when the page goes arrives', async () => {
   await eventually(() => expect(unique()).toEqual(uuids));
 });
 
-test('a page that is hidden sends at once, and hears the answer', async () => {
+test('a hidden page sends at once and receives the response', async () => {
   const { page } = await open();
   const uuids = await captureMany(page, 'hidden', 3);
   await hide(page);
@@ -132,7 +132,7 @@ test('a page that is hidden sends at once, and hears the answer', async () => {
   await eventually(async () => expect(await recordNames(page)).toEqual([]));
 });
 
-test('hiding while another request is under way does not wait for it', async () => {
+test('a hidden page does not wait for a running request', async () => {
   ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? hold() : undefined));
   const { page } = await open();
   await page.evaluate(() => window.posthog.capture('slow', {}, { send_instantly: true }));
@@ -142,7 +142,7 @@ test('hiding while another request is under way does not wait for it', async () 
   await eventually(() => expect(ingest.events().map(({ event }) => event)).toEqual(['hidden 0', 'hidden 1']));
 });
 
-test('a page that comes back by the back button goes on', async () => {
+test('a page continues after the back button', async () => {
   const before: string[] = [];
   const page = await openKept(async () => {
     const visit = await open(quick);
@@ -155,7 +155,7 @@ test('a page that comes back by the back button goes on', async () => {
   expect(uuidsReceived().filter((uuid) => after.includes(uuid))).toHaveLength(2);
 });
 
-test('a page that is loaded ahead keeps and sends nothing until it is seen', async () => {
+test('a prerendered page stores and sends nothing until it is visible', async () => {
   await visitor.addInitScript(() => {
     let isAhead = true;
     Object.defineProperty(document, 'prerendering', { get: () => isAhead });
@@ -178,7 +178,7 @@ test('a page that is loaded ahead keeps and sends nothing until it is seen', asy
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
 });
 
-test('a page that is loaded ahead and never seen sends nothing', async () => {
+test('a prerendered page that never becomes visible sends nothing', async () => {
   await visitor.addInitScript(() => {
     Object.defineProperty(document, 'prerendering', { value: location.pathname === '/ahead' });
   });
@@ -191,7 +191,7 @@ test('a page that is loaded ahead and never seen sends nothing', async () => {
   expect(ingest.events().map(({ event }) => event)).toEqual(['seen 0']);
 });
 
-test('a service that asked for rest gets no beacon', async () => {
+test('no beacon is sent while Retry-After is respected', async () => {
   ingest.answerBy(({ method }) => (method === 'POST' ? { status: 503, headers: { 'retry-after': '60' } } : undefined));
   const { page } = await open();
   await captureMany(page, 'rest', 3);
@@ -203,7 +203,7 @@ test('a service that asked for rest gets no beacon', async () => {
   expect(posts()).toHaveLength(1);
 });
 
-/** What a tab switch does to a page, which a browser without windows has none of. */
+/** Does to a page what a tab switch does, because a headless browser cannot switch tabs. */
 async function hide(page: Page): Promise<void> {
   await page.evaluate(() => {
     Object.defineProperty(document, 'hidden', { configurable: true, value: true });

@@ -10,7 +10,7 @@ declare global {
 
 export const token = 'phc_test';
 
-/** Nothing but what a test captures, and all of that. */
+/** Options with which exactly the events of the test are captured. */
 export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitOptions {
   return {
     api_host: ingestUrl,
@@ -24,23 +24,23 @@ export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitO
   };
 }
 
-/** As soon as may be after the first event. */
+/** Sends with the shortest possible delay. */
 export const quick: InitOptions = { request_queue_config: { flush_interval_ms: 250 } };
 
-/** A page of the shop on which the library has started. */
+/** Opens a page of the shop and starts the library. */
 export async function openShop(visitor: BrowserContext, address: string, options: InitOptions): Promise<Visit> {
   const visit = await openPage(visitor, address);
   await startLibrary(visit.page, options);
   return visit;
 }
 
-/** After a navigation too. */
+/** Also for a page after a navigation. */
 export async function startLibrary(page: Page, options: InitOptions): Promise<void> {
   await page.waitForFunction(() => window.posthog !== undefined);
   await page.evaluate(`window.posthog.init(${JSON.stringify(token)}, ${JSON.stringify(options)}); undefined`);
 }
 
-/** Captures that many in one go, named `<name> 0`, `<name> 1`, … and gives their uuids. */
+/** Captures `count` events in one task, named `<name> 0`, `<name> 1`, …, and returns their uuids. */
 export async function captureMany(page: Page, name: string, count: number, size = 0): Promise<string[]> {
   return page.evaluate(
     ([prefix, most, length]) =>
@@ -52,14 +52,14 @@ export async function captureMany(page: Page, name: string, count: number, size 
   );
 }
 
-/** Names of the records in the site's storage. */
+/** The names of the queue's records in the storage of the site. */
 export async function recordNames(page: Page): Promise<string[]> {
   return page.evaluate((key) => Object.keys(localStorage).filter((name) => name.startsWith(`ph_${key}_queue_`)), token);
 }
 
-/** From now on time passes by `page.clock.runFor` only. */
+/** From now on, only `page.clock.runFor` advances the time. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
-  // Far enough ahead for a slow browser: a clock is not set back.
+  // The pause must be in the future even for a slow browser, because a clock cannot be set back.
   await page.clock.pauseAt(Date.now() + 60_000);
 }

@@ -19,9 +19,9 @@ afterAll(async () => {
 
 let visitor: BrowserContext;
 beforeEach(async () => {
-  // Of each test's own: pages that are closed send beacons.
+  // A separate host for each test, because closed pages send beacons.
   [ingest, visitor] = await Promise.all([startScriptedIngest(), browser.newContext()]);
-  // Time passes as ever, and by `visitor.clock` sooner.
+  // Time passes normally, and `visitor.clock` can advance it.
   await visitor.clock.install();
 });
 afterEach(async () => {
@@ -35,13 +35,19 @@ const uuidsReceived = () => ingest.events().map(({ uuid }) => uuid);
 const received = (uuids: string[]) => eventually(() => expect(new Set(uuidsReceived())).toEqual(new Set(uuids)));
 const isOut = () => ingest.answerBy(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
 const isGone = () => ingest.answerBy(({ method }) => (method === 'POST' ? { isDropped: true } : undefined));
-/** Longer than a page rests after a failure, and than it takes until it looks for what others have left. */
+/**
+ * Longer than the pause of a page after a failure, and than the interval in which it looks for the queues of other
+ * pages.
+ */
 const restIsOver = () => visitor.clock.runFor(20_000);
 const nothingKept = (page: Page) => eventually(async () => expect(await recordNames(page)).toEqual([]));
 
-/** Goes, when the host has its last words: they do not come later, when the host answers otherwise. */
+/**
+ * Closes the page when the host has received its last beacon, which therefore cannot arrive after the responses of the
+ * host have changed.
+ */
 async function goWithLastWords(page: Page): Promise<void> {
-  // What a request has, is not said again: a timer may have sent it when the clock was put forward.
+  // Events in a running request are not sent again. A timer may have started one when the clock was advanced.
   await page.evaluate(() => window.posthog.flush());
   await leave(page);
   await eventually(() => {
@@ -51,7 +57,7 @@ async function goWithLastWords(page: Page): Promise<void> {
   await page.close();
 }
 
-/** Captures and is gone before anything was sent, however slow the browser is. */
+/** Captures and crashes before anything was sent, however slow the browser is. */
 async function captureAndCrash(page: Page, count: number): Promise<string[]> {
   await stopClock(page);
   const uuids = await captureMany(page, 'crash', count);
@@ -68,7 +74,7 @@ async function crash(page: Page): Promise<void> {
   await visitor.clock.resume();
 }
 
-test('a tab that crashes right after capture loses nothing: the next one sends it', async () => {
+test('the next tab sends the events of a tab that crashed directly after capturing', async () => {
   const { page } = await open();
   const uuids = await captureAndCrash(page, 5);
   const { page: next } = await open();
@@ -77,7 +83,7 @@ test('a tab that crashes right after capture loses nothing: the next one sends i
   await nothingKept(next);
 });
 
-test('a tab that is open already sends what another one left when it crashed', async () => {
+test('an open tab sends the events of a tab that crashed', async () => {
   const { page: living } = await open();
   const { page } = await open();
   const uuids = await captureAndCrash(page, 3);
@@ -86,7 +92,7 @@ test('a tab that is open already sends what another one left when it crashed', a
   await nothingKept(living);
 });
 
-test('what was captured offline is sent by the next page', async () => {
+test('events captured offline are sent by the next page', async () => {
   const { page } = await open();
   await visitor.setOffline(true);
   const uuids = await captureMany(page, 'offline', 30);
@@ -98,7 +104,7 @@ test('what was captured offline is sent by the next page', async () => {
   await nothingKept(next);
 });
 
-test('when the network is back, events are sent at once', async () => {
+test('events are sent at once when the network returns', async () => {
   const { page } = await open();
   await stopClock(page);
   await visitor.setOffline(true);
@@ -109,7 +115,7 @@ test('when the network is back, events are sent at once', async () => {
   expect(uuidsReceived()).toHaveLength(30);
 });
 
-test('events survive reloads while the service is out', async () => {
+test('events survive reloads while the service fails', async () => {
   isOut();
   const { page } = await open();
   const uuids = await captureMany(page, 'first page', 3);
@@ -126,7 +132,7 @@ test('events survive reloads while the service is out', async () => {
   await nothingKept(page);
 });
 
-test('tabs beside each other send each event once', async () => {
+test('parallel tabs send each event once', async () => {
   const tabs = await Promise.all(Array.from({ length: 3 }, async () => (await open()).page));
   const uuids: string[] = [];
   for (let n = 0; n < 5; n += 1) {
@@ -138,7 +144,7 @@ test('tabs beside each other send each event once', async () => {
   for (const tab of tabs) await nothingKept(tab);
 });
 
-test('of tabs that open together, one takes over what was left', async () => {
+test('of several tabs opened together, only one sends the events of an earlier tab', async () => {
   isOut();
   const { page } = await open();
   const uuids = await captureMany(page, 'left', 10);
@@ -148,14 +154,14 @@ test('of tabs that open together, one takes over what was left', async () => {
   ingest.answerBy(null);
   const tabs = await Promise.all(Array.from({ length: 4 }, async () => (await open()).page));
   await visitor.clock.runFor(1);
-  // All have asked for what was left. Who got it keeps it from the others while the clock stands still.
+  // All tabs have requested the lock by now. The tab that has it keeps it while the clock stands still.
   for (const tab of tabs) await tab.evaluate(() => navigator.locks.query());
   await visitor.clock.resume();
   await received(uuids);
   expect(uuidsReceived()).toHaveLength(10);
 });
 
-test('a tab that fails to send keeps what is its own', async () => {
+test('a tab that cannot send keeps its queue', async () => {
   isOut();
   const { page } = await open();
   const uuids = await captureMany(page, 'own', 4);
@@ -172,7 +178,7 @@ test('a tab that fails to send keeps what is its own', async () => {
   expect(uuidsReceived()).toHaveLength(5);
 });
 
-test('beyond the bound the oldest are dropped, and the service is told how many', async () => {
+test('the oldest events are dropped beyond 500, and their number is sent', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -185,7 +191,7 @@ test('beyond the bound the oldest are dropped, and the service is told how many'
   expect(told.reduce((sum, count) => sum + count, 0)).toBe(100);
 });
 
-test('the bound is one of size too', async () => {
+test('the oldest events are dropped beyond 1 MB, and their number is sent', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -205,7 +211,7 @@ test('the bound is one of size too', async () => {
   expect(told.reduce((sum, count) => sum + count, 0)).toBe(40 - told.length);
 });
 
-test('a report that has to make room itself is not forgotten', async () => {
+test('the number of dropped events includes those in a dropped event that reported them', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -217,12 +223,12 @@ test('a report that has to make room itself is not forgotten', async () => {
   expect([told.length, told.reduce((sum, count) => sum + count, 0)]).toEqual([500, 900]);
 });
 
-test('a page that made room and is gone before it captured anything leaves the number to the next one', async () => {
+test('the number of dropped events is kept by the next page if a page crashes before it captures', async () => {
   isGone();
   const { page: full } = await open({ flushAt: 5000 });
   await stopClock(full);
   await captureMany(full, 'many', 500);
-  // As many more than a page keeps, of one that is gone too.
+  // Adds 34 events of another crashed page, so that there are more than a page keeps.
   await full.evaluate(
     ([names, prefix]) => {
       const texts = names.slice(0, 34).map((name) => localStorage.getItem(name) ?? '');
@@ -247,7 +253,7 @@ test('a page that made room and is gone before it captured anything leaves the n
   expect(told.filter(Boolean)).toEqual([34]);
 });
 
-test('with storage full, events are kept in memory and sent', async () => {
+test('with full storage, events are kept in memory and sent', async () => {
   const { page, complaints } = await open();
   await page.evaluate(() => {
     for (let size = 4_000_000; size > 0; size = Math.floor(size / 2)) {
@@ -266,7 +272,7 @@ test('with storage full, events are kept in memory and sent', async () => {
   expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
 });
 
-test('with storage blocked, events are sent, and by beacon when the page goes', async () => {
+test('with blocked storage, events are sent, by beacon when the page is left', async () => {
   await visitor.addInitScript(() => {
     Object.defineProperty(window, 'localStorage', {
       get() {
@@ -295,7 +301,7 @@ test('a site that clears its storage loses no event', async () => {
   await received(uuids);
 });
 
-test('without Web Locks: what is older than a minute is adopted, what is younger is not', async () => {
+test('without Web Locks, queues older than a minute are taken over and newer ones are not', async () => {
   await visitor.addInitScript(() => Object.defineProperty(navigator, 'locks', { value: undefined }));
   isOut();
   const { page } = await open();
@@ -307,21 +313,21 @@ test('without Web Locks: what is older than a minute is adopted, what is younger
   ingest.answerBy(null);
   const { page: next } = await open();
   await visitor.clock.runFor(15_000);
-  // Who adopts them gives them names of its own.
+  // A page renames the records that it takes over.
   expect((await recordNames(next)).sort()).toEqual(names.sort());
   await visitor.clock.runFor(65_000);
   await received(uuids);
   await nothingKept(next);
 });
 
-test('what is no event, in the place of those that wait, spoils no request', async () => {
+test('invalid records in the queue are dropped and counted, and the others are sent', async () => {
   await visitor.addInitScript((key) => {
     const garbage = ['garbage', '{"event":"half', '5', 'null', ''];
     for (const [at, text] of garbage.entries()) localStorage.setItem(`ph_${key}_queue_gone_${at}`, text);
   }, token);
   const { page } = await open({ flushAt: 5000 });
   const uuids = await captureMany(page, 'good', 2);
-  // After it has taken over what lay there.
+  // After the page has taken over the records.
   await eventually(async () => {
     const names = await recordNames(page);
     expect(names.filter((name) => name.includes('_gone_'))).toEqual([]);
@@ -334,7 +340,7 @@ test('what is no event, in the place of those that wait, spoils no request', asy
   await nothingKept(page);
 });
 
-test('in a frame without storage, events are sent', async () => {
+test('events are sent from a frame without storage', async () => {
   const shared = await startSite({ headers: { 'access-control-allow-origin': '*' } });
   const page = await visitor.newPage();
   await page.setContent(`<iframe sandbox="allow-scripts" src="${shared.url}"></iframe>`);
@@ -348,7 +354,7 @@ test('in a frame without storage, events are sent', async () => {
 });
 
 test.each([-86_400_000, 86_400_000])(
-  'a clock that jumps by %d ms: nothing is lost, doubled or out of order',
+  'no event is lost, sent twice or out of order if the clock jumps by %d ms',
   async (jump) => {
     isOut();
     const { page } = await open();

@@ -21,9 +21,9 @@ let ingest: ScriptedIngest;
 let site: TestServer;
 let version: string;
 const codes: Record<string, string> = {};
-/** Of the site's pages. */
+/** The content security policy of the site's pages. Empty if they have none. */
 let policy = '';
-/** What the service waits for before it gives side scripts. */
+/** The server waits for this promise before it sends a side script. */
 let held: Promise<void> | undefined;
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
   for (const name of ['array.js', 'exceptions.js', 'web-vitals.js'] satisfies BundleName[])
     codes[`/static/${version}/${name}`] = (await bundleLibrary(name)).code;
   browser = await launchChromium();
-  // Scripts come from a host of their own, which events do not go to.
+  // Scripts come from another host than the one that receives events.
   site = await startServer(async (request, response) => {
     const path = request.url ?? '';
     asked.push(path);
@@ -91,7 +91,7 @@ function hold(): () => void {
 }
 const errors = { errorTracking: { autocaptureExceptions: true } };
 
-test('a page that asks for none of them loads none', async () => {
+test('a page that needs no side scripts loads none', async () => {
   const page = await open();
   await settingsKnown(page);
   await eventually(() => ingest.events('$pageview').length > 0);
@@ -101,7 +101,7 @@ test('a page that asks for none of them loads none', async () => {
   expect(sideScripts()).toEqual([]);
 });
 
-test('an error that is captured loads them once, and its event is of the moment it was captured', async () => {
+test('the first captured error loads the script once, and the event has the properties of the moment of capture', async () => {
   const release = hold();
   const page = await open();
   const [anonymous, before] = await page.evaluate(() => {
@@ -123,13 +123,13 @@ test('an error that is captured loads them once, and its event is of the moment 
   expect(entry?.stacktrace?.frames.map((frame) => frame.function)).toContain('buy');
   await eventually(() => ingest.events('$exception').length === 2);
   expect(sideScripts()).toEqual([`/static/${version}/exceptions.js`]);
-  // From now on it is there.
+  // From now on the script is loaded.
   const told = await page.evaluate(() => posthog.captureException(new Error('later'))?.properties.$exception_list);
   expect(told).toMatchObject([{ value: 'later', stacktrace: { frames: expect.any(Array) } }]);
   await eventually(() => ingest.events('$exception').length === 3);
 });
 
-test('errors nobody caught are kept from the first moment, where the settings ask', async () => {
+test('uncaught errors are held from the start, if the settings enable them', async () => {
   ingest.config = errors;
   const release = hold();
   const page = await open();
@@ -144,7 +144,7 @@ test('errors nobody caught are kept from the first moment, where the settings as
   expect(entry?.stacktrace?.frames.length).toBeGreaterThan(0);
 });
 
-test('a page that goes before they came tells what was thrown', async () => {
+test('a page that is left before the script has loaded sends the errors in a short form', async () => {
   const release = hold();
   const page = await open();
   await page.evaluate(() => void posthog.captureException(new RangeError('too late')));
@@ -169,14 +169,14 @@ test.each<[string, string, (page: Page) => Promise<unknown>, object]>([
     { capture_exceptions: true },
   ],
   [
-    'an error of a script that tells none',
+    'an error of a script from another origin',
     'Error: Script error.',
     (page) => page.evaluate(() => dispatchEvent(new ErrorEvent('error', { message: 'Script error.' }))),
     { capture_exceptions: true },
   ],
-])('where they do not come, %s says the least of itself', async (_, expected, act, options) => {
+])('if the script does not load, %s is sent in a short form', async (_, expected, act, options) => {
   const { [`/static/${version}/exceptions.js`]: code } = codes;
-  // Also what is not the file: another would be run with the rights of the page.
+  // A changed file must not run either, because it would have the rights of the page.
   codes[`/static/${version}/exceptions.js`] = `${code};window.isTampered = true`;
   const page = await open(options);
   await act(page);
@@ -188,8 +188,8 @@ test.each<[string, string, (page: Page) => Promise<unknown>, object]>([
 
 test.each([
   ['the host of the library', () => `default-src 'none'; script-src ${site.url}; connect-src ${ingest.url}`],
-  ['scripts with a nonce alone', () => `default-src 'none'; script-src 'nonce-shop'; connect-src ${ingest.url}`],
-])('a policy that allows %s allows them', async (_, allowed) => {
+  ['only scripts with a nonce', () => `default-src 'none'; script-src 'nonce-shop'; connect-src ${ingest.url}`],
+])('side scripts load under a policy that allows %s', async (_, allowed) => {
   policy = allowed();
   ingest.config = { ...errors, millrace: { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] } };
   const page = await open();

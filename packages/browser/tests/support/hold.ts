@@ -1,4 +1,4 @@
-/** Something that waits until a test lets it go: `after` of a scripted answer. */
+/** `after` delays a scripted response until the test calls `release`. */
 interface Hold {
   after: Promise<void>;
   release(): void;

@@ -3,13 +3,16 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 
 export interface Visit {
   page: Page;
-  /** Everything thrown, and every error and warning on the console. */
+  /** All thrown errors, and all errors and warnings on the console. */
   complaints: string[];
-  /** Waits until every request of the page was answered: before that, the browser keeps no page for the back button. */
+  /**
+   * Waits until all requests of the page are complete, because the browser otherwise does not keep the page for the
+   * back button.
+   */
   untilIdle: () => Promise<void>;
 }
 
-/** A page of a visitor. */
+/** Opens a page and records its errors and requests. */
 export async function openPage(visitor: BrowserContext, address: string): Promise<Visit> {
   const page = await visitor.newPage();
   const complaints: string[] = [];
@@ -26,16 +29,16 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
 }
 
 /**
- * Leaves for the first page of the site, on which nothing is started. Not for `about:blank`: that is of another process, and to a page
- * that is busy while it is left for one Chromium gives half a second, and then ends it without its last events.
+ * Leaves for the first page of the site, which does not start the library. Not for `about:blank`, which is in another
+ * process: Chromium gives a busy page half a second then, and ends it without its last events.
  */
 export async function leave(page: Page): Promise<void> {
   await page.goto(new URL('/', page.url()).href);
 }
 
 /**
- * A page that was left for another, and that the back button showed again as it was. A busy browser may not have kept it:
- * the visit is then made once more.
+ * Opens a page, leaves it and returns by the back button to the page as it was. Repeats this if a busy browser did not
+ * keep the page.
  */
 export async function openKept(open: () => Promise<Visit>, elsewhere: string): Promise<Page> {
   for (let attempt = 1; attempt <= 10; attempt++) {
@@ -48,7 +51,7 @@ export async function openKept(open: () => Promise<Visit>, elsewhere: string): P
     if (await page.evaluate("'isAsItWas' in window")) return page;
     await page.close();
   }
-  // Skipped where the command of the tests has said that it found no other browser.
+  // The test command skips a test with this text if it found no windowed browser.
   throw new Error('WINDOWED_CHROMIUM_PATH is not set: the browser kept none of 10 pages');
 }
 

@@ -11,7 +11,7 @@ import { createVisitors } from './visitors.ts';
 declare global {
   interface Window {
     posthog: Client;
-    /** What a test's own listeners heard. */
+    /** What the listeners of a test received. */
     heard: unknown[];
   }
 }
@@ -19,7 +19,7 @@ declare global {
 export type Library = 'ours' | 'reference';
 
 export interface Entrance {
-  /** Another page of somebody who was here before. */
+  /** A visitor who has been here before. By default a new one. */
   visitor?: BrowserContext;
   library?: Library;
   /** Runs in the page before `init`. */
@@ -27,17 +27,17 @@ export interface Entrance {
 }
 
 export interface Shop {
-  /** Of each test's own, from `empty` on: what pages send when they are closed may come late. */
+  /** `empty` replaces it, because closed pages may send events late. */
   ingest: ScriptedIngest;
   browser: Browser;
   siteUrl: string;
-  /** A page of a visitor (a new one unless given), on which `init` was called. */
+  /** Opens a page of the given visitor, or of a new one, and calls `init`. */
   enter(options?: Partial<InitOptions>, entrance?: Entrance): Promise<Page>;
-  /** Events of this name that have arrived, when `count` have. */
+  /** Waits until at least `count` events of this name have arrived, and returns them. */
   received(name: string, count: number): Promise<ReceivedEvent[]>;
-  /** Bodies of the requests for flags so far. */
+  /** The bodies of the requests for flags so far. */
   questions(): Record<string, unknown>[];
-  /** Everybody leaves, and all is as in the beginning. */
+  /** Closes all pages and restores the initial state. */
   empty(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface Shop {
 const referencePage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>
 <script type="module">import posthog from '/reference.js'; window.posthog = posthog;</script></head><body></body></html>`;
 
-/** A shop that has both libraries, an ingest host and a browser: for a whole test file. */
+/** Starts a shop with both libraries, an ingest host and a browser, for a whole test file. */
 export async function openShop(): Promise<Shop> {
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
   const [browser, ingest, site] = await Promise.all([
@@ -111,7 +111,7 @@ export async function openShop(): Promise<Shop> {
   return shop;
 }
 
-/** Resolves when flags have been loaded, or could not be. */
+/** Resolves when flags have been loaded or the request has failed. */
 export async function flagsLoaded(page: Page): Promise<void> {
   await page.waitForFunction(() => window.posthog.featureFlags.hasLoadedFlags);
 }

@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { SiteOptions } from './start-site.ts';
 
-/** Pages under `/reference` load PostHog's library, as pages elsewhere load ours: `window.posthog`, not started. */
+/**
+ * Pages under `/reference` that load posthog-js as `window.posthog`, without starting it, like the other pages do with
+ * this library.
+ */
 export async function referenceFiles(): Promise<NonNullable<SiteOptions['files']>> {
   const { outputFiles } = await build({
     stdin: {
@@ -22,7 +25,7 @@ export async function referenceFiles(): Promise<NonNullable<SiteOptions['files']
   };
 }
 
-/** PostHog's library without what it would load besides. */
+/** Options with which posthog-js loads no other scripts. */
 export const referenceOptions = {
   disable_external_dependency_loading: true,
   disable_session_recording: true,

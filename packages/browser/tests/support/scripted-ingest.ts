@@ -17,9 +17,9 @@ export interface ReceivedRequest {
   path: string;
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
-  /** Unpacked and parsed; null when there was none. */
+  /** Decompressed and parsed. Null if the request has no body. */
   body: unknown;
-  /** How many bytes came over the wire. */
+  /** The size as sent, in bytes. */
   bytes: number;
 }
 
@@ -27,32 +27,32 @@ export interface ScriptedAnswer {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Closes the connection without an answer. */
+  /** Closes the connection without a response. */
   isDropped?: boolean;
-  /** It is given when this has come true. */
+  /** The response is sent when this promise resolves. */
   after?: Promise<unknown>;
 }
 
-/** Answers one request in another way than usual; undefined leaves it as usual. */
+/** Returns the response to a request, or undefined for the usual one. */
 export type Script = (request: ReceivedRequest) => ScriptedAnswer | undefined;
 
 export interface ScriptedIngest {
   url: string;
   requests: ReceivedRequest[];
-  /** Of all requests that were answered with 200, in the order they came. */
+  /** The events of all requests that were answered with 200, in the order of their arrival. */
   events(name?: string): ReceivedEvent[];
-  /** From now on; null ends it. */
+  /** Applies from now on. Null restores the usual responses. */
   answerBy(script: Script | null): void;
-  /** What `/flags` answers: values by key. */
+  /** The values of flags in the response of `/flags`, by key. */
   flags: Record<string, boolean | string>;
   payloads: Record<string, string>;
-  /** Added to the remote config, or taken from it by undefined. */
+  /** Added to the remote config. A field with undefined is removed from it. */
   config: Record<string, unknown>;
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** An ingest host that keeps what it is told and fails on demand: what a real one cannot be made to do. */
+/** An ingest host for tests. It records requests and can fail in ways that a real host cannot be made to. */
 export async function startScriptedIngest(): Promise<ScriptedIngest> {
   const requests: ReceivedRequest[] = [];
   const accepted: ReceivedEvent[] = [];
@@ -103,7 +103,7 @@ async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   return { method, path: pathname, query: searchParams, headers, body: parse(bytes), bytes: bytes.length };
 }
 
-/** Bodies come as gzip, as JSON, or as a form with base64. */
+/** The body is gzip, JSON, or a form with base64. */
 function parse(bytes: Buffer): unknown {
   if (bytes.length === 0) return null;
   const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString();
@@ -135,7 +135,7 @@ function usualAnswer({ path }: ReceivedRequest, { flags, payloads, config }: Scr
   return `(window._POSTHOG_REMOTE_CONFIG ??= {})[${JSON.stringify(token)}] = ${assigned};`;
 }
 
-/** As the gateway answers it for an environment without settings. */
+/** The response of the gateway for an environment without settings. */
 const remoteConfig = {
   supportedCompression: ['gzip', 'gzip-js'],
   hasFeatureFlags: true,

@@ -6,17 +6,17 @@ import { openPage } from './open-page.ts';
 import { startScriptedIngest } from './scripted-ingest.ts';
 import { startSite } from './start-site.ts';
 
-/** Something done on a page, and what is on the page for it. */
+/** An action on a page, and the HTML that it needs. */
 export interface Step {
-  /** Put into the element `#stage`. */
+  /** The content of the element `#stage`. */
   html: string;
-  /** Run in the page, with `stage`, and `at(selector)` for elements in it. */
+  /** A script for the page. It can use `stage`, and `at(selector)` for elements in it. */
   act: string;
-  /** Of both libraries, for this step only. */
+  /** Options of both libraries, for this step only. */
   options?: Record<string, unknown>;
 }
 
-/** Events of one library on a step: name, and the properties that only this event has. */
+/** The events of one library in a step: their names, and the properties that not every event has. */
 export type Captured = { event: string; properties: Record<string, unknown> }[];
 
 export interface Comparison {
@@ -27,7 +27,7 @@ export interface Comparison {
 
 const initial = {
   opt_out_useragent_filter: true,
-  // For the settings too.
+  // Also the timeout for the settings.
   feature_flag_request_timeout_ms: patienceMs,
   rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
   capture_pageview: false,
@@ -40,7 +40,7 @@ const initial = {
   rageclick: true,
 };
 
-/** A page on which this library and PostHog's run side by side: both see the very same events. */
+/** Opens a page on which this library and posthog-js run in parallel and receive the same DOM events. */
 export async function startComparison(browser: Browser, config: Record<string, unknown> = {}): Promise<Comparison> {
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
   const ingest = await startScriptedIngest();
@@ -52,7 +52,7 @@ export async function startComparison(browser: Browser, config: Record<string, u
   const visitor = await browser.newContext();
   const { page } = await openPage(visitor, site.url);
   await page.waitForFunction('window.posthog && window.reference');
-  // PostHog listens to copies only if it is to when its settings arrive.
+  // posthog-js listens for copies only if the option is set when its settings arrive.
   const copying = { autocapture: { capture_copied_text: true } };
   await page.evaluate(start, { host: ingest.url, initial: { ...initial, ...copying } });
   const run: Comparison['run'] = ({ html, act, options = {} }) =>
@@ -99,7 +99,7 @@ async function take({
 }: Required<Step> & { usual: object }): Promise<{ ours: Captured; reference: Captured }> {
   const { posthog, reference } = window as unknown as Libraries;
   const stage = document.querySelector('#stage') as HTMLElement;
-  // A click far away: whatever the time between two steps, no click is of the rage of those before.
+  // A click far away, so that no click is counted as a rage click with those of the step before.
   for (const library of [posthog, reference]) library.set_config(usual);
   stage.innerHTML = '<button>Far</button>';
   stage.firstElementChild?.dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: 9999 }));

@@ -15,11 +15,11 @@ declare global {
 
 export interface VisitOptions {
   options?: InitOptions;
-  /** Of the site. */
+  /** The path of the page on the site. */
   path?: string;
-  /** A visitor who was here before; another one otherwise. */
+  /** A visitor who has been here before. By default another one. */
   visitor?: BrowserContext;
-  /** Whether the page calls `init`; options that are functions have to come from the page itself. */
+  /** Calls `init` unless false. Options that are functions must be created in the page. */
   isStarted?: boolean;
 }
 
@@ -32,7 +32,10 @@ export interface Lab {
   stop(): Promise<void>;
 }
 
-/** What tests begin with: nothing of its own captured, nothing held back, and no bot although the browser is driven. */
+/**
+ * The options of most tests: nothing is captured automatically, events are sent at once, and the driven browser is not
+ * treated as a bot.
+ */
 export const plainOptions: InitOptions = {
   opt_out_useragent_filter: true,
   autocapture: false,
@@ -42,7 +45,7 @@ export const plainOptions: InitOptions = {
   feature_flag_request_timeout_ms: patienceMs,
 };
 
-/** A browser, a site with the library, and an ingest host, for a whole test file. */
+/** Starts a browser, a site with the library, and an ingest host, for a whole test file. */
 export async function startLab(siteOptions?: SiteOptions): Promise<Lab> {
   const [browser, site, ingest] = await Promise.all([launchChromium(), startSite(siteOptions), startScriptedIngest()]);
   const visitors = createVisitors(browser);

@@ -2,17 +2,14 @@ import { startServer, type TestServer } from '@millrace/testing';
 import { bundleLibrary } from '../../bundle/bundle-library.ts';
 
 export interface SiteOptions {
-  /** HTML between the library and the end of the page. */
+  /** HTML after the script of the library. */
   body?: string;
   headers?: Record<string, string>;
   /** Other files of the site, by path. */
   files?: Record<string, { type: string; content: string }>;
 }
 
-/**
- * A site whose every page loads the library of this package as a module and waits with `init`: a test calls
- * `posthog.init('phc_test', {…})` in the page, as `window.posthog`.
- */
+/** Starts a site whose pages load the library as a module, as `window.posthog`, without calling `init`. */
 export async function startSite({ body = '', headers = {}, files = {} }: SiteOptions = {}): Promise<TestServer> {
   const { code } = await bundleLibrary('index.js');
   const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>

@@ -2,10 +2,12 @@ import type { Page } from 'playwright-core';
 
 let marks = 0;
 
-/** Resolves when one tab of a visitor sees what another has stored until now: a busy browser takes its time to tell. */
+/**
+ * Resolves when one tab sees everything that another tab has stored so far. A busy browser needs some time for that.
+ */
 export async function storeShared(from: Page, to: Page): Promise<void> {
   marks += 1;
-  // Tabs see each other's changes in their order.
+  // Tabs see each other's changes in order.
   await from.evaluate((mark) => localStorage.setItem('shared', mark), String(marks));
   await to.waitForFunction((mark) => localStorage.getItem('shared') === mark, String(marks));
 }

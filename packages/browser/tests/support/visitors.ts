@@ -1,14 +1,17 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 /**
- * People who were never here. A profile costs a browser twice what a page does, so who has left comes again as somebody else.
- * A test that changes the visitor, by an init script or the clock, has one of its own: `browser.newContext()`.
+ * Provides new visitors. A browser profile costs twice as much as a page, so the profiles of visitors who have left are
+ * reused. A test that changes the visitor by an init script or the clock needs its own: `browser.newContext()`.
  */
 export interface Visitors {
   next(): Promise<BrowserContext>;
-  /** Has to be done on the first page of each, before the library starts: what was kept by who came before is gone. */
+  /**
+   * Must be called on the first page of each visitor before the library starts. Removes what the former user of the
+   * profile stored.
+   */
   forget(page: Page): Promise<void>;
-  /** All of them, and those who were a test's own for good. */
+  /** Closes all pages. Profiles that a test created for itself are closed too. */
   leave(): Promise<void>;
 }
 

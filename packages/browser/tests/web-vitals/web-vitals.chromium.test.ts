@@ -18,7 +18,7 @@ describe('web vitals', () => {
   beforeAll(async () => {
     [browser, site] = await Promise.all([launchChromium(), startSite({ body })]);
   });
-  // Of each test's own: a page tells the last of it when it is closed.
+  // A separate host for each test, because a closed page sends its last values.
   beforeEach(async () => {
     ingest = await startScriptedIngest();
   });
@@ -31,7 +31,7 @@ describe('web vitals', () => {
     await site?.stop();
   });
 
-  test('of a page: its paints, then on leaving the slowest answer and the shifts', async () => {
+  test('contain the paints, and after leaving the slowest interaction and the layout shifts', async () => {
     const page = await open({ capture_performance: { web_vitals: true } });
     await page.click('#slow');
     await page.waitForFunction('window.isShifted');
@@ -52,19 +52,19 @@ describe('web vitals', () => {
     }
   });
 
-  test('are sent after five seconds though not all are there', async () => {
+  test('are sent after five seconds, even if some are missing', async () => {
     await open({ capture_performance: true });
     const told = await vitals(1);
     expect(Object.keys(told)).toContain('FCP');
   });
 
-  test('are what the settings ask for', async () => {
+  test('are those that the settings enable', async () => {
     const settings = { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] };
     await open({}, { millrace: settings });
     expect(Object.keys(await vitals(1))).toEqual(['FCP']);
   });
 
-  test('do not tell what is masked in addresses', async () => {
+  test('have masked addresses', async () => {
     const page = await open({ capture_performance: true, mask_personal_data_properties: true }, {}, '/?gclid=secret');
     await leave(page);
     expect((await vitals(1)).FCP).toMatchObject({ $current_url: `${site.url}/?gclid=<masked>` });
@@ -72,12 +72,20 @@ describe('web vitals', () => {
   });
 
   const none: [string, object, object][] = [
-    ['nobody asks', {}, {}],
-    ['the application forbids it', { capture_performance: false }, { millrace: { web_vitals: true } }],
-    ['it forbids this', { capture_performance: { web_vitals: false } }, { millrace: { web_vitals: true } }],
-    ['nothing is allowed', { capture_performance: { web_vitals: true, web_vitals_allowed_metrics: [] } }, {}],
+    ['nothing enables them', {}, {}],
+    ['the application disables performance', { capture_performance: false }, { millrace: { web_vitals: true } }],
+    [
+      'the application disables web vitals',
+      { capture_performance: { web_vitals: false } },
+      { millrace: { web_vitals: true } },
+    ],
+    [
+      'the application allows no metrics',
+      { capture_performance: { web_vitals: true, web_vitals_allowed_metrics: [] } },
+      {},
+    ],
   ];
-  test.each(none)('are not told where %s', async (_, options, config) => {
+  test.each(none)('are not captured if %s', async (_, options, config) => {
     const page = await open(options, config);
     await page.click('#slow');
     await page.evaluate(() => posthog.capture('queued'));
@@ -86,7 +94,7 @@ describe('web vitals', () => {
     expect(ingest.events('$web_vitals')).toHaveLength(0);
   });
 
-  test('are not told, and nothing is said of it, where a page cannot measure, as those of test runners', async () => {
+  test('are not captured, without any log, if the page cannot measure, for example in a test runner', async () => {
     const { page, complaints } = await openPage(await browser.newContext(), site.url);
     await page.waitForFunction('window.posthog');
     const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_performance: true };
@@ -106,7 +114,7 @@ describe('web vitals', () => {
     };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
     await settingsKnown(page);
-    // What is clicked or left earlier has no paint.
+    // A page that is clicked or left earlier has no paint.
     await page.evaluate(() => {
       const painted = (type: string) =>
         new Promise((resolve) => new PerformanceObserver(resolve).observe({ type, buffered: true }));
@@ -115,7 +123,7 @@ describe('web vitals', () => {
     return page;
   }
 
-  /** Of all events until now, by name. */
+  /** The web vitals of all events so far, by name. */
   const vitals = (count: number): Promise<Record<string, Vital>> =>
     eventually(() => {
       const told = Object.fromEntries(ingest.events('$web_vitals').flatMap(ofEvent));
@@ -138,10 +146,10 @@ const body = `<h1 class="title" style="font-size: 60px">A page to look at</h1><b
     const end = performance.now() + 120;
     while (performance.now() < end);
   };
-  // Whichever of them a busy browser is slowest to show.
+  // A busy browser may be slowest to show any of the three.
   for (const type of ['pointerdown', 'pointerup', 'click']) document.querySelector('#slow').addEventListener(type, work);
   document.querySelector('#slow').addEventListener('click', () => {
-    // More than 500 ms after the click: what an answer moves is no shift.
+    // More than 500 ms after the click, because a movement soon after it does not count as a layout shift.
     setTimeout(() => {
       new PerformanceObserver(() => (window.isShifted = true)).observe({ type: 'layout-shift', buffered: true });
       document.querySelector('.title').style.marginTop = '200px';

@@ -50,7 +50,7 @@ const failed = { result: expect.stringMatching(/^(refused|unreachable)$/) };
 const accepted = { result: 'accepted' };
 const late = { result: 'unreachable' };
 
-// biome-ignore format: a case is one line
+// biome-ignore format: one line per case
 const cases: [string, string, SocketScript, object][] = [
   ['H-201', 'silence instead of a greeting', at('greeting'), late],
   ['H-202', 'an endless slow greeting', at('greeting', (socket) => drip(socket, '220-hi\r\n')), late],
