@@ -1,6 +1,6 @@
 /**
- * What a project has defined, as it is stored. `filters` and cohort trees are taken as unknown: what is odd in them makes
- * a filter match nothing, and never an evaluation fail.
+ * Flag and cohort definitions of a project, as stored. `filters` and cohort trees have the type `unknown` because
+ * invalid content must make a filter match nothing, and never make an evaluation fail.
  */
 export interface FlagDefinition {
   id: number;
@@ -10,12 +10,12 @@ export interface FlagDefinition {
   deleted?: boolean;
   /** Conditions (`groups`), variants, payloads, holdout, enrollment. */
   filters: unknown;
-  /** Legacy rollout, used only where `filters` has no `groups`. */
+  /** Legacy rollout, used only if `filters` has no `groups`. */
   rollout_percentage?: number | null;
   ensure_experience_continuity?: boolean | null;
-  /** `device_id`, else the distinct id is hashed. */
+  /** `device_id` to hash the device ID; any other value hashes the distinct ID. */
   bucketing_identifier?: string | null;
-  /** `client` or `server`; anything else is both. */
+  /** `client` or `server`; any other value means both. */
   evaluation_runtime?: string | null;
   evaluation_contexts?: string[];
 }
@@ -23,17 +23,17 @@ export interface FlagDefinition {
 export interface CohortDefinition {
   id: number;
   isStatic: boolean;
-  /** `{type: 'AND' | 'OR', values: [...]}`; of no meaning for a static cohort. */
+  /** `{type: 'AND' | 'OR', values: [...]}`; ignored for a static cohort. */
   tree: unknown;
 }
 
 export interface ProjectDefinitions {
   flags: FlagDefinition[];
-  /** Deleted ones left out. */
+  /** Without deleted cohorts. */
   cohorts: CohortDefinition[];
-  /** Names of the group types by index, 0 to 4. */
+  /** Group type names by index, from 0 to 4. */
   groupTypes: Record<string, string>;
-  /** IANA name; dates without an offset are of these clocks. */
+  /** IANA name of the project time zone, for dates without an offset. */
   timeZone: string;
   matchingVersion: 1 | 2;
 }

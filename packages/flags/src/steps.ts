@@ -1,9 +1,9 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
 
-/** Work that can be left and taken up again after every step, so that a process that has much of it can do others' between. */
+/** Work that can pause after every step, so that a process with much of it can do other work in between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** All of it at once. */
+/** Runs all steps without pausing. */
 export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
@@ -11,17 +11,15 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Whoever waits for the process waits this long, and for one step more. */
+/** Other work in the process waits for at most this long plus one step. */
 const sliceMs = 10;
-/** Several may begin before others are served. */
+/** Shorter, because several tasks may start before other work runs. */
 const firstSliceMs = 2;
 
-/** All that is under way in this process takes turns: others wait for one slice, however much there is to do. */
+/** Chains the slices of all tasks in this process, so that other work waits for only one slice at a time. */
 let lastTurn: Promise<void> = Promise.resolve();
 
-/**
- * The result at once where there is little to do. Where there is much, a promise: then others are served in between.
- */
+/** Returns the result directly if the work is short, and otherwise a promise that lets other work run in between. */
 export function inTimeSlices<Result>(steps: Steps<Result>): Result | Promise<Result> {
   const slice = runSlice(steps, firstSliceMs);
   return slice.done ? slice.value : inFurtherSlices(steps);

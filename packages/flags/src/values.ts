@@ -1,8 +1,8 @@
 import { isObject } from '@millrace/contracts';
 
 /**
- * The text that operators compare: a string as it is, anything else as compact JSON with the keys of objects in the
- * order of their code points. `1.0` of a request reads as `1` here: JSON.parse does not tell them apart.
+ * Returns the text that operators compare: strings unchanged, and other values as compact JSON with object keys sorted
+ * by code point. `1.0` in a request becomes `1`, because JSON.parse does not distinguish them.
  */
 export function textForm(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -14,12 +14,12 @@ function compactJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(compactJson).join(',')}]`;
   if (!isObject(value)) return typeof value === 'string' ? JSON.stringify(value) : String(value);
   const keys = Object.keys(value);
-  // The order that JavaScript has by itself is far quicker, and another one only beyond 0xd7ff.
+  // JavaScript's default order is much faster, and differs only above 0xd7ff.
   const members = keys.every((key) => /^[\0-\ud7ff]*$/.test(key)) ? keys.sort() : keys.sort(byCodePoint);
   return `{${members.map((key) => `${JSON.stringify(key)}:${compactJson(value[key])}`).join(',')}}`;
 }
 
-/** JavaScript's own order is that of UTF-16, in which code points beyond 0xffff come before some below. */
+/** JavaScript's default order is that of UTF-16, in which code points above 0xffff come before some lower ones. */
 function byCodePoint(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -31,17 +31,22 @@ function byCodePoint(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates, which stand for code points beyond 0xffff, behind everything else. */
+/** Moves surrogates, which encode code points above 0xffff, behind all other units. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit > 0xdfff ? unit - 0x800 : unit + 0x2000;
 }
 
-/** Each character is looked at once: where two parts could take the same digits, a million of them would take hours. */
+/**
+ * Unambiguous on purpose: if two parts of the pattern could match the same digits, a million digits would take hours.
+ */
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
-/** What numeric operators compare; null for what is no number. Blanks, hexadecimal and booleans are none. */
+/**
+ * Returns the number that numeric operators compare; null for other values, including blank and hexadecimal text and
+ * booleans.
+ */
 export function numberForm(value: unknown): number | null {
   if (typeof value === 'number') return value;
   const text = textForm(value);
@@ -50,19 +55,19 @@ export function numberForm(value: unknown): number | null {
   return null;
 }
 
-/** `true`, the text "true" in any case, or a list of nothing else. */
+/** Returns true for `true`, the text "true" in any case, and a list of only these. */
 export function isTruthy(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isTruthy);
   return value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
 }
 
-/** A boolean, its text in any case, or a list of nothing else. */
+/** Returns true for a boolean, its text in any case, and a list of only these. */
 export function isBooleanLike(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBooleanLike);
   return typeof value === 'boolean' || (typeof value === 'string' && /^(?:true|false)$/i.test(value));
 }
 
-/** A version by semver.org, with build metadata as the last resort of its order. */
+/** A version as defined by semver.org. Build metadata breaks ties in the order. */
 export interface SemanticVersion {
   major: bigint;
   minor: bigint;
@@ -71,15 +76,15 @@ export interface SemanticVersion {
   build: string[];
 }
 
-/** What is longer is no version. */
+/** Longer texts are not versions. */
 export const longestVersion = 1000;
 const largestPart = 2n ** 64n - 1n;
 const preReleasePart = /^(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)$/;
 const buildPart = /^[\dA-Za-z-]+$/;
 
 /**
- * Reads what people write as a version: a leading `v`, leading zeros and missing parts are let through, a fourth part or
- * text is not.
+ * Parses a version leniently: a leading `v`, leading zeros and missing parts are accepted; a fourth part or other text
+ * is not.
  */
 export function parseVersion(value: unknown): SemanticVersion | null {
   const whole = textForm(value);
@@ -110,12 +115,12 @@ function parseSuffix(suffix: string): Pick<SemanticVersion, 'preRelease' | 'buil
   return { preRelease, build };
 }
 
-/** Negative, zero or positive, as for sorting: the precedence of semver.org, then build metadata. */
+/** Compares versions for sorting, by the precedence of semver.org and then by build metadata. */
 export function compareVersions(a: SemanticVersion, b: SemanticVersion): number {
   return compareReleases(a, b) || comparePreReleases(a.preRelease, b.preRelease) || compareParts(a.build, b.build);
 }
 
-/** By major, minor and patch alone. */
+/** Compares only major, minor and patch. */
 export function compareReleases(a: SemanticVersion, b: SemanticVersion): number {
   for (const part of ['major', 'minor', 'patch'] as const) {
     if (a[part] !== b[part]) return a[part] < b[part] ? -1 : 1;
@@ -123,7 +128,7 @@ export function compareReleases(a: SemanticVersion, b: SemanticVersion): number 
   return 0;
 }
 
-/** A version without a pre-release comes after every pre-release of it. */
+/** A version without a pre-release comes after all its pre-releases. */
 function comparePreReleases(a: string[], b: string[]): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length;
   return compareParts(a, b);
@@ -137,7 +142,7 @@ function compareParts(a: string[], b: string[]): number {
   return a.length - b.length;
 }
 
-/** Numbers come before text and are compared as numbers. */
+/** Numeric parts come before text and are compared as numbers. */
 function comparePart(a: string, b: string): number {
   const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (aIsNumber && bIsNumber) {

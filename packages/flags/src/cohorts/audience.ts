@@ -9,16 +9,20 @@ import { inTimeSlices, type Steps } from '../steps.ts';
 import { compileDefinitions, loadDefinitions } from '../store/definitions.ts';
 import { readPersonPage, readStoredPerson, type StoredPerson } from './store.ts';
 
-/** Who belongs to something, as it was defined when this was made. */
+/** Decides which persons belong to cohorts or get a flag, by the definitions at the time of its creation. */
 export interface Audience {
   /**
-   * For each thing that was asked for, in its order. What nobody can say (a part is missing, or leads in a loop) is null. Of
-   * whom it would take too long to say it, that person does not belong: others do not go uncounted for one.
+   * Returns one outcome per requested cohort or flag, in order. Null means that it cannot be determined, because a
+   * dependency is missing or circular. A person whose evaluation takes too long does not belong, so that one person
+   * does not prevent counting the others.
    */
   of(person: StoredPerson, now: number): Steps<(boolean | null)[]>;
 }
 
-/** Those who belong to some cohorts. The rules of flags' own filters decide, so that counting and asking never differ. */
+/**
+ * Creates an audience of cohort members. Uses the rules of flag filters, so that counts and flag evaluation never
+ * differ.
+ */
 export async function cohortAudience(sql: Sql, projectId: number, cohortIds: readonly number[]): Promise<Audience> {
   const flags = await compiled(sql, projectId);
   return {
@@ -29,7 +33,7 @@ export async function cohortAudience(sql: Sql, projectId: number, cohortIds: rea
   };
 }
 
-/** Those of some cohorts that a person belongs to now; none for a person who is gone. */
+/** Returns those of the given cohorts that a person belongs to now; none for a deleted person. */
 export async function cohortsOfPerson(
   sql: Sql,
   projectId: number,
@@ -42,7 +46,7 @@ export async function cohortsOfPerson(
   return cohortIds.filter((_, at) => matches[at] === true);
 }
 
-/** Those for whom a flag is on, by their main distinct id and without groups. */
+/** Creates an audience of the persons for whom a flag is on, by their main distinct ID and without groups. */
 export async function flagAudience(sql: Sql, projectId: number, flagId: number): Promise<Audience> {
   return audienceOf(await compiled(sql, projectId), flagId);
 }
@@ -61,11 +65,11 @@ function audienceOf(flags: CompiledFlags, flagId: number): Audience {
   };
 }
 
-/** Those for whom a flag with these filters would be on, were it there. */
+/** Creates an audience of the persons for whom a flag with these filters would be on. */
 export async function filtersAudience(sql: Sql, projectId: number, filters: unknown): Promise<Audience> {
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
-  // No key of a flag has a dot in it, and no flag the number 0.
+  // Cannot collide with a stored flag: keys contain no dots, and IDs are positive.
   const asked = { id: 0, key: '.', name: '', version: 0, active: true, filters };
   const flag = { ...asked, has_encrypted_payloads: null, evaluation_contexts: [] };
   return audienceOf(await compileDefinitions({ ...definitions, flags: [...definitions.flags, flag] }), flag.id);
@@ -95,12 +99,12 @@ function contextOf(person: StoredPerson, now: number): EvaluationContext {
 
 const smallestPage = 10;
 const largestPage = 500;
-/** Who waits for the end of a page waits about this long. */
+/** Approximate time limit of a page, because callers wait for its end. */
 const pageMs = 250;
 
 /**
- * How many to read for the next page. PostgreSQL unpacks all that it is asked for, also what is too large for the page, and a
- * page may take long to look at: the next one is half as large then.
+ * Chooses the size of the next page. PostgreSQL reads all requested rows, even if they do not all fit into the page,
+ * and evaluating a page may take long. In either case, the next page is half as large.
  */
 export function createPageLimit() {
   let limit = 50;
@@ -110,7 +114,7 @@ export function createPageLimit() {
       startedAt = performance.now();
       return limit;
     },
-    /** @param read how many the page had. */
+    /** @param read number of persons in the page. */
     note(read: number): void {
       const isQuick = read === limit && performance.now() - startedAt < pageMs;
       limit = isQuick ? Math.min(largestPage, limit * 2) : Math.max(smallestPage, Math.floor(limit / 2));
@@ -118,18 +122,18 @@ export function createPageLimit() {
   };
 }
 
-/** A page of persons, each with what the audience says. */
+/** A person of a page with the outcomes of the audience. */
 interface MatchedPerson {
   uuid: string;
-  /** The id under which it is found when it was merged into another one meanwhile. */
+  /** ID that still finds the person after it was merged into another one. */
   distinctId: string;
   matches: (boolean | null)[];
 }
 
 /**
- * All persons of a project by uuid, each asked whether it belongs. Each page is a statement of its own: no transaction stays
- * open, and memory holds one page. Persons that come meanwhile may be met or not. However much an audience asks of a person,
- * others are served in between.
+ * Evaluates all persons of a project, in uuid order and in pages. Each page is a separate statement, so no transaction
+ * stays open and memory holds one page. Persons created meanwhile may or may not be included. The evaluation yields
+ * regularly, so that other work can run in between.
  */
 export async function* matchPersons(
   sql: Sql,

@@ -1,9 +1,12 @@
 import type { Database } from '@millrace/db';
 import { addCohortMembers, findPersons, type NamedPerson, type StaticCohort } from './store.ts';
 
-/** Members in one transaction: their persons are locked for the milliseconds it takes, as the consumer waits for them. */
+/**
+ * Members added per transaction. It locks their persons, and the consumer waits for that lock, so it must take only
+ * milliseconds.
+ */
 const portion = 1000;
-/** A person that was merged away meanwhile is looked for again under one of its ids; nobody is merged over and over. */
+/** Limit on lookups of a person that was merged into another one meanwhile. */
 const maxRounds = 3;
 
 export interface MembersToAdd {
@@ -12,15 +15,15 @@ export interface MembersToAdd {
 }
 
 /**
- * Adds persons to a static cohort in portions, each a transaction of its own; whatever dies in between, sending the same
- * again adds the rest. Values that name nobody are passed over. @returns how many persons were found.
+ * Adds persons to a static cohort, in one transaction per portion. If it fails halfway, repeating the call adds the
+ * rest. Values that match no person are ignored. @returns how many persons were found.
  */
 export async function addMembers(
   { transaction }: Pick<Database, 'transaction'>,
   cohort: StaticCohort,
   { by, values }: MembersToAdd,
 ): Promise<number> {
-  // E-mail addresses have no index: all persons are looked at, once.
+  // Email addresses have no index, so this scans all persons once.
   if (by === 'email') {
     const persons = await transaction((tx) => findPersons(tx, cohort.projectId, { by, values }));
     return addMembers({ transaction }, cohort, { by: 'distinct_id', values: idsOf(persons) });

@@ -6,9 +6,9 @@ export interface StaticCohort {
 }
 
 /**
- * Adds persons to a static cohort, those who are in it already among them. Persons are locked in the order in which the
- * consumer locks them: who is being merged away is waited for, and a merge that comes later finds the new row and moves it.
- * @returns those that exist.
+ * Adds persons to a static cohort; existing members are ignored. Persons are locked in the same order as by the
+ * consumer: this waits for a merge in progress, and a later merge finds the new row and moves it.
+ * @returns the uuids of persons that exist.
  */
 export async function addCohortMembers(
   tx: Transaction,
@@ -29,13 +29,13 @@ export async function addCohortMembers(
   return found;
 }
 
-/** A person, and an id under which it is found when it was merged into another one meanwhile. */
+/** A person, and an ID that still finds it after it was merged into another one. */
 export interface NamedPerson {
   uuid: string;
   distinctId: string;
 }
 
-/** Who the values name, each person once: by uuid, by distinct id, or by the property `email`. */
+/** Finds persons by uuid, distinct ID or the property `email`. Returns each person once. */
 export async function findPersons(
   tx: Transaction,
   projectId: number,
@@ -54,7 +54,7 @@ export async function findPersons(
   return tx.query<NamedPerson & Record<string, unknown>>(texts[by], [projectId, values]);
 }
 
-/** How many persons are in a static cohort. */
+/** Counts the members of a static cohort. */
 export async function countCohortMembers(tx: Transaction, { projectId, cohortId }: StaticCohort): Promise<number> {
   const rows = await tx.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM cohort_member WHERE project_id = $1 AND cohort_id = $2',
@@ -68,11 +68,11 @@ export interface StoredPerson {
   main_distinct_id: string;
   properties: Record<string, unknown>;
   static_cohort_ids: number[];
-  /** The ids that buckets of flags are made of, by key of the flag. */
+  /** IDs to use for bucketing, by flag key. */
   hash_keys: Record<string, string>;
 }
 
-/** What is known about a person `p` besides its columns; `$1` is the project. */
+/** Subqueries for data of person `p` in other tables; `$1` is the project ID. */
 const knownOfPerson = `ARRAY(SELECT m.cohort_id FROM cohort_member m
                    WHERE m.project_id = $1 AND m.person_uuid = p.uuid) AS static_cohort_ids,
             (SELECT coalesce(jsonb_object_agg(h.flag_key, h.hash_key), '{}') FROM feature_flag_hash_key h
@@ -87,12 +87,12 @@ export async function readStoredPerson(sql: Sql, projectId: number, uuid: string
   return row;
 }
 
-/** Whatever persons hold, a page in memory is not much larger. */
+/** Approximate limit of a page in memory, however large the persons are. */
 const maxBytes = 2 * 1024 * 1024;
 
 /**
- * Some persons of a project by uuid, those after `after`. A page ends early, with the person that fills it; only an empty
- * page is the last.
+ * Reads persons of a project in uuid order, starting after `after`. A page ends early with the person that exceeds the
+ * size limit; only an empty page means the end.
  */
 export async function readPersonPage(
   sql: Sql,

@@ -5,12 +5,12 @@ import type { Steps } from '../steps.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';
 
-/** Deeper trees than anybody writes by hand; what reads them must not run out of stack. */
+/** Deeper than any reasonable tree; protects against stack overflow. */
 const deepestTree = 100;
-/** Cohorts that name cohorts that name cohorts … */
+/** Maximum length of a chain of cohorts that refer to other cohorts. */
 const longestChain = 500;
 
-/** All cohorts of a project. A problem of one is a problem of all that are made of it. */
+/** Compiles all cohorts of a project. A problem of a cohort also applies to all cohorts that refer to it. */
 export function* compileCohorts(
   definitions: CohortDefinition[],
   options: TestOptions,
@@ -22,7 +22,7 @@ export function* compileCohorts(
   }
   const settled = new Map<number, CohortProblem | null>();
 
-  /** @param path the cohorts on the way here: one that comes again is a cycle */
+  /** @param path IDs of the cohorts that led here; an ID that repeats is a cycle */
   function problemOf(id: number, path: Set<number>): CohortProblem | null {
     const known = settled.get(id);
     if (known !== undefined) return known;
@@ -33,7 +33,7 @@ export function* compileCohorts(
     path.add(id);
     const problem = cohort.problem ?? firstProblem(referencesIn(cohort.node), path);
     path.delete(id);
-    // Which problem is met first depends on where one came in: only the walk that began here may say it.
+    // In a cycle, the problem found first depends on the starting point, so only the cohort at the start stores it.
     if (problem === null || path.size === 0) settled.set(id, problem);
     return problem;
   }
@@ -60,7 +60,7 @@ function compileCohort({ id, isStatic, tree }: CohortDefinition, options: TestOp
   return { id, isStatic, node: compileNode(tree, options), problem: null };
 }
 
-/** A group of nodes, or a leaf. What is empty, unknown or about behaviour has no members. */
+/** Compiles a group of nodes or a leaf. Empty, unknown and behavioral nodes have no members. */
 function compileNode(tree: unknown, options: TestOptions): CohortNode {
   if (!isObject(tree)) return { kind: 'never' };
   if (Object.hasOwn(tree, 'values')) return compileGroup(tree, options);

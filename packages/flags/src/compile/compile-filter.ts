@@ -5,8 +5,8 @@ import { never, type TestOptions } from '../filters/value-test.ts';
 import type { CohortFilter, CompiledFilter, PropertyFilter } from './compiled.ts';
 
 /**
- * One filter of a condition; cohort filters are `compileCohortFilter`'s.
- * @param aggregation the condition's: group filters without a type of their own are about that one
+ * Compiles one filter of a condition, except cohort filters (see `compileCohortFilter`).
+ * @param aggregation group type of the condition, used by group filters that do not name a type
  */
 export function compileFilter(
   filter: Record<string, unknown>,
@@ -44,7 +44,7 @@ function compileFlagFilter({ key, operator, value }: Record<string, unknown>): C
     : { kind: 'never' };
 }
 
-/** Null when it matches nobody, whatever the cohort holds. */
+/** Compiles a cohort filter; null if it cannot match, whatever the cohort contains. */
 export function compileCohortFilter({ type, value, operator }: Record<string, unknown>): CohortFilter | null {
   const cohortId = namedCohort({ type, value });
   const asked = operator ?? 'in';
@@ -56,7 +56,7 @@ export function groupTypeIndex(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** The members that are objects: whatever else stands in a list of filters, conditions or variants. */
+/** Returns the elements that are objects. Filters, conditions or variants of other types are ignored. */
 export function objectsIn(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }

@@ -14,8 +14,8 @@ import {
 import { nothingNeeded } from './flag-needs.ts';
 
 /**
- * All of a flag that can be said without looking at other flags and cohorts. What cannot (`brokenDependency`, `needs`) is set
- * in it later: a copy with more members would take twice the memory.
+ * Compiles everything about a flag that does not depend on other flags or cohorts. `brokenDependency` and `needs` are
+ * set later in the same object, because a copy would take twice the memory.
  */
 export function compileFlag(flag: FlagDefinition, options: TestOptions): CompiledFlag {
   const filters = isObject(flag.filters) ? flag.filters : {};
@@ -44,7 +44,7 @@ export function compileFlag(flag: FlagDefinition, options: TestOptions): Compile
   };
 }
 
-/** Flags of old had one list of filters and a rollout in a column of its own. */
+/** Old flags have a single list of filters, and a separate column for the rollout. */
 function conditionsOf(filters: Record<string, unknown>, rollout: unknown): Record<string, unknown>[] {
   if (Object.hasOwn(filters, 'groups')) return objectsIn(filters.groups);
   return [{ properties: filters.properties ?? [], rollout_percentage: rollout }];
@@ -54,7 +54,7 @@ function enrollmentOf(key: string, filters: Record<string, unknown>, options: Te
   if (filters.feature_enrollment === true) return { kind: 'property', property: `$feature_enrollment/${key}` };
   const [first] = objectsIn(filters.super_groups);
   if (first === undefined) return null;
-  // About the person, also on a flag about groups.
+  // Super conditions are about the person, even for a flag that aggregates by groups.
   const condition = compileCondition(
     { ...first, aggregation_group_type_index: null },
     { flagAggregation: null, options },
@@ -71,7 +71,7 @@ function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
   return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) };
 }
 
-/** Shares are added one by one, as the SDKs do: their sum as doubles decides at the borders. */
+/** Adds up the shares one by one like the SDKs do, because rounding of doubles decides at the boundaries. */
 function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   let upTo = 0;
   const variants = isObject(multivariate) ? objectsIn(multivariate.variants) : [];
@@ -82,7 +82,7 @@ function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   });
 }
 
-/** One for all: most flags have none. */
+/** Shared by all flags without payloads, which are the majority. */
 const noPayloads: ReadonlyMap<string, string> = new Map();
 
 function payloadsOf(payloads: unknown): ReadonlyMap<string, string> {
@@ -102,8 +102,9 @@ function dependenciesOf(conditions: readonly CompiledCondition[]): number[] {
 }
 
 /**
- * One condition set of a flag.
- * @param flagAggregation the flag's group type, for conditions that name none. A condition that says null is the person's
+ * Compiles one condition set of a flag.
+ * @param flagAggregation group type of the flag, for conditions that do not set one. A condition with null is about the
+ * person
  */
 function compileCondition(
   condition: Record<string, unknown>,
@@ -133,7 +134,7 @@ function compileCondition(
   }
 }
 
-/** What is no filter at all matches nothing: leaving it out would open the condition to everybody. */
+/** An unreadable filter matches nothing. Leaving it out would open the condition to everyone. */
 function filtersOf({ properties }: Record<string, unknown>): Record<string, unknown>[] {
   if (properties === undefined || properties === null) return [];
   const filters = objectsIn(properties);
@@ -141,7 +142,7 @@ function filtersOf({ properties }: Record<string, unknown>): Record<string, unkn
   return isWhole ? filters : [{ type: 'unreadable' }];
 }
 
-/** Nothing said means everybody; what is no number means nobody. */
+/** A missing percentage includes everyone; a percentage of the wrong type includes no one. */
 function percentageOf(value: unknown): number {
   if (value === undefined || value === null) return 100;
   return typeof value === 'number' ? value : -1;

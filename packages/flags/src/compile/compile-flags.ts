@@ -8,14 +8,14 @@ import type { CompiledFlag, CompiledFlags } from './compiled.ts';
 import { needsOf } from './flag-needs.ts';
 
 /**
- * Makes a project's definitions ready for evaluation. Never throws, whatever `filters` hold: what makes no sense matches
- * nothing. Costs time in proportion to the definitions; done once per version of them.
+ * Prepares a project's definitions for evaluation, once per version of the definitions. Never throws, whatever
+ * `filters` contain: invalid filters match nothing. Takes time in proportion to the size of the definitions.
  */
 export function compileFlags(definitions: ProjectDefinitions): CompiledFlags {
   return runSteps(compileFlagsInSteps(definitions));
 }
 
-/** The same, a step for each cohort and flag. */
+/** Like `compileFlags`, but yields after each cohort and flag. */
 export function* compileFlagsInSteps(definitions: ProjectDefinitions): Steps<CompiledFlags> {
   const options: TestOptions = {
     matchingVersion: definitions.matchingVersion,
@@ -52,10 +52,10 @@ interface OrderedFlag {
 type Visit = { state: 'open' } | { state: 'done'; broken: CompiledFlag['brokenDependency'] };
 
 /**
- * Puts every flag behind those it depends on, and finds those that cannot be evaluated: what they depend on is not there,
- * is a circle, or cannot be evaluated itself.
- * @param flags the active ones
- * @param inactive ids of flags that are switched off: a dependency on one is on `false`
+ * Sorts flags behind their dependencies, and finds flags that cannot be evaluated because a dependency is missing,
+ * circular, or itself not evaluable.
+ * @param flags active flags
+ * @param inactive IDs of inactive flags: a dependency on one sees `false`
  */
 function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): OrderedFlag[] {
   const byId = new Map(flags.map((flag) => [flag.id, flag]));
@@ -64,7 +64,7 @@ function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): 
   for (const flag of flags) visit(flag);
   return ordered;
 
-  /** Without recursion: a chain may be as long as a project has flags. */
+  /** Iterative, because a chain may be as long as a project has flags. */
   function visit(start: CompiledFlag): void {
     const path = [{ flag: start, next: 0, broken: null as CompiledFlag['brokenDependency'] }];
     if (visits.has(start.id)) return;

@@ -1,13 +1,13 @@
 import type { SharedPattern } from '../filters/patterns.ts';
 import type { CompiledTest } from '../filters/value-test.ts';
 
-/** Definitions made ready for evaluation, once per version of them. Immutable; shared by all requests. */
+/** Flag and cohort definitions in the form used for evaluation. Immutable, and shared by all requests. */
 export interface CompiledFlags {
-  /** Active flags, each behind all it depends on. */
+  /** Active flags, each behind its dependencies. */
   inOrder: CompiledFlag[];
   byKey: ReadonlyMap<string, CompiledFlag>;
   cohorts: ReadonlyMap<number, CompiledCohort>;
-  /** Names of group types by index. */
+  /** Group type names by index. */
   groupTypes: ReadonlyMap<number, string>;
 }
 
@@ -15,44 +15,44 @@ export interface CompiledFlag {
   id: number;
   key: string;
   version: number;
-  /** Lower case; `all` for both. */
+  /** `all` means client and server. */
   runtime: 'all' | 'client' | 'server';
   contexts: readonly string[];
   enrollment: Enrollment | null;
   holdout: { variant: string; percentage: number } | null;
   conditions: readonly CompiledCondition[];
-  /** Each with the upper end of its share of the hash, from 0 to 1. */
+  /** Each variant has the upper end of its hash range, from 0 to 1. */
   variants: readonly { key: string; upTo: number }[];
-  /** JSON text by variant key, or by `true`. */
+  /** Payloads as JSON text, by variant key or `true`. */
   payloads: ReadonlyMap<string, string>;
-  /** The group type whose key is hashed; null for the person. */
+  /** Group type whose key is hashed; null for the person. */
   aggregation: number | null;
   bucketsBy: 'distinct_id' | 'device_id';
-  /** A person keeps the bucket of the id that was hashed first. */
+  /** Experience continuity: a person keeps the bucket of the ID that was hashed first. */
   keepsExperience: boolean;
-  /** A rollout that is missed ends the evaluation. */
+  /** Evaluation ends at the first condition whose filters match but whose rollout excludes the person. */
   exitsEarly: boolean;
-  /** Ids of the flags its filters ask about. */
+  /** IDs of the flags that its filters refer to. */
   dependencies: readonly number[];
-  /** Why it cannot be evaluated: what it depends on is not there, or is the flag itself. */
+  /** Why the flag cannot be evaluated: a dependency is missing or circular. */
   brokenDependency: 'missing' | 'cycle' | null;
   needs: FlagNeeds;
 }
 
-/** Early access: what the person chose stands above all conditions. */
+/** Early access: the person's choice takes precedence over all conditions. */
 export type Enrollment =
   | { kind: 'property'; property: string }
   | { kind: 'super_condition'; properties: readonly string[]; condition: CompiledCondition };
 
 export interface CompiledCondition {
-  /** The group type whose key is hashed; null for the person. */
+  /** Group type whose key is hashed; null for the person. */
   aggregation: number | null;
   filters: readonly CompiledFilter[];
-  /** Tested last: they cost most. */
+  /** Tested last because they are the most expensive. */
   cohortFilters: readonly CohortFilter[];
-  /** 0 to 100; 100 passes everybody without a hash. */
+  /** From 0 to 100; 100 includes everyone without hashing. */
   rolloutPercentage: number;
-  /** A declared variant that everybody gets who matches; null: by hash. */
+  /** Variant for everyone who matches; null to choose by hash. */
   variant: string | null;
 }
 
@@ -61,7 +61,7 @@ export type CompiledFilter = PropertyFilter | FlagFilter | { kind: 'never' };
 export interface PropertyFilter {
   kind: 'property';
   key: string;
-  /** The group type whose property it is; null: the person's. */
+  /** Group type of the property; null for a person property. */
   groupType: number | null;
   compiled: CompiledTest;
 }
@@ -69,7 +69,7 @@ export interface PropertyFilter {
 export interface FlagFilter {
   kind: 'flag';
   flagId: number;
-  /** What the other flag has to be: `true` means on, with any variant; a text that very variant. */
+  /** Required value of the other flag: `true` means on with any variant; a string is the key of a variant. */
   expected: boolean | string;
 }
 
@@ -82,7 +82,7 @@ export interface CompiledCohort {
   id: number;
   isStatic: boolean;
   node: CohortNode;
-  /** Why nobody can say who belongs to it. */
+  /** Why membership cannot be determined. */
   problem: CohortProblem | null;
 }
 
@@ -94,20 +94,23 @@ export type CohortNode =
   | { kind: 'cohort'; cohortId: number; negated: boolean }
   | { kind: 'never' };
 
-/** What has to be known and made ready to evaluate a flag. */
+/** Data to load and patterns to compile before a flag is evaluated. */
 export interface FlagNeeds {
   personProperties: readonly string[];
   groupProperties: readonly { groupType: number; keys: readonly string[] }[];
   staticCohorts: readonly number[];
-  /** Whether a stored hash key can change the outcome. */
+  /** True if a stored hash key can change the outcome. */
   hashKeyOverride: boolean;
-  /** Patterns that have to be compiled before it is evaluated. */
+  /** Patterns to compile before the evaluation. */
   patterns: readonly SharedPattern[];
 }
 
 const none: readonly never[] = Object.freeze([]);
 
-/** The list, or the one empty list that all share: a process remembers the flags of many projects. */
+/**
+ * Returns the list, or a shared instance if it is empty, which saves memory because a process caches the flags of many
+ * projects.
+ */
 export function compact<Member>(list: readonly Member[]): readonly Member[] {
   return list.length === 0 ? none : list;
 }

@@ -9,7 +9,7 @@ import {
   type PropertyFilter,
 } from './compiled.ts';
 
-/** One for all: many flags are decided by the id alone. */
+/** Shared by all flags that are decided by the ID alone. */
 export const nothingNeeded: FlagNeeds = Object.freeze({
   personProperties: [],
   groupProperties: [],
@@ -18,7 +18,7 @@ export const nothingNeeded: FlagNeeds = Object.freeze({
   patterns: [],
 });
 
-/** What a flag's filters ask for, those of its cohorts included. */
+/** Collects the data that a flag's filters use, including those of its cohorts. */
 export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, CompiledCohort>): FlagNeeds {
   const person = new Set<string>();
   const groups = new Map<number, Set<string>>();
@@ -64,7 +64,7 @@ export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, Compile
   }
 }
 
-/** Everybody who matches gets the same: whose id is hashed makes no difference. */
+/** Returns whether all persons who match get the same value, so that the hashed ID makes no difference. */
 function isSameForAll({ conditions, variants }: CompiledFlag): boolean {
   return variants.length === 0 && conditions.every(({ rolloutPercentage }) => rolloutPercentage === 100);
 }

@@ -3,7 +3,7 @@ import type { CompiledFlag } from '../compile/compiled.ts';
 import type { Evaluation } from './evaluation.ts';
 
 /**
- * The id that is hashed for a flag; null when the request does not say it: no key of the group, no device id.
+ * Returns the ID to hash for a flag; null when the request does not contain it (no group key or no device ID).
  * @param aggregation the group type, or null for the person
  */
 export function bucketingId(flag: CompiledFlag, aggregation: number | null, evaluation: Evaluation): string | null {
@@ -15,7 +15,10 @@ export function bucketingId(flag: CompiledFlag, aggregation: number | null, eval
   return stored ?? idBeforeLogin(flag, evaluation);
 }
 
-/** The same for a holdout, which asks for no stored ids: it is the same for all flags of a project. */
+/**
+ * Like `bucketingId`, but for a holdout, which ignores stored hash keys because it is the same for all flags of a
+ * project.
+ */
 export function holdoutBucketingId(flag: CompiledFlag, evaluation: Evaluation): string | null {
   if (flag.aggregation !== null || flag.bucketsBy === 'device_id') {
     return bucketingId(flag, flag.aggregation, evaluation);
@@ -35,7 +38,7 @@ export function isHeldOut(percentage: number, id: string): boolean {
   return percentage === 100 || bucketHash('holdout-', id) <= percentage / 100;
 }
 
-/** Null when the shares leave a rest and the id falls into it. */
+/** Chooses a variant by hash; null when the shares add up to less than 1 and the ID falls into the rest. */
 export function variantByHash(flag: CompiledFlag, id: string): string | null {
   if (flag.variants.length === 0) return null;
   const hash = variantHash(flag, id);
@@ -46,18 +49,18 @@ export function variantHash(flag: CompiledFlag, id: string): number {
   return id === '' ? 0 : bucketHash(`${flag.key}.`, id, 'variant');
 }
 
-/** The empty id is the first of all, without a hash. */
+/** Like in PostHog, an empty ID is at position 0. */
 export function rolloutHash(flag: CompiledFlag, id: string): number {
   return id === '' ? 0 : bucketHash(`${flag.key}.`, id);
 }
 
-/** The double next to the largest number of 15 hexadecimal digits. */
+/** The double closest to the largest number with 15 hexadecimal digits. */
 const scale = 2 ** 60;
 
 /**
- * Where an id falls between 0 and 1, the same in every SDK: the first 15 hexadecimal digits of a SHA-1.
- * @param prefix the flag's key and a dot; `holdout-` for holdouts, which are the same for all flags
- * @param salt empty for rollouts, `variant` for variants, so that the two have nothing to do with each other
+ * Returns the position of an ID between 0 and 1, the same as in every SDK: the first 15 hexadecimal digits of a SHA-1.
+ * @param prefix the flag's key and a dot, or `holdout-` for holdouts, which are the same for all flags
+ * @param salt empty for rollouts and `variant` for variants, which makes the two independent
  */
 export function bucketHash(prefix: string, id: string, salt = ''): number {
   return Number.parseInt(hash('sha1', `${prefix}${id}${salt}`, 'hex').slice(0, 15), 16) / scale;

@@ -20,10 +20,13 @@ export type ConditionsOutcome =
   | { kind: 'no_match'; reason: FlagReason }
   | { kind: 'failed'; failure: FlagFailure };
 
-/** Of several reasons why nothing matched, the one nearest to a match is told; the later condition of two alike. */
+/**
+ * If no condition matches, the reported reason is the one closest to a match; of equal reasons, that of the last
+ * condition.
+ */
 const nearness = { no_group_type: 1, no_condition_match: 2, out_of_rollout_bound: 3 };
 
-/** The condition sets in their order; the first that matches wins. */
+/** Evaluates the condition sets in order; the first match decides. */
 export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): ConditionsOutcome {
   let nearest: keyof typeof nearness = 'no_group_type';
   let nearestIndex: number | null = null;
@@ -55,7 +58,9 @@ export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): 
 
 export type ConditionOutcome =
   | { kind: 'match'; variant: string | null }
-  /** `isRolloutMiss`: the filters matched and the rollout did not; false where there was no device id to hash. */
+  /**
+   * `isRolloutMiss`: the filters matched but the rollout excludes the ID; false when there was no device ID to hash.
+   */
   | { kind: 'out_of_rollout_bound'; isRolloutMiss: boolean }
   | { kind: 'no_condition_match' }
   | { kind: 'no_group_type' }
@@ -64,7 +69,7 @@ export type ConditionOutcome =
 const stepsOfCondition = 5;
 const stepsWithHash = 80;
 
-/** One condition set: who is hashed, then the filters, then the rollout, then the variant. */
+/** Evaluates one condition set: the ID to hash, the filters, the rollout, and then the variant. */
 export function evaluateCondition(
   flag: CompiledFlag,
   condition: CompiledCondition,
@@ -88,7 +93,7 @@ export function evaluateCondition(
   return { kind: 'match', variant: variantOf(flag, condition, id) };
 }
 
-/** All of them; the first that does not match, or that nobody can answer, ends it. */
+/** Tests all filters, and stops at the first that does not match or cannot be determined. */
 function testFilters({ filters, cohortFilters }: CompiledCondition, evaluation: Evaluation): Outcome {
   for (const filter of filters) {
     const outcome = testFilter(filter, evaluation);
@@ -101,7 +106,7 @@ function testFilters({ filters, cohortFilters }: CompiledCondition, evaluation: 
   return true;
 }
 
-/** A variant that the flag does not have is as none. */
+/** Ignores a forced variant that the flag does not declare. */
 function variantOf(flag: CompiledFlag, { variant }: CompiledCondition, id: string): string | null {
   const isDeclared = variant !== null && flag.variants.some(({ key }) => key === variant);
   return isDeclared ? variant : variantByHash(flag, id);
@@ -123,7 +128,10 @@ export function testCohort({ cohortId, isMember }: CohortFilter, evaluation: Eva
   return isMember ? outcome : negate(outcome);
 }
 
-/** A flag that is off, or not asked about here, is `false`; one that could not be evaluated is neither on nor off. */
+/**
+ * A flag that is inactive or not part of this evaluation counts as `false`. A flag that could not be evaluated matches
+ * neither true nor false.
+ */
 function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Outcome {
   if (!spendSteps(evaluation, 1)) return 'timeout';
   const result = evaluation.results.get(flagId);
@@ -133,7 +141,7 @@ function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Out
   return typeof expected === 'boolean' ? (value !== false) === expected : value === expected;
 }
 
-/** Of finding a value and looking at it, however short it is. */
+/** Fixed cost of finding and testing a value, in addition to its length. */
 const stepsOfTest = 8;
 
 function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: Evaluation): Outcome {
@@ -142,7 +150,7 @@ function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: 
   const value = groupType === null ? values.person(key) : values.group(groupType, key);
   if (value === unavailable) return 'database_error';
   if (value === missing) return spendSteps(evaluation, stepsOfTest) ? whenMissing : 'timeout';
-  // The forms of a value are made once: a step for each character is more than all of them take together.
+  // The converted forms of a value are computed once. One step per character covers all of them.
   const steps = stepsOfTest + (value.isCounted ? 0 : value.length) + test.stepsFor(value.length);
   if (!spendSteps(evaluation, steps)) return 'timeout';
   value.isCounted = true;
@@ -150,8 +158,8 @@ function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: 
 }
 
 /**
- * Whether somebody belongs to each of some cohorts, or why nobody can say: the same answer that a flag's filter gets, after
- * a step for each cohort. Pure, as `evaluateFlags` is.
+ * Returns for each cohort whether the person belongs to it, or why it cannot be determined, with the same result as a
+ * flag filter. Yields after each cohort. Pure, like `evaluateFlags`.
  */
 export function* evaluateCohortsInSteps(
   flags: CompiledFlags,
@@ -168,7 +176,7 @@ export function* evaluateCohortsInSteps(
   return outcomes;
 }
 
-/** Whether the person belongs to a cohort; asked once per evaluation. */
+/** Returns whether the person belongs to a cohort. Caches the outcome for the evaluation. */
 function isCohortMember(cohortId: number, evaluation: Evaluation): Outcome {
   const known = evaluation.membership.get(cohortId);
   if (known !== undefined) return known;
@@ -204,7 +212,7 @@ function testNode(node: CohortNode, evaluation: Evaluation): Outcome {
   }
 }
 
-/** The first member that decides ends it: one that fails `every`, one that meets `some`. */
+/** Stops at the first decisive node: one that fails `every`, or one that matches `some`. */
 function testNodes({ kind, nodes }: Extract<CohortNode, { nodes: unknown }>, evaluation: Evaluation): Outcome {
   const deciding = kind === 'some';
   let unknown: Outcome = !deciding;

@@ -1,33 +1,33 @@
-/** Everything an evaluation may look at: what the request says, and what is stored, fetched before. */
+/** All input of an evaluation: the request, and the stored data loaded before. */
 export interface EvaluationContext {
   distinctId: string;
-  /** The id the person had before logging in, as sent (`$anon_distinct_id`). */
+  /** ID of the person before login, as sent in `$anon_distinct_id`. */
   anonymousDistinctId?: string;
   deviceId?: string;
-  /** Group keys by the name of their type, as sent: a text or a number counts. */
+  /** Group keys by group type name, as sent: strings and numbers are valid keys. */
   groups: Record<string, unknown>;
-  /** The request's properties; they stand above stored ones. */
+  /** Properties from the request, which override stored ones. */
   personProperties: Record<string, unknown>;
-  /** By the name of the group type. */
+  /** Properties from the request, by group type name. */
   groupProperties: Record<string, unknown>;
   stored: StoredData;
   /** Milliseconds since 1970, for relative dates. */
   now: number;
 }
 
-/** What the store said. `unavailable`: it could not be asked, and whatever needs the answer fails. */
+/** Stored data. `unavailable` means that it could not be loaded; flags that need it fail. */
 export interface StoredData {
-  /** Empty for a person nobody has heard of. */
+  /** Empty for an unknown person. */
   personProperties: Record<string, unknown> | 'unavailable';
-  /** By index of the group type. */
+  /** By group type index. */
   groupProperties: ReadonlyMap<number, Record<string, unknown>> | 'unavailable';
-  /** Ids of the static cohorts the person belongs to. */
+  /** IDs of the static cohorts the person belongs to. */
   staticCohorts: ReadonlySet<number> | 'unavailable';
-  /** The id to hash instead of the person's own, by key of the flag. */
+  /** IDs to hash in place of the person's own, by flag key. */
   hashKeyOverrides: ReadonlyMap<string, string> | 'unavailable';
 }
 
-/** For evaluations that know nobody: nothing is stored. */
+/** Stored data of an unknown person. */
 export const nothingStored: StoredData = {
   personProperties: {},
   groupProperties: new Map(),

@@ -8,26 +8,26 @@ import { type FlagFailure, type FlagReason, type FlagResult, reason } from './fl
 import { missing, unavailable } from './property-values.ts';
 
 export interface EvaluatedFlags {
-  /** One for each flag that was selected. */
+  /** One result per selected flag. */
   results: FlagResult[];
-  /** Whether one of them could not be evaluated: clients keep what they had of it. */
+  /** True if a flag could not be evaluated. Clients then keep its previous value. */
   hasErrors: boolean;
 }
 
-/** An evaluation that continues where it was left, each time up to as many steps as it is given, counted from its beginning. */
+/** An evaluation that can pause and continue. Each call sets the maximum total number of steps since its start. */
 export interface FlagEvaluation {
-  /** It is left at the flag that the steps do not suffice for. */
+  /** Pauses at the flag for which the steps do not suffice. */
   upTo(mostSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;
-  /** The flags that the steps do not suffice for have failed. */
+  /** Finishes the evaluation. Flags for which the steps do not suffice fail. */
   atMost(mostSteps: number): Steps<EvaluatedFlags>;
-  /** Taken so far. */
+  /** Number of steps so far. */
   steps(): number;
 }
 
 /**
- * What each flag is for somebody. Pure: the same definitions and context give the same results, and nothing is read or
- * written. Never throws for what definitions or requests hold.
- * @param selected of `selectFlags`: each behind what it depends on
+ * Evaluates flags for a person. Pure: the same definitions and context give the same results, without any I/O. Never
+ * throws, whatever definitions or requests contain.
+ * @param selected result of `selectFlags`: each flag comes after its dependencies
  */
 export function evaluateFlags(
   flags: CompiledFlags,
@@ -37,7 +37,7 @@ export function evaluateFlags(
   return runSteps(evaluateFlagsInSteps(flags, selected, context));
 }
 
-/** The same, a step for each flag, and for each pattern that is met for the first time. */
+/** Like `evaluateFlags`, but yields after each flag, and after each pattern that it compiles. */
 export function evaluateFlagsInSteps(
   flags: CompiledFlags,
   selected: readonly CompiledFlag[],
@@ -46,7 +46,7 @@ export function evaluateFlagsInSteps(
   return startEvaluation(flags, selected, context).atMost(stepLimits.whole);
 }
 
-/** The same for a caller who gives it its steps one after the other. */
+/** Like `evaluateFlags`, but the caller controls how many steps it may take. */
 export function startEvaluation(
   flags: CompiledFlags,
   selected: readonly CompiledFlag[],
@@ -64,12 +64,12 @@ export function startEvaluation(
 interface Progress {
   evaluation: Evaluation;
   selected: readonly CompiledFlag[];
-  /** How many of them are done. */
+  /** Number of flags already evaluated. */
   evaluated: number;
   hasErrors: boolean;
 }
 
-/** Not a closure: a generator function that is made for each evaluation costs half of it again. */
+/** A top-level function, because creating a generator function per evaluation would increase its cost by half. */
 function* goOn(
   progress: Progress,
   { mostSteps, isLast }: { mostSteps: number; isLast: boolean },
@@ -82,7 +82,7 @@ function* goOn(
     evaluation.mostSteps = Math.max(least, Math.min(mostSteps, evaluation.steps + stepLimits.each));
     const result = evaluateFlag(flag, evaluation);
     if (result.failure === 'timeout' && !isLast) {
-      // Cohorts that were not done: the flag is evaluated from its beginning.
+      // The flag will be evaluated again from its start, so discard unfinished cohorts.
       evaluation.membership.clear();
       break;
     }
@@ -103,7 +103,9 @@ function* compilePatterns({ needs }: CompiledFlag): Steps<void> {
   }
 }
 
-/** One flag, step by step: what it depends on, early access, holdout, conditions. The first that decides ends it. */
+/**
+ * Evaluates one flag in this order: dependencies, early access, holdout, conditions. The first that decides ends it.
+ */
 function evaluateFlag(flag: CompiledFlag, evaluation: Evaluation): FlagResult {
   if (flag.brokenDependency !== null) return off(flag, reason('missing_dependency'));
   if (flag.needs.hashKeyOverride && evaluation.context.stored.hashKeyOverrides === 'unavailable') {
@@ -147,7 +149,9 @@ function failed(flag: CompiledFlag, failure: FlagFailure): FlagResult {
   return { ...off(flag, reason(failure)), failure };
 }
 
-/** Whether the person has chosen the feature, or refused it; null for somebody who has said nothing, or has nothing to choose. */
+/**
+ * Returns whether the person has opted in or out; null if the person has not chosen or the flag has no early access.
+ */
 function evaluateEnrollment(flag: CompiledFlag, evaluation: Evaluation): boolean | null | FlagFailure {
   const { enrollment } = flag;
   if (enrollment === null) return null;

@@ -12,7 +12,7 @@ import { ask, flag } from '../testing/ask-flag.ts';
 
 const id = fc.string({ maxLength: 30 });
 const json = fc.jsonValue({ maxDepth: 3 });
-/** Keys that mean something, and keys that mean something to JavaScript. */
+/** Includes keys with a special meaning in JavaScript. */
 const key = fc.constantFrom('type', 'key', 'operator', 'value', 'values', 'negation', '__proto__', 'constructor', 'p');
 const operator = fc.constantFrom<string>(...propertyOperators, 'in', 'flag_evaluates_to', 'unheard_of', 'min');
 const filter = fc.record(
@@ -64,7 +64,7 @@ const tree = fc.letrec((tie) => ({
   ),
 })).node;
 
-test('whatever definitions and requests hold, an evaluation ends with a result for each flag, the same each time', () => {
+test('whatever definitions and requests contain, an evaluation returns a result for each flag, and the same each time', () => {
   const request = fc.record({
     distinctId: id,
     groups: fc.dictionary(id, json),
@@ -98,7 +98,7 @@ const valueAt = (rollout_percentage: number, distinctId: string) =>
   ask({ flags: [flag('f', { groups: [{ rollout_percentage }], filters: split })], request: { distinctId } }).answers.f
     ?.value;
 
-test('whoever has a flag keeps it, with the same variant, when its rollout grows', () => {
+test('a person with a flag keeps it, with the same variant, when its rollout increases', () => {
   fc.assert(
     fc.property(share, share, id, (one, other, distinctId) => {
       const [less, more] = [valueAt(Math.min(one, other), distinctId), valueAt(Math.max(one, other), distinctId)];
@@ -107,7 +107,7 @@ test('whoever has a flag keeps it, with the same variant, when its rollout grows
   );
 });
 
-test('a denying operator is the opposite of what it denies, wherever the filter and the property make sense', () => {
+test('a negated operator returns the opposite of the operator it negates, if the filter and the property are valid', () => {
   const pairs = propertyOperators.flatMap((name) => {
     const denied = name.startsWith('not_') ? name.slice(4) : name === 'is_not' ? 'exact' : null;
     return denied === null ? [] : [[denied, name] as const];
@@ -125,7 +125,7 @@ test('a denying operator is the opposite of what it denies, wherever the filter 
   );
 });
 
-test('an evaluation of part of the flags says of each what an evaluation of all says', () => {
+test('an evaluation of some flags returns the same results as an evaluation of all flags', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(definition, { selector: ({ id: number }) => number, maxLength: 6 }),

@@ -3,21 +3,21 @@ import type { EvaluationContext } from './context.ts';
 import type { FlagFailure, FlagResult } from './flag-result.ts';
 import { type PropertyValues, propertyValues } from './property-values.ts';
 
-/** Whether something matches, or why nobody can say. */
+/** Whether something matches, or why this cannot be determined. */
 export type Outcome = boolean | FlagFailure;
 
-/** One evaluation of several flags: what they share. */
+/** State of one evaluation, shared by its flags. */
 export interface Evaluation {
   flags: CompiledFlags;
   context: EvaluationContext;
   values: PropertyValues;
-  /** Results of the flags evaluated so far, by id. */
+  /** Results of the flags evaluated so far, by ID. */
   results: Map<number, FlagResult>;
-  /** Whether the person belongs to a cohort, as far as it was asked. */
+  /** Cohort memberships determined so far, by cohort ID. */
   membership: Map<number, Outcome>;
-  /** Steps taken so far, see `spendSteps`. */
+  /** Number of steps so far, see `spendSteps`. */
   steps: number;
-  /** At which the flag or cohort that is evaluated ends. */
+  /** Step limit of the current flag or cohort. */
   mostSteps: number;
 }
 
@@ -37,28 +37,28 @@ export function createEvaluation(
   };
 }
 
-/** `outcome` the other way round; what nobody can say stays so. */
+/** Negates an outcome, unless it could not be determined. */
 export function negate(outcome: Outcome): Outcome {
   return typeof outcome === 'boolean' ? !outcome : outcome;
 }
 
 /**
- * What an evaluation may cost. Anybody may ask with a value of a megabyte, and a project may have hundreds of thousands of
- * filters: together they must not keep a process from everything else. Counted and not timed, so that the same question has
- * the same answer; 80,000 steps are about a millisecond.
+ * Limits on the cost of an evaluation. Anyone may send a value of a megabyte, and a project may have hundreds of
+ * thousands of filters, which together must not block the process. Costs are counted as steps, not as time, so that the
+ * same request always has the same result. 80,000 steps take about a millisecond.
  */
 export const stepLimits = {
-  /** A request up to this costs little more than receiving it. */
+  /** Up to this, an evaluation costs little more than receiving the request. */
   cheap: 80_000,
-  /** Of one flag, whatever the others took: a rollout is always told. */
+  /** Guaranteed to each flag, whatever the others used: enough to decide a rollout. */
   least: 100,
-  /** Of one flag or cohort: 40 ms, after which others are served. */
+  /** Limit of a single flag or cohort: 40 ms, after which other requests get their turn. */
   each: 3_200_000,
-  /** For all flags of a request: 100 ms. */
+  /** Limit for all flags of a request: 100 ms. */
   whole: 8_000_000,
 };
 
-/** Counts steps that are about to be taken. @returns false where they would be too many: then they may not be taken. */
+/** Counts steps before they are taken. @returns false if they exceed the limit and must not be taken. */
 export function spendSteps(evaluation: Evaluation, steps: number): boolean {
   const spent = evaluation.steps + steps;
   if (spent > evaluation.mostSteps) return false;

@@ -1,23 +1,23 @@
-/** What became of a flag, and why. */
+/** Result of a flag evaluation, with its reason. */
 export interface FlagResult {
   key: string;
   id: number;
   version: number;
   enabled: boolean;
-  /** Null for a flag without variants, or when none was reached. */
+  /** Null for a flag without variants, or when no variant was chosen. */
   variant: string | null;
   /** JSON text. */
   payload: string | null;
   reason: FlagReason;
-  /** Set when the flag could not be evaluated: clients keep what they had. */
+  /** Set when the flag could not be evaluated. Clients then keep its previous value. */
   failure: FlagFailure | null;
 }
 
 export interface FlagReason {
   code: ReasonCode | FlagFailure;
-  /** The condition set concerned, from 0. */
+  /** Index of the decisive condition set, from 0. */
   conditionIndex: number | null;
-  /** For people. */
+  /** Human-readable text. */
   description: string;
 }
 
@@ -30,17 +30,16 @@ export type ReasonCode =
   | 'no_group_type'
   | 'missing_dependency';
 
-/** Why a flag could not be evaluated. */
 export type FlagFailure =
   | 'dependency_not_found_cohort'
   | 'dependency_cycle_cohort'
   | 'cohort_filters_parsing_error'
   | 'hash_key_override_error'
   | 'database_error'
-  /** It would cost more than an evaluation may. */
+  /** The evaluation exceeded its step limit. */
   | 'timeout';
 
-/** What an application sees: the variant, else whether the flag is on. */
+/** Value that an application receives: the variant, or whether the flag is on. */
 export type FlagValue = boolean | string;
 
 export function flagValue({ enabled, variant }: Pick<FlagResult, 'enabled' | 'variant'>): FlagValue {

@@ -3,20 +3,20 @@ import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
 import { currentOf, groupKeyOf } from './property-values.ts';
 
-/** What has to be read before an evaluation; all empty where the request says enough. */
+/** Data to load before an evaluation. All lists are empty if the request contains enough. */
 export interface NeededData {
-  /** Names of the stored properties that are needed. */
+  /** Names of the required stored properties. */
   personProperties: readonly string[];
-  /** Groups of which stored properties are needed, and their names. */
+  /** Groups whose stored properties are required, with the names of the properties. */
   groups: { groupType: number; key: string; properties: readonly string[] }[];
-  /** Static cohorts of which the person's membership is needed. */
+  /** Static cohorts in which the person's membership is required. */
   staticCohorts: number[];
   hashKeyOverrides: boolean;
 }
 
 /**
- * What the given flags need beyond what the request itself says.
- * @param request the context, without anything stored
+ * Determines the data that the flags need in addition to the request.
+ * @param request the context without stored data
  */
 export function neededData(
   flags: CompiledFlags,
@@ -56,12 +56,12 @@ export function neededData(
 
 interface NeededGroup {
   key: string;
-  /** What the request says of it. */
+  /** Properties of the group in the request. */
   sent: Record<string, unknown>;
   properties: Set<string>;
 }
 
-/** The group of a type that the request names; null when it names none. */
+/** Returns the group of a type that the request names; null if it names none. */
 function askedGroup(
   { groupTypes }: CompiledFlags,
   { groups, groupProperties }: Pick<EvaluationContext, 'groups' | 'groupProperties'>,

@@ -2,7 +2,7 @@ import { compileFlags, evaluateFlags, nothingStored, selectFlags } from '../inde
 import { ask, flag, idOf, matches, type Question } from '../testing/ask-flag.ts';
 import { bucketHash } from './bucketing.ts';
 
-/** Cases of flag evaluation by their number; those about requests, stores and routes are tested where they happen. */
+/** Numbered cases of flag evaluation. Cases about requests, stores and routes are tested there. */
 const person = (key: string, operator: string, value?: unknown) => ({ key, type: 'person', operator, value });
 const onFlag = (key: string, value: unknown) => ({
   key: String(idOf(key)),
@@ -28,7 +28,7 @@ test.each([
 
 const enterprise = { properties: [person('plan', 'exact', 'enterprise')], rollout_percentage: 100 };
 const tenPercent = { properties: [], rollout_percentage: 10 };
-/** Falls outside the first tenth of `split`. */
+/** An ID outside the first tenth of the flag `split`. */
 const outside = String(Array.from({ length: 50 }, (_, n) => `user-${n}`).find((id) => bucketHash('split.', id) > 0.1));
 const early = (plan: string, groups: unknown[], filters = {}): Question => ({
   flags: [flag('split', { groups, filters })],
@@ -41,7 +41,7 @@ const rollout = (percentage: number | null | undefined, distinctId: string): Que
 const company = { aggregation_group_type_index: 0 };
 const holdout = (percentage: number) => ({ holdout: { id: 7, exclusion_percentage: percentage } });
 
-/** `[number, what, question, key of the flag, value, why]` */
+/** `[number, title, flags and request, flag key, value, reason]` */
 const rows: [number: string, what: string, question: Question, key: string, value: unknown, why: string][] = [
   ['F-04', 'inside 25.5 %', rollout(25.5, 'user-61'), 'beta-search-rollout', true, 'condition_match:0'],
   ['F-04', 'outside 25.5 %', rollout(25.5, 'user-105'), 'beta-search-rollout', false, 'out_of_rollout_bound:0'],
@@ -179,14 +179,14 @@ test.each(rows)('%s: %s', (_number, _what, question, key, value, why) => {
   expect(answers[key]).toMatchObject({ value, why });
 });
 
-test('F-16: where the shares leave a rest, the flag is on without a variant and has the payload of true', () => {
+test('F-16: when the shares leave a rest, the flag is on without a variant and has the payload of true', () => {
   const filters = { multivariate: { variants: variants({ a: 50, b: 25 }) }, payloads: { true: '"rest"', a: '"a"' } };
   const inRest = Array.from({ length: 200 }, (_, n) => `user-${n}`).find((id) => bucketHash('f.', id, 'variant') > 0.9);
   const { answers } = ask({ flags: [flag('f', { groups: [{}], filters })], request: { distinctId: String(inRest) } });
   expect(answers.f).toMatchObject({ value: true, payload: '"rest"' });
 });
 
-test('F-17: a percentage of exactly the hash includes, the next smaller double does not', () => {
+test('F-17: a percentage that equals the hash includes the ID, the next smaller double excludes it', () => {
   const position = bucketHash('beta-search-rollout.', 'user-105');
   const exact = position * 100;
   const bounds = [exact, exact * (1 + Number.EPSILON), exact * (1 - Number.EPSILON)].filter(
@@ -198,7 +198,7 @@ test('F-17: a percentage of exactly the hash includes, the next smaller double d
   expect(ask(rollout(below, 'user-105')).answers['beta-search-rollout']?.value).toBe(false);
 });
 
-test('F-19: a number as a group key is hashed as its text', () => {
+test('F-19: a numeric group key is hashed as text', () => {
   const groups = [{ properties: [], rollout_percentage: bucketHash('f.', '42') * 100 + 1e-9 }];
   const question = { flags: [flag('f', { groups, filters: company })] };
   const asked = (key: unknown) => ask({ ...question, request: { groups: { company: key } } }).answers.f;
@@ -269,11 +269,11 @@ test.each<[string, string, unknown, Record<string, unknown>, boolean, Parameters
   expect(matches(operator, expected, properties, options)).toBe(outcome);
 });
 
-describe('flags that depend on others', () => {
+describe('flags that depend on other flags', () => {
   const on = (key: string, value: unknown) => ({ groups: [{ properties: [onFlag(key, value)] }] });
   const twoForAll = flag('multi', { groups: [{ variant: 'Two' }], filters: halves });
 
-  test('F-46, F-47, F-48: true means any variant, a text that very variant, false an inactive flag', () => {
+  test('F-46, F-47, F-48: true matches any variant, a string matches that variant, false matches an inactive flag', () => {
     const { answers, hasErrors } = ask({
       flags: [
         twoForAll,
@@ -289,7 +289,7 @@ describe('flags that depend on others', () => {
     expect(answers).not.toHaveProperty('off');
   });
 
-  test('F-49, F-51: a flag that is not there is missing for all that depend on it, others are fine', () => {
+  test('F-49, F-51: a missing flag breaks the flags that depend on it, and no others', () => {
     const { answers, hasErrors } = ask({
       flags: [flag('a', on('nowhere', true)), flag('b', on('a', false)), flag('c', { groups: [{}] })],
     });
@@ -301,7 +301,7 @@ describe('flags that depend on others', () => {
     expect(hasErrors).toBe(false);
   });
 
-  test('F-50: flags in a circle are missing for each other, and clients are told of an error', () => {
+  test('F-50: flags in a dependency cycle have a missing dependency, and the response reports errors', () => {
     const { answers, hasErrors } = ask({
       flags: [flag('a', on('b', true)), flag('b', on('a', true)), flag('self', on('self', true))],
     });
@@ -309,7 +309,7 @@ describe('flags that depend on others', () => {
     expect(hasErrors).toBe(true);
   });
 
-  test('F-69: a flag that is asked for alone brings along what it depends on', () => {
+  test('F-69: requesting a single flag also evaluates its dependencies', () => {
     const flags = [
       flag('last', on('middle', true)),
       flag('middle', on('first', true)),
@@ -318,14 +318,14 @@ describe('flags that depend on others', () => {
     expect(ask({ flags, selection: { keys: ['last'] } }).answers.last?.value).toBe(true);
   });
 
-  test('a flag that the request does not get is off for those that depend on it', () => {
+  test('a flag that is not part of the request is off for flags that depend on it', () => {
     const server = flag('server', { groups: [{}], evaluation_runtime: 'server' });
     const { answers } = ask({ flags: [server, flag('f', on('server', false))], selection: { runtime: 'client' } });
     expect(answers).toMatchObject({ f: { value: true } });
     expect(answers).not.toHaveProperty('server');
   });
 
-  test('a flag that could not be evaluated is neither on nor off', () => {
+  test('a flag that could not be evaluated matches neither on nor off', () => {
     const broken = flag('broken', { groups: [{ properties: [inCohort(404)] }] });
     const { answers } = ask({ flags: [broken, flag('on', on('broken', true)), flag('off', on('broken', false))] });
     expect([answers.broken?.why, answers.on?.value, answers.off?.value]).toEqual([
@@ -343,7 +343,7 @@ describe('holdouts and early access', () => {
       request: { distinctId },
     }).answers.f?.value;
 
-  test('F-53, F-54: a holdout takes its share, everybody beyond 100 %, nobody at 0 %', () => {
+  test('F-53, F-54: a holdout includes its share, everyone above 100 %, and no one at 0 %', () => {
     expect([held(10, 'user-31'), held(250, 'user-77'), held(0, 'user-31')]).toEqual([
       'holdout-7',
       'holdout-7',
@@ -374,14 +374,14 @@ describe('holdouts and early access', () => {
   });
 });
 
-describe('whose id is hashed', () => {
+describe('the hashed ID', () => {
   const half = { groups: [{ properties: [], rollout_percentage: 50 }] };
-  /** An id inside the half of flag `f`, and one outside. */
+  /** An ID in the first half of flag `f`, and one outside of it. */
   const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
   const inside = String(ids.find((id) => bucketHash('f.', id) < 0.5));
   const beyond = String(ids.find((id) => bucketHash('f.', id) > 0.5));
 
-  test('F-58, F-59: a device flag hashes the device id and nothing else', () => {
+  test('F-58, F-59: a device flag hashes only the device ID', () => {
     const device = flag('f', { ...half, bucketing_identifier: 'device_id' });
     const asked = (request: Question['request']) => ask({ flags: [device], request }).answers.f;
     expect(asked({ distinctId: inside })).toMatchObject({ value: false, why: 'out_of_rollout_bound:0' });
@@ -389,7 +389,7 @@ describe('whose id is hashed', () => {
     expect(asked({ distinctId: beyond, deviceId: inside })?.value).toBe(true);
   });
 
-  test('F-60, F-61, F-62, F-63: with continuity the stored id counts, then the one before login, then the own', () => {
+  test('F-60, F-61, F-62, F-63: with continuity, it hashes the stored ID, then the ID before login, then the distinct ID', () => {
     const keeping = flag('f', { ...half, ensure_experience_continuity: true });
     const asked = (request: Question['request'], stored?: string) =>
       ask({
@@ -405,7 +405,7 @@ describe('whose id is hashed', () => {
     ]).toEqual([false, true, true, true]);
   });
 
-  test('F-64: without the stored ids that flag fails, unless everybody gets the same', () => {
+  test('F-64: without stored IDs, a flag with continuity fails, unless everyone gets the same value', () => {
     const { answers, hasErrors } = ask({
       flags: [
         flag('f', { ...half, ensure_experience_continuity: true }),
@@ -439,13 +439,13 @@ describe('cohorts', () => {
     });
   const dynamic = (id: number, filters: unknown) => ({ id, isStatic: false, tree: filters });
 
-  test('F-65: a deleted cohort fails the flag and no other', () => {
+  test('F-65: a deleted cohort fails its flag and no others', () => {
     const { answers, hasErrors } = asked(inCohort(9));
     expect(answers).toMatchObject({ f: { why: 'failed:dependency_not_found_cohort' }, other: { value: true } });
     expect(hasErrors).toBe(true);
   });
 
-  test('F-66: nobody unknown is in a static cohort', () => {
+  test('F-66: unknown persons are not in a static cohort', () => {
     const cohorts = [{ id: 9, isStatic: true, tree: null }];
     expect(asked(inCohort(9, 'not_in'), cohorts).answers.f?.value).toBe(true);
     expect(asked(inCohort(9), cohorts, { stored: { staticCohorts: new Set([9]) } }).answers.f?.value).toBe(true);
@@ -454,11 +454,11 @@ describe('cohorts', () => {
     );
   });
 
-  test('F-67: a negated filter of a cohort is met where the property is missing', () => {
+  test('F-67: a negated cohort filter matches when the property is missing', () => {
     expect(asked(inCohort(9), [dynamic(9, tree('AND', leaf('banned', 'x', true)))]).answers.f?.value).toBe(true);
   });
 
-  test('F-68: trees of AND and OR, and cohorts in cohorts', () => {
+  test('F-68: evaluates trees of AND and OR, and cohorts within cohorts', () => {
     const cohorts = [
       dynamic(9, tree('AND', tree('OR', leaf('a', '1'), leaf('b', '1')), tree('OR', leaf('c', '1'), leaf('d', '1')))),
       dynamic(10, tree('OR', { type: 'cohort', key: 'id', value: 9, negation: true })),
@@ -498,10 +498,10 @@ describe('cohorts', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('missing data', () => {
   const needsPlan = { groups: [{ properties: [person('plan', 'exact', 'pro')] }] };
 
-  test('without stored properties, flags fail whose filters the request does not answer, and others do not', () => {
+  test('without stored properties, only flags whose filters need them fail', () => {
     const { answers, hasErrors } = ask({
       flags: [
         flag('needs-more', { groups: [{ properties: [person('age', 'gt', '3')] }] }),
@@ -522,7 +522,7 @@ describe('what is not there', () => {
   });
 });
 
-test('F-85: variants of 33.3, 33.3 and 33.4 reach everybody', () => {
+test('F-85: variants of 33.3, 33.3 and 33.4 cover everyone', () => {
   const values = Array.from({ length: 500 }, (_, n) => {
     const question = { flags: [flag('f', { groups: [{}], filters: thirds })], request: { distinctId: `user-${n}` } };
     return ask(question).answers.f?.value;
@@ -530,13 +530,13 @@ test('F-85: variants of 33.3, 33.3 and 33.4 reach everybody', () => {
   expect(new Set(values)).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('F-89: a flag of old without condition sets uses its rollout column', () => {
+test('F-89: an old flag without condition sets uses its rollout column', () => {
   const legacy = { id: 1, key: 'beta-search-rollout', active: true, filters: {}, rollout_percentage: 25.5 };
   const asked = (distinctId: string) => ask({ flags: [legacy], request: { distinctId } }).answers[legacy.key];
   expect([asked('user-61')?.value, asked('user-105')?.value]).toEqual([true, false]);
 });
 
-test('F-90: a thousand evaluations of patterns that make other engines backtrack', () => {
+test('F-90: evaluates patterns that make other engines backtrack a thousand times', () => {
   const patterns = ['(a+)+$', '(a|aa)+$', '(.*)*x', '((a*)*)*b', '^(([a-z])+.)+[A-Z]([a-z])+$'];
   const flags = compileFlags({
     flags: patterns.map((pattern, n) => flag(`f${n}`, { groups: [{ properties: [person('p', 'regex', pattern)] }] })),

@@ -4,20 +4,23 @@ import { PropertyValue } from '../filters/value-test.ts';
 import { textForm } from '../values.ts';
 import type { EvaluationContext } from './context.ts';
 
-/** There is no such property. JSON null is a value. */
+/** The property does not exist. JSON null is a value. */
 export const missing: unique symbol = Symbol('missing');
-/** It may be stored, and the store could not be asked. */
+/** The property may be stored, but stored data could not be loaded. */
 export const unavailable: unique symbol = Symbol('unavailable');
 
 export type Found = PropertyValue | typeof missing | typeof unavailable;
 
-/** The values of one evaluation. */
+/** Property values of the person and groups of one evaluation. */
 export interface PropertyValues {
-  /** The request's value, else the distinct id under its own name, else the stored one; else what stands in for a first value. */
+  /**
+   * In this order: the value in the request, the distinct ID under its own name, the stored value, and for an
+   * `$initial_` property the current one.
+   */
   person(key: string): Found;
-  /** The group's key under `$group_key`, else the request's value, else the stored one. */
+  /** In this order: the group key for `$group_key`, the value in the request, and the stored value. */
   group(groupType: number, key: string): Found;
-  /** The key of the group the request names, as text; null when it names none. */
+  /** Key of the group in the request, as text; null if the request names none. */
   groupKey(groupType: number): string | null;
 }
 
@@ -80,7 +83,7 @@ const fromSession =
   '$raw_user_agent utm_source utm_medium utm_campaign utm_content utm_term gclid gad_source gclsrc dclid gbraid wbraid ' +
   'fbclid msclkid twclid li_fat_id mc_cid igshid ttclid rdt_cid epik qclid sccid irclid _kx';
 
-/** The current property that stands in for a person's first one (`$initial_browser`: `$browser`) while that is not known. */
+/** Current property used for a missing initial one, for example `$browser` for `$initial_browser`. */
 const currentByInitial = new Map(
   fromSession.split(' ').map((current) => [`$initial_${current.replace(/^\$/, '')}`, current]),
 );
@@ -89,7 +92,7 @@ export function currentOf(initial: string): string | undefined {
   return currentByInitial.get(initial);
 }
 
-/** The key of the group of a type that a request names, as text: a text or a number counts. Null when it names none. */
+/** Returns the key of the request's group of a type, as text; null if it names none. Keys may be strings or numbers. */
 export function groupKeyOf(groups: Record<string, unknown>, typeName: string | undefined): string | null {
   const key = typeName === undefined || !Object.hasOwn(groups, typeName) ? undefined : groups[typeName];
   if (typeof key === 'number') return textForm(key);

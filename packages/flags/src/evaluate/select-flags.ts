@@ -1,18 +1,18 @@
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 
-/** Which flags a request asks about. Nothing said: all. */
+/** Restricts which flags a request evaluates. Without restrictions, all. */
 export interface FlagSelection {
-  /** What the caller runs on; `unknown` gets only flags that are for both. */
+  /** Runtime of the caller; `unknown` gets only flags for both runtimes. */
   runtime?: 'all' | 'client' | 'server' | 'unknown';
-  /** Flags that name contexts are kept when they have one in common. */
+  /** Flags with contexts are included if they have one of these. */
   contexts?: readonly string[];
-  /** Keys; what they depend on comes along. Unknown ones are ignored. */
+  /** Flag keys. Dependencies are included automatically; unknown keys are ignored. */
   keys?: readonly string[];
-  /** Only those that begin so. */
+  /** Includes only flags whose key starts with this. */
   keyPrefix?: string;
 }
 
-/** The flags to evaluate, each behind what it depends on. */
+/** Returns the flags to evaluate, each after its dependencies. */
 export function selectFlags(flags: CompiledFlags, selection: FlagSelection): CompiledFlag[] {
   const contexts = new Set(selection.contexts);
   const offered = flags.inOrder.filter((flag) => isOffered(flag, selection, contexts));
@@ -31,8 +31,8 @@ function isOffered(
 }
 
 /**
- * How many flags are left out only because it is not known where the caller runs. Those that a client or server is not meant to
- * have do not count.
+ * Counts the flags that are left out only because the caller's runtime is unknown. Flags excluded for other reasons do
+ * not count.
  */
 export function countWithheld(flags: CompiledFlags, selection: FlagSelection): number {
   if (selection.runtime !== 'unknown') return 0;
@@ -45,7 +45,7 @@ export function countWithheld(flags: CompiledFlags, selection: FlagSelection): n
   ).length;
 }
 
-/** From the last to the first: each flag has been asked for by the time it is looked at. */
+/** Iterates backwards, so that all dependents of a flag have been visited before it. */
 function withDependencies(offered: CompiledFlag[], keys: readonly string[]): CompiledFlag[] {
   const asked = new Set(keys);
   const wanted = new Set<number>();

@@ -4,7 +4,10 @@ import { evaluateFlags } from './evaluate-flags.ts';
 import { flagValue } from './flag-result.ts';
 import { selectFlags } from './select-flags.ts';
 
-/** What SDKs and PostHog's server say of the same flags; `src/testing/flag-cases.json` says how it was made. */
+/**
+ * Expected results of SDKs and of PostHog's server for the same flags. `src/testing/flag-cases.json` describes how they
+ * were obtained.
+ */
 const named = caseFile.cases.map((row, index) => [row[1], row[2], index, row] as const);
 
 test.each(named)('%s: %s #%i', (_category, _flag, _index, row) => {

@@ -10,7 +10,7 @@ import { flag, matches } from '../testing/ask-flag.ts';
 
 const person = (operator: string, value: unknown) => ({ key: 'p', type: 'person', operator, value });
 const long = 'a'.repeat(900_000);
-/** For which the engine's own search looks at each character of the text a thousand times. */
+/** A needle for which the engine's own search would inspect each character of the text a thousand times. */
 const slow = `${'a'.repeat(499)}b${'a'.repeat(500)}`;
 
 function started(groupsOfFlags: unknown[][], properties: Record<string, unknown>) {
@@ -22,7 +22,7 @@ function started(groupsOfFlags: unknown[][], properties: Record<string, unknown>
   return { flags, context: { ...context, personProperties: properties } };
 }
 
-/** All of it. @returns also how many steps were taken between two pauses at most. */
+/** Evaluates all flags. @returns also the maximum number of steps between two pauses. */
 function evaluated(groupsOfFlags: unknown[][], properties: Record<string, unknown>) {
   const { flags, context } = started(groupsOfFlags, properties);
   const evaluation = startEvaluation(flags, selectFlags(flags, {}), context);
@@ -36,7 +36,7 @@ function evaluated(groupsOfFlags: unknown[][], properties: Record<string, unknow
 }
 
 test.each(['icontains', 'starts_with', 'ends_with', 'icontains_multi', 'regex'])(
-  'a needle of more than 1,000 characters is neither found by %s nor not found',
+  'a needle of more than 1,000 characters never matches with %s',
   (operator) => {
     const needle = 'x'.repeat(1001);
     for (const value of [needle, 'y']) {
@@ -51,7 +51,7 @@ test.each(['icontains', 'starts_with', 'ends_with', 'icontains_multi', 'regex'])
   },
 );
 
-test('a search finds what the engine finds', () => {
+test('finds the same matches as the JavaScript engine', () => {
   const texts = ['a', 'b', 'ab', 'aab', 'abab', 'ababc', slow.slice(400, 600), slow];
   for (const needle of texts) {
     for (const around of ['', 'aba', 'a'.repeat(20_000)]) {
@@ -74,7 +74,7 @@ test('1a: searching takes steps in proportion to the text, whatever the needle',
   expect(steps).toBeLessThan(2 * long.length);
 });
 
-test('1c: every filter counts, the value is made ready once, and what is too much has failed', () => {
+test('1c: counts every filter, prepares the value once, and fails above the limit', () => {
   const groups = Array.from({ length: 3750 }, (_, index) => ({ properties: [person('icontains', `z${index}`)] }));
   const small = evaluated([groups], { p: 'short' });
   expect(small.hasErrors).toBe(false);
@@ -86,12 +86,12 @@ test('1c: every filter counts, the value is made ready once, and what is too muc
   expect(longest).toBeLessThanOrEqual(stepLimits.each);
 });
 
-test('hashes of conditions without filters count', () => {
+test('counts the hashes of conditions without filters', () => {
   const groups = Array.from({ length: 60_000 }, () => ({ rollout_percentage: 0 }));
   expect(evaluated([groups], {}).results[0]?.reason.code).toBe('timeout');
 });
 
-test('an evaluation that is left goes on to the same results', () => {
+test('a paused evaluation continues to the same results', () => {
   const groups = [{ properties: [person('icontains', slow)] }, { properties: [person('not_icontains', slow)] }];
   const { flags, context } = started([[{}], groups, groups], { p: long });
   const selected = selectFlags(flags, {});

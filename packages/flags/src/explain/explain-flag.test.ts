@@ -71,7 +71,7 @@ test('names every property of every condition with the source of its value, and 
   expect(explanation).toMatchObject({ hashed: 'distinct_id', holdout: null, variantHash: expect.any(Number) });
 });
 
-test('a group that is not named has nothing to hash; a holdout has its own hash', () => {
+test('a group that the request does not name has nothing to hash, and a holdout has its own hash', () => {
   const explanation = explain(
     { aggregation_group_type_index: 0, groups: [{}], holdout: { id: 7, exclusion_percentage: 10 } },
     {},
@@ -83,7 +83,7 @@ test('a group that is not named has nothing to hash; a holdout has its own hash'
   });
 });
 
-test('explains every shared case as it was decided: the first condition that matches is the one', () => {
+test('the first matching condition in the explanation agrees with the result of every shared case', () => {
   for (const [document, , key, distinctId, sent, , expected] of caseFile.cases) {
     const flags = caseFlags[document];
     const flag = flags?.byKey.get(key);
@@ -97,7 +97,7 @@ test('explains every shared case as it was decided: the first condition that mat
   }
 });
 
-test('the source is where the value is', () => {
+test('the reported source is where the value comes from', () => {
   const keys = fc.constantFrom('plan', '$browser', '$initial_browser', 'distinct_id', '$group_key', '__proto__');
   const properties = fc.dictionary(keys, fc.integer(), { noNullPrototype: true });
   const stored = fc.oneof(properties, fc.constant('unavailable' as const));

@@ -7,23 +7,23 @@ import type { EvaluatedFlags } from '../evaluate/evaluate-flags.ts';
 import { createEvaluation, type Evaluation, type Outcome, stepLimits } from '../evaluate/evaluation.ts';
 import { currentOf, groupKeyOf } from '../evaluate/property-values.ts';
 
-/** How a flag came to be what it is for somebody. Holds no values of properties, only where they came from. */
+/** Explains how a flag got its value for a person. Contains no property values, only their sources. */
 export interface FlagExplanation {
-  /** What was hashed for rollouts of the flag as a whole, not the id itself. */
+  /** Kind of ID that is hashed for rollouts; not the ID itself. */
   hashed: 'distinct_id' | 'device_id' | 'group';
   holdout: { percentage: number; hash: number | null; isHeldOut: boolean } | null;
-  /** Early access: the properties that a choice was looked for in. */
+  /** Early access: the properties that may contain the person's choice. */
   enrollment: PropertySource[] | null;
-  /** All of them, also those behind the one that decided. */
+  /** All conditions, including those after the decisive one. */
   conditions: ConditionExplanation[];
-  /** Null where the request does not say what to hash, and for flags without variants. */
+  /** Null for flags without variants, and when the request contains no ID to hash. */
   variantHash: number | null;
 }
 
 export interface ConditionExplanation {
   outcome: ConditionOutcome['kind'];
   filters: FilterExplanation[];
-  /** The hash is null where nothing was said to hash. */
+  /** The hash is null when the request contains no ID to hash. */
   rollout: { percentage: number; hash: number | null };
 }
 
@@ -33,13 +33,13 @@ export type FilterExplanation = { outcome: Outcome } & (
   | { about: 'nothing' }
 );
 
-/** Everything is looked at, so all of it may cost more than an evaluation. */
+/** Higher than for an evaluation, because an explanation tests all filters. */
 const mostSteps = 4 * stepLimits.whole;
 
 /**
- * Explains one flag after the other; pure as the evaluation. Where that would cost too much, nobody can say whether a filter
- * matches.
- * @param evaluated results of an evaluation in the same context, with the flags and all they depend on.
+ * Creates a function that explains flags one at a time. Pure, like the evaluation. Filters beyond the step limit have
+ * an undetermined outcome.
+ * @param evaluated results of an evaluation in the same context, with the flags and all their dependencies.
  */
 export function createExplainer(
   flags: CompiledFlags,
@@ -116,10 +116,10 @@ function explainFilter(filter: CompiledFilter, evaluation: Evaluation): FilterEx
   }
 }
 
-/** Where the value of a property came from; see `propertyValues`, which has the values. */
+/** Source of a property's value; `propertyValues` returns the value. */
 interface PropertySource {
   source: 'request' | 'distinct_id' | 'group_key' | 'stored' | 'missing' | 'unavailable';
-  /** The property itself, or the one that stands in for a first value that nobody has. */
+  /** The property itself, or the current one that was used for a missing initial one. */
   property: string;
 }
 
@@ -141,7 +141,7 @@ function ownPersonSource(key: string, { personProperties, stored }: Sources): Pr
   return storedSource(stored.personProperties, key);
 }
 
-/** @param typeName of the group type; undefined where there is no such type. */
+/** @param typeName group type name; undefined if the type does not exist. */
 export function groupSource(
   key: string,
   { groupType, typeName }: { groupType: number; typeName: string | undefined },

@@ -9,7 +9,7 @@ interface Parts {
   conditions: Record<string, unknown>[];
 }
 
-/** What SDKs make of a definition when they evaluate by themselves, where the server makes something else of it. */
+/** Definitions that SDKs with local evaluation evaluate differently from the server, with the warnings to show. */
 const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
   {
     isSo: ({ conditions }) =>
@@ -99,16 +99,19 @@ const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
 
 const orderings = new Set<unknown>(['gt', 'gte', 'lt', 'lte']);
 
-/** Whether a property may well have the same value in another case or type. In lower case, values are usually sent as they are. */
+/**
+ * Returns whether the property may plausibly be sent in another case or type. Lower-case values are usually sent
+ * unchanged.
+ */
 function hasCaseOrType(value: unknown): boolean {
   if (typeof value !== 'string') return typeof value === 'number' || typeof value === 'boolean';
   return value !== value.toLowerCase() || /^(?:true|false|-?\d+(?:\.\d+)?)$/.test(value);
 }
 
 /**
- * Sentences about SDKs that evaluate this flag by themselves in another way than the server, for whoever changes it. They look
- * at the definition alone; what depends on odd values of properties is in docs/flags.md. Nothing of a flag that goes by whom
- * somebody was before they logged in: about those every SDK asks.
+ * Returns warnings about SDKs whose local evaluation of this flag differs from the server, for the person who edits it.
+ * They depend only on the definition; docs/flags.md covers differences for unusual property values. Returns none for a
+ * flag with experience continuity, which no SDK evaluates locally.
  */
 export function sdkWarnings(flag: Flag): string[] {
   if (flag.ensure_experience_continuity === true) return [];

@@ -3,7 +3,10 @@ import { type PropertyValue, stepsToCompare, type ValueTest } from './value-test
 
 type Comparison = (value: number, expected: number) => boolean;
 
-/** Null for a filter value that is no date. Relative ones are calculated at each evaluation. */
+/**
+ * Prepares a date comparison; null for a filter value that is not a date. Relative dates are computed at each
+ * evaluation.
+ */
 export function compareDates(expected: unknown, zone: TimeZone, holds: Comparison): ValueTest | null {
   if (typeof expected !== 'string') return null;
   const fixed = parseDate(expected, zone);
@@ -18,12 +21,12 @@ export function compareDates(expected: unknown, zone: TimeZone, holds: Compariso
   };
 }
 
-/** Whether a filter may compare with it: a date, or a span back from now. For the check when a flag or cohort is written. */
+/** Returns whether a value is a valid date or relative date in a filter. Used to validate flags and cohorts. */
 export function isFilterDate(value: unknown): boolean {
   return compareDates(value, timeZone('UTC'), () => true) !== null;
 }
 
-/** A property's moment: numbers, also as text ("2024" too), are seconds since 1970. */
+/** Converts a property to milliseconds. Numbers and numeric strings (even "2024") are seconds since 1970. */
 function momentOf({ value, number }: PropertyValue, zone: TimeZone): number | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   if (number !== null) return number * 1000;
@@ -39,8 +42,9 @@ const epoch = /^(?:\d{10}|\d{13})$/;
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /**
- * A moment in milliseconds since 1970, or null for a text that names none. Dates and times without an offset are those of
- * the project's clocks; a bare date is its midnight. A time that the clocks skip is no moment.
+ * Parses a date to milliseconds since 1970; null if the text is not a date. Dates and times without an offset are in
+ * the project time zone; a date without a time is midnight. A time that does not exist because of daylight saving is
+ * invalid.
  */
 function parseDate(text: string, zone: TimeZone): number | null {
   const trimmed = text.trim();
@@ -67,7 +71,7 @@ function numbersOf(parts: (string | undefined)[]): number[] {
   return parts.map((part) => Number(part ?? 0));
 }
 
-/** Null for what no calendar or clock shows, such as 31 February or 24:00. */
+/** Returns null for impossible dates and times, such as 31 February or 24:00. */
 function wallTime(
   [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0]: number[],
   fractionMs = 0,
@@ -98,7 +102,10 @@ function minus(wall: number | null, offset: number): number | null {
 const relative = /^-?(\d{1,4})([hdwmy])$/;
 const hourMs = 3_600_000;
 
-/** `7d`, `-3m`: a span back from now, whatever the sign. Hours are fixed, the others steps on the project's clocks. */
+/**
+ * Parses a relative date such as `7d` or `-3m`: it is in the past, whatever the sign. Hours have a fixed length; other
+ * units are steps in the project time zone.
+ */
 function parseRelativeDate(text: string, zone: TimeZone): ((now: number) => number) | null {
   const [, digits, unit = ''] = relative.exec(text) ?? [];
   if (digits === undefined) return null;
@@ -114,13 +121,13 @@ function stepBack(unit: string, count: number): (wall: number) => number {
   return (wall) => monthsBefore(wall, count, unit === 'm' ? 1 : 12);
 }
 
-/** One step at a time: a day that a month lacks becomes its last, and stays so. */
+/** Goes back step by step, because a day that a month lacks becomes its last day for all further steps. */
 function monthsBefore(wall: number, steps: number, monthsEach: number): number {
   const date = new Date(wall);
   let left = steps;
   while (left > 0) {
     const day = date.getUTCDate();
-    // Every month has the first 28 days: nothing is cut any more, and one step does.
+    // Every month has 28 days, so the rest can be a single step.
     const now = day <= 28 ? left : 1;
     date.setUTCDate(1);
     date.setUTCMonth(date.getUTCMonth() - now * monthsEach);

@@ -1,11 +1,12 @@
 import { parseRecordId } from '@millrace/contracts';
 
-/** Types of the property filters that ask whether a person is in a cohort. */
+/** Types of property filters about cohort membership. */
 export const cohortFilterTypes: ReadonlySet<unknown> = new Set(['cohort', 'static-cohort', 'precalculated-cohort']);
 
 /**
- * The cohort that a property filter names. Everything that checks, stores or evaluates such a filter reads it by this function.
- * @returns undefined for a filter about something else, and for a value that is not the id of a record.
+ * Returns the cohort ID of a property filter. All code that validates, stores or evaluates cohort filters uses this
+ * function.
+ * @returns undefined for other filters, and for a value that is not a valid ID.
  */
 export function namedCohort({ type, value }: { type?: unknown; value?: unknown }): number | undefined {
   return cohortFilterTypes.has(type) ? parseRecordId(value) : undefined;

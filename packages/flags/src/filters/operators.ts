@@ -13,13 +13,15 @@ import { type CompiledTest, never, quickTest, type TestOptions, type ValueTest }
 import { type VersionOperator, versionTest } from './version-tests.ts';
 
 interface Operator {
-  /** The outcome where the property is missing. */
+  /** Outcome for a missing property. */
   whenMissing: boolean;
-  /** Prepares the test; null where the filter's value makes no sense: then no value matches. */
+  /** Prepares the test; null if the filter's value is invalid and nothing can match. */
   prepare(expected: unknown, options: TestOptions): ValueTest | null;
 }
 
-/** Operators of property filters; cohort filters (`in`, `not_in`) and flag filters (`flag_evaluates_to`) have their own. */
+/**
+ * Operators of property filters. Cohort filters (`in`, `not_in`) and flag filters (`flag_evaluates_to`) have others.
+ */
 const operators = {
   exact: is((expected, { matchingVersion }) => exactTest(expected, matchingVersion)),
   is_not: isNot((expected, { matchingVersion }) => not(exactTest(expected, matchingVersion))),
@@ -73,8 +75,8 @@ const searching = new Set<PropertyOperator>([
 ]);
 
 /**
- * Whether a filter looks for a text that is too long, so that nothing would match: for the check when a flag or cohort is
- * written.
+ * Returns whether a filter searches for a text that is too long and would match nothing. Used to validate flags and
+ * cohorts.
  */
 export function isNeedleTooLong(operator: PropertyOperator, value: unknown): boolean {
   const needles = Array.isArray(value) ? value : [value];
@@ -86,12 +88,12 @@ function is(prepare: Operator['prepare']): Operator {
   return { whenMissing: false, prepare };
 }
 
-/** By the rules of semver.org. */
+/** Compares versions by the rules of semver.org. */
 function ofVersion(operator: VersionOperator): Operator {
   return is((expected) => versionTest(operator, expected));
 }
 
-/** A missing property matches: it is not what is denied. */
+/** A missing property matches a negated operator. */
 function isNot(prepare: Operator['prepare']): Operator {
   return { whenMissing: true, prepare };
 }
@@ -104,9 +106,9 @@ function not(test: ValueTest | null): ValueTest | null {
 const aliases: Record<string, string> = { min: 'gte', max: 'lte' };
 
 /**
- * Prepares one property filter: everything that does not depend on the property is done here, once.
- * @param operator absent or null means `exact`; an unknown one matches nothing
- * @param expected the filter's value; without one only `is_set` and `is_not_set` can match
+ * Prepares a property filter, including everything that does not depend on the property.
+ * @param operator null or undefined means `exact`; an unknown operator matches nothing
+ * @param expected the filter's value; without it, only `is_set` and `is_not_set` can match
  */
 export function compileTest(operator: unknown, expected: unknown, options: TestOptions): CompiledTest {
   const asked = operator ?? 'exact';
@@ -120,14 +122,14 @@ export function compileTest(operator: unknown, expected: unknown, options: TestO
 
 type Comparison = (value: number, expected: number) => boolean;
 
-/** Null for a value that is no number: then nothing matches. */
+/** Returns null for a value that is not a number. */
 function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null {
   const bound = numberForm(expected);
   if (bound === null) return null;
   return quickTest(({ number }) => number !== null && holds(number, bound));
 }
 
-/** Both ends included. Null for anything but two numbers in order. */
+/** Both bounds are inclusive. Returns null unless the value consists of two numbers in order. */
 function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: ValueTest } | null {
   if (!Array.isArray(expected) || expected.length !== 2) return null;
   const [low, high] = expected.map(numberForm);
@@ -138,7 +140,7 @@ function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: 
   };
 }
 
-/** Null where there is no number: neither between nor not between. */
+/** Returns null without a number, which is neither between nor not between. */
 function isWithin(number: number | null, low: number, high: number): boolean | null {
   return number === null ? null : low <= number && number <= high;
 }

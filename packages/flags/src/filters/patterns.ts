@@ -1,18 +1,18 @@
 import { RE2JS } from 're2js';
 import type { Steps } from '../steps.ts';
 
-/** Instructions: more take too long for a text of any length. */
+/** Maximum number of instructions: larger patterns are too slow for any text. */
 const largestPattern = 2000;
 const longestPattern = 1000;
-/** A pattern is only compiled if it cannot become larger than this, which takes 50 ms. */
+/** A pattern is only compiled if it cannot expand beyond this size, which takes 50 ms. */
 const largestExpansion = 20_000;
 
-/** What is wrong with each pattern; null with nothing. */
+/** The problem of each pattern, or null if it is valid. */
 export type TriedPatterns = ReadonlyMap<string, string | null>;
 
 /**
- * Tries every pattern in the filters of somebody who writes them, one a step: each may take 50 ms, and a flag has room for
- * hundreds.
+ * Validates all patterns in filters that a user saves. Yields after each one, because one may take 50 ms, and a flag
+ * may contain hundreds.
  */
 export function* tryPatterns(filters: unknown): Steps<TriedPatterns> {
   const tried = new Map<string, string | null>();
@@ -31,13 +31,13 @@ function* patternsOf(node: unknown): Generator<string> {
   for (const part of Object.values(node)) yield* patternsOf(part);
 }
 
-/** The reason why a pattern cannot be used, or null: for the check when a flag or cohort is written. */
+/** Returns why a pattern cannot be used, or null. Used to validate flags and cohorts. */
 export function patternProblem(pattern: string): string | null {
   const compiled = compilePattern(pattern);
   return typeof compiled === 'string' ? compiled : null;
 }
 
-/** The pattern, or the reason why it cannot be used. */
+/** Compiles a pattern, or returns why it cannot be used. */
 function compilePattern(pattern: string): RE2JS | string {
   if (pattern.length > longestPattern) return `longer than ${longestPattern} characters`;
   if (pattern.length * maxRepetitions(pattern) > largestExpansion) return 'too many repetitions';
@@ -49,7 +49,7 @@ function compilePattern(pattern: string): RE2JS | string {
   }
 }
 
-/** How often a part of the pattern can be repeated at most: only groups can have repetitions in what they repeat. */
+/** Upper bound for how often a part of the pattern is repeated. Only repetitions of groups can be nested. */
 function maxRepetitions(pattern: string): number {
   let ofGroups = 1;
   let ofOthers = 1;
@@ -61,7 +61,10 @@ function maxRepetitions(pattern: string): number {
   return ofGroups * ofOthers;
 }
 
-/** A pattern of filters, compiled when it is first tried: compiled it takes a hundred times the memory of its text. */
+/**
+ * A filter pattern that is compiled on first use, because its compiled form takes a hundred times the memory of its
+ * text.
+ */
 export class SharedPattern {
   readonly #text: string;
   #compiled: RE2JS | null | undefined;
@@ -74,7 +77,7 @@ export class SharedPattern {
     return this.#compiled !== undefined;
   }
 
-  /** Null for an invalid pattern. The first time takes up to 50 ms. */
+  /** Null for an invalid pattern. The first call takes up to 50 ms. */
   compiled(): RE2JS | null {
     if (this.#compiled === undefined) {
       const compiled = compilePattern(this.#text);
@@ -84,13 +87,13 @@ export class SharedPattern {
   }
 }
 
-/** Held by the filters alone, so that a pattern goes with the last of them. */
+/** Weak references, so that a pattern is freed with the last filter that uses it. */
 const inUse = new Map<string, WeakRef<SharedPattern>>();
 const gone = new FinalizationRegistry((text: string) => {
   if (inUse.get(text)?.deref() === undefined) inUse.delete(text);
 });
 
-/** The same for the same text, whichever flags and projects it is of. */
+/** Returns the same object for the same text, across flags and projects. */
 export function sharedPattern(text: string): SharedPattern {
   const known = inUse.get(text)?.deref();
   if (known !== undefined) return known;

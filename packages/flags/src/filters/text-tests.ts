@@ -2,16 +2,19 @@ import { isBooleanLike, isTruthy, textForm } from '../values.ts';
 import { sharedPattern } from './patterns.ts';
 import { asciiLower, type PropertyValue, quickTest, stepsToCompare, type ValueTest } from './value-test.ts';
 
-/** Longest text that may be searched for. */
+/** Longest text that filters may search for. */
 export const longestNeedle = 1000;
 
-/** Null for a text that is too long to look for: then it is neither found nor not found. */
+/** Prepares a search; null if the text is too long. Then neither the operator nor its negation matches. */
 export function containsTest(expected: unknown): ValueTest | null {
   const needle = needleOf(expected);
   return needle === null ? null : new Search(needle);
 }
 
-/** One of several; a single value counts as a list of one. Null where one of them is too long. */
+/**
+ * Prepares a search for any of several texts. A single value counts as a list of one. Returns null if any text is too
+ * long.
+ */
 export function containsAnyTest(expected: unknown): ValueTest | null {
   if (!Array.isArray(expected)) return containsTest(expected);
   const needles = expected.map(needleOf);
@@ -38,12 +41,12 @@ function needleOf(expected: unknown): string | null {
   return text.length > longestNeedle ? null : text;
 }
 
-/** Up to this product of lengths the engine's own search is quicker, whatever the texts. */
+/** Up to this product of lengths, the engine's own search is faster for any texts. */
 const mostCompared = 10_000;
 
 /**
- * Whether a text has the needle in it, in time in proportion to the text. The engine's own search takes as long as text times
- * needle for texts that were made for it, so that it is asked for short ones only.
+ * Searches a text in time proportional to its length. For some texts, the engine's own search takes as long as text
+ * length times needle length, so it is only used for short ones.
  */
 class Search implements ValueTest {
   readonly #needle: string;
@@ -68,7 +71,10 @@ class Search implements ValueTest {
   }
 }
 
-/** For each beginning of the needle: how long the longest shorter beginning is that it ends with (Knuth, Morris, Pratt). */
+/**
+ * Failure function of Knuth, Morris and Pratt: for each prefix of the needle, the length of its longest proper prefix
+ * that is also a suffix.
+ */
 function bordersOf(needle: string): Uint16Array {
   const borders = new Uint16Array(needle.length);
   for (let at = 1, length = 0; at < needle.length; at++) {
@@ -90,8 +96,9 @@ function isFound(text: string, needle: string, borders: Uint16Array): boolean {
 }
 
 /**
- * Equality, blind to case, by text form, so that 5 equals "5"; with a list, equality to one of its members. Under matching
- * version 1 a value that reads as a boolean asks only whether the property is true: "false" matches everything that is not.
+ * Tests equality of text forms, ignoring case, so that 5 equals "5". With a list, tests equality to any element. Under
+ * matching version 1, a boolean-like value only tests whether the property is true: "false" matches everything that is
+ * not true.
  */
 export function exactTest(expected: unknown, matchingVersion: 1 | 2): ValueTest {
   if (Array.isArray(expected) && expected.length === 0) return quickTest(({ isTrue }) => isTrue);
@@ -126,19 +133,22 @@ class EqualTest implements ValueTest {
   }
 }
 
-/** Of longer texts nothing is said, neither found nor not found. */
+/** Longer texts neither match nor mismatch. */
 const longestText = 16 * 1024;
-/** The time a pattern takes grows with its size (what it repeats counts as often) times the text: so much is 40 ms. */
+/**
+ * The time of a search is proportional to the size of the pattern (including repetitions) times the length of the text.
+ * This limit takes 40 ms.
+ */
 const maxSteps = 3_000_000;
 
 /**
- * A pattern in RE2's syntax, found anywhere in the text. It takes time in proportion to the text, whatever the pattern;
- * look-around and back-references, which cannot be had so, make it
- * invalid: then it is neither found nor not found.
+ * Prepares a search for a pattern in RE2 syntax, anywhere in the text. The time is proportional to the text for any
+ * pattern. Look-around and back-references would not allow that, so they make a pattern invalid: it neither matches nor
+ * mismatches.
  */
 export function patternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } {
   const pattern = sharedPattern(textForm(expected));
-  /** None where nothing is tried. */
+  /** 0 when the text is too long to search. */
   const stepsFor = (length: number) => {
     const steps = length * (pattern.compiled()?.programSize() ?? 0);
     return length > longestText || steps > maxSteps ? 0 : steps;

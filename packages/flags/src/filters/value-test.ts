@@ -2,50 +2,50 @@ import type { TimeZone } from '@millrace/schedule';
 import { isTruthy, numberForm, parseVersion, type SemanticVersion, textForm } from '../values.ts';
 import type { SharedPattern } from './patterns.ts';
 
-/** What a property's value must be. Pure. */
+/** A test of a property's value. Pure. */
 export interface ValueTest {
   /** @param now milliseconds since 1970, for relative dates. */
   matches(value: PropertyValue, now: number): boolean;
-  /** Steps that a text of this length takes once its forms are made. */
+  /** Number of steps for a text of this length, in addition to computing its forms. */
   stepsFor(length: number): number;
-  /** What takes long enough to make ready that it is done by itself, before the first test. */
+  /** Pattern to compile before the first test, in a separate step because it takes long. */
   pattern?: SharedPattern;
 }
 
-/** A filter's operator and value, prepared. */
+/** The prepared operator and value of a filter. */
 export interface CompiledTest {
   test: ValueTest;
-  /** The outcome where the property is missing. JSON null is a value. */
+  /** Outcome for a missing property. JSON null is a value. */
   whenMissing: boolean;
 }
 
 export interface TestOptions {
-  /** 1 compares texts like "true" as booleans (see `exactTest`); 2 does not. */
+  /** Version 1 compares texts like "true" as booleans (see `exactTest`); version 2 does not. */
   matchingVersion: 1 | 2;
-  /** The project's clocks. */
+  /** The project time zone. */
   zone: TimeZone;
 }
 
-/** Of comparing so many characters. */
+/** Cost of comparing this many characters. */
 export const stepsToCompare = (characters: number): number => characters / 16;
 
 const noSteps = (): number => 0;
 
-/** A test that takes no longer for a long text than for a short one. */
+/** Creates a test whose cost does not depend on the length of the text. */
 export function quickTest(matches: ValueTest['matches']): ValueTest {
   return { matches, stepsFor: noSteps };
 }
 
-/** For filters that nothing can match: an unknown operator, a value that makes no sense. */
+/** Test that never matches, for unknown operators and invalid values. */
 export const never: CompiledTest = { test: quickTest(() => false), whenMissing: false };
 
-/** The value of a property in the forms that filters compare, each made once however many filters ask. */
+/** A property value in the forms that filters compare. Each form is computed once, on first use. */
 export class PropertyValue {
-  /** As it was sent or stored. */
+  /** The value as sent or stored. */
   readonly value: unknown;
-  /** Length of its text; 0 for what is short by nature: numbers, booleans, null. */
+  /** Length of a text value; 0 for numbers, booleans and null, which are always short. */
   readonly length: number;
-  /** Whether the evaluation has counted what making the forms takes. */
+  /** True after the evaluation has counted the cost of computing the forms. */
   isCounted = false;
   private textMade: string | undefined;
   private searchedMade: string | undefined;
@@ -65,13 +65,13 @@ export class PropertyValue {
     return this.textMade;
   }
 
-  /** In small letters, for parts of texts: only A to Z are changed. */
+  /** Lower case for substring searches: only A to Z are converted. */
   get searched(): string {
     this.searchedMade ??= asciiLower(this.text);
     return this.searchedMade;
   }
 
-  /** In small letters, for whole texts. */
+  /** Lower case for comparing complete texts. */
   get folded(): string {
     this.foldedMade ??= this.text.toLowerCase();
     return this.foldedMade;
@@ -93,10 +93,11 @@ export class PropertyValue {
   }
 }
 
-/** As the PostHog API: "Ä" and "ä" are two texts here, while `exact` takes them for one. */
+/** Converts A to Z, like PostHog: substring searches distinguish "Ä" from "ä", unlike `exact`. */
 export function asciiLower(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
-  // Unit by unit: a text made to hurt has half a million capitals, too many for a replacement each.
+  // Character by character, because a hostile text may have half a million capitals, too many for a replacement
+  // function.
   const units = new Uint16Array(text.length);
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

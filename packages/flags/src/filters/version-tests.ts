@@ -8,12 +8,12 @@ import {
 } from '../values.ts';
 import type { ValueTest } from './value-test.ts';
 
-/** What a version must be. Pure data: the same rules are asked of a value in memory and of columns in a database. */
+/** Condition on a version. It is plain data, because it is applied both to values in memory and to database columns. */
 export type VersionRule =
   | { compared: '=' | '<>' | '>' | '>=' | '<' | '<='; bound: SemanticVersion }
   /**
-   * From one version on and before another, of which only the three numbers count; null: no bound. Pre-releases match only where
-   * `withPreReleases`, and then those of the three numbers of `from`.
+   * A half-open range in which only major, minor and patch count; null means unbounded. Pre-releases match only
+   * `withPreReleases`, and only those of the same major, minor and patch as `from`.
    */
   | { from: SemanticVersion | null; before: SemanticVersion | null; withPreReleases: boolean };
 
@@ -28,7 +28,7 @@ const comparisons = {
 
 export type VersionOperator = keyof typeof comparisons | 'semver_tilde' | 'semver_caret' | 'semver_wildcard';
 
-/** Null for a value that is no version, or an operator of something else: then nothing matches. */
+/** Returns null for a value that is not a version, and for other operators. Then nothing matches. */
 export function versionRule(operator: string, expected: unknown): VersionRule | null {
   if (operator === 'semver_wildcard') return wildcardRule(expected);
   const from = parseVersion(expected);
@@ -39,12 +39,12 @@ export function versionRule(operator: string, expected: unknown): VersionRule | 
   return { compared: comparisons[operator as keyof typeof comparisons], bound: from };
 }
 
-/** From a version to before the next one that is not meant. */
+/** A range that includes pre-releases only if its start is one. */
 function rangeFrom(from: SemanticVersion, before: SemanticVersion): VersionRule {
   return { from, before, withPreReleases: from.preRelease.length > 0 };
 }
 
-/** `*`, `1.*`, `1.2.*`; without a star as caret. A pre-release never matches. */
+/** Parses `*`, `1.*` or `1.2.*`. A version without a star works like caret. Pre-releases never match. */
 function wildcardRule(expected: unknown): VersionRule | null {
   const text = textForm(expected).trim().replace(/^v/, '').trim();
   if (!text.includes('*')) return releases(parseVersion(text), nextIncompatible);

@@ -1,14 +1,14 @@
 import type { Sql } from '@millrace/db/sql';
 
-/** One row of what a project has defined, as JSON text: it is parsed by the reader, a few rows at a time. */
+/** A definition as JSON text, which the reader parses a few rows at a time. */
 export interface DefinitionRow {
   kind: 'project' | 'flag' | 'cohort' | 'group_type';
   json: string;
 }
 
 /**
- * All that an evaluation of an environment's flags rests on: one statement, so one snapshot, with the version it is of.
- * No row of kind `project`: there is no such environment.
+ * Reads all definitions that flag evaluation in an environment needs, and their version. A single statement, so that
+ * they are one snapshot. Without a row of kind `project`, the environment does not exist.
  */
 export async function findDefinitionRows(sql: Sql, environmentId: number): Promise<DefinitionRow[]> {
   return sql.query<DefinitionRow & Record<string, unknown>>(
@@ -38,7 +38,7 @@ export async function findDefinitionRows(sql: Sql, environmentId: number): Promi
   );
 }
 
-/** The version of an environment's definitions; `0` for one that never had any. */
+/** Reads the version of an environment's definitions; `0` if it never had any. */
 export async function findDefinitionsVersion(sql: Sql, environmentId: number): Promise<string> {
   const [row] = await sql.query<{ version: string }>(
     'SELECT version::text FROM flag_definitions_version WHERE project_id = $1::int',
@@ -50,11 +50,11 @@ export async function findDefinitionsVersion(sql: Sql, environmentId: number): P
 interface RemoteConfig {
   id: number;
   createdById: number | null;
-  /** JSON text, or what it was encrypted to; null when the flag has none. */
+  /** Payload as plain or encrypted JSON text; null when the flag has none. */
   payload: string | null;
 }
 
-/** The payload of a flag that only carries one, by its key or its id; null when there is no such flag. */
+/** Finds a remote config flag by key or ID; null if it does not exist. */
 export async function findRemoteConfig(sql: Sql, environmentId: number, keyOrId: string): Promise<RemoteConfig | null> {
   const [row] = await sql.query<RemoteConfig & Record<string, unknown>>(
     `SELECT f.id, f.created_by_id AS "createdById", f.filters->'payloads'->>'true' AS payload

@@ -23,7 +23,7 @@ afterAll(async () => {
 const deaf: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'> = { subscribe: () => {}, isSubscribed: () => false };
 const keysOf = async (flags: CompiledFlags | Promise<CompiledFlags>) => [...(await flags).byKey.keys()].sort();
 
-/** Definitions in memory, with the questions that reach the database. */
+/** Creates the cache, and records its database queries. */
 function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> = {}) {
   const asked: string[] = [];
   const outcomes: string[] = [];
@@ -44,7 +44,7 @@ function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> 
 }
 
 describe('loadDefinitions', () => {
-  test('flags by key without deleted ones, cohorts, group types, time zone and the version, in one statement', async () => {
+  test('reads flags by key without deleted ones, cohorts, group types, time zone and the version, in one statement', async () => {
     const environmentId = await fixture.createEnvironment();
     const { sql } = fixture.database;
     await fixture.addFlag(environmentId, 'b');
@@ -93,13 +93,13 @@ describe('loadDefinitions', () => {
     ]);
   });
 
-  test('an environment that does not exist', async () => {
+  test('returns null for an environment that does not exist', async () => {
     expect(await loadDefinitions(fixture.database.sql, 2_000_000_000)).toBeNull();
   });
 });
 
 describe('createFlagDefinitions', () => {
-  test('asks once for many at a time, and not again while nothing changes', async () => {
+  test('shares one query among concurrent callers, and sends none while nothing changes', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     const { definitions, asked } = remember({ changes: { subscribe: () => {}, isSubscribed: () => true } });
@@ -108,7 +108,7 @@ describe('createFlagDefinitions', () => {
     expect(asked).toEqual(['load']);
   });
 
-  test('an announced change is seen with the next request after it was heard', async () => {
+  test('the next request after an announcement sees the change', async () => {
     const environmentId = await fixture.createEnvironment();
     const other = await fixture.createEnvironment();
     const { definitions, asked } = remember();
@@ -119,7 +119,7 @@ describe('createFlagDefinitions', () => {
     expect(definitions.get(other)).not.toBeInstanceOf(Promise);
   });
 
-  test('without a subscription the version is asked for every second and definitions only when it has changed', async () => {
+  test('without a subscription, it checks the version every second and loads definitions only after a change', async () => {
     const environmentId = await fixture.createEnvironment();
     const { definitions, asked, outcomes } = remember({ changes: deaf });
     await definitions.get(environmentId);
@@ -132,7 +132,7 @@ describe('createFlagDefinitions', () => {
     expect(outcomes).not.toContain('failed');
   });
 
-  test('what is loaded while a change is announced is used only until it is loaded anew', async () => {
+  test('definitions loaded while a change is announced are used only until they are loaded again', async () => {
     const environmentId = await fixture.createEnvironment();
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -169,7 +169,7 @@ describe('createFlagDefinitions', () => {
     expect(await keysOf(definitions.get(environmentId))).toEqual(['new']);
   });
 
-  test('while the database is away what was known last is used; what was never known fails', async () => {
+  test('while the database is down, it uses the last known definitions and fails without them', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     let isAway = false;
@@ -189,7 +189,7 @@ describe('createFlagDefinitions', () => {
     await eventually(async () => (await keysOf(definitions.get(environmentId))).length === 2, { what: 'the change' });
   });
 
-  test('a database that says nothing keeps nobody waiting who knows something', async () => {
+  test('an unresponsive database does not delay requests with known definitions', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     let isSilent = false;
@@ -203,7 +203,7 @@ describe('createFlagDefinitions', () => {
     expect(await keysOf(definitions.get(environmentId))).toEqual(['a']);
   });
 
-  test('memory is bounded; what is used least goes, and one that is too large stays alone', async () => {
+  test('memory is bounded: it evicts the least recently used entry, and an oversized one stays alone', async () => {
     const [small, other, large] = await Promise.all([1, 2, 3].map(() => fixture.createEnvironment()));
     if (small === undefined || other === undefined || large === undefined) throw new Error('unreachable');
     const filters = { groups: [], note: 'x'.repeat(20_000) };
@@ -217,7 +217,7 @@ describe('createFlagDefinitions', () => {
     expect(definitions.usedBytes()).toBeLessThanOrEqual(10_000);
   });
 
-  test('of encrypted payloads an evaluation shows nothing', async () => {
+  test('an evaluation does not reveal encrypted payloads', async () => {
     const environmentId = await fixture.createEnvironment();
     const filters = { groups: [{}], payloads: { true: 'v1:secret' } };
     await fixture.addFlag(environmentId, 'secret', {

@@ -12,7 +12,7 @@ export interface DefinitionMemoryOptions
   sql: Sql;
 }
 
-/** The compiled flags of environments, from memory. */
+/** Creates a cache of compiled flags by environment. */
 export function createFlagDefinitions(options: DefinitionMemoryOptions): VersionedMemory<CompiledFlags> {
   const { sql } = options;
   return createVersionedMemory({
@@ -26,13 +26,13 @@ export function createFlagDefinitions(options: DefinitionMemoryOptions): Version
   });
 }
 
-/** Definitions made ready for evaluation; of many at a time, others are served in between. */
+/** Prepares definitions for evaluation. Lets other work run in between if there are many. */
 export async function compileDefinitions(definitions: StoredDefinitions): Promise<CompiledFlags> {
   const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withRedactedPayloads(flag) : flag));
   return inTimeSlices(compileFlagsInSteps({ ...definitions, flags }));
 }
 
-/** What is secret is for those who hold a secret key; an evaluation is for everybody. */
+/** Evaluations are public, so they must not contain payloads that require a secret key. */
 function withRedactedPayloads<Flag extends { filters: unknown }>(flag: Flag): Flag {
   const filters = isObject(flag.filters) ? flag.filters : {};
   const keys = Object.keys(isObject(filters.payloads) ? filters.payloads : {});
@@ -44,7 +44,7 @@ function noDefinitions(environmentId: number): StoredDefinitions {
   return { ...none, environmentId, version: '0', matchingVersion: 1 };
 }
 
-/** What compiled definitions take of the heap, measured: for each character that is stored, and for each pattern once it was tried. */
+/** Measured heap usage of compiled definitions: per character of stored JSON, and per pattern after its first use. */
 const bytesPerCharacter = 3;
 const bytesPerPattern = 20_000;
 const bytesPerProject = 4096;
@@ -53,7 +53,7 @@ function bytesOf({ textLength, patterns }: StoredDefinitions): number {
   return bytesPerProject + textLength * bytesPerCharacter + patterns * bytesPerPattern;
 }
 
-/** A flag as it is stored, with what only documents show. */
+/** A flag as stored, with the fields that only the local evaluation document needs. */
 export interface StoredFlag extends FlagDefinition {
   name: string;
   version: number;
@@ -61,25 +61,25 @@ export interface StoredFlag extends FlagDefinition {
   evaluation_contexts: string[];
 }
 
-/** An environment's definitions as of one moment. */
+/** A snapshot of an environment's definitions. */
 export interface StoredDefinitions extends ProjectDefinitions {
   environmentId: number;
-  /** Grows with every change. */
+  /** Increases with every change. */
   version: string;
-  /** Deleted ones left out, in the order of their keys. */
+  /** Sorted by key, without deleted flags. */
   flags: StoredFlag[];
-  /** Length of all as JSON text. */
+  /** Length of all definitions as JSON text. */
   textLength: number;
-  /** How many regular expressions are in it, which take far more memory than their text. */
+  /** Number of regular expressions, which take far more memory than their text. */
   patterns: number;
 }
 
-/** The rule by which `exact` compares with booleans; SDKs that evaluate by themselves are told the number. */
+/** Decides how `exact` compares booleans. SDKs with local evaluation receive this number. */
 const matchingVersion = 1;
 
 const patternOperator = /"(?:not_)?regex"/g;
 
-/** Null when there is no such environment. Errors of the database reach the caller. */
+/** Loads an environment's definitions; null if it does not exist. Database errors reach the caller. */
 export async function loadDefinitions(sql: Sql, environmentId: number): Promise<StoredDefinitions | null> {
   return inTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
 }
@@ -130,8 +130,8 @@ function addRow(definitions: StoredDefinitions, { kind, json }: DefinitionRow): 
 }
 
 /**
- * The tree of a cohort's filters. Cohorts of old have a list of groups instead, any of which makes a member; a group has
- * a list of filters, all of which have to match.
+ * Returns the filter tree of a cohort. Old cohorts have a list of groups instead: members match any group, and a group
+ * matches if all its filters do.
  */
 function cohortTree({ filters, groups }: { filters: unknown; groups: unknown }): unknown {
   if (isObject(filters)) return filters.properties ?? null;
@@ -142,7 +142,7 @@ function cohortTree({ filters, groups }: { filters: unknown; groups: unknown }):
   };
 }
 
-/** The oldest form is an object: `{"plan": "pro"}`. */
+/** The oldest format is an object, for example `{"plan": "pro"}`. */
 function filtersOf(properties: unknown): unknown[] {
   if (Array.isArray(properties)) return properties;
   if (!isObject(properties)) return [];

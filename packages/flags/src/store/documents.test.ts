@@ -23,7 +23,7 @@ const condition = (...properties: object[]) => ({ groups: [{ properties }] });
 const onFlag = (key: unknown) => ({ key: String(key), type: 'flag', operator: 'flag_evaluates_to', value: true });
 const onCohort = (value: unknown) => ({ key: 'id', type: 'cohort', value });
 
-test('active and inactive flags in the order of their keys; neither encrypted ones nor those of surveys', async () => {
+test('contains active and inactive flags sorted by key, without encrypted flags and survey flags', async () => {
   const id = await fixture.createEnvironment();
   await fixture.addFlag(id, 'b', { name: 'What it is for', evaluation_contexts: ['web'], version: 3 });
   await fixture.addFlag(id, 'a', { active: false, filters: {}, rollout_percentage: 40 });
@@ -63,7 +63,7 @@ test('active and inactive flags in the order of their keys; neither encrypted on
   });
 });
 
-test('dependencies by key, with what has to be evaluated before, the target last; none for circles and what is missing', async () => {
+test('names dependencies by key with their evaluation chain, which is empty for cycles and missing flags', async () => {
   const id = await fixture.createEnvironment();
   const base = await fixture.addFlag(id, 'base');
   const middle = await fixture.addFlag(id, 'middle', { filters: condition(onFlag(base)) });
@@ -91,7 +91,7 @@ test('dependencies by key, with what has to be evaluated before, the target last
   });
 });
 
-test('dynamic cohorts that are asked about, and those they are made of; static ones are left out', async () => {
+test('contains dynamic cohorts that flags use, and the cohorts they refer to, but no static ones', async () => {
   const id = await fixture.createEnvironment();
   const leaf = { type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: 'pro' }] };
   const inner = await fixture.addCohort(id, { filters: { properties: leaf } });
@@ -103,7 +103,7 @@ test('dynamic cohorts that are asked about, and those they are made of; static o
   expect((await read(id)).document.cohorts).toEqual({ [inner]: leaf, [outer]: tree });
 });
 
-test('the same definitions have the same tag, whoever reads them; F-78: a flag that is switched off has another', async () => {
+test('the same definitions always have the same ETag, and F-78: deactivating a flag changes it', async () => {
   const id = await fixture.createEnvironment();
   const flag = await fixture.addFlag(id, 'a');
   const [first, second] = await Promise.all([read(id), read(id)]);

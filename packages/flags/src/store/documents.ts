@@ -11,21 +11,21 @@ import {
 } from './definitions.ts';
 import { createVersionedMemory, type VersionedMemory } from './versioned-memory.ts';
 
-/** The document of local evaluation, ready to be sent. */
+/** The document for local evaluation, ready to be sent. */
 export interface FlagDocument {
-  /** The same for the same text, whichever process made it; without quotes. */
+  /** Equal for equal documents, in any process; without quotes. */
   etag: string;
   gzipped: Buffer;
 }
 
-/** The documents of environments, from memory: written, hashed and compressed once per version. */
+/** Creates a cache of the documents by environment. Each is written, hashed and compressed once per version. */
 export function createFlagDocuments(options: DefinitionMemoryOptions): VersionedMemory<FlagDocument> {
   const { sql } = options;
   return createVersionedMemory({
     ...options,
     async load(environmentId) {
       const definitions = await loadDefinitions(sql, environmentId);
-      // An empty document would make every SDK forget its flags.
+      // An empty document would make every SDK drop its flags.
       if (definitions === null) throw new Error('The environment does not exist.');
       const value = await makeDocument(JSON.stringify(localEvaluationDocument(definitions)));
       return { version: definitions.version, value, bytes: value.gzipped.length + bytesBeside };
@@ -44,13 +44,13 @@ async function makeDocument(text: string): Promise<FlagDocument> {
   };
 }
 
-/** Flags that surveys make for themselves. */
+/** Key prefix of the flags that surveys create. */
 const surveyPrefix = 'survey-targeting-';
 
 /**
- * What an SDK needs to evaluate an environment's flags by itself: flags that are not deleted, inactive ones included, each
- * dependency named by key with the chain of what it rests on; dynamic cohorts that are asked about, with those they are
- * made of. Static cohorts are left out, so that SDKs ask. In a fixed order: the same definitions are the same text.
+ * Builds the document that SDKs use for local evaluation. It contains all flags except deleted ones, with each
+ * dependency by key and its evaluation chain, and the dynamic cohorts that flags use, including those they refer to.
+ * Static cohorts are left out, so that SDKs ask the server. The order is fixed, so equal definitions give equal text.
  */
 export function localEvaluationDocument(definitions: StoredDefinitions) {
   const flags = definitions.flags.filter((flag) => !flag.has_encrypted_payloads && !flag.key.startsWith(surveyPrefix));
@@ -87,7 +87,7 @@ function flagInDocument(flag: StoredFlag, environmentId: number, filters: object
 function cohortsInDocument(flags: readonly StoredFlag[], { cohorts }: StoredDefinitions): Record<string, unknown> {
   const byId = new Map(cohorts.map((cohort) => [cohort.id, cohort]));
   const wanted = new Set(flags.flatMap(({ filters }) => cohortIdsIn(filters)));
-  // Walking a set also reaches what is added meanwhile.
+  // Iterating a set also visits elements added meanwhile.
   for (const id of wanted) for (const inner of cohortIdsIn(byId.get(id)?.tree)) wanted.add(inner);
   const dynamic = [...wanted]
     .sort((a, b) => a - b)
@@ -98,13 +98,13 @@ function cohortsInDocument(flags: readonly StoredFlag[], { cohorts }: StoredDefi
 
 type Fields = Record<string, unknown>;
 
-/** A flag's filters as SDKs know them: conditions in `groups`, dependencies by key. */
+/** Converts a flag's filters to the format of SDKs: conditions in `groups`, and dependencies by key. */
 function filtersForSdks(
   { filters, rollout_percentage }: StoredFlag,
   targetOf: (id: string) => DependencyTarget | undefined,
 ): Fields {
   const stored = (filters ?? {}) as Fields;
-  // Flags of old had one list of filters and a rollout in a column of its own.
+  // Old flags have a single list of filters, and a separate column for the rollout.
   const groups = Object.hasOwn(stored, 'groups')
     ? stored.groups
     : [{ properties: stored.properties ?? [], rollout_percentage }];
@@ -121,7 +121,7 @@ function withKeys(group: Fields, targetOf: (id: string) => DependencyTarget | un
   return { ...group, properties };
 }
 
-/** What is no list of objects is left as it is. */
+/** Maps the objects in a list. Returns anything that is not a list unchanged. */
 function mapList(list: unknown, change: (member: Fields) => Fields): unknown {
   if (!Array.isArray(list)) return list;
   return list.map((member: unknown) =>
@@ -129,13 +129,16 @@ function mapList(list: unknown, change: (member: Fields) => Fields): unknown {
   );
 }
 
-/** Longer chains are left to the server: written out for each flag, they would grow with the square of their length. */
+/**
+ * Longer chains are left to the server, because the document repeats them for each flag, so its size would grow
+ * quadratically.
+ */
 const longestChain = 100;
 
-/** A flag that another one asks about. */
+/** A flag that another flag depends on. */
 interface DependencyTarget {
   key: string;
-  /** Keys in the order of evaluation, the target last; empty where SDKs have to ask the server. */
+  /** Keys in evaluation order, the target last; empty if SDKs have to ask the server. */
   chain: string[];
 }
 
@@ -145,7 +148,7 @@ interface Flag {
   filters: unknown;
 }
 
-/** Finds the target of a dependency by its id; undefined when there is none. */
+/** Returns a function that finds the target of a dependency by its ID; undefined if it does not exist. */
 function createDependencyChains(flags: readonly Flag[]): (targetId: string) => DependencyTarget | undefined {
   const byId = new Map(flags.map((flag) => [String(flag.id), flag]));
   const targets = new Map<string, DependencyTarget>();
@@ -158,7 +161,7 @@ function createDependencyChains(flags: readonly Flag[]): (targetId: string) => D
   };
 }
 
-/** Empty for a circle, a flag that is not there, and what is too long. */
+/** Returns an empty chain for a cycle, a missing flag, or a chain that is too long. */
 function chainOf(target: Flag, byId: ReadonlyMap<string, Flag>): string[] {
   const chain: string[] = [];
   const visited = new Map<string, 'open' | 'done'>();
@@ -183,7 +186,7 @@ function dependenciesOf({ filters }: Flag): string[] {
   return filtersIn(filters).flatMap(({ type, key }) => (type === 'flag' ? [String(key)] : []));
 }
 
-/** All filters of a flag or of a cohort's tree, however deep: whatever in it is an object with a `type`. */
+/** Finds all filters of a flag or cohort tree at any depth: all objects with a `type`. */
 function filtersIn(stored: unknown): Fields[] {
   const found: Fields[] = [];
   const left = [stored];
@@ -196,7 +199,7 @@ function filtersIn(stored: unknown): Fields[] {
   return found;
 }
 
-/** Ids of the cohorts that filters ask about. */
+/** Returns the IDs of the cohorts that filters refer to. */
 function cohortIdsIn(stored: unknown): number[] {
   return filtersIn(stored).flatMap((filter) => namedCohort(filter) ?? []);
 }

@@ -1,14 +1,14 @@
 import type { Sql } from '@millrace/db/sql';
 
-/** Whose data a request asks about. */
+/** The person that a request is about. */
 export interface Asker {
   environmentId: number;
   distinctId: string;
 }
 
 /**
- * The named ones of stored properties: a person may have hundreds, of which flags need a few. Added to nothing they are
- * unpacked once, and not again for each name.
+ * Selects stored properties by name, because a person may have hundreds, of which flags need a few. Concatenation with
+ * an empty object makes PostgreSQL decompress the column once, and not once per name.
  */
 const named = (column: string, names: string) =>
   `LATERAL (SELECT ${column} || '{}'::jsonb AS whole OFFSET 0) unpacked
@@ -25,7 +25,7 @@ const personText = `
    CROSS JOIN ${named('p.properties', '$3')}
    WHERE d.project_id = $1::int AND d.distinct_id = $2`;
 
-/** The named properties that the person has; empty for an unknown person. */
+/** Reads the named properties of a person; empty for an unknown person. */
 export async function findPersonProperties(
   sql: Sql,
   { environmentId, distinctId }: Asker,
@@ -51,7 +51,7 @@ const groupsText = `
    CROSS JOIN ${named('g.group_properties', '$4')}
    WHERE g.project_id = $1::int`;
 
-/** Those of the properties named for any of the groups that each group has. Unknown groups are left out. */
+/** Reads the named properties of groups. Unknown groups are left out. */
 export async function findGroupProperties(
   sql: Sql,
   environmentId: number,
@@ -65,7 +65,7 @@ export async function findGroupProperties(
   ]);
 }
 
-/** Which of these static cohorts the person belongs to. */
+/** Returns those of the given static cohorts that the person belongs to. */
 export async function findStaticCohorts(
   sql: Sql,
   { environmentId, distinctId }: Asker,
@@ -81,7 +81,7 @@ export async function findStaticCohorts(
   return rows.map(({ cohort_id }) => cohort_id);
 }
 
-/** A stored hash key; null where the person has none. */
+/** A stored hash key of a person; null if the person has none. */
 export interface HashKeyRow {
   distinctId: string;
   personUuid: string;
@@ -89,7 +89,7 @@ export interface HashKeyRow {
   hashKey: string | null;
 }
 
-/** The hash keys of the persons behind some ids, at least one row for each person. */
+/** Reads the hash keys of the persons with the given distinct IDs: at least one row per person. */
 export async function findHashKeys(
   sql: Sql,
   environmentId: number,
@@ -106,10 +106,10 @@ export async function findHashKeys(
 }
 
 /**
- * Keeps a hash key of flags for persons. One that is there already stays, and is what comes back.
+ * Stores a hash key for persons and flags, unless they already have one. Returns the stored keys.
  *
- * A person is held (in the order in which all lock persons) until the row is written: one that is merged or deleted at this
- * moment gets none, so that none is left behind.
+ * Locks the persons, in the order used everywhere, until the rows are written. A person that is being merged or deleted
+ * gets no row, so no orphaned rows remain.
  */
 export async function keepHashKeys(
   sql: Sql,

@@ -16,7 +16,7 @@ afterAll(() => fixture.stop());
 
 type Request = Partial<Omit<EvaluationContext, 'stored' | 'now'>>;
 
-/** What a request is answered, and how many questions it took. */
+/** Loads data for a request and evaluates its flags. Returns the results and the number of queries. */
 async function ask(environmentId: number, request: Request, { fails = (_text: string): boolean => false } = {}) {
   const { sql } = fixture.database;
   const definitions = await loadDefinitions(sql, environmentId);
@@ -45,7 +45,7 @@ async function ask(environmentId: number, request: Request, { fails = (_text: st
 
 const person = (key: string, value: unknown) => [{ key, type: 'person', operator: 'exact', value }];
 
-test('properties of the person and of groups, and memberships: one question each, and none that is not needed', async () => {
+test('reads properties of the person and of groups, and memberships, with one query each and only if needed', async () => {
   const id = await fixture.createEnvironment();
   const { sql } = fixture.database;
   const uuid = await fixture.addPerson(id, ['ann', 'ann@home'], { plan: 'pro' });
@@ -94,7 +94,7 @@ test('properties of the person and of groups, and memberships: one question each
   });
 });
 
-test('of a person with many properties only those are read that the flags ask about', async () => {
+test('reads only the properties that the flags use from a person with many properties', async () => {
   const id = await fixture.createEnvironment();
   const others = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`other-${index}`, 'x'.repeat(50)]));
   await fixture.addPerson(id, ['ann'], { ...others, plan: 'pro', tier: null, $browser: 'Chrome' });
@@ -114,7 +114,7 @@ test('of a person with many properties only those are read that the flags ask ab
   expect([sent.stored.personProperties, sent.answers]).toEqual([{ tier: null }, { one: false }]);
 });
 
-describe('the experience is kept across logging in', () => {
+describe('experience continuity across login', () => {
   const half = { filters: { groups: [{ rollout_percentage: 50 }] }, ensure_experience_continuity: true };
   const keysStored = async (environmentId: number) =>
     (
@@ -126,7 +126,7 @@ describe('the experience is kept across logging in', () => {
       )
     ).map(({ flag_key, hash_key, id }) => `${id}: ${flag_key}=${hash_key}`);
 
-  test('F-60 to F-62: the anonymous id is kept for the person, and wins ever after', async () => {
+  test('F-60 to F-62: stores the anonymous ID for the person, and uses it from then on', async () => {
     const id = await fixture.createEnvironment();
     for (const key of ['one', 'two']) await fixture.addFlag(id, key, half);
     await fixture.addFlag(id, 'off', { ...half, active: false });
@@ -148,7 +148,7 @@ describe('the experience is kept across logging in', () => {
     expect(grown.stored.hashKeyOverrides).toEqual(new Map([...overrides, ['three', 'b']]));
   });
 
-  test('two persons: both get rows; where both have one, that of the distinct id counts', async () => {
+  test("two persons: both get rows, and if both have one, that of the distinct ID's person is used", async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await Promise.all([fixture.addPerson(id, ['u']), fixture.addPerson(id, ['a'])]);
@@ -164,14 +164,14 @@ describe('the experience is kept across logging in', () => {
     }
   });
 
-  test('F-63: nothing is written for persons nobody has heard of', async () => {
+  test('F-63: stores nothing for unknown persons', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     const { stored, questions } = await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' });
     expect([stored.hashKeyOverrides, questions, await keysStored(id)]).toEqual([new Map(), 1, []]);
   });
 
-  test('F-64: when the store is away only these flags fail', async () => {
+  test('F-64: when the database is down, only these flags fail', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await fixture.addFlag(id, 'plain');
@@ -179,13 +179,13 @@ describe('the experience is kept across logging in', () => {
     expect(answers).toEqual({ one: 'hash_key_override_error', plain: true });
   });
 
-  test('nothing is asked where everybody gets the same', async () => {
+  test('sends no query if everyone gets the same value', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', { ensure_experience_continuity: true });
     expect(await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' })).toMatchObject({ questions: 0 });
   });
 
-  test('many at once write one row, and all are told the same', async () => {
+  test('concurrent requests write one row, and all get the same value', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await fixture.addPerson(id, ['u']);
@@ -199,7 +199,7 @@ describe('the experience is kept across logging in', () => {
   });
 });
 
-test('F-66: a static cohort has no unknown person, so `not_in` is true', async () => {
+test('F-66: a static cohort does not contain unknown persons, so `not_in` is true', async () => {
   const id = await fixture.createEnvironment();
   const cohort = await fixture.addCohort(id, { is_static: true });
   const properties = [{ key: 'id', type: 'cohort', operator: 'not_in', value: cohort }];

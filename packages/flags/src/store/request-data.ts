@@ -15,11 +15,14 @@ export interface StoredDataRequest extends Pick<EvaluationContext, 'distinctId' 
   environmentId: number;
   flags: CompiledFlags;
   needed: NeededData;
-  /** Told of each question that failed; what it was about is `unavailable`. */
+  /** Called for each failed query, whose data is then `unavailable`. */
   onFailure(error: unknown): void;
 }
 
-/** Reads what an evaluation needs, at most one question of a kind, all at once, and none that is not needed. Never rejects. */
+/**
+ * Loads the data that an evaluation needs, with concurrent queries: at most one of each kind, and only if needed. Never
+ * rejects.
+ */
 export async function loadStoredData(sql: Sql, request: StoredDataRequest): Promise<StoredData> {
   const { environmentId, flags, needed, onFailure } = request;
   const orUnavailable = <T>(answer: Promise<T>): Promise<T | 'unavailable'> =>
@@ -40,7 +43,6 @@ export async function loadStoredData(sql: Sql, request: StoredDataRequest): Prom
   return { personProperties, groupProperties, staticCohorts, hashKeyOverrides };
 }
 
-/** Whether anything has to be read. */
 export function needsStoredData({ personProperties, groups, staticCohorts, hashKeyOverrides }: NeededData): boolean {
   return hashKeyOverrides || [personProperties, groups, staticCohorts].some((list) => list.length > 0);
 }
@@ -62,13 +64,13 @@ interface HashKeyRequest {
   environmentId: number;
   distinctId: string;
   anonymousDistinctId?: string | undefined;
-  /** Keys of all active flags that keep the experience. */
+  /** Keys of all active flags with experience continuity. */
   flagKeys: readonly string[];
 }
 
 /**
- * The ids to hash instead of the person's own, by key of the flag. A request that says who the person was before logging in
- * makes that id stay for all such flags of which no row says otherwise; persons nobody has heard of get no rows.
+ * Returns the IDs to hash in place of the person's own, by flag key. If the request contains the ID before login, that
+ * ID is stored for all such flags without a stored one. Nothing is stored for unknown persons.
  */
 async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<ReadonlyMap<string, string>> {
   const { environmentId, distinctId, anonymousDistinctId, flagKeys } = request;
@@ -88,7 +90,7 @@ async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<
   return overrides;
 }
 
-/** Where two persons have a row for one flag, that of the distinct id's person counts. */
+/** If two persons have a row for the same flag, the row of the distinct ID's person is used. */
 function add(
   overrides: Map<string, string>,
   rows: readonly Omit<HashKeyRow, 'distinctId'>[],

@@ -1,20 +1,20 @@
 import { type ProjectChanges, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
 
-/** Something that is made of an environment's definitions. */
+/** A value derived from an environment's definitions. */
 export interface Versioned<Value> {
-  /** The version of the definitions. */
+  /** Version of the definitions. */
   version: string;
   value: Value;
-  /** What it takes of the memory, roughly. */
+  /** Approximate memory usage. */
   bytes: number;
 }
 
 export interface VersionedMemory<Value> {
   /**
-   * As it was a second ago at the latest, or, while the database is away, as it was known last. Without a promise where
-   * memory knows it: nearly always.
-   * @throws whatever `load` throws, when nothing is known.
+   * Returns a value that is at most a second old, or the last known one while the database is down. Returns it
+   * directly, not as a promise, if it is cached, which is nearly always.
+   * @throws errors of `load` when no value is known.
    */
   get(environmentId: number): Value | Promise<Value>;
   usedBytes(): number;
@@ -22,33 +22,33 @@ export interface VersionedMemory<Value> {
 
 export interface VersionedMemoryOptions<Value> {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** What is used least goes first. */
+  /** Beyond this, the least recently used values are evicted. */
   maxBytes: number;
   load(environmentId: number): Promise<Versioned<Value>>;
   findVersion(environmentId: number): Promise<string>;
-  /** Told what came of each question to the database. */
+  /** Called with the outcome of each database query. */
   onAsked(outcome: 'loaded' | 'unchanged' | 'failed'): void;
 }
 
 interface Remembered<Value> extends Versioned<Value> {
-  /** When it was known to be the newest. */
+  /** When the value was last known to be current. */
   checkedAtMs: number;
-  /** When asking for it failed last. */
+  /** When checking it last failed. */
   failedAtMs: number;
-  /** A change of it was announced. */
+  /** True if a change of it was announced. */
   isOutdated: boolean;
 }
 
-/** While changes are heard: a message may be lost all the same. */
+/** While subscribed to changes. Limited because a message may still be lost. */
 const trustedForMs = 60_000;
-/** Who waits for news of what is known already waits this long. */
+/** A caller waits at most this long for a newer value when one is already cached. */
 const patienceMs = 200;
-/** A database that is away is not asked again sooner. */
+/** Minimum pause between queries while the database is down. */
 const restAfterFailureMs = 1000;
 
 /**
- * Remembers what is made of definitions until they change: a change is announced, and while announcements are not heard the
- * version is asked for every second. Those who need the same share one question.
+ * Creates a cache of values derived from definitions. A value expires when a change is announced; while announcements
+ * are not received, the version is checked every second. Concurrent callers share one query.
  */
 export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Value>): VersionedMemory<Value> {
   const { changes, maxBytes, load, findVersion, onAsked } = options;
@@ -73,7 +73,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
     const ageMs = performance.now() - remembered.checkedAtMs;
     const usedForMs = changes.isSubscribed() ? trustedForMs : unsubscribedMaxAgeMs;
     if (isCurrent(remembered) && ageMs < usedForMs) {
-      // Asked beside, so that in steady traffic nobody waits.
+      // Checked in the background, so that no request waits while traffic is steady.
       if (ageMs > usedForMs / 2 && isDue(remembered)) askOnce(environmentId).catch(() => {});
       return remembered.value;
     }
@@ -94,7 +94,9 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
     return asked;
   }
 
-  /** @param isStillAsked false when a change was announced after the question: then the answer may be the old state. */
+  /**
+   * @param isStillAsked false if a change was announced after the query started, so that its result may be outdated.
+   */
   async function ask(environmentId: number, isStillAsked: () => boolean): Promise<Value> {
     const remembered = memory.peek(environmentId);
     const askedAtMs = performance.now();
@@ -109,7 +111,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
       const loaded = await load(environmentId);
       const isOutdated = !isStillAsked();
       const entry = { ...loaded, checkedAtMs: askedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated };
-      // What may be the old state is still better than nothing, should the database go away now.
+      // A possibly outdated value is still better than none if the database goes down now.
       if (!isOutdated || memory.peek(environmentId) === undefined) memory.set(environmentId, entry);
       onAsked('loaded');
       return loaded.value;
@@ -124,7 +126,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
   return { get, usedBytes: () => memory.calculatedSize };
 }
 
-/** What was known before, when a database that says nothing would keep everybody waiting. */
+/** Falls back to the known value when the database takes too long. */
 function withPatience<Value>(asked: Promise<Value>, known: Value): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(known), patienceMs);
@@ -135,7 +137,7 @@ function withPatience<Value>(asked: Promise<Value>, known: Value): Promise<Value
 function createMemory<Value>(maxBytes: number): LRUCache<number, Remembered<Value>> {
   return new LRUCache({
     maxSize: maxBytes,
-    // One that is larger than all the room is alone in it, rather than created again for every request.
+    // A value larger than the limit is stored alone, because otherwise every request would create it again.
     sizeCalculation: ({ bytes }) => Math.min(Math.max(1, Math.ceil(bytes)), maxBytes),
   });
 }

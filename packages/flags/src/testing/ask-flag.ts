@@ -12,7 +12,7 @@ import {
   selectFlags,
 } from '../index.ts';
 
-/** A flag with what a test does not care about filled in; `groups` are its condition sets. */
+/** Creates a flag with defaults; `groups` are its condition sets. */
 export function flag(
   key: string,
   { groups = [], filters = {}, ...others }: Partial<FlagDefinition> & { groups?: unknown[]; filters?: object },
@@ -20,7 +20,7 @@ export function flag(
   return { id: idOf(key), key, active: true, filters: { groups, ...filters }, ...others };
 }
 
-/** The same number for the same key, so that one flag can name another. */
+/** Derives an ID from the key, so that one flag can refer to another. */
 export function idOf(key: string): number {
   return [...key].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_000_007, 7);
 }
@@ -34,7 +34,7 @@ export interface Question {
   selection?: FlagSelection;
 }
 
-/** By key: the value, and `code:index` or `failed:code`. `hasErrors` under the key `errors`. */
+/** Evaluates flags. Returns for each key the value, and the reason as `code:index` or `failed:code`. */
 export function ask({ flags, cohorts = [], definitions = {}, request = {}, stored = {}, selection = {} }: Question) {
   const compiled = compileFlags({
     flags,
@@ -66,7 +66,7 @@ export function ask({ flags, cohorts = [], definitions = {}, request = {}, store
   return { answers, hasErrors };
 }
 
-/** Whether a person with this value of `p` matches `p <operator> <expected>`. */
+/** Returns whether a person with these properties matches the filter `p <operator> <expected>`. */
 export function matches(
   operator: string,
   expected: unknown,

@@ -7,7 +7,7 @@ import {
   type ProjectDefinitions,
 } from '../index.ts';
 
-/** `[document, category, flag, distinct id, context, value, reason, payload, SDKs that agree, what others say]`. */
+/** `[document, category, flag, distinct ID, context, value, reason, payload, SDKs that agree, results of others]`. */
 export type FlagCase = [
   document: number,
   category: string,
@@ -48,7 +48,7 @@ interface CaseFilter {
 
 export const caseFile = JSON.parse(readFileSync(new URL('flag-cases.json', import.meta.url), 'utf8')) as CaseFile;
 
-/** The documents as they are stored; the second one has matching version 2. */
+/** The documents in the stored format; the second one has matching version 2. */
 const caseDefinitions: ProjectDefinitions[] = caseFile.docs.map((document, index) => ({
   flags: withTargetIds(document.flags),
   cohorts: [
@@ -75,7 +75,7 @@ export function caseContext(distinctId: string, sent: CaseContext): EvaluationCo
   };
 }
 
-/** SDKs are told the key of a flag that another one depends on; what is stored names its id. */
+/** Replaces keys with IDs: documents for SDKs name dependencies by key, stored flags by ID. */
 function withTargetIds(flags: CaseDocument['flags']): CaseDocument['flags'] {
   const ids = new Map(flags.map(({ id, key }) => [key, String(id)]));
   return flags.map((flag) => ({

@@ -5,12 +5,12 @@ import { createFlagRows, type FlagRows } from './flag-rows.ts';
 
 export interface FlagFixture extends FlagRows {
   database: Database;
-  /** An environment of the test's own. */
+  /** Creates an environment for a single test. */
   createEnvironment(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** A database of the test file's own. */
+/** Creates a database for a test file. */
 export async function createFlagFixture(): Promise<FlagFixture> {
   const own = await createTestDatabase();
   const logger = createLogger('flag-store-test', 'error');

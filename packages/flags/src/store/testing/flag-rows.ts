@@ -1,10 +1,10 @@
 import type { Sql } from '@millrace/db/sql';
 
-/** Rows as the management API and the consumer write them. */
+/** Inserts rows like the management API and the consumer. */
 export interface FlagRows {
   addFlag(environmentId: number, key: string, columns?: Record<string, unknown>): Promise<number>;
   addCohort(environmentId: number, columns: Record<string, unknown>): Promise<number>;
-  /** @param ids distinct ids, the first of which names the person */
+  /** @param ids distinct IDs, starting with the main one */
   addPerson(environmentId: number, ids: string[], properties?: Record<string, unknown>): Promise<string>;
 }
 
