@@ -1,4 +1,4 @@
-// Whether a query that is stored can ever run. Nothing is read of events.
+// Validates stored queries without reading events.
 
 import type { Sql } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
@@ -23,10 +23,11 @@ interface Stored {
 }
 
 /**
- * Checks a query that is stored and not run, by planning it. Fields that are not known are left alone: a client newer than Millrace may
- * have written them. The project's filters of test accounts are left out, because the query is not to blame for them.
+ * Validates a query that will be stored and not run, by planning it. Ignores unknown fields, because a client newer
+ * than Millrace may have written them. Ignores the project's filters of test accounts, because the query does not cause
+ * their errors.
  *
- * @throws AppError `invalid` that names a known field with an impossible value.
+ * @throws AppError `invalid` naming a known field with an invalid value.
  */
 export async function checkQuery(
   sql: Sql,
@@ -39,7 +40,7 @@ export async function checkQuery(
 }
 
 /**
- * Checks filters of a dashboard or of one of its tiles, which narrow every query there.
+ * Validates filters of a dashboard or tile, which are applied to every query there.
  * @throws AppError `invalid` naming the part of the filters.
  */
 export async function checkFilters(sql: Sql, { filters, ...stored }: Stored & { filters: unknown }): Promise<void> {
@@ -48,13 +49,13 @@ export async function checkFilters(sql: Sql, { filters, ...stored }: Stored & { 
     await checkQuery(sql, { ...stored, query });
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
-    // The names that filters have for these parts.
+    // Rename the query fields to those of the filters.
     const detail = error.message.replace(/^dateRange\./, '').replace(/^breakdownFilter/, 'breakdown_filter');
     throw queryError('', detail);
   }
 }
 
-/** A plan is a pure function of the query and the context. */
+/** Plans a query. Planning is a pure function of the query and the context. */
 function plan(query: Query, context: PlanContext): unknown {
   switch (query.kind) {
     case 'TrendsQuery':

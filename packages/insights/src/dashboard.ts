@@ -1,4 +1,4 @@
-// What stands on a dashboard, and what it asks.
+// Order and queries of the tiles of a dashboard.
 
 import { withFilters } from './override.ts';
 import { isRecord } from './query-parts.ts';
@@ -9,7 +9,7 @@ interface Placed {
   layouts: Record<string, unknown>;
 }
 
-/** Tiles that are on the dashboard, in the order in which it shows them: from top to bottom, those without a place last. */
+/** Returns the tiles that are not deleted, in display order: from top to bottom, those without a position last. */
 export function inOrderOfLayout<Tile extends Placed>(tiles: readonly Tile[]): Tile[] {
   const placeOf = ({ layouts: { sm }, id }: Tile) => {
     const place = isRecord(sm) ? sm : {};
@@ -23,7 +23,7 @@ function compareLists(one: number[], other: number[]): number {
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** The query of a tile: filters of its own stand in place of the dashboard's. */
+/** Returns the query of a tile. The tile's own filters replace those of the dashboard. */
 export function queryOfTile(
   query: unknown,
   { own, ofDashboard }: { own: Record<string, unknown> | null; ofDashboard: unknown },

@@ -1,20 +1,24 @@
-// Patterns for the text in which the elements of an autocaptured event are kept: `tag.class:name="value"…;…`, the innermost first.
+// Regular expressions for the stored elements of an autocaptured event: `tag.class:name="value"…;…`, starting with the
+// innermost element.
 
-/** Some element has a text; what follows is the text. */
+/** Matches if any element has a text; the text follows the match. */
 export const anyTextPattern = '[:"]text="';
-/** Some element has this text. */
+/** Matches if any element has this text. */
 export const textPattern = (text: string) => `${anyTextPattern}${quoted(escapedInChain(text))}"`;
-/** Some element has it in its text, in capitals or not. */
+/** Matches if the text of any element contains this text, ignoring case. */
 export const partOfTextPattern = (text: string) =>
   `(?i)${anyTextPattern}([^"\\\\]|\\\\.)*${quoted(escapedInChain(text))}`;
 export const tagPattern = (tag: string) => `(?:^|;)${quoted(tag)}(?:[.:;]|$)`;
-/** Finds the first address; between its parentheses is the address, its quotes escaped. */
+/** Finds the first link. Its group captures the URL with escaped quotes. */
 export const hrefPattern = '[:"](?:attr__)?href="((?:[^"\\\\]|\\\\.)*)"';
 
 const quoted = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const escapedInChain = (text: string) => text.replaceAll('"', '\\"');
 
-/** Of `button.primary`, `#id`, `.class`, `[attr="x"]`, and `a > b` of them; null for anything else. */
+/**
+ * Translates a selector such as `button.primary`, `#id`, `.class` or `[attr="x"]`, or `a > b` of these; null for
+ * anything else.
+ */
 export function selectorPattern(selector: string): string | null {
   const parts = selector
     .split('>')

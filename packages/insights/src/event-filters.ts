@@ -5,10 +5,10 @@ import { clockOf } from './plan/dates.ts';
 import { readSettings } from './records-store.ts';
 
 /**
- * Filters of events that are not part of a query, such as those of a batch export. Filters by person look at the properties that were
+ * Parses event filters outside of queries, such as those of a batch export. Person filters use the person properties
  * stored with the event.
  *
- * @param path the name of the field that holds the filters, for errors.
+ * @param path name of the field that contains the filters, for errors.
  * @throws AppError `invalid` naming the filter.
  */
 export async function readEventFilters(

@@ -1,16 +1,16 @@
-// Filters of a dashboard on top of a query.
+// Applies the filters of a dashboard to a query.
 
 import { isRecord, queryError } from './query-parts.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
-/** What a query asks, without what draws around it; null where it is none. */
+/** Returns the source of a query without its visualization wrappers; null if it is not a query. */
 export function sourceOf(query: unknown): Record<string, unknown> | null {
   if (!isRecord(query)) return null;
   return wrappers.has(String(query.kind)) ? sourceOf(query.source) : query;
 }
 
-/** The query with another source; what draws around it stays. */
+/** Changes the source of a query, and keeps its visualization wrappers. */
 export function changeSource(
   query: unknown,
   change: (source: Record<string, unknown>) => Record<string, unknown>,
@@ -20,8 +20,8 @@ export function changeSource(
 }
 
 /**
- * The query with a dashboard's filters: its dates replace those of the query, its properties are added, its breakdown replaces.
- * What only draws around the source stays.
+ * Applies dashboard filters to a query: replaces its dates and breakdown, and adds the properties. Keeps its
+ * visualization wrappers.
  */
 export function withFilters(query: unknown, filters: unknown): unknown {
   if (filters === undefined || filters === null || !isRecord(query)) return query;

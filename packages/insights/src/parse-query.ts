@@ -1,25 +1,25 @@
-// Reading what a client sent as a query: what is unknown, wrong or unstorable in it is named by its path.
+// Parses queries sent by clients. Errors name unknown, invalid or unstorable parts by their path.
 
 import type { TObject } from 'typebox';
 import { Errors } from 'typebox/value';
 import { type Query, queryKinds } from './query.ts';
 import { isRecord, queryError } from './query-parts.ts';
 
-/** Nodes that say how to draw what their `source` asks. */
+/** Nodes that describe how to visualize their `source`. */
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
 /**
- * Reads a query as clients send it: the source is taken out of what says how to draw it, and fields that are null count as
- * absent.
- * @throws AppError `invalid` that names the part: `series.1.math_property`.
+ * Parses a query. Removes its visualization wrappers, and treats null fields as absent.
+ * @throws AppError `invalid` naming the part, for example `series.1.math_property`.
  */
 export function parseQuery(sent: unknown): Query {
   return readQuery(sent, { refusesUnknown: true });
 }
 
 /**
- * Reads a query that is stored and not run: a client newer than Millrace may have written it, so fields that are not known are left alone.
- * @throws AppError `invalid` that names a known field with an impossible value.
+ * Parses a query that will be stored and not run. Ignores unknown fields, because a client newer than Millrace may have
+ * written them.
+ * @throws AppError `invalid` naming a known field with an invalid value.
  */
 export function readStoredQuery(sent: unknown): Query {
   return readQuery(sent, { refusesUnknown: false });
@@ -51,7 +51,7 @@ function unwrap(sent: unknown): unknown {
   return isRecord(sent) && wrappers.has(String(sent.kind)) ? unwrap(sent.source) : sent;
 }
 
-/** Engines refuse such texts, or read others in their place. */
+/** Engines reject such strings, or interpret them as others. */
 function refuseUnstorable(value: unknown, path: string[]): void {
   if (typeof value === 'string' && unstorable.test(value))
     throw queryError(
@@ -71,7 +71,7 @@ function refuseUnstorable(value: unknown, path: string[]): void {
 
 const unstorable = /\0|\p{Surrogate}/u;
 
-/** A field that is null is one that was left out; what stands in lists stays. */
+/** Removes null fields of objects. Keeps null elements of lists. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isRecord(value)) return value;
@@ -79,7 +79,10 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
 }
 
-/** @throws AppError naming the first thing that does not fit; of a union, the member of the same `kind` is what has to fit. */
+/**
+ * @throws AppError naming the first part that does not match the schema; of a union, the member with the same `kind`
+ * must match.
+ */
 function requireKnown(
   schema: TObject,
   value: Record<string, unknown>,
@@ -102,14 +105,14 @@ function requireKnown(
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name));
   if (refusesUnknown && unknown !== undefined)
     throw queryError([...path, unknown.slice(0, 100)].join('.'), 'Unknown field.');
-  // What is below a field that is not known is `boolean`, and that there is such a field is `additionalProperties`. Some clients leave out the
-  // kind of a node.
+  // `boolean` and `additionalProperties` are the errors of unknown fields and their content. Some clients also leave
+  // out the kind of a node.
   const isOfUnknown = ({ keyword, params }: Failure) => {
     const { requiredProperties = [] } = params as { requiredProperties?: string[] };
     return keyword === 'boolean' || keyword === 'additionalProperties' || String(requiredProperties) === 'kind';
   };
   const errors = [...Errors(schema, value)].filter((error) => refusesUnknown || !isOfUnknown(error));
-  // The wrong kind of a node explains what else is wrong with it.
+  // Report a wrong node kind first, because other errors may follow from it.
   const error = errors.find(({ keyword }) => keyword === 'const') ?? errors[0];
   if (error === undefined) return;
   throw queryError([...path, ...placeOf(error)].join('.'), sentenceOf(error));
@@ -122,7 +125,7 @@ interface Failure {
   message: string;
 }
 
-/** The field, or the one that is missing in it. */
+/** Returns the path of the field, or of the missing field within it. */
 function placeOf({ instancePath, params }: Failure): string[] {
   const { requiredProperties = [] } = params as { requiredProperties?: string[] };
   return [...instancePath.split('/').slice(1), ...requiredProperties.slice(0, 1)];

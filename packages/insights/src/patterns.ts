@@ -1,24 +1,24 @@
-// Regular expressions as they are taken everywhere: a subset of RE2 that each engine reads alike.
+// Validates regular expressions: a subset of RE2 that all engines interpret alike.
 
-/** Longer patterns are programs. */
+/** Longer patterns are more likely programs than filters. */
 const maxLength = 200;
-/** Repetitions are unrolled when a pattern is compiled; nested ones multiply. PostgreSQL takes at most 255 for one of them. */
+/** Compiling unrolls repetitions, and nested ones multiply. PostgreSQL allows at most 255 in a single repetition. */
 const maxRepetitions = 1000;
 const maxRepetition = 255;
 const noNul = 'A regular expression cannot contain null characters.';
-/** Escapes that PostgreSQL, RE2 and JavaScript all know; `\b` and `\B` outside of brackets only. */
+/** Escapes that PostgreSQL, RE2 and JavaScript support; `\b` and `\B` only outside of brackets. */
 const commonEscape = /^\\(?:[dDwWsSbBfnrtv]|x[0-9A-Fa-f]{2}|[^A-Za-z0-9])$/;
 
 /**
- * What is wrong with a regular expression, in a sentence; null when nothing is. What is left is matched without going back, so a
- * pattern costs time in proportion to the text; bounded repetitions bound what compiling it costs.
+ * Returns the problem of a regular expression as a sentence, or null. Valid patterns need no backtracking, so the time
+ * to match one is proportional to the text. Limits on repetitions bound the time to compile it.
  */
 export function patternProblem(text: string): string | null {
   if (text === '') return 'A regular expression must not be empty.';
   if (text.length > maxLength) return `A regular expression can have at most ${maxLength} characters.`;
   if (text.includes('\0')) return noNul;
   const source = text.replace(/^\(\?i\)/, '');
-  // Literal characters, escaped ones and what stands in brackets mean no operator.
+  // Remove literals, escapes and bracket expressions, which contain no operators.
   const bare = source.replace(/\\[\s\S]/g, '').replace(/\[\^?\]?[^\]]*\]/g, 'x');
   if (/\\[1-9]/.test(source.replaceAll('\\\\', ''))) return 'Backreferences are not supported in regular expressions.';
   for (const [one] of source.matchAll(/\\(?:x[0-9A-Fa-f]{0,2}|[\s\S])/g)) {
@@ -50,11 +50,11 @@ export function patternProblem(text: string): string | null {
   }
 }
 
-/** A pattern without a problem, as PostgreSQL writes it: `\b`, `\B` and `\z` are other letters there. */
+/** Converts a valid pattern to PostgreSQL's syntax, in which `\b`, `\B` and `\z` have other names. */
 export function postgresPattern(text: string): string {
   const words: Record<string, string> = { '\\b': '\\y', '\\B': '\\Y', '\\z': '\\Z' };
   const [flags = ''] = /^\(\?i\)/.exec(text) ?? [];
   const source = text.slice(flags.length).replace(/\\[\s\S]/g, (escaped) => words[escaped] ?? escaped);
-  // In a group of its own, so that nothing in it is read as an option of PostgreSQL's (`***=`).
+  // The group prevents PostgreSQL from interpreting the start as an option (`***=`).
   return `${flags}(?:${source})`;
 }

@@ -1,4 +1,4 @@
-// Parts of queries that several kinds have in common: filters, date ranges, and how a client's error is worded.
+// Schemas shared by several kinds of queries, such as filters and date ranges, and the error for an invalid query.
 
 import { AppError } from '@millrace/runtime';
 import { type TProperties, Type } from 'typebox';
@@ -9,7 +9,7 @@ export const text = (description: string) => Type.Optional(Type.String({ descrip
 export const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 export const choice = <T extends string>(values: readonly T[], description: string) =>
   Type.Optional(Type.Enum([...values], { description }));
-/** Fields by which clients draw; they change no number. */
+/** Fields that only affect how clients draw the result. */
 export const drawing = <N extends string>(...names: N[]) =>
   Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown())])) as Record<N, ReturnType<typeof any>>;
 export const placing = ['legendPosition', 'hideWeekends', 'showAnnotations', 'showTrendLines'] as const;
@@ -18,7 +18,7 @@ const any = () => Type.Optional(Type.Unknown());
 const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof intervals)[number];
 
-/** Read by `plan/conditions.ts`, which names what is wrong with it. */
+/** `plan/conditions.ts` validates the details. */
 const filter = Type.Object(
   {
     key: text('Name of the property.'),
@@ -82,7 +82,7 @@ export const compareFilter = Type.Optional(
   }),
 );
 
-/** What cannot be answered, with the part of the query that is to blame: `series.1.math`. */
+/** Creates the error for an invalid query. @param path part of the query at fault, for example `series.1.math` */
 export function queryError(path: string, detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', path === '' ? detail : `${path}: ${detail}`, { code, attr: 'query' });
 }

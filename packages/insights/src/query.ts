@@ -1,4 +1,4 @@
-// What may be asked: one schema per kind of query, for validation, types and the API's description.
+// Schemas of the supported queries, for validation, types and the API description.
 
 import { type Static, type TObject, Type } from 'typebox';
 import {
@@ -147,7 +147,7 @@ export const funnelsQuery = object('FunnelsQuery', {
   interval,
   ...common,
   breakdownFilter,
-  // Clients send it with every kind of insight. Funnels are not compared.
+  // Clients send this field with every kind of insight, but funnels do not support comparisons.
   ...drawing('compareFilter'),
   aggregation_group_type_index: groupIndex,
   funnelsFilter: Type.Optional(
@@ -331,7 +331,7 @@ export type Query =
   | (WebOverviewQuery | WebStatsTableQuery | WebTrendsQuery)
   | (SqlQuery | SqlMetadataQuery);
 
-/** The kinds that can be run, by their name. */
+/** Schemas of the supported queries by kind. */
 export const queryKinds = {
   TrendsQuery: trendsQuery,
   FunnelsQuery: funnelsQuery,

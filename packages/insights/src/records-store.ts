@@ -1,10 +1,10 @@
-// Persons and groups as answers show them, and the settings questions depend on.
+// Reads the persons and groups shown in results, and the project settings that queries depend on.
 
 import type { Sql } from '@millrace/db';
 import type { Cohort } from './plan/conditions.ts';
 import { type ProjectSettings, propertyKey } from './plan/context.ts';
 
-/** Of a project that is there. */
+/** Reads the settings of an existing project. */
 export async function readSettings(sql: Sql, projectId: number): Promise<ProjectSettings> {
   const [row] = await sql.query<SettingsRow>(
     `SELECT timezone, week_start_day, test_account_filters, modifiers, human_friendly_comparison_periods
@@ -57,7 +57,7 @@ function modeOf(modifiers: unknown): string | null {
 
 const propertyTypes = ['', 'event', 'person', 'group'];
 
-/** Which of these properties hold true and false, as far as is known, by `propertyKey`. */
+/** Returns those of the properties that are known to be boolean, by `propertyKey`. */
 export async function readBooleans(
   sql: Sql,
   projectId: number,
@@ -100,10 +100,10 @@ export interface ShownPerson {
   distinct_ids: string[];
 }
 
-/** More of a person nobody looks through. */
+/** Limit of distinct IDs shown per person. */
 const mostDistinctIds = 100;
 
-/** Those that are there, by uuid; the main distinct id comes first. */
+/** Reads the existing persons, by uuid. Their main distinct ID comes first. */
 export async function readPersons(
   sql: Sql,
   projectId: number,

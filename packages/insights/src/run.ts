@@ -1,4 +1,4 @@
-// One question from JSON to answer.
+// Runs a query: from JSON to the result.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -35,7 +35,7 @@ import { checkSql, runSql, type SqlMetadata } from './sql/run.ts';
 import type { SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
-  /** Settings, persons and groups. */
+  /** Database of settings, persons and groups. */
   sql: Sql;
   events: EventStore;
   /** Programs without one reject SQL queries. */
@@ -44,13 +44,13 @@ export interface QueryDeps {
 
 export interface Asked {
   projectId: number;
-  /** As it was sent. */
+  /** The query as sent. */
   query: unknown;
-  /** Read once for all of a query; milliseconds since 1970. */
+  /** Current time for all parts of the query, in milliseconds since 1970. */
   now: number;
 }
 
-/** What every kind answers. */
+/** Result of any kind of query. */
 export interface QueryAnswer extends Partial<SqlMetadata> {
   results: unknown;
   hasMore?: boolean;
@@ -59,7 +59,7 @@ export interface QueryAnswer extends Partial<SqlMetadata> {
   limit?: number;
   offset?: number;
   missing_actors_count?: number;
-  /** Both ends of the range, of an overview of web traffic. */
+  /** Both ends of the range, in a web overview. */
   dateFrom?: string;
   dateTo?: string;
   resolved_date_range?: { date_from: string; date_to: string };
@@ -67,8 +67,8 @@ export interface QueryAnswer extends Partial<SqlMetadata> {
 }
 
 /**
- * Answers a query: what was sent is read, planned with the project's settings, asked of the event store and shaped for clients.
- * @throws AppError `invalid` naming the part that cannot be answered; OverBudget.
+ * Runs a query: parses it, plans it with the project's settings, reads from the event store, and formats the result.
+ * @throws AppError `invalid` naming the invalid part; OverBudget.
  */
 export async function runQuery(
   deps: QueryDeps,
@@ -112,7 +112,9 @@ async function answerSql(
 /** Completes a sentence such as "To make it faster, use …". */
 export const narrowing = 'a shorter date range, filters or no breakdown';
 
-/** The error of a query over its budget. It is the fault of the query, so clients must not retry it unchanged. */
+/**
+ * Creates the error for a query over its budget. It is `invalid`, because clients must not retry the query unchanged.
+ */
 export function budgetProblem(error: OverBudget, maxMs: number): AppError {
   const isTime = error.limit === 'time';
   const seconds = Math.max(1, Math.round(maxMs / 1000));
@@ -193,7 +195,7 @@ async function answerQuery(
   }
 }
 
-/** What is compared of a table are the values that it shows. */
+/** Runs a web query. The comparison of a table reads only the values that the table shows. */
 async function askWeb(events: EventStore, { current, previous, limit }: WebPlan, run: Budget): Promise<WebRows> {
   const rows = await events.web(current, run);
   if (previous === null) return { current: rows, previous: null };
@@ -203,7 +205,7 @@ async function askWeb(events: EventStore, { current, previous, limit }: WebPlan,
   return { current: rows, previous: await events.web({ ...previous, breakdown, offset: 0 }, run) };
 }
 
-/** The rows of each series of each period, one question after the other: a query has one connection. */
+/** Reads the rows by period and by series, sequentially, because a query has one connection. */
 async function askTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   const rows = [];
   for (const period of plan.periods) {
@@ -218,10 +220,10 @@ async function askTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   return rows;
 }
 
-/** The last bucket of numbers holds the largest too. */
+/** Makes the last bin include the maximum. */
 const lastBinMargin = 0.01;
 
-/** Buckets of numbers between the least and the largest there are. */
+/** Computes numeric bins between the minimum and the maximum. */
 async function withBins(
   events: EventStore,
   { question, bins }: { question: SeriesQuestion; bins: readonly (number | null)[] },
@@ -270,7 +272,7 @@ async function askActors({ sql, events }: QueryDeps, plan: ActorsPlan, { context
   }
 }
 
-/** Equal ones by id: engines have orders of their own. */
+/** Sorts actors. The ID breaks ties, because each engine has its own order. */
 function inOrder(units: UnitRow[], order: readonly UnitsOrder[]): UnitRow[] {
   return units.sort((a, b) => {
     for (const { by, isDescending } of [...order, { by: 'id', isDescending: false }]) {
@@ -287,7 +289,7 @@ function beginsWithFirst(query: InsightQuery): boolean {
   return query.dateRange?.date_from === 'all';
 }
 
-/** The properties a query is broken down by. */
+/** Returns the names of the breakdown properties. */
 function brokenDownBy(query: InsightQuery): string[] {
   if ('source' in query) return query.source === undefined ? [] : brokenDownBy(query.source.source);
   if (!('breakdownFilter' in query)) return [];
@@ -295,7 +297,7 @@ function brokenDownBy(query: InsightQuery): string[] {
   return [breakdown, breakdowns.map(({ property }) => property)].flat(2);
 }
 
-/** The events a query asks for; null: all. */
+/** Returns the event names in a query; null for all events. */
 function namesIn(query: InsightQuery): string[] | null {
   if ('source' in query) return query.source === undefined ? null : namesIn(query.source.source);
   if (!('series' in query)) return null;

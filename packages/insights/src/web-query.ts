@@ -1,4 +1,4 @@
-// What may be asked of web traffic: the schemas of the queries behind an overview, a table and a chart of a website.
+// Schemas of web analytics queries: overview, table and chart.
 
 import { type Static, Type } from 'typebox';
 import { common, compareFilter, drawing, flag, interval, object } from './query-parts.ts';

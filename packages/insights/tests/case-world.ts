@@ -6,7 +6,7 @@ import { createTestTenant } from '@millrace/testing';
 export interface Dataset {
   events: CaseEvent[];
   persons: { distinct_ids: string[]; created_at: string; properties: Record<string, unknown> }[];
-  /** Properties of events that are known to hold true and false. */
+  /** Event properties that are known to be boolean. */
   booleans?: string[];
   groups?: { type_index: number; key: string; created_at: string; properties: Record<string, unknown> }[];
 }
@@ -22,7 +22,7 @@ interface CaseEvent {
 export interface InsightCase {
   no: string;
   name: string;
-  /** The name of one in insight-cases.json, or its own. */
+  /** Name of a dataset in insight-cases.json, or an inline dataset. */
   dataset: string | Dataset;
   timezone: string;
   weekStart: number;
@@ -41,13 +41,13 @@ export interface CaseFile {
 
 export const caseFile = JSON.parse(readFileSync(new URL('./insight-cases.json', import.meta.url), 'utf8')) as CaseFile;
 
-/** The id of the person that is made of a distinct id. */
+/** Returns the ID of the person created from a distinct ID. */
 export function uuidOf(projectId: number, distinctId: string): string {
   const hex = createHash('sha256').update(`${projectId}:${distinctId}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Projects with the data sets and settings of cases; each data set is stored once, with what was merged. */
+/** Creates projects with the datasets and settings of cases. Each combination of dataset and merges is stored once. */
 export function createCaseProjects(database: Database): (one: InsightCase) => Promise<number> {
   const projects = new Map<string, Promise<number>>();
 
@@ -81,7 +81,7 @@ export function createCaseProjects(database: Database): (one: InsightCase) => Pr
   };
 }
 
-/** Writes a data set as the event consumer would have left it. */
+/** Stores a dataset like the event consumer would. */
 export async function storeDataset(
   sql: Sql,
   projectId: number,
@@ -118,7 +118,7 @@ export async function storeDataset(
   await storeEvents(sql, projectId, events);
 }
 
-/** An event was stored under the person that its distinct id made, whoever that belongs to now. */
+/** Stores events under the person that their distinct ID created, even if it was merged later. */
 async function storeEvents(sql: Sql, projectId: number, events: readonly CaseEvent[]): Promise<void> {
   if (events.length === 0) return;
   const column = <T>(read: (event: CaseEvent) => T) => events.map(read);
@@ -140,7 +140,7 @@ async function storeEvents(sql: Sql, projectId: number, events: readonly CaseEve
   );
 }
 
-/** What a merge leaves: the ids of one person belong to the other, which is as old as the older of both. */
+/** Merges persons: the IDs of one move to the other, whose creation time becomes the earlier of both. */
 export async function merge(sql: Sql, projectId: number, [from, into]: [string, string]): Promise<void> {
   const personOf = async (id: string) => {
     const [row] = await sql.query<{ person_uuid: string }>(

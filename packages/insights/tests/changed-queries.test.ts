@@ -14,7 +14,7 @@ describe.each(engines)('on $name', (engine) => {
   });
   afterAll(() => store.stop());
 
-  test('a query that was changed at random is answered, or refused as the query it is', async () => {
+  test('a randomly changed query returns a result, or is rejected as an invalid query', async () => {
     await fc.assert(
       fc.asyncProperty(changedQuery, async ({ one, query }) => {
         const asked = { projectId: await projectOf(one), query, now: Date.parse(one.now) };

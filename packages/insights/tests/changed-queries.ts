@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { caseFile, type InsightCase } from './case-world.ts';
 
 export interface ChangedQuery {
-  /** Whose data, settings and time are asked. */
+  /** The case whose data, settings and time are used. */
   one: InsightCase;
   query: unknown;
 }
 
-/** What stands nowhere in the cases, or seldom. */
+/** Values that are rare or missing in the cases. */
 const odd: readonly unknown[] = [
   ...[null, true, false, 0, 1, -1, 2, 7, 1.5, 1e308, -1e308, 2 ** 53, 1e-300, '', 'x', '%', '_', '\\', '\ud800', 'a\0'],
   ...['-7d', 'all', '-1mStart', '2024-05-13', '2024-05-13T10:00:00Z', '9999-12-31', '1900-01-01', 'x'.repeat(5000)],
@@ -31,7 +31,7 @@ const odd: readonly unknown[] = [
   [{ key: 'plan', operator: 'is_not_set', type: 'event', value: '' }],
 ];
 
-/** What stands under each name somewhere in the cases. */
+/** All values in the cases by field name. */
 const byName = new Map<string, unknown[]>();
 for (const { query } of caseFile.cases) collect(query);
 
@@ -48,7 +48,7 @@ const change = fc.record({
   ...{ place: fc.nat(), name: fc.nat(), value: fc.nat() },
 });
 
-/** The same queries each time, so that a failure is that of a change; MILLRACE_SEED asks others. */
+/** Fixed, so that a failure is caused by a code change; MILLRACE_SEED selects other queries. */
 export const seed = fc.readConfigureGlobal().seed ?? 28;
 
 const orders = (names: readonly string[]) =>
@@ -88,13 +88,13 @@ const actors = fc.record({
   ...page,
 });
 
-/** Rows of events and of persons, by columns and orders as they come. */
+/** Queries for rows of events and persons, with random columns and orders. */
 const rowsQuery: fc.Arbitrary<ChangedQuery> = fc.record({
   one: fc.constantFrom(...caseFile.cases),
   query: fc.oneof<fc.Arbitrary<unknown>[]>(events, events, actors),
 });
 
-/** A query of a case with one or two of its parts changed: as other clients, mistakes and bad will make them. */
+/** A query of a case with one or two changed parts, as other clients, mistakes and attackers might send it. */
 const oneChanged: fc.Arbitrary<ChangedQuery> = fc
   .tuple(fc.constantFrom(...caseFile.cases), fc.array(change, { minLength: 1, maxLength: 2 }))
   .map(([one, changes]) => {
@@ -126,7 +126,7 @@ function make({ how, place, name, value }: Change, query: unknown): void {
   }
 }
 
-/** Each part of a query, as what holds it and its name there. */
+/** Lists all parts of a query, as their container and their name in it. */
 function placesIn(value: unknown): [Parts, string][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, part]) => [

@@ -1,10 +1,10 @@
-/** All that engines have to answer alike, on ClickHouse: the same files of tests, on a store of another kind. */
+/** Runs the same test files on ClickHouse, because all engines must return the same results. */
 
 import { clickHouseOrSkip } from '@millrace/testing';
 import { engines, onClickHouse } from './test-store.ts';
 
 const modules = await clickHouseOrSkip();
-if (modules === null) test.skip('questions on ClickHouse', () => {});
+if (modules === null) test.skip('queries on ClickHouse', () => {});
 else {
   const usual = engines.splice(0, engines.length, onClickHouse(modules));
   await import('./insight-cases.test.ts');
@@ -16,6 +16,6 @@ else {
   await import('./random-questions.test.ts');
   await import('./changed-queries.test.ts');
   await import('./random-web.test.ts');
-  // Test files that run in the same process use the usual engines.
+  // Restore the default engines for test files that run in the same process.
   engines.splice(0, engines.length, ...usual);
 }

@@ -34,7 +34,7 @@ const modules = await clickHouseOrSkip();
   });
 });
 
-/** Sums and averages depend on the order of their parts, in the last digits. */
+/** Rounds numbers, because the last digits of sums and averages depend on the order of their parts. */
 function rounded(answer: unknown): unknown {
   return JSON.parse(
     JSON.stringify(answer, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(10)) : value)),

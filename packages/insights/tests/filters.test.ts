@@ -1,4 +1,4 @@
-/** Filters and refinements by the numbers of their rules: cases Q-055 to Q-183 that no table of answers holds. */
+/** Filters and refinements: cases Q-055 to Q-183 that are not in a table of results. */
 
 import { isAppError } from '@millrace/runtime';
 import { createTestTenant } from '@millrace/testing';
@@ -12,7 +12,7 @@ const link =
   'b:text="Buy now";a:attr__href="/buy?x=\\"1\\""href="/buy?x=\\"1\\"";a:attr__href="/outer"href="/outer";body';
 const bare = 'p:href="/bare"';
 
-/** `order` of ann, bob and cid on three days, and clicks. */
+/** `order` events of ann, bob and cid on three days, and clicks. */
 const dataset: Dataset = {
   persons: [
     {
@@ -114,7 +114,7 @@ describe.each(engines)('on $name', (engine) => {
     ['of either', 'either', {}, [2, 1, 1]],
     ['of a static cohort', 'listed', {}, [0, 1, 0]],
     ['not in a static cohort', 'listed', { operator: 'not_in' }, [2, 0, 1]],
-  ])('cohorts: events %s', async (_, name, filter, expected) => {
+  ])('filters events by cohort: %s', async (_, name, filter, expected) => {
     expect(await dataOf('order', [{ type: 'cohort', key: 'id', value: cohorts.get(name), ...filter }])).toEqual(
       expected,
     );
@@ -134,7 +134,7 @@ describe.each(engines)('on $name', (engine) => {
     ['Q-123: SQL', () => ({ type: 'hogql', key: '1 = 1' }), /^properties\.0\.type: /],
     ['a group without its type', () => ({ type: 'group', key: 'a', value: 1 }), /^properties\.0\.group_type_index: /],
     ['a field that is not known', () => ({ key: 'a', value: 1, foo: 1 }), /^properties\.0\.foo: /],
-  ])('%s is refused by its path', async (_, filter, message) => {
+  ])('rejects %s and names its path', async (_, filter, message) => {
     const failure = await dataOf('order', [(filter as () => unknown)()]).catch((error: unknown) => error);
     expect(isAppError(failure, 'invalid') && failure.message).toMatch(message);
   });
@@ -161,12 +161,12 @@ describe.each(engines)('on $name', (engine) => {
     ['an attribute', { key: 'selector', value: '[type="submit"]' }, 1],
     ['a child', { key: 'selector', value: 'div > button' }, 1],
     ['no such child', { key: 'selector', value: 'button > div' }, 0],
-  ])('Q-122: elements by %s', async (_, filter, expected) => {
+  ])('Q-122: filters by element: %s', async (_, filter, expected) => {
     const [first] = (await dataOf('$autocapture', [{ type: 'element', ...filter }])) ?? [];
     expect(first).toBe(expected);
   });
 
-  test('Q-055: without test accounts', async () => {
+  test('Q-055: excludes test accounts', async () => {
     const list = [{ key: 'email', type: 'person', operator: 'not_icontains', value: '@example.test' }];
     await store.database.sql.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
       projectId,
@@ -187,7 +187,7 @@ describe.each(engines)('on $name', (engine) => {
   const countsOf = (results: unknown) =>
     (results as { values: { count: number }[] }[]).map(({ values }) => values.map(({ count }) => count));
 
-  test('Q-183: rows of each value, the largest first', async () => {
+  test('Q-183: returns rows per breakdown value, the largest first', async () => {
     const { results } = await retention({}, { breakdownFilter: { breakdown: 'plan', breakdown_type: 'person' } });
     const rows = results as { breakdown_value: string }[];
     expect(rows.map(({ breakdown_value: value }) => value)).toEqual(['pro', 'pro', 'pro', 'free', 'free', 'free']);
@@ -198,7 +198,7 @@ describe.each(engines)('on $name', (engine) => {
     ]);
   });
 
-  test('Q-203: the persons of a row', async () => {
+  test('Q-203: lists the persons of a row', async () => {
     const entity = { id: 'order', type: 'events' };
     const dateRange = { date_from: '2026-11-10', date_to: '2026-11-12' };
     const source = {

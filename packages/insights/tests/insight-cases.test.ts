@@ -1,4 +1,4 @@
-/** Cases and W-001 to W-063: queries over fixed events, with the answers to expect. */
+/** Cases and W-001 to W-063: queries over fixed events with their expected results. */
 
 import { isAppError } from '@millrace/runtime';
 import { runQuery } from '../src/index.ts';
@@ -39,7 +39,7 @@ describe.each(engines)('on $name', (engine) => {
   });
 });
 
-/** The answer with what is expected in place of what differs: equal when nothing does. */
+/** Replaces the differing parts of a result with the expected ones, so that it stays equal if nothing differs. */
 function matching(expected: unknown, answer: unknown): unknown {
   if (isObject(expected) && isObject(answer)) {
     const parts = Object.entries(expected).map(([name, value]): [string, unknown] => {
@@ -69,7 +69,7 @@ function inAnyOrder(expected: unknown[], answer: unknown[]): unknown[] {
   return isSame ? answer : matched;
 }
 
-/** A person by its first distinct id, a group by its key. */
+/** Compares actors: persons by their first distinct ID, and groups by their key. */
 function sameActors(expected: unknown, rows: unknown): unknown {
   const names = (rows as [{ distinct_ids?: string[]; group_key?: string; id: string }][]).map(
     ([actor]) => actor.group_key ?? actor.distinct_ids?.[0] ?? actor.id,

@@ -1,4 +1,4 @@
-/** Events one by one: each engine has to list the same ones in the same order. */
+/** Lists of individual events, which must be the same on each engine. */
 
 import { createTestTenant } from '@millrace/testing';
 import type { EventPosition, ListedEvent, ListQuestion } from '../src/event-store/port.ts';
@@ -14,7 +14,7 @@ describe.each(engines)('on $name', (engine) => {
     store = await engine.open();
     ({ environmentId: projectId } = await createTestTenant(store.database));
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
-    // Three of one moment; one of a day that is to come; stored in another order than they happened.
+    // Three simultaneous events, one in the future, and a storage order that differs from the order of timestamps.
     const moment = ago(400);
     await storeEvent(1, moment, { stored: ago(9), properties: { browser: 'Chrome', n: 5 } });
     await storeEvent(2, moment, { stored: ago(5), properties: { browser: 'chrome mobile' } });
@@ -74,7 +74,7 @@ describe.each(engines)('on $name', (engine) => {
     { by: 'timestamp', isOldestFirst: false },
     { by: 'timestamp', isOldestFirst: true },
     { by: 'created_at', isOldestFirst: true },
-  ])('page by page it is the same list: %o', async (order) => {
+  ])('returns the same list in pages: %o', async (order) => {
     const whole = await numbers(order);
     const seen: number[] = [];
     for (let behind: EventPosition | null = null, hasMore = true; hasMore; ) {
@@ -103,13 +103,13 @@ describe.each(engines)('on $name', (engine) => {
     }
   });
 
-  test('a page ends with the event that reaches its bytes', async () => {
+  test('a page ends with the event that exceeds its size limit', async () => {
     const { events, hasMore } = await list({ maxBytes: 4000 });
     expect([events.map((event) => event.uuid.at(-1)), hasMore]).toEqual([['6', '5', '4'], true]);
     expect(await list({ to: all.from })).toEqual({ events: [], hasMore: false });
   });
 
-  test('an event is whole', async () => {
+  test('returns all columns of an event', async () => {
     const [stored] = await store.database.sql.query(
       `SELECT uuid, event, distinct_id, timestamp, captured_at, created_at, person_id, person_properties::text, properties::text,
               elements_chain
@@ -126,7 +126,7 @@ describe.each(engines)('on $name', (engine) => {
     ['numbers are one, however they are written', 'n', null, 1000, ['5']],
     ['none', 'nothing', null, 1000, []],
     ['short ones', 'large', null, 1000, []],
-  ])('values of a property: %s', async (_name, key, containing, latest, expected) => {
+  ])('returns the values of a property: %s', async (_name, key, containing, latest, expected) => {
     const property = { of: 'event', key } as const;
     const select = { ...all, projectId, events: null };
     const found = await store.events.values(

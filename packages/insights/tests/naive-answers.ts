@@ -1,8 +1,8 @@
-/** Answers worked out from events in memory, in the plainest way: what the product says is held against them. */
+/** A simple reference implementation that computes results from events in memory, for comparison with Millrace. */
 
 export interface ToldEvent {
   event: string;
-  /** Whom it belongs to now. */
+  /** The person that the event belongs to now. */
   person: string;
   time: number;
   properties: Record<string, unknown>;
@@ -10,20 +10,20 @@ export interface ToldEvent {
 
 export interface History {
   events: ToldEvent[];
-  /** When each person was created. */
+  /** Creation time of each person. */
   created: Map<string, number>;
-  /** The property `tier` of each person, as it is now. */
+  /** Current value of each person's property `tier`. */
   tiers: Map<string, unknown>;
   zone: string;
 }
 
-/** Weeks begin on Monday. */
+/** Weeks start on Monday. */
 export type NaiveInterval = 'day' | 'week' | 'month';
 
 const hourMs = 3_600_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** `2026-03-29 02:15`: what a calendar and a clock on the wall show. */
+/** Formats local time: `2026-03-29 02:15`. */
 function wallIn(zone: string, time: number): string {
   const formatter =
     formatters.get(zone) ??
@@ -54,7 +54,7 @@ export function intervalsBetween(from: string, to: string, interval: NaiveInterv
   return starts;
 }
 
-/** The moments at which clocks strike an hour on some days. Zones are quarters of an hour apart. */
+/** Returns the times of full hours on the given days. Time zone offsets are multiples of a quarter of an hour. */
 function hoursBetween(zone: string, from: string, to: string): number[] {
   const beginning = Date.parse(from) - 24 * hourMs;
   const quarters = (Date.parse(to) + 48 * hourMs - beginning) / (hourMs / 4);
@@ -78,7 +78,7 @@ function propertyOf({ tiers }: History, { person, properties }: ToldEvent, { typ
   return type === 'person' ? tiers.get(person) : properties[key];
 }
 
-/** A number, or a text that is one. */
+/** Converts a number or numeric text. */
 function numberIn(value: unknown): number | null {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null;
@@ -105,13 +105,13 @@ function holds(value: unknown, { operator, value: asked }: NaiveFilter): boolean
   }
 }
 
-/** The history with the events for which all filters hold. */
+/** Returns the history with only the events that match all filters. */
 export function only(history: History, filters: readonly NaiveFilter[]): History {
   const isAsked = (event: ToldEvent) => filters.every((filter) => holds(propertyOf(history, event, filter), filter));
   return { ...history, events: history.events.filter(isAsked) };
 }
 
-/** Of a breakdown. Missing, null and the empty text are one value: null. */
+/** Returns a breakdown value. Missing values, null and empty text are all null. */
 export function labelOf(history: History, event: ToldEvent, by: NaiveProperty): string | null {
   const value = propertyOf(history, event, by);
   return value === undefined || value === null || value === '' ? null : String(value);
@@ -124,25 +124,25 @@ export type Counting =
 export interface NaiveTrend {
   event: string | null;
   math: Counting;
-  /** Hours end with the first moment of the last day. */
+  /** Hours end with the first hour of the last day. */
   interval: NaiveInterval | 'hour';
   from: string;
   to: string;
   filters: readonly NaiveFilter[];
   by: NaiveProperty | null;
-  /** Of values; the others are one line together. */
+  /** Maximum number of values; the others are combined into one line. */
   limit: number;
   shows: 'each' | 'cumulative' | 'total';
 }
 
 export interface NaiveLine {
-  /** Null: none. */
+  /** Null for a missing value. */
   value: string | null;
   isOther: boolean;
   data: number[];
 }
 
-/** A line for each value, the largest first; without a breakdown there is one line. */
+/** Returns one line per value, the largest first, or a single line without a breakdown. */
 export function naiveTrend(history: History, asked: NaiveTrend): NaiveLine[] {
   const { by, limit, shows } = asked;
   const counted = countedBy(history, asked);
@@ -151,10 +151,10 @@ export function naiveTrend(history: History, asked: NaiveTrend): NaiveLine[] {
   if (by === null) return [{ value: null, isOther: false, data: growing(filled(data(counted)), shows) }];
   const lines = [...new Set(counted.map((event) => labelOf(history, event, by)))]
     .map((value) => ({ value, data: data(counted.filter((event) => labelOf(history, event, by) === value)) }))
-    // A value without any number is not there.
+    // Omits values without any number.
     .filter(({ data }) => data.some((number) => number !== null))
     .map(({ value, data }) => ({ value, isOther: false, data: filled(data) }))
-    // Among totals, events without a value may be the largest.
+    // With totals, events without a value may come first.
     .sort(shows === 'total' ? compareTotals : compareLines);
   const rest = lines.slice(limit);
   const others = rest[0]?.data.map((_, at) => sumOf(rest.map(({ data }) => data[at] ?? 0)));
@@ -179,7 +179,10 @@ function growing(data: number[], shows: NaiveTrend['shows']): number[] {
   return shows === 'cumulative' ? data.map((_, at) => sumOf(data.slice(0, at + 1))) : data;
 }
 
-/** The events of the name and filters; of first times those that were the first of their name ever. */
+/**
+ * Returns the events with the name that match the filters; for first-time counts, only the first event of that name
+ * ever.
+ */
 function countedBy(history: History, { event, math, filters }: NaiveTrend): ToldEvent[] {
   const isNamed = (one: ToldEvent) => event === null || one.event === event;
   const named = only(history, filters).events.filter(isNamed);
@@ -188,7 +191,7 @@ function countedBy(history: History, { event, math, filters }: NaiveTrend): Told
   return named.filter((one) => !all.some(({ person, time }) => person === one.person && time < one.time));
 }
 
-/** The events of each bucket; of active persons those of the days before, too. */
+/** Returns the events of each interval; for active persons, also those of the days before. */
 function bucketsOf({ zone }: History, events: ToldEvent[], asked: NaiveTrend): ToldEvent[][] {
   const { math, interval, to, shows } = asked;
   const from = interval === 'month' && shows !== 'total' ? startOfInterval(asked.from, 'month') : asked.from;
@@ -196,7 +199,7 @@ function bucketsOf({ zone }: History, events: ToldEvent[], asked: NaiveTrend): T
     some.filter(({ time }) => dayIn(zone, time) >= first && dayIn(zone, time) <= last);
   const back = math === 'weekly_active' ? 7 : math === 'monthly_active' ? 30 : null;
   if (shows === 'total') return [back === null ? onDays(from, to) : onDays(shifted(to, 1 - back), to)];
-  // Whoever counts once counts where they were seen first.
+  // Cumulative persons count where they were first seen.
   const counting = (some: ToldEvent[]) => (shows === 'cumulative' && math === 'dau' ? firstOfEach(some) : some);
   if (interval === 'hour') {
     const end = hoursBetween(zone, to, to)[0] ?? 0;
@@ -212,12 +215,12 @@ function bucketsOf({ zone }: History, events: ToldEvent[], asked: NaiveTrend): T
   });
 }
 
-/** What each person did first. */
+/** Returns the first event of each person. */
 function firstOfEach(events: ToldEvent[]): ToldEvent[] {
   return [...byPerson(events).values()].flatMap((own) => own.slice(0, 1));
 }
 
-/** Null where there is nothing to make a number of. */
+/** Returns null without values to aggregate. */
 function numberOf(events: ToldEvent[], { math }: NaiveTrend): number | null {
   const persons = [...byPerson(events).values()].map((own) => own.length);
   const amounts = events.flatMap(({ properties: { amount } }) => numberIn(amount) ?? []);
@@ -250,7 +253,7 @@ function numberOf(events: ToldEvent[], { math }: NaiveTrend): number | null {
   }
 }
 
-/** Between the two numbers nearest to it. */
+/** Interpolates between the two nearest numbers. */
 function percentile(numbers: number[], share: number): number | null {
   const inOrder = [...numbers].sort((a, b) => a - b);
   const rank = share * (inOrder.length - 1);
@@ -269,7 +272,7 @@ export interface NaiveRetention {
   target: string;
   returning: string;
   interval: NaiveInterval;
-  /** Only in the row of their very first one. */
+  /** Counts each person only in the row of its very first event. */
   isFirstTime: boolean;
   isCumulative: boolean;
   from: string;
@@ -277,7 +280,9 @@ export interface NaiveRetention {
   columns: number;
 }
 
-/** Rows of persons who did it in an interval, and how many of them came back so many intervals later. */
+/**
+ * Returns one row per interval: the persons with the target event, and how many of them returned in later intervals.
+ */
 export function naiveRetention(
   { events, zone }: History,
   { target, returning, interval, isFirstTime, isCumulative, from, to, columns }: NaiveRetention,
@@ -301,7 +306,7 @@ export function naiveRetention(
   );
 }
 
-/** new, returning, resurrecting and dormant of each interval. */
+/** Returns new, returning, resurrecting and dormant persons per interval. */
 export function naiveLifecycle(
   { events, created, zone }: History,
   { event, interval, from, to }: { event: string; interval: NaiveInterval; from: string; to: string },

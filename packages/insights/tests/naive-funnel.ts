@@ -1,4 +1,4 @@
-/** Funnels worked out from events in memory, in the plainest way: from each beginning, as far as it goes. */
+/** A simple reference implementation of funnels that follows each possible start as far as it goes. */
 
 import {
   byPerson,
@@ -12,7 +12,7 @@ import {
 
 export interface NaiveFunnel {
   steps: string[];
-  /** Those of the steps that may be skipped. */
+  /** The optional steps. */
   optional: string[];
   order: 'ordered' | 'strict' | 'unordered';
   /** An event that must not happen between two steps. */
@@ -22,13 +22,13 @@ export interface NaiveFunnel {
   to: string;
 }
 
-/** How far a person got, and when they took each step. */
+/** Progress of a person: when it reached each step. */
 export interface Way {
   times: number[];
   isExcluded: boolean;
 }
 
-/** The best way of each person who got anywhere. */
+/** Returns the best path of each person with any progress. */
 export function naiveWays({ events, zone }: History, asked: NaiveFunnel): Map<string, Way> {
   const { from, to } = asked;
   const inRange = events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to);
@@ -39,7 +39,10 @@ export function naiveWays({ events, zone }: History, asked: NaiveFunnel): Map<st
 const waysOf = (own: ToldEvent[], asked: NaiveFunnel, mayBegin: (event: ToldEvent) => boolean = () => true) =>
   own.flatMap((event, at) => (mayBegin(event) ? (wayFrom(own.slice(at), asked) ?? []) : []));
 
-/** Without an order, an exclusion makes everything before it not count, unless all steps were taken before. */
+/**
+ * Returns the valid paths. In an unordered funnel, an exclusion discards everything before it, unless all steps were
+ * reached by then.
+ */
 function waysThatCount(own: ToldEvent[], asked: NaiveFunnel, mayBegin?: (event: ToldEvent) => boolean): Way[] {
   const ways = waysOf(own, asked, mayBegin);
   const last = own.findLastIndex(({ event }) => event === asked.exclusion?.event);
@@ -48,7 +51,10 @@ function waysThatCount(own: ToldEvent[], asked: NaiveFunnel, mayBegin?: (event: 
   return waysOf(own.slice(last + 1), asked, mayBegin);
 }
 
-/** The furthest one; of those the one that is through first, and that began last. One without an exclusion makes good for others. */
+/**
+ * Returns the furthest path. Among equals, one without an exclusion is preferred, then the one that ends first, and
+ * then the one that starts last.
+ */
 function bestOf(ways: Way[]): Way | null {
   const last = ({ times }: Way) => times.at(-1) ?? 0;
   const better = (a: Way, b: Way) =>
@@ -85,7 +91,7 @@ function wayFrom(events: ToldEvent[], { steps, optional, order, exclusion, windo
   return { times, isExcluded: false };
 }
 
-/** How many persons reached each step, and the seconds they took for it on average. */
+/** Returns how many persons reached each step, and their average time to it in seconds. */
 export function naiveSteps(history: History, asked: NaiveFunnel): { counts: number[]; seconds: (number | null)[] } {
   const ways = [...naiveWays(history, asked).values()];
   const seconds = asked.steps.map((_, step) => {
@@ -96,7 +102,7 @@ export function naiveSteps(history: History, asked: NaiveFunnel): { counts: numb
   return { counts: asked.steps.map((_, step) => ways.filter(({ times }) => times.length > step).length), seconds };
 }
 
-/** Steps of each value that some event of a person has, or of the one value that a person has. */
+/** Returns steps per breakdown value: for each value of a person's events, or for the person's one attributed value. */
 export function naiveSplit(
   history: History,
   asked: NaiveFunnel & { by: NaiveProperty; attribution: 'first_touch' | 'last_touch' | 'all_events' },
@@ -126,7 +132,7 @@ export function naiveSplit(
     });
 }
 
-/** Of those who entered on each day, how many of a hundred took all steps. */
+/** Returns the daily conversion rates in percent, by day of entrance. */
 export function naiveRates(history: History, asked: NaiveFunnel): number[] {
   const { events, zone } = history;
   const { from, to, steps } = asked;

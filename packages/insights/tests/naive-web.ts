@@ -1,4 +1,4 @@
-/** Web traffic worked out from events in memory, in the plainest way. */
+/** A simple reference implementation of web analytics. */
 
 export interface WebEvent {
   event: string;
@@ -11,7 +11,7 @@ export interface WebEvent {
 }
 
 export interface WebAsked {
-  /** The first moment, and the first one behind. */
+  /** Start of the range, and its end, exclusive. */
   from: number;
   to: number;
   browser: string | null;
@@ -20,7 +20,7 @@ export interface WebAsked {
 
 interface Visit {
   person: string;
-  /** The page views that are asked for. */
+  /** The selected page views. */
   views: WebEvent[];
   first: WebEvent;
   last: WebEvent;
@@ -30,7 +30,7 @@ interface Visit {
 
 const isView = ({ event }: WebEvent) => event === '$pageview' || event === '$screen';
 
-/** Sessions that began in the time, with their page views in it. */
+/** Returns the sessions that started in the range, with their selected page views. */
 function visitsOf(events: readonly WebEvent[], { from, to, browser, entryPath }: WebAsked): Visit[] {
   const sessions = new Map<string, WebEvent[]>();
   for (const event of [...events].sort((a, b) => a.time - b.time)) {
@@ -58,7 +58,7 @@ const percent = (share: number | null) => (share === null ? null : 100 * share);
 const bounces = (visits: readonly Visit[]) => mean(visits.map(({ isBounce }) => (isBounce ? 1 : 0)));
 const visitors = (visits: readonly Visit[]) => new Set(visits.map(({ person }) => person)).size;
 
-/** Visitors, views, sessions, duration and bounce rate. */
+/** Returns visitors, views, sessions, duration and bounce rate. */
 export function naiveOverview(events: readonly WebEvent[], asked: WebAsked): (number | null)[] {
   const visits = visitsOf(events, asked);
   return [
@@ -72,7 +72,7 @@ export function naiveOverview(events: readonly WebEvent[], asked: WebAsked): (nu
 
 export type NaiveBreakdown = 'Page' | 'InitialPage' | 'ExitPage' | 'InitialUTMSource' | 'Browser';
 
-/** Value, visitors, views and bounce rate of each row, those of most visitors first. */
+/** Returns value, visitors, views and bounce rate of each row, the row with the most visitors first. */
 export function naiveTable(events: readonly WebEvent[], asked: WebAsked, by: NaiveBreakdown): unknown[][] {
   const visits = visitsOf(events, asked);
   const valuesOf = ({ views, first, last }: Visit): (string | null)[] => {
@@ -100,7 +100,7 @@ export function naiveTable(events: readonly WebEvent[], asked: WebAsked, by: Nai
         const views = isOfView
           ? visit.views.filter((view) => (by === 'Page' ? view.path : view.browser) === value)
           : visit.views;
-        // The person of a visit is that of its views of this value.
+        // The person of a visit is determined by its views of this value.
         return { ...visit, views, person: views.map(({ person }) => person).sort()[0] ?? '' };
       });
     const rated = by === 'Page' ? own.filter(({ first, views }) => views.includes(first)) : own;

@@ -1,4 +1,4 @@
-/** Random funnels: their steps, values and rates, and the persons at a step. */
+/** Random funnels: their steps, breakdown values and conversion rates, and the persons at a step. */
 
 import fc from 'fast-check';
 import { only } from './naive-answers.ts';
@@ -46,7 +46,8 @@ const windowOf = (days: number) => ({ funnelWindowInterval: days, funnelWindowIn
 export function translateFunnel(asked: Of<typeof funnel>, stored: StoredHistory): Translated {
   const { steps, order, filters: properties } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
-  // Whose way over an optional step is out of time may still be in time without it: not the naive way's matter.
+  // An attempt whose optional step exceeds the window may still be in time without it. The reference implementation
+  // does not support that, so use a long window.
   const optional = asked.isOptional && order !== 'unordered' ? steps.slice(1, -1) : [];
   const days = optional.length > 0 ? 90 : asked.days;
   const hasTimes = order !== 'unordered' && optional.length === 0;
@@ -70,12 +71,13 @@ export function translateFunnel(asked: Of<typeof funnel>, stored: StoredHistory)
   };
 }
 
-/** Its values, its rates of each day, or the persons at a step. */
+/** Queries the breakdown values, the daily conversion rates, or the persons at a step. */
 export function translateFunnelOf(asked: Of<typeof funnelOf>, stored: StoredHistory): Translated {
   const { steps, shows, by: split, attribution, step } = asked;
   const { memory } = stored;
   const { from, to, dateRange } = rangeOf(stored, asked);
-  // What breaks a strict way in the rates of a day are the beginnings of other days, too.
+  // For daily rates of a strict funnel, steps of other days also break the order, which the reference implementation
+  // does not support.
   const order = shows === 'rates' ? 'ordered' : asked.order;
   const other = eventNames.find((name) => !steps.includes(name)) ?? raise();
   const exclusion = asked.excludes ? { event: other, fromStep: 0, toStep: 1 } : null;
@@ -106,7 +108,7 @@ export function translateFunnelOf(asked: Of<typeof funnelOf>, stored: StoredHist
       read: (results: { count: number; breakdown_value: string[] }[][]) =>
         results.map((some) => ({ value: some[0]?.breakdown_value[0], counts: some.map(({ count }) => count) })),
     };
-  // Who took it; or who took the one before, but not this one.
+  // A positive step selects persons that reached it; a negative one selects those that dropped off there.
   const reached = [...naiveWays(memory, naive)].filter(([, { times }]) =>
     step > 0 ? times.length >= step : times.length === -step - 1,
   );

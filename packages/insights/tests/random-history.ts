@@ -1,4 +1,4 @@
-/** Histories as chance has it, in the store and in memory. */
+/** Random histories, both stored and in memory. */
 
 import { createTestTenant } from '@millrace/testing';
 import fc from 'fast-check';
@@ -11,10 +11,10 @@ const persons = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'];
 const tiers = ['gold', 'gold', 'silver', '', null, undefined];
 const zones = ['Europe/Berlin', 'UTC', 'America/St_Johns', 'Asia/Kathmandu'];
 const daySeconds = 86_400;
-/** Two weeks are asked about, in which Berlin has a day of 25 hours, or one of 23. */
+/** Queries cover two weeks from one of these dates, in which Berlin has a day of 25 or 23 hours. */
 const beginnings = ['2026-10-18', '2026-03-22'];
 
-/** Most events lie in the two weeks; some came a year late, some have a clock that goes ahead. */
+/** Most events are within the two weeks; some are up to 400 days older, and some in the future. */
 const second = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 14 * daySeconds - 1 }) },
   { weight: 1, arbitrary: fc.integer({ min: -400 * daySeconds, max: -1 }) },
@@ -23,7 +23,7 @@ const second = fc.oneof(
 const told = fc.record({
   event: fc.constantFrom(...eventNames),
   id: fc.constantFrom(...persons.flatMap((person) => [person, `${person}-anon`])),
-  /** Seconds from the beginning; no two events at the same moment. */
+  /** Seconds from the start; unique, so that no two events are simultaneous. */
   at: second,
   plan: fc.constantFrom('free', 'pro', 7, true, null, '', undefined),
   amount: fc.constantFrom(1, 2.5, -3, '4.5', 'many', true, undefined),
@@ -39,7 +39,7 @@ export const history = fc.record({
 });
 type Told = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Who is who in the end: each id belongs to its person, and merges move all ids of one to another. */
+/** Returns the final owner of each ID: each starts with its person, and merges move all IDs of a person to another. */
 function ownersOf({ merges }: Told): { owners: Map<string, string>; done: [string, string][] } {
   const owners = new Map(
     persons.flatMap((person): [string, string][] => [
@@ -57,10 +57,10 @@ function ownersOf({ merges }: Told): { owners: Map<string, string>; done: [strin
   return { owners, done };
 }
 
-/** A history that is stored in a project of its own. */
+/** A history that is stored in a separate project. */
 export interface StoredHistory {
   projectId: number;
-  /** The day on which the two weeks begin. */
+  /** First day of the two weeks. */
   beginning: string;
   memory: History;
 }

@@ -1,11 +1,11 @@
-/** What random questions have in common: ranges, filters, breakdowns, and how a query says them. */
+/** Common parts of random queries: ranges, filters and breakdowns, and how queries express them. */
 
 import fc from 'fast-check';
 import { uuidOf } from './case-world.ts';
 import { dayIn, type NaiveFilter, type NaiveInterval, type NaiveProperty, shifted } from './naive-answers.ts';
 import { eventNames, type StoredHistory } from './random-history.ts';
 
-/** Days of the two weeks, from the beginning on; or so many days until now. */
+/** Days from the start, or a number of days until now. */
 const day = fc.integer({ min: -1, max: 14 });
 export const range = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(day, day).map(([a, b]) => ({ first: Math.min(a, b), last: Math.max(a, b) })) },
@@ -41,20 +41,20 @@ export const property = fc.constantFrom<NaiveProperty[]>(
 );
 export const by = fc.option(property);
 
-/** What an arbitrary makes. */
+/** The type of an arbitrary's values. */
 export type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
-/** A query, what the naive way says, and what of the answer is held against it. */
+/** A query, the expected result, and how to extract the comparable part of the actual result. */
 export interface Translated {
   query: unknown;
   expected: unknown;
   read: (results: never[]) => unknown;
 }
 
-/** Now is noon of the thirteenth day: the days behind are in the future. */
+/** Returns noon of the thirteenth day as the current time, so that later days are in the future. */
 export const nowOf = ({ beginning }: StoredHistory) => Date.parse(`${shifted(beginning, 12)}T12:00Z`);
 
-/** The first and the last day, and how a query says it. */
+/** Returns the first and last day of a range, and how a query expresses it. */
 export function rangeOf(stored: StoredHistory, { range: asked }: { range: Of<typeof range> }) {
   if ('back' in asked) {
     const today = dayIn(stored.memory.zone, nowOf(stored));

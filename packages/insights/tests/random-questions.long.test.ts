@@ -8,7 +8,7 @@ describe.each(engines)('on $name', (engine) => {
   });
   afterAll(() => store.stop());
 
-  test('10,000 random questions are answered as by counting on fingers', async () => {
+  test('10,000 random queries return the same as the reference implementation', async () => {
     await askRandomQuestions(() => store, { histories: 200, questions: 50 });
   });
 });

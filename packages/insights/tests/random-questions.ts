@@ -68,7 +68,7 @@ function translate(asked: Of<typeof question>, stored: StoredHistory): Translate
 
 const entity = (id: string) => ({ id, type: 'events' });
 
-/** Asks random questions about random histories, and holds each answer against the naive one. */
+/** Runs random queries on random histories, and compares each result with that of the reference implementation. */
 export async function askRandomQuestions(
   store: () => TestStore,
   { histories, questions }: { histories: number; questions: number },
@@ -96,7 +96,7 @@ export async function askRandomQuestions(
   );
 }
 
-/** Sums of doubles depend on their order; and there is no -0. */
+/** Rounds numbers, because sums of doubles depend on their order. Also turns -0 into 0. */
 function rounded(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(rounded);
   if (typeof value === 'object' && value !== null)

@@ -39,7 +39,7 @@ const ranked = [
   ...(['sum', 'min', 'max', 'median', 'max_count_per_actor'] as const),
   ...active,
 ] as const;
-/** Their sums are not exact: which of two values is larger would be a matter of the last bit. */
+/** Aggregations with inexact results, by which breakdown values cannot be ranked reliably. */
 const unranked = ['avg', 'p90', 'avg_count_per_actor'] as const;
 
 export const trend = fc
@@ -63,7 +63,7 @@ export const trend = fc
       ...(isActive && asked.interval === 'hour' && { interval: 'day' as const }),
       ...(isActive && asked.shows === 'cumulative' && { shows: 'each' as const }),
       ...(!isRanked && { by: null }),
-      // The time before is as long as the range, which for months and hours begins elsewhere.
+      // The previous period has the same length, but monthly and hourly ranges start elsewhere.
       ...((asked.interval === 'month' || asked.interval === 'hour') && { compareTo: null }),
     };
   });
@@ -102,12 +102,12 @@ const lineOf =
 const displays = { each: 'ActionsLineGraph', cumulative: 'ActionsLineGraphCumulative', total: 'ActionsTable' };
 
 export function translateTrend(given: Of<typeof trend>, stored: StoredHistory): Translated {
-  // Hours of a range that ends now end with the hour, not with the day.
+  // An hourly range that ends now ends with the hour, not with the day.
   const asked = given.interval === 'hour' && 'back' in given.range ? { ...given, interval: 'day' as const } : given;
   const { event, math, interval: each, shows, filters: properties, limit, compareTo } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
   const days = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1;
-  // Whole weeks until now are compared with the same days of the week.
+  // Complete weeks until now are compared with the same days of the week.
   const isWeeks = 'back' in asked.range && asked.range.back > 0 && asked.range.back % 7 === 0;
   const isOfDays = each === 'day' || shows === 'total';
   const back = { '-1w': 7, '-5d': 5 }[String(compareTo)] ?? (isWeeks && isOfDays ? days - 1 : days);
@@ -130,11 +130,11 @@ export function translateTrend(given: Of<typeof trend>, stored: StoredHistory): 
   };
 }
 
-/** Values that only one of the series has are zero in the other. */
+/** In formulas, a breakdown value missing from a series counts as zero. */
 export function translateFormula(asked: Of<typeof formula>, stored: StoredHistory): Translated {
   const { events, formula, interval: each, by: split } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
-  // Quotients would be ranked by their last bits.
+  // Quotients are inexact, so breakdown values cannot be ranked by them reliably.
   const ranks = formula === 'A / B' ? null : split;
   const naive = { math: 'total' as const, filters: [], limit: 25, shows: 'each' as const };
   const [a = [], b = []] = events.map((event) =>
@@ -162,7 +162,7 @@ export function translateFormula(asked: Of<typeof formula>, stored: StoredHistor
   };
 }
 
-/** Who is behind the first point, of a value that somebody has. */
+/** Lists the actors behind the first point, for an existing breakdown value. */
 export function translateActors(asked: Of<typeof actors>, stored: StoredHistory): Translated {
   const { event, interval: each, filters: properties, by: split } = asked;
   const { from, dateRange } = rangeOf(stored, asked);

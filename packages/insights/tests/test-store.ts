@@ -12,7 +12,7 @@ export interface TestStore {
   stop(): Promise<void>;
 }
 
-/** An engine that has to give the same answers as the others, on a store of the test file's own. */
+/** An engine to be tested, with a separate store per test file. */
 export interface TestEngine {
   name: string;
   open(): Promise<TestStore>;
@@ -34,7 +34,7 @@ const onPostgres: TestEngine = {
   },
 };
 
-/** @param modules where `chdb` is installed */
+/** @param modules folder in which `chdb` is installed */
 export const onClickHouse = (modules: string): TestEngine => ({
   name: 'ClickHouse',
   async open() {
@@ -44,7 +44,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
     await createTables(client, { url });
     const events = createEventStore(clickhouseEngine(client));
     const known = new Map<number, number>();
-    /** What was stored since the last question comes over; what is there already comes once more, and must change nothing. */
+    /** Copies all events of the project when there are new ones. Copying the others again must not change anything. */
     const follow = async (projectId: number) => {
       const [row] = await database.sql.query<{ count: number }>(
         'SELECT count(*)::int AS count FROM event WHERE project_id = $1',
@@ -88,7 +88,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
 
 export const logger = createLogger('insights-test', 'error');
 
-/** With room for events of any time. */
+/** Adds a partition for events of any time. */
 async function openDatabase() {
   const own = await createTestDatabase();
   const database = createDatabase({ url: own.url, logger, poolSize: 4 });
@@ -105,8 +105,8 @@ async function openDatabase() {
   };
 }
 
-/** What the tests of all engines run on; `clickhouse.long.test.ts` puts another in its place. */
+/** The engines to test; `clickhouse.long.test.ts` replaces them. */
 export const engines: TestEngine[] = [onPostgres];
 
-/** More than any test needs. */
+/** A budget larger than any test needs. */
 export const ample = () => ({ signal: new AbortController().signal, maxMs: 60_000, maxBytes: 1e8 });

@@ -1,4 +1,4 @@
-/** Where engines like to differ: E-S-01 and on. Each engine has to answer all of it alike. */
+/** Cases in which engines tend to differ, numbered from E-S-01. All engines must return the same results. */
 
 import { createTestTenant } from '@millrace/testing';
 import { OverBudget, runQuery } from '../src/index.ts';
@@ -88,7 +88,7 @@ describe.each(engines)('on $name', (engine) => {
       ['2025-04-24T21:59:59.999Z', '2025-04-24T22:00:00.000Z', '2025-04-25T20:59:59.999Z', '2025-04-25T21:00:00.000Z'],
       [1, 2, 1],
     ],
-  ])('E-S-01: the day before, of and after a change in %s on %s', async (zone, day, times, expected) => {
+  ])('E-S-01: counts the days around a clock change in %s on %s', async (zone, day, times, expected) => {
     const projectId = await projectWith(
       times.map((time): Told => [time]),
       { zone },
@@ -98,7 +98,7 @@ describe.each(engines)('on $name', (engine) => {
     expect([series?.days, series?.data]).toEqual([[near(-1), day, near(1)], expected]);
   });
 
-  test('E-S-02: the hour that clocks show twice is two', async () => {
+  test('E-S-02: an hour that the clock repeats counts as two', async () => {
     const projectId = await projectWith(
       [['2026-10-25T00:30:00Z'], ['2026-10-25T01:30:00Z'], ['2026-10-25T01:40:00Z']],
       { zone: 'Europe/Berlin' },
@@ -117,7 +117,7 @@ describe.each(engines)('on $name', (engine) => {
   test.each([
     [0, ['2026-11-15', '2026-11-22'], [1, 2]],
     [1, ['2026-11-16', '2026-11-23'], [2, 1]],
-  ])('E-S-03: weeks from day %i on', async (weekStart, days, data) => {
+  ])('E-S-03: supports weeks that start on day %i', async (weekStart, days, data) => {
     const projectId = await projectWith([['2026-11-21T12:00Z'], ['2026-11-22T12:00Z'], ['2026-11-23T12:00Z']], {
       weekStart,
     });
@@ -128,7 +128,7 @@ describe.each(engines)('on $name', (engine) => {
     expect([series?.days, series?.data]).toEqual([days, data]);
   });
 
-  /** ClickHouse has columns of their own for `$browser`, with few values, and `$pathname`, with many. */
+  /** ClickHouse stores `$browser` (few values) and `$pathname` (many values) in separate columns. */
   describe.each(['v', '$browser', '$pathname'])('the property %s', (key) => {
     const day = '2026-11-10T12:00:00Z';
     let projectId: number;
@@ -184,7 +184,7 @@ describe.each(engines)('on $name', (engine) => {
       expect(await count(projectId, { key, type: 'event', ...filter })).toBe(expected);
     });
 
-    test('E-S-05, E-S-06, E-S-09, E-S-10: values of a breakdown', async () => {
+    test('E-S-05, E-S-06, E-S-09, E-S-10: returns breakdown values', async () => {
       const results = await seriesOf(projectId, {
         dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
         breakdownFilter: { breakdown: key },
@@ -196,7 +196,7 @@ describe.each(engines)('on $name', (engine) => {
     });
   });
 
-  describe('E-S-30: versions are ordered as flags order them', () => {
+  describe('E-S-30: versions have the same order as in flags', () => {
     const told = [
       ...['1.2.3', 'v1.02.3', '1.2.3-alpha', '1.2.3-alpha.2', '1.2.3-alpha.10', '1.2.3-alpha.x', '1.2.3+b', ' 1.2 '],
       ...['1.3.0', '1.10.0', '2.0.0-rc1', '0.0.3', '0.0.4', 5, '1.2.3.4', 'text', '', '1.2.3-', '1.2.3-01', null],
@@ -280,13 +280,13 @@ describe.each(engines)('on $name', (engine) => {
       ['semver_gt', ['1.2.3']],
       ['semver_wildcard', '1.*.3'],
       ['semver_tilde', undefined],
-    ])('%s %s is refused', async (operator, value) => {
+    ])('rejects %s %s', async (operator, value) => {
       const filter = { key: 'v', type: 'event', operator, ...(value !== undefined && { value }) };
       await expect(count(projectId, filter)).rejects.toThrow(/^properties\.0\.value: Expected a version/);
     });
   });
 
-  test('E-S-07: numbers that no double holds stop nobody', async () => {
+  test('E-S-07: numbers beyond the range of a double do not break queries', async () => {
     const projectId = await projectWith([['2026-11-10T12:00:00Z', { n: 1 }]]);
     for (const number of ['9007199254740993', '18446744073709551616', '1e400', '-1e-400', '-0', '0.1']) {
       await store.database.sql.query(
@@ -313,7 +313,7 @@ describe.each(engines)('on $name', (engine) => {
       key.slice(0, 20),
       key,
     ]),
-  ])('E-S-12: the property named %s', async (_, key) => {
+  ])('E-S-12: supports the property name %s', async (_, key) => {
     const projectId = await projectWith([
       ['2026-11-10T12:00Z', { [key]: 'yes' }],
       ['2026-11-10T12:00Z', { a: { b: 'yes' } }],
@@ -321,7 +321,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await count(projectId, { key, type: 'event', operator: 'exact', value: 'yes' })).toBe(1);
   });
 
-  test('E-S-17: a chain of merges is one person in the past', async () => {
+  test('E-S-17: a chain of merges results in one person for past events', async () => {
     const projectId = await projectWith([
       ['2026-11-10T12:00Z', {}, 'a'],
       ['2026-11-10T13:00Z', {}, 'b'],
@@ -337,7 +337,7 @@ describe.each(engines)('on $name', (engine) => {
     expect((await seriesOf(projectId, range))[0]?.data).toEqual([1]);
   });
 
-  test('E-S-04: years before 1970 are refused, and those after 2106 are years', async () => {
+  test('E-S-04: rejects years before 1970 and supports years after 2106', async () => {
     const projectId = await projectWith([['2120-02-29T23:59:59.999Z'], ['2026-11-10T12:00Z']]);
     const data = async (dateRange: object) => (await seriesOf(projectId, { interval: 'month', dateRange }))[0]?.data;
     expect(await data({ date_from: '2120-02-01', date_to: '2120-03-31' })).toEqual([1, 0]);
@@ -347,7 +347,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   });
 
-  test('E-S-08: a sum and an average of cents', async () => {
+  test('E-S-08: computes a sum and an average of cents', async () => {
     const cents = Array.from({ length: 3000 }, (_, at) => ((at * 7919) % 10_007) / 100);
     const projectId = await projectWith(cents.map((n, at): Told => ['2026-11-10T12:00Z', { n }, `p${at % 7}`]));
     const math = (name: string) => ({ kind: 'EventsNode', event: 'e', math: name, math_property: 'n' });
@@ -358,7 +358,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(average?.data[0]).toBeCloseTo(exact / 3000, 9);
   });
 
-  test('E-S-16: events of one moment come once each, over pages', async () => {
+  test('E-S-16: simultaneous events appear once each across pages', async () => {
     const projectId = await projectWith(Array.from({ length: 25 }, (): Told => ['2026-11-10T12:00:00.123Z']));
     const page = async (offset: number) =>
       (await askAnything(projectId, { kind: 'EventsQuery', select: ['uuid'], after: 'all', limit: 10, offset }))
@@ -368,7 +368,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(new Set(pages.flat()).size).toBe(25);
   });
 
-  test('E-S-19: events of long ago and of later', async () => {
+  test('E-S-19: counts events of the distant past and of the future', async () => {
     const projectId = await projectWith([
       ...(['2019-02-03T12:00Z', '2026-11-30T12:00Z', '2026-12-01T20:00Z', '2031-05-05T12:00Z'] as const).map(
         (time): Told => [time],
@@ -376,13 +376,13 @@ describe.each(engines)('on $name', (engine) => {
     ]);
     const total = async (dateRange: object) => (await seriesOf(projectId, { interval: 'month', dateRange }))[0]?.count;
     expect(await total({ date_from: '2019-02-01', date_to: '2019-02-28' })).toBe(1);
-    // What is later today counts, what comes after does not.
+    // Events later today count, events after today do not.
     expect(await total({ date_from: '-7d' })).toBe(2);
     expect(await total({ date_from: 'all' })).toBe(3);
     expect(await total({ date_from: '2031-05-01', date_to: '2031-05-31' })).toBe(1);
   });
 
-  test('E-S-21: one property of an event of five thousand', async () => {
+  test('E-S-21: reads one property of an event with five thousand', async () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`property ${at}`, 'x'.repeat(180)]));
     const projectId = await projectWith([['2026-11-10T12:00Z', { ...many, wanted: 'yes' }], ['2026-11-10T13:00Z']]);
     expect(await count(projectId, { key: 'wanted', type: 'event', operator: 'exact', value: 'yes' })).toBe(1);
@@ -416,12 +416,12 @@ describe.each(engines)('on $name', (engine) => {
     const minute = { funnelsFilter: { funnelWindowInterval: 1, funnelWindowIntervalUnit: 'minute' } };
     expect((await inFunnel(told, minute, steps)).map((step) => step.count)).toEqual(expected);
   });
-  test('E-S-22: of two beginnings the later one counts', async () => {
+  test('E-S-22: of two starts, the later one counts', async () => {
     const [, second] = await inFunnel([did('A', '12:00:00'), did('A', '12:00:40'), did('B', '12:01:00')]);
     expect(second).toMatchObject({ count: 1, average_conversion_time: 20 });
   });
 
-  test('E-S-23: a person with ten thousand ids is one', async () => {
+  test('E-S-23: a person with ten thousand IDs counts as one', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z', {}, 'main']]);
     await store.database.sql.query(
       `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
@@ -445,7 +445,7 @@ describe.each(engines)('on $name', (engine) => {
     ['-0d', ['2026-11-10'], ['2026-11-09']],
     ['-3d', ['2026-11-07', '2026-11-10'], ['2026-11-03', '2026-11-06']],
     ['-7d', ['2026-11-03', '2026-11-10'], ['2026-10-27', '2026-11-03']],
-  ])('Q-076, Q-077: %s is compared with the days before', async (from, now, before) => {
+  ])('Q-076, Q-077: compares %s with the previous days', async (from, now, before) => {
     const projectId = await projectWith([]);
     const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'e' }], dateRange: { date_from: from } };
     const { results } = await runQuery(
@@ -457,7 +457,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(ends).toEqual([now, before]);
   });
 
-  test('E-S-29: one project never sees another', async () => {
+  test('E-S-29: a project never sees events of another', async () => {
     const [mine, other] = [
       await projectWith([['2026-11-10T12:00Z']]),
       await projectWith([['2026-11-10T12:00Z'], ['2026-11-10T13:00Z']]),
@@ -473,7 +473,7 @@ describe.each(engines)('on $name', (engine) => {
       ample(),
     );
 
-  test('E-S-24: a question that is aborted ends, and the next answer belongs to the next question', async () => {
+  test('E-S-24: an aborted query ends, and the next query gets its own result', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     const controller = new AbortController();
     const slow = ask(projectId, { dateRange: { date_from: '2026-11-10' } }, { ...ample(), signal: controller.signal });
@@ -485,7 +485,7 @@ describe.each(engines)('on $name', (engine) => {
   test.each([
     ['time', { maxMs: 1 }],
     ['bytes', { maxBytes: 10 }],
-  ])('E-S-25: over its %s, a question is stopped and nothing is taken as its answer', async (limit, budget) => {
+  ])('E-S-25: stops a query that exceeds its %s and returns no result', async (limit, budget) => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     await store.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
@@ -501,23 +501,23 @@ describe.each(engines)('on $name', (engine) => {
     expect(series?.data).toEqual([20_001]);
   });
 
-  test('E-S-25: the time of a query is that of all its series together', async () => {
+  test('E-S-25: the time limit of a query applies to all its series together', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     const series = Array.from({ length: 26 }, () => ({ kind: 'EventsNode', event: 'e' }));
     const query = { series, compareFilter: { compare: true }, dateRange: { date_from: '2026-11-10' } };
-    // Each of its 52 questions has to go to the server and back.
+    // Each of its 52 queries requires a round trip to the server.
     const took: number[] = [];
     while (took.length < 6) {
       const begun = performance.now();
       await ask(projectId, query);
       took.push(performance.now() - begun);
     }
-    // Not of one run: it may have had to wait for other work of the machine.
+    // Uses the fastest run, because others may have waited for other work on the machine.
     const maxMs = Math.floor(Math.min(...took) / 4);
     await expect(ask(projectId, query, { ...ample(), maxMs })).rejects.toMatchObject({ limit: 'time' });
   });
 
-  test('retention over more intervals than one number has bits for', async () => {
+  test('supports retention over more intervals than one number has bits', async () => {
     const hours = [0, 51, 52, 53, 90, 119];
     const moment = (hour: number) => new Date(Date.parse('2026-11-01T00:30Z') + hour * 3_600_000).toISOString();
     const project = await projectWith([
@@ -542,12 +542,12 @@ describe.each(engines)('on $name', (engine) => {
       { 0: 1, 1: 1, 38: 1, 67: 1 },
       { 0: 2 },
     ]);
-    // The value that more have comes first.
+    // The breakdown value with the most actors comes first.
     const byPlan = await rows({ breakdownFilter: { breakdown: 'plan' } });
     expect([0, 140].map((row) => byPlan[row])).toEqual([shown[0], shown[20]]);
   });
 
-  test('whole events, with their properties as JSON', async () => {
+  test('returns complete events with their properties as JSON', async () => {
     const properties = { plan: 'a', list: [1, { deep: null }], usual: 'x', $browser: 'Chrome' };
     const project = await projectWith([['2026-11-10T12:00Z', properties]]);
     const rows = async (select: string[]) =>
@@ -559,7 +559,7 @@ describe.each(engines)('on $name', (engine) => {
     expect((await rows(['properties', 'properties.list']))[0]).toEqual([properties, properties.list]);
   });
 
-  test('counts are ordered by what is selected', async () => {
+  test('sorts counts by selected columns', async () => {
     const project = await projectWith([
       ['2026-11-10T12:00:00.250Z'],
       ['2026-11-10T12:00:00.250Z', {}, 'other'],
@@ -576,7 +576,7 @@ describe.each(engines)('on $name', (engine) => {
       ['2026-11-08T12:00:00Z', 1],
     ]);
     expect((await query(['event'], ['count() DESC'])).results).toEqual([['e']]);
-    // Of equal size, by what is selected.
+    // Rows with equal counts are sorted by the selected columns.
     const byPlan = await query(['properties.plan', 'timestamp', 'count()'], ['count()']);
     expect(byPlan.results).toEqual([
       ['a', '2026-11-09T12:00:00Z', 1],
@@ -584,7 +584,7 @@ describe.each(engines)('on $name', (engine) => {
       [null, '2026-11-09T12:00:00Z', 1],
       [null, '2026-11-10T12:00:00.250000Z', 2],
     ]);
-    // What has no value comes last.
+    // Rows without a value come last.
     const plans = await query(['properties.plan', 'count()'], ['properties.plan DESC']);
     expect(plans.results).toEqual([
       ['b', 1],
@@ -616,14 +616,14 @@ describe.each(engines)('on $name', (engine) => {
         funnelsFilter: { funnelVizType: 'trends' },
       },
     ],
-  ])('%s %o of a range that ends before it begins has no points', async (kind, rest) => {
+  ])('%s %o returns no points for a range that ends before it starts', async (kind, rest) => {
     const project = await projectWith([['2026-11-10T12:00Z']]);
     const dateRange = { date_from: '2026-11-20', date_to: '2026-11-01' };
     const { results } = await askAnything(project, { kind, dateRange, ...rest });
     expect((results as { data?: number[] }[]).flatMap(({ data = [0] }) => data)).toEqual([]);
   });
 
-  test('persons that nothing else orders come by their ids', async () => {
+  test('persons are sorted by ID when the query specifies no order', async () => {
     const ids = Array.from({ length: 12 }, (_, at) => `person ${at}`);
     const project = await projectWith(ids.map((id): Told => ['2026-11-10T12:00Z', {}, id]));
     const series = [{ kind: 'EventsNode', event: 'e' }];
@@ -645,7 +645,7 @@ describe.each(engines)('on $name', (engine) => {
     }
   });
 
-  test('filters of persons are about persons, without a type too, and in groups', async () => {
+  test('person filters apply to persons, even without a type and within groups', async () => {
     const project = await projectWith([
       ['2026-11-10T12:00Z', {}, 'ada'],
       ['2026-11-10T12:00Z', {}, 'bob'],
@@ -666,7 +666,7 @@ describe.each(engines)('on $name', (engine) => {
     ['series.0.event', { series: [{ kind: 'EventsNode', event: 'a\0' }] }],
     ['breakdownFilter.breakdown', { breakdownFilter: { breakdown: '\ud800' } }],
     ['properties.0.value.1', { properties: [{ key: 'a', type: 'event', value: ['a', 'b\0'] }] }],
-  ])('a text that cannot be stored is refused: %s', async (path, query) => {
+  ])('rejects text that cannot be stored: %s', async (path, query) => {
     await expect(ask(1, query)).rejects.toThrow(`${path}: The string contains characters that cannot be stored`);
   });
 });

@@ -7,7 +7,9 @@ import type { ShownGroup, ShownPerson } from '../records-store.ts';
 import { entrancesOf, outcomesOf } from './funnel.ts';
 import type { Walked } from './funnel-walk.ts';
 
-/** Gathers the units of a funnel that are at a point of it. */
+/**
+ * Collects the actors at a point of a funnel: those that reached or dropped off at a step, or entered in an interval.
+ */
 export function unitsOfFunnel(
   plan: FunnelPlan,
   point: FunnelPoint,
@@ -54,7 +56,7 @@ const types: Record<string, string> = {
   created_at: "DateTime64(6, 'UTC')",
 };
 
-/** @param units of the page, and one more where there are more. */
+/** @param units actors of the page, and one more if there are further ones. */
 export function answerActors(
   plan: ActorsPlan,
   units: UnitRow[],

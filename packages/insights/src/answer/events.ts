@@ -8,14 +8,14 @@ import { displayName } from './actors.ts';
 const keyOf = (column: PageColumn) => (typeof column === 'object' ? JSON.stringify(column) : column);
 type ReadEvent = (column: PageColumn) => unknown;
 
-/** The persons whose records the answer shows. */
+/** Returns the IDs of the persons whose records are part of the result. */
 export function personsShown({ columns, question }: EventsPlan, rows: unknown[][]): string[] {
   if (!columns.some(({ shows }) => shows === 'person' || shows === 'display name')) return [];
   const at = question.columns.indexOf('person_id');
   return [...new Set(rows.map((row) => String(row[at])))];
 }
 
-/** @param rows of the page, and one more where there are more. */
+/** @param rows rows of the page, and one more if there are further ones. */
 export function answerEvents(
   plan: EventsPlan,
   rows: unknown[][],
@@ -85,10 +85,10 @@ function columnValue({ shows, needs: [need] }: EventsColumn, { read, persons, co
   }
 }
 
-/** JSON comes as its text. */
+/** The store returns JSON as text. */
 const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : null);
 
-/** With milliseconds where there are some. */
+/** Formats a time, with milliseconds only if they are not zero. */
 function timeOf(value: unknown, { clock }: PlanContext): string {
   const time = Number(value);
   return isoIn(time, clock, time % 1000 === 0 ? '' : `.${String(time % 1000).padStart(3, '0')}000`);

@@ -1,31 +1,31 @@
-// How far one unit got in a funnel: its events, one after the other.
+// Determines how far one actor got in a funnel from its events in chronological order.
 
 import type { FunnelEvent } from '../event-store/port.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
 
-/** The furthest that was reached. */
+/** The furthest progress of an actor. */
 export interface Walked {
-  /** Number of steps. */
+  /** Number of steps reached. */
   reached: number;
-  /** When each of them was taken; null: an optional step that was skipped. */
+  /** When each step was reached; null for an optional step that was skipped. */
   times: (number | null)[];
 }
 
 export type WalkRules = Pick<FunnelPlan, 'order' | 'windowMs' | 'exclusions' | 'optional'> & {
-  /** Reaching so many steps ends the walk. */
+  /** The walk ends when this many steps are reached. */
   steps: number;
-  /** Steps in any order count only if the first of them was taken before this. */
+  /** With steps in any order, the first step must have been reached before this time. */
   beginsBefore?: number;
 };
 
 const nowhere: Walked = { reached: 0, times: [] };
 
-/** @param events in the order of time. A unit whose furthest attempt has an exclusion in it got nowhere. */
+/** @param events sorted by time. If the furthest attempt contains an exclusion, the actor has no progress. */
 export function walk(events: readonly FunnelEvent[], rules: WalkRules): Walked {
   return rules.order === 'unordered' ? walkUnordered(events, rules) : walkInOrder(events, rules);
 }
 
-/** An attempt that has reached some step. */
+/** One attempt to walk through the funnel, which has reached at least one step. */
 interface Attempt {
   start: number;
   times: (number | null)[];
@@ -33,7 +33,7 @@ interface Attempt {
 }
 
 interface State {
-  /** By the number of steps reached: the latest attempt that has come so far. */
+  /** The latest attempt that reached exactly this many steps, indexed by that number. */
   attempts: (Attempt | null)[];
   best: { reached: number; attempt: Attempt } | null;
 }
@@ -57,7 +57,7 @@ function sameMoment(events: readonly FunnelEvent[], start: number): FunnelEvent[
   return events.slice(start, end);
 }
 
-/** Nobody knows which of the events of one moment came first: they count in the order of the steps, each once. */
+/** Sorts simultaneous events, whose real order is unknown, into the order of the steps. Each event is used once. */
 function inStepOrder(together: FunnelEvent[]): FunnelEvent[] {
   const [first] = together;
   if (
@@ -84,7 +84,7 @@ function take(state: State, event: FunnelEvent, rules: WalkRules): void {
   const { attempts } = state;
   const { steps, windowMs, exclusions, order } = rules;
   attempts[0] = { start: event.time, times: [], isExcluded: false };
-  // From the last step down: one event never is two steps of one attempt.
+  // Backwards from the last step, so that one event never counts as two steps of an attempt.
   for (let step = steps; step >= 1; step--) {
     const last = attempts[step - 1];
     if (last && mayFollow(last, step, { state, event, windowMs }) && isExclusion(event, step - 1, exclusions))
@@ -106,7 +106,10 @@ function mayFollow(
   return !before.isExcluded && !isRepeated && event.time - before.start <= windowMs;
 }
 
-/** The attempt that goes on with a step: the one at the step before or, if that is optional, at the one before that. */
+/**
+ * Returns the attempt that a step continues: the one at the previous step or, if that step is optional, at the one
+ * before it.
+ */
 function lastBefore(
   step: number,
   { state, event, rules }: { state: State; event: FunnelEvent; rules: WalkRules },
@@ -116,7 +119,7 @@ function lastBefore(
   for (let reached = step - 1; reached >= 0; reached--) {
     const before = state.attempts[reached];
     if (before?.isExcluded || (before && isExclusion(event, reached, exclusions))) excluded.add(before.start);
-    // What excludes an attempt at an optional step excludes it without that step too.
+    // An attempt excluded at an optional step is also excluded without that step.
     else if (before && !excluded.has(before.start) && mayFollow(before, step, { state, event, windowMs }))
       return before;
     if (!optional.includes(reached - 1)) break;
@@ -124,7 +127,7 @@ function lastBefore(
   return null;
 }
 
-/** Whether the event excludes whoever has taken just so many steps. */
+/** Returns whether the event excludes an attempt that has reached exactly this many steps. */
 function isExclusion(event: FunnelEvent, reached: number, exclusions: WalkRules['exclusions']): boolean {
   return (
     event.exclusions !== 0 &&
@@ -150,7 +153,10 @@ function advance(state: State, { reached, before, time }: { reached: number; bef
   if (isFurther) state.best = { reached, attempt };
 }
 
-/** Steps in any order: as many as happened within one window, after the last exclusion. Taking all steps ends the walk. */
+/**
+ * Walks steps in any order: counts the steps within one window after the last exclusion. Reaching all steps ends the
+ * walk.
+ */
 function walkUnordered(
   events: readonly FunnelEvent[],
   { steps, windowMs, beginsBefore = Number.POSITIVE_INFINITY }: WalkRules,
@@ -160,7 +166,7 @@ function walkUnordered(
   let best = nowhere;
   for (const [at, event] of events.entries()) {
     if (event.exclusions !== 0) {
-      // The progress is lost too: what came before no longer counts.
+      // An exclusion also discards the progress so far.
       queues = queues.map(() => []);
       best = nowhere;
       continue;

@@ -1,4 +1,4 @@
-// From the walks of all units to steps, times and trends of a funnel.
+// Computes the steps, times and trends of a funnel from the walks of all actors.
 
 import type { FunnelEvent, FunnelLife } from '../event-store/port.ts';
 import type { PlanContext } from '../plan/context.ts';
@@ -7,9 +7,9 @@ import type { FunnelPlan } from '../plan/funnel.ts';
 import { type Walked, type WalkRules, walk } from './funnel-walk.ts';
 import { shownValue } from './trends.ts';
 
-/** How far a unit got, for one value of a breakdown. */
+/** Progress of an actor, for one breakdown value. */
 export interface Outcome extends Walked {
-  /** Empty texts where there is none. */
+  /** Breakdown values; empty strings for missing ones. */
   values: string[];
 }
 
@@ -18,14 +18,17 @@ const rulesOf = ({ order, windowMs, exclusions, optional, series }: FunnelPlan):
   steps: series.length,
 });
 
-/** One for each value the unit has, or one. Only of those that got somewhere. */
+/**
+ * Returns one outcome per breakdown value of the actor, or a single one without a breakdown. Omits those without
+ * progress.
+ */
 export function outcomesOf(plan: FunnelPlan, unit: FunnelLife, rules: WalkRules = rulesOf(plan)): Outcome[] {
   return partsOf(plan, unit)
     .map(({ values, events }) => ({ values, ...walk(events, rules) }))
     .filter(({ reached }) => reached > 0);
 }
 
-/** The events of a unit that count for each of its values. */
+/** Returns the actor's events per breakdown value. */
 function partsOf(
   { attribution, breakdown }: FunnelPlan,
   { events }: FunnelLife,
@@ -63,12 +66,12 @@ function partsOf(
   }
 }
 
-/** Whether it matters who or when it was that took the first step and no other. */
+/** Returns whether actors that reached only the first step must be read individually. */
 export function needsUnits({ shows, exclusions, breakdown }: FunnelPlan): boolean {
   return shows === 'trends' || exclusions.length > 0 || breakdown.breakdowns.length > 0;
 }
 
-/** Gathers the units of a funnel as they are read. */
+/** Aggregates the actors of a funnel while they are read. */
 export function funnelAnswer(
   plan: FunnelPlan,
   context: PlanContext,
@@ -85,11 +88,11 @@ export function funnelAnswer(
   }
 }
 
-/** Those of one value. */
+/** Aggregated steps for one breakdown value. */
 interface Steps {
   values: string[];
   counts: number[];
-  /** Seconds from the step taken before, of every unit. */
+  /** For each step, the seconds since the previous step for every actor. */
   seconds: number[][];
 }
 
@@ -133,7 +136,7 @@ function joinSteps(a: Steps, b: Steps): Steps {
   };
 }
 
-/** The values that most units have, and all others together. */
+/** Keeps the breakdown values with the most actors, and joins all others. */
 function keepLargest<T extends { values: string[] }>(
   all: T[],
   { breakdown }: FunnelPlan,
@@ -161,7 +164,7 @@ function stepResult(plan: FunnelPlan, { values, counts, seconds }: Steps, step: 
   const node = plan.series[step];
   const isUnordered = plan.order === 'unordered';
   const event = node?.event ?? null;
-  // In one order, as sums of fractions depend on it.
+  // Sorted, because sums of fractions depend on the order.
   const measured = (seconds[step] ?? []).filter((time) => time !== 0).sort((a, b) => a - b);
   return {
     action_id: isUnordered ? null : event,
@@ -184,7 +187,7 @@ function breakdownFields({ breakdown }: FunnelPlan, values: string[]) {
   return { breakdown: shown, breakdown_value: shown };
 }
 
-/** That of each unit. */
+/** Adds the time of each actor. */
 function addTimes(times: number[] | undefined, seconds: number, units: number): void {
   for (let unit = 0; unit < units; unit++) times?.push(seconds);
 }
@@ -231,7 +234,7 @@ function timesAnswer(plan: FunnelPlan) {
   };
 }
 
-/** Of one value: who entered in each interval, and who of them converted. */
+/** Number of actors that entered and converted in each interval, for one breakdown value. */
 interface Entrances {
   values: string[];
   entered: number[];
@@ -278,7 +281,9 @@ function trendsAnswer(plan: FunnelPlan, context: PlanContext) {
   };
 }
 
-/** A unit enters once in each interval in which it begins, and converts from there on. */
+/**
+ * Returns the entrances of an actor: at most one per interval in which it starts, and whether it converts from there.
+ */
 export function entrancesOf(
   plan: FunnelPlan,
   unit: FunnelLife,
@@ -286,7 +291,7 @@ export function entrancesOf(
   const { fromStep, toStep, order } = plan;
   const { edges, end } = plan.period;
   const isUnordered = order === 'unordered';
-  // Without an order it is begun by any step, and any of them count.
+  // In an unordered funnel, any step starts an entrance.
   const beginning = isUnordered ? ~0 : 1;
   const isBeginning = ({ steps }: FunnelEvent) => (steps & beginning) !== 0;
   const beginsIn = new Set(unit.events.filter(isBeginning).map(({ time }) => bucketAt(edges, time)));

@@ -3,7 +3,7 @@ import type { PlanContext } from '../plan/context.ts';
 import { namesOf } from '../plan/dates.ts';
 import type { LifecyclePlan } from '../plan/lifecycle.ts';
 
-/** A series for each status; who is missing counts below zero. */
+/** Builds one series per lifecycle status. Dormant actors count as negative numbers. */
 export function answerLifecycle({ node, period }: LifecyclePlan, rows: LifecycleRow[], context: PlanContext) {
   const name = node.event ?? 'All events';
   const action = {
@@ -12,7 +12,7 @@ export function answerLifecycle({ node, period }: LifecyclePlan, rows: Lifecycle
   };
   const results = lifecycleStatuses.map((status) => {
     const data = new Array<number>(period.edges.length).fill(0);
-    // The first interval that was read lies before the range.
+    // The first interval read precedes the range and is not part of the result.
     for (const row of rows) {
       if (row.status === status && row.bucket >= 1 && row.bucket <= data.length)
         data[row.bucket - 1] = status === 'dormant' ? -row.count : row.count;

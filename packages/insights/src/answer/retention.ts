@@ -5,7 +5,7 @@ import { isoIn } from '../plan/dates.ts';
 import type { RetentionPlan } from '../plan/retention.ts';
 import { shownValue } from './trends.ts';
 
-/** Rows of each value of the breakdown, the largest first: every interval in which one may begin. */
+/** Builds one table per breakdown value, the largest first. Each row is an interval in which actors may start. */
 export function answerRetention(plan: RetentionPlan, rows: RetentionRow[], context: PlanContext) {
   const { breakdowns } = plan.breakdown;
   if (breakdowns.length === 0) return { results: tableOf(plan, rows, { value: null, context }) };
@@ -38,7 +38,7 @@ function tableOf(
     if (cells !== undefined) cells[at] = (cells[at] ?? 0) + more;
   };
   for (const { row, later, count, total, numbers: summed } of rows) {
-    // Who last returned in an interval has returned in it or later for all before.
+    // In a cumulative table, an actor that last returned in an interval also counts for all intervals before it.
     const first = plan.isCumulative && later > 0 ? 1 : later;
     for (let at = first; at <= Math.min(later, last); at++) {
       add(counts, row, at, plan.shows === 'count' ? count : total);

@@ -1,4 +1,4 @@
-// From numbers of buckets to the series that clients draw.
+// Turns counts per interval into the series that clients draw.
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { SeriesRow } from '../event-store/port.ts';
@@ -7,14 +7,14 @@ import { isoIn, namesOf } from '../plan/dates.ts';
 import type { TrendsPeriod, TrendsPlan } from '../plan/trends.ts';
 import type { EventsNode } from '../query.ts';
 
-/** The numbers of one value of a breakdown, or of all events. */
+/** The numbers of one breakdown value, or of all events. */
 interface Line {
   values: string[];
   isOther: boolean;
   data: number[];
 }
 
-/** @param rows of each series of each period. */
+/** @param rows rows by period and by series. */
 export function answerTrends(plan: TrendsPlan, rows: SeriesRow[][][], context: PlanContext) {
   let hasMore = false;
   const results = plan.periods.flatMap((period, at): Record<string, unknown>[] => {
@@ -40,7 +40,10 @@ const shownLines = ({ breakdown }: TrendsPlan, lines: Line[]) =>
   breakdown.hidesOther ? lines.filter(({ isOther }) => !isOther) : lines;
 const sumOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
-/** Every bucket has a number; the largest values come first, those without a value and all others last. */
+/**
+ * Builds lines with a number for every interval. Lines with the largest totals come first; those for missing values and
+ * for all other values come last.
+ */
 function linesOf(plan: TrendsPlan, { period, questions: [question] }: TrendsPeriod, rows: SeriesRow[]): Line[] {
   const length = plan.isTotal ? 1 : period.edges.length;
   const lines = new Map<string, Line>();
@@ -64,7 +67,7 @@ function linesOf(plan: TrendsPlan, { period, questions: [question] }: TrendsPeri
   return inOrder.map((line) => ({ ...line, data: smoothed(plan, line.data) }));
 }
 
-/** A list is shown as compact JSON, a bucket of numbers by its bounds. */
+/** Formats a breakdown value: a list as compact JSON, and a numeric bin by its bounds. */
 export function shownValue(value: string | null, bins: readonly number[] | null): string {
   if (value === null) return nullLabel;
   if (bins !== null) return binText(bins, Number(value)) ?? nullLabel;
@@ -89,7 +92,7 @@ function sorted(lines: Line[]): Line[] {
   );
 }
 
-/** The moving average is rounded down, as clients expect it. */
+/** Applies the moving average, rounded down because clients expect that. */
 function smoothed({ isTotal, isCumulative, smoothing }: TrendsPlan, data: number[]): number[] {
   if (isTotal) return data;
   let sum = 0;
@@ -101,7 +104,10 @@ function smoothed({ isTotal, isCumulative, smoothing }: TrendsPlan, data: number
   });
 }
 
-/** What formulas combine: the same values of each series, the largest over all of them, and the rest together. */
+/**
+ * Selects the values for formulas: the same for each series, those with the largest total over all series, and the
+ * others joined.
+ */
 function keepLargest({ breakdown }: TrendsPlan, lines: Line[][]): Line[][] {
   if (breakdown.breakdowns.length === 0) return lines;
   const all = new Map<string, Line>();
@@ -216,7 +222,7 @@ function filterOf({ period: { period }, context }: LineResult) {
   return { insight: 'TRENDS', date_from, date_to, interval: period.interval };
 }
 
-/** Both ends as answers write them; the last moment belongs to it. */
+/** Formats both ends of a range as in responses, where the end is inclusive. */
 export function shownRange({ from, to }: { from: number; to: number }, { clock }: PlanContext) {
   return { date_from: isoIn(from, clock), date_to: isoIn(to - 1, clock, to % 1000 === 0 ? '.999999' : '') };
 }

@@ -1,4 +1,4 @@
-// Numbers of web traffic, as clients read them.
+// Builds the results of web analytics queries.
 
 import type { WebRow } from '../event-store/port.ts';
 import type { PlanContext } from '../plan/context.ts';
@@ -6,7 +6,7 @@ import { isoIn, namesOf } from '../plan/dates.ts';
 import type { WebPlan } from '../plan/web.ts';
 import type { WebMetric, WebStatsTableQuery, WebTrendsQuery } from '../web-query.ts';
 
-/** @param previous null where nothing is compared */
+/** @param previous null without a comparison */
 export interface WebRows {
   current: WebRow[];
   previous: WebRow[] | null;
@@ -56,7 +56,7 @@ function overview({ current, previous }: WebRows) {
   ];
 }
 
-/** `2024-05-13 00:00:00`: both ends in the project's time zone. */
+/** Formats both ends as `2024-05-13 00:00:00` in the project time zone. */
 function shownDates({ period: { from, to } }: WebPlan, { clock }: PlanContext) {
   const shown = (time: number) => isoIn(time, clock).slice(0, 19).replace('T', ' ');
   return { dateFrom: shown(from), dateTo: shown(to - 1) };
@@ -94,7 +94,7 @@ const metrics: Record<WebMetric, (numbers: Numbers) => number | null> = {
   SessionDuration: duration,
 };
 
-/** Every interval has its numbers. */
+/** Builds a trend with numbers for every interval. */
 function trend(
   { metrics: asked }: WebTrendsQuery,
   { plan, rows, context }: { plan: WebPlan; rows: WebRows; context: PlanContext },

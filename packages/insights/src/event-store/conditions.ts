@@ -1,4 +1,4 @@
-// Which events a question reads, and of whom: the part of its text that stands behind FROM.
+// Builds the FROM and WHERE clauses that select the events of a query and join their persons and groups.
 
 import type { Dialect } from './dialect.ts';
 import type {
@@ -14,17 +14,17 @@ import type {
 } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** What a question reads beside the events themselves. */
+/** Data that a query reads in addition to events. */
 export interface Reads {
   projectId: number;
   units?: readonly Unit[];
   conditions?: readonly Condition[];
   properties?: readonly Property[];
-  /** The record of the unit: when it was created. */
+  /** The actor type whose record is needed, for its creation time. */
   recordOf?: Unit;
 }
 
-/** `FROM` with what has to be joined for what is read. */
+/** Builds the FROM clause with the necessary joins. */
 export function fromEvents(
   dialect: Dialect,
   { projectId, units = [], conditions = [], properties = [], recordOf }: Reads,
@@ -65,7 +65,7 @@ function looksForPerson(condition: Condition): boolean {
   return 'inStaticCohort' in condition || 'anyDistinctId' in condition;
 }
 
-/** The condition of a selection, `FROM` being what `fromEvents` gives for it. */
+/** Builds the condition of a selection, for use with the FROM clause of `fromEvents`. */
 export function selected(dialect: Dialect, { from, to, where, ...names }: Selection): Fragment {
   return sql`${named(names)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
              AND ${condition(dialect, where, names.projectId)}`;
@@ -86,13 +86,13 @@ function isOneOf(column: Fragment, texts: readonly string[]): Fragment {
   )})`;
 }
 
-/** All persons of a project that a condition holds for, as rows of `unit`; they have no events here. */
+/** Selects all persons of a project that match a condition, as rows of `unit`, without events. */
 export function personsText(dialect: Dialect, { projectId, where }: { projectId: number; where: Condition }): Fragment {
   return sql`SELECT ${dialect.person} AS unit, 0 AS events ${dialect.everyone(projectId)}
               WHERE ${condition(dialect, where, projectId)}`;
 }
 
-/** Never null. */
+/** Builds a condition that is never null. */
 export function condition(dialect: Dialect, node: Condition, projectId: number): Fragment {
   const parts = (nodes: readonly Condition[]) => nodes.map((one) => condition(dialect, one, projectId));
   if ('all' in node) return node.all.length === 0 ? sql`1 = 1` : sql`(${sql.join(parts(node.all), ' AND ')})`;
@@ -101,7 +101,7 @@ export function condition(dialect: Dialect, node: Condition, projectId: number):
   if ('inStaticCohort' in node) return dialect.inStaticCohort(projectId, node.inStaticCohort);
   if ('anyDistinctId' in node) {
     const test = tested(dialect, { of: 'column', key: 'distinct_id' }, node.anyDistinctId);
-    // Inside, the ids are what is called the event.
+    // The subquery names the table of IDs `e`, like events.
     return sql`${dialect.person} IN (SELECT e.person_uuid FROM person_distinct_id AS e
                                       WHERE e.project_id = ${sql.int(projectId)} AND ${test})`;
   }
@@ -137,7 +137,7 @@ function tested(dialect: Dialect, property: Property, test: Test): Fragment {
 
 const comparisons = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=`, '=': sql`=`, '<>': sql`<>` };
 
-/** Whether an event is this step. */
+/** Builds the condition that an event is this step. */
 export function isStep(
   dialect: Dialect,
   { event, where }: Pick<FunnelStep, 'event' | 'where'>,
@@ -147,7 +147,7 @@ export function isStep(
   return event === null ? test : sql`(e.event = ${sql.text(event)} AND ${test})`;
 }
 
-/** The first of some events of each unit, as a table of `unit` and `first`. */
+/** Builds a table of each actor's first matching event, with the columns `unit` and `first`. */
 export function firstTimes(dialect: Dialect, { to, where, ...names }: FirstTime, unit: Unit): Fragment {
   return sql`(SELECT ${dialect.unit(unit)} AS unit, min(e.timestamp) AS first
                 ${fromEvents(dialect, { projectId: names.projectId, units: [unit], conditions: [where] })}
@@ -155,7 +155,7 @@ export function firstTimes(dialect: Dialect, { to, where, ...names }: FirstTime,
                GROUP BY 1)`;
 }
 
-/** The values of breakdowns as columns `b0`, `b1` …, each with a comma in front; and their names alone. */
+/** Builds the columns `b0`, `b1`, … of breakdown values, each preceded by a comma, and their names. */
 export function labels(dialect: Dialect, breakdowns: readonly Breakdown[]) {
   const names = breakdowns.map((_, at) => sql.numbered('b', at));
   const listed = (pieces: Fragment[]) =>

@@ -2,97 +2,105 @@ import type { SemanticVersion } from '@millrace/flags';
 import type { Breakdown, EngineName, Property, Unit } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** The words in which engines differ; all other SQL is the same text. The event is `e` in every question. */
+/**
+ * Everything in which the SQL of the engines differs; the rest of a query is the same text. The events table is always
+ * `e`.
+ */
 export interface Dialect {
   name: EngineName;
-  /** Stored events, each once, as `e`. */
+  /** FROM clause of stored events as `e`, without duplicates. */
   events: Fragment;
-  /** What finds the person of today of an event, behind `events`. */
+  /** Join that finds the current person of an event; comes after `events`. */
   personJoin(projectId: number): Fragment;
-  /** The person of today; needs `personJoin`. */
+  /** ID of the event's current person; requires `personJoin`. */
   person: Fragment;
-  /** The record of that person as `p`, with `properties` and `created_at`; needs `personJoin`, or the id of a person. */
+  /**
+   * Joins the record of that person as `p`, with `properties` and `created_at`; requires `personJoin` or a person ID.
+   */
   personRecord(projectId: number, id?: Fragment): Fragment;
-  /** The record of the group of this type as `g<index>`, with `group_properties` and `created_at`; that of the event, or of a key. */
+  /**
+   * Joins the record of the event's group of this type as `g<index>`, with `group_properties` and `created_at`; or that
+   * of a given key.
+   */
   groupRecord(projectId: number, index: number, key?: Fragment): Fragment;
-  /** `FROM` of all persons, each once, where conditions look for an event's person. */
+  /** FROM clause of all persons, usable where conditions expect an event's person. */
   everyone(projectId: number): Fragment;
-  /** Whether the person of today is in a static cohort; needs `personJoin`. */
+  /** Condition that the event's current person is in a static cohort; requires `personJoin`. */
   inStaticCohort(projectId: number, cohortId: number): Fragment;
-  /** A property in its one form as a text: `5` for 5.0, lists as JSON; null when it is not set. */
+  /** A property as text in a normalized form: `5` for 5.0, and JSON for lists; null when it is not set. */
   text(property: Property): Fragment;
-  /** A number, or a text that is one; else null. */
+  /** A property as a number, also if it is numeric text; otherwise null. */
   number(property: Property): Fragment;
-  /** A text in ISO 8601, or a number of seconds or milliseconds since 1970; else null. */
+  /** A property as a time: ISO 8601 text, or seconds or milliseconds since 1970; otherwise null. */
   time(property: Property, zone: string): Fragment;
-  /** What versions are ordered by, made as `versionKey` makes it; null for what is none. */
+  /** Sort key of a version, equal to that of `versionKey`; null if the property is not a version. */
   version(property: Property): Fragment;
-  /** As JSON text. */
+  /** A property as JSON text. */
   json(property: Property): Fragment;
-  /** Never null. */
+  /** Condition that a property is set; never null. */
   isSet(property: Property): Fragment;
-  /** Whether it is a text, a number, true or false. Never null. */
+  /** Condition that a property is a string, number or boolean; never null. */
   isScalar(property: Property): Fragment;
-  /** Never null. */
+  /** Condition that a property equals one of the values; never null. */
   equalsAny(property: Property, values: readonly string[]): Fragment;
-  /** Never null; upper and lower case are the same. */
+  /** Condition that a text contains another, ignoring case; never null. */
   contains(text: Fragment, part: string): Fragment;
-  /** Never null. */
+  /** Condition that a text matches a pattern; never null. */
   matches(text: Fragment, pattern: string): Fragment;
-  /** The value of a breakdown, null for none. */
+  /** A breakdown value, or null if it is missing. */
   label(breakdown: Breakdown): Fragment;
-  /** Milliseconds since 1970. */
+  /** A time in milliseconds since 1970. */
   millis(time: Fragment): Fragment;
-  /** What events are ordered by as texts: their time, and of one moment their ids. It has `placeLength` characters. */
+  /** Sort key of an event as text: its time, then its ID. It has `placeLength` characters. */
   place: Fragment;
-  /** Index of the interval a time lies in, -1 before the first. */
+  /** Index of the interval that contains a time; -1 before the first. */
   bucket(time: Fragment, edges: readonly number[]): Fragment;
-  /** Whether the units of a bucket are grouped before they are counted; else `count(DISTINCT)` is faster. */
+  /** True if grouping actors before counting is faster than `count(DISTINCT)`. */
   groupsBeforeCounting: boolean;
   percentile(share: number, number: Fragment): Fragment;
-  /** What a group has in two columns of numbers: two lists in the same order, as a text of JSON. */
+  /** Aggregates two number columns into two lists in the same order, as JSON text. */
   lists(one: Fragment, other: Fragment): Fragment;
-  /** Of a group, a number with the bits that some of its rows name, from 0 to 51. */
+  /** Aggregates rows into a number whose bits (0 to 51) the rows set. */
   bits(place: Fragment, happened: Fragment): Fragment;
-  /** A table `w` of the indexes `point` from 0 on, `first` and `beyond`. */
+  /** Builds a table `w` with the index `point` from 0, and the columns `first` and `beyond`. */
   windows(spans: readonly { first: number; end: number }[]): Fragment;
-  /** A uuid as it is ordered: by its text. */
+  /** A uuid as text, for sorting. */
   uuidText(uuid: Fragment): Fragment;
-  /** A value that `lag` and `lead` answer with null where there is none. */
+  /** Makes a value nullable, so that `lag` and `lead` return null at the ends. */
   nullable(value: Fragment): Fragment;
   isOneOfUuids(uuid: Fragment, uuids: readonly string[]): Fragment;
-  /** A JSON document as its text. */
+  /** A JSON document as text. */
   document(json: Fragment): Fragment;
-  /** How much a text or a JSON document takes. */
+  /** Size of a text or JSON document in bytes. */
   bytes(document: Fragment): Fragment;
-  /** How long a text is. */
+  /** Number of characters of a text. */
   characters(text: Fragment): Fragment;
-  /** Orders texts by their code points. */
+  /** Makes texts sort by code point. */
   inByteOrder(text: Fragment): Fragment;
-  /** What tells units apart, null for none; that of a person needs `personJoin`. */
+  /** ID of the actor, or null if there is none; for persons, requires `personJoin`. */
   unit(unit: Unit): Fragment;
 }
 
 /** 14 digits and a uuid. */
 export const placeLength = 50;
-/** Added to milliseconds since 1970, so that they have as many digits at any time. */
+/** Added to milliseconds since 1970 to get the same number of digits for any time. */
 export const placeOffset = 10_000_000_000_000;
 
-/** Longer values of breakdowns are cut. */
+/** Longer breakdown values are truncated. */
 export const longestLabel = 400;
 
 const part = '\\d*[A-Za-z-][0-9A-Za-z-]*';
 const parts = (one: string) => `${one}(?:\\.${one})*`;
-/** A version, and its five parts: three numbers, pre-release, build. */
+/** Matches a version, with groups for major, minor, patch, pre-release and build. */
 export const versionPattern = `^\\s*v?\\s*0*(\\d{1,20})(?:\\.0*(\\d{1,20}))?(?:\\.0*(\\d{1,20}))?(?:-(${parts(`(?:0|[1-9]\\d*|${part})`)}))?(?:\\+(${parts('[0-9A-Za-z-]+')}))?\\s*$`;
 
-/** The three numbers of a version, as its key begins. */
+/** Returns the start of a version's sort key: major, minor and patch. */
 export const releaseKey = ({ major, minor, patch }: SemanticVersion): string =>
   [major, minor, patch].map((number) => String(number).padStart(20, '0')).join('');
 
 /**
- * A text that is ordered by its bytes as versions are: the numbers; `-` and the pre-release, or `~` where there is none; the build.
- * Of the parts of these, numbers come first and are ordered by their length.
+ * Returns a sort key for a version, so that the order of bytes is the order of versions: the three numbers, then `-`
+ * and the pre-release or `~` without one, and then the build. Numeric parts sort first, by length.
  */
 export function versionKey(version: SemanticVersion): string {
   const keyOf = (list: string[]) =>
@@ -102,8 +110,8 @@ export function versionKey(version: SemanticVersion): string {
 }
 
 /**
- * What both engines call alike.
- * @param texts the id of the person of today and the time of the event as texts; what `hrefPattern` finds, or an empty text
+ * Returns columns that both engines name alike.
+ * @param texts the current person's ID and the event's time as text, and the match of `hrefPattern` or an empty text
  */
 export function columnText(
   { key }: Extract<Property, { of: 'column' }>,
@@ -127,15 +135,18 @@ export function columnText(
   }
 }
 
-/** A value of a breakdown as it is shown. */
+/** Formats a boolean breakdown value. */
 export function asBoolean(value: Fragment): Fragment {
   return sql`CASE ${value} WHEN '1' THEN 'true' WHEN '0' THEN 'false' ELSE ${value} END`;
 }
 
-/** A text that means a number: `5.0` is the number 5, but `01067` is a text, such as a postal code, and not the number 1067. */
+/**
+ * Matches text that is a number in normal form, such as `5.0`. A text such as the postal code `01067` is not equal to
+ * the number 1067.
+ */
 export const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?$/;
 
-/** Of the values a property is compared with, those that are numbers, and those that are lists or objects in JSON. */
+/** Returns which of the values are numbers, and which are JSON lists or objects. */
 export function kindsOf(values: readonly string[]): { numbers: string[]; lists: string[] } {
   return {
     numbers: values.filter((value) => canonicalNumber.test(value)),

@@ -2,14 +2,17 @@ import type { Dialect } from './dialect.ts';
 import type { Budget } from './port.ts';
 import type { Fragment } from './sql.ts';
 
-/** What runs questions: its words, and rows as they come. */
+/** An engine that runs queries: its SQL dialect, and a function that streams rows. */
 export interface Engine {
   dialect: Dialect;
-  /** @throws OverBudget, and the signal's reason when it is aborted; the question has ended in the engine then. */
+  /**
+   * Runs a query. When it rejects, the engine has stopped the query. @throws OverBudget, or the abort reason of the
+   * signal
+   */
   read(question: Fragment, run: Budget, each: (row: unknown[]) => void): Promise<void>;
 }
 
-/** All rows of a question. */
+/** Returns all rows of a query. */
 export async function readRows<T>(
   engine: Engine,
   { text, run, read }: { text: Fragment; run: Budget; read: (row: unknown[]) => T },
@@ -19,5 +22,5 @@ export async function readRows<T>(
   return rows;
 }
 
-/** A value of a row that is a text. */
+/** Converts a value of a row to text. */
 export const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));

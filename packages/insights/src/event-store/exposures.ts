@@ -1,4 +1,4 @@
-// Who got which variant of a flag, and what they did then: one text.
+// SQL for the results of an experiment: which variant persons saw, and whether they converted afterwards.
 
 import { fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -6,8 +6,8 @@ import type { ExposuresQuestion } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Rows of variant, day, exposures, persons, conversions, and how many exposures were read of all variants and days. A person is counted
- * once, under the variant it saw, or under `$multiple`; on the day of the first exposure.
+ * Returns rows of variant, day, exposures, persons, conversions, and the number of exposures read for all variants and
+ * days. A person counts once, on the day of the first exposure, under the variant it saw or under `$multiple`.
  */
 export function exposuresText(dialect: Dialect, question: ExposuresQuestion): Fragment {
   const { select, answer, edges, conversionEvent, most, mostVariants } = question;

@@ -1,15 +1,16 @@
-// The text of a funnel: the events that matter, unit by unit in the order of time. Who got how far is decided by `answer/funnel-walk.ts`.
+// SQL of a funnel: the relevant events by actor and time. `answer/funnel-walk.ts` determines the progress from them.
 
 import { firstTimes, fromEvents, isStep, labels, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import type { FunnelQuestion, FunnelStep } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Rows of unit, time, steps and exclusions as texts of `0` and `1`, and the values of breakdowns. */
+/** Returns rows of actor, time, steps and exclusions as strings of `0` and `1`, and breakdown values. */
 export function funnelText(dialect: Dialect, question: FunnelQuestion): Fragment {
   const { select, steps, exclusions, breakdowns } = question;
   const { columns, list } = labels(dialect, breakdowns);
-  // Events of one moment are told apart by their values only; without these no more is read than the index holds.
+  // The order of simultaneous events only matters for breakdown values. Without a breakdown, an index contains
+  // everything that is read.
   const uuid = breakdowns.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;
   const inOrder = breakdowns.length === 0 ? sql`unit, at, steps, exclusions` : sql`unit, at, uuid`;
   const marks = (some: readonly FunnelStep[]) =>
@@ -25,8 +26,8 @@ export function funnelText(dialect: Dialect, question: FunnelQuestion): Fragment
 }
 
 /**
- * Rows of the number of units and of what they did: a list of times and one of steps, as JSON, the first step being 1, the second 2, the third
- * 4. Most units get no further than one step: these are one row, without their times. No row for who took none.
+ * Returns rows of a number of actors and their path: JSON lists of times and of steps, where steps are bits (1, 2, 4,
+ * …). Most actors get no further than one step; they share one row without times. Actors without a step have no row.
  */
 export function livesText(dialect: Dialect, question: FunnelQuestion): Fragment {
   const { select, steps, second } = question;
@@ -53,7 +54,7 @@ export function livesText(dialect: Dialect, question: FunnelQuestion): Fragment 
    GROUP BY life`;
 }
 
-/** 1 for events that are one of these steps, as a column. */
+/** Builds a column that is 1 for events that are one of these steps. */
 function marked(taken: readonly Fragment[], name: Fragment): Fragment {
   return taken.length === 0
     ? sql`0 AS ${name}`
@@ -63,7 +64,7 @@ function marked(taken: readonly Fragment[], name: Fragment): Fragment {
       )} THEN 1 ELSE 0 END AS ${name}`;
 }
 
-/** The events that matter, with their unit, time and some columns. */
+/** Selects the relevant events with their actor, their time and the given columns. */
 function matching(
   dialect: Dialect,
   { select, unit, steps, exclusions, breakdowns }: FunnelQuestion,

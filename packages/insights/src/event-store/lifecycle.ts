@@ -1,16 +1,16 @@
-// Whether the units of an interval are new, were there before, or come back; and who is missing.
+// SQL that classifies the actors of each interval as new, returning, resurrecting or dormant.
 
 import { fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import type { LifecycleQuestion, LifecycleStatus } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Rows of interval, status and number of units. */
+/** Returns rows of interval, status and number of actors. */
 export function lifecycleText(dialect: Dialect, question: LifecycleQuestion): Fragment {
   return sql`WITH ${states(dialect, question)} SELECT bucket, status, count(*) AS units FROM states GROUP BY bucket, status`;
 }
 
-/** The units of a status in an interval. */
+/** Selects the actors with a status in an interval. */
 export function unitsOfLifecycleText(
   dialect: Dialect,
   question: LifecycleQuestion,
@@ -21,9 +21,9 @@ export function unitsOfLifecycleText(
 }
 
 /**
- * Persons and groups that have no record are left out: an event without a person profile belongs to nobody whose life it could be
- * part of. Each stay is there twice: as it is, and as it is missed in the interval after; naming `lives` twice would compute it twice on
- * ClickHouse.
+ * Classifies actors. Excludes actors without a record: an event without a person profile has no person whose lifecycle
+ * could be determined. Each active interval appears twice, as itself and as a possible dormant interval after it,
+ * because ClickHouse would compute `lives` twice if the query named it twice.
  */
 function states(dialect: Dialect, { select, unit, edges }: LifecycleQuestion): Fragment {
   const id = dialect.unit(unit);

@@ -1,5 +1,5 @@
-// Whole events in the order of time. Which ones is found out first, from columns that are small; then how large they are, and then those
-// that fit are read.
+// Reads complete events in chronological order, in three steps: find them by small columns, determine their sizes, and
+// read those that fit.
 
 import { condition, fromEvents, named } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -17,7 +17,7 @@ import {
 } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** The functions of a store that give events one by one. */
+/** Functions of the event store that return individual events. */
 export function eventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read'> {
   return {
     list: (question, run) => readList(engine, question, run),
@@ -27,7 +27,7 @@ export function eventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | '
   };
 }
 
-/** The list ends with the event that reaches `maxBytes`. */
+/** The list ends with the event that exceeds `maxBytes`. */
 async function readList(
   engine: Engine,
   { maxBytes, ...question }: ListQuestion & { maxBytes: number },
@@ -81,7 +81,7 @@ async function readEvents(engine: Engine, { projectId, keys }: EventsOfKeys, run
   return keys.flatMap(({ uuid }) => byId.get(uuid) ?? []);
 }
 
-/** Rows of uuid and timestamp. */
+/** Selects rows of uuid and timestamp. */
 function keysText(dialect: Dialect, question: ListQuestion): Fragment {
   const { projectId, where, from, to, behind, isOldestFirst, limit, uuid } = question;
   const time = timeOf(question);
@@ -108,15 +108,15 @@ function keysText(dialect: Dialect, question: ListQuestion): Fragment {
 
 const timeOf = ({ by }: ListQuestion) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
 
-/** Rows of uuid, distinct id and about how many bytes the event takes where it is shown. */
+/** Selects rows of uuid, distinct ID and the event's approximate size in a response. */
 function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const [properties, person] = [dialect.bytes(sql`e.properties`), dialect.bytes(sql`e.person_properties`)];
-  // The elements are shown as a text and taken apart.
+  // Elements are shown as text and in parsed form.
   const elements = sql`5 * ${dialect.bytes(sql`e.elements_chain`)}`;
   return sql`SELECT e.uuid, e.distinct_id, ${properties} + ${person} + ${elements} + 500 ${ofKeys(dialect, projectId, keys)}`;
 }
 
-/** Rows of all that is shown of an event, in no order. */
+/** Selects everything that is shown of an event, in any order. */
 function eventsText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const times = [sql`e.timestamp`, sql`e.captured_at`, sql`e.created_at`].map((time) => dialect.millis(time));
   return sql`SELECT e.uuid, e.event, e.distinct_id, ${sql.join(times, ', ')}, e.person_id, ${dialect.document(sql`e.person_properties`)},
@@ -137,8 +137,9 @@ function ofKeys(dialect: Dialect, projectId: number, keys: readonly EventKey[]):
 const dayMs = 86_400_000;
 
 /**
- * The times in which the newest events are looked for, one after the other until there are enough: an engine that sorts all it finds
- * reads what is new first. The oldest, and what is ordered by when it was stored, are looked for at once.
+ * Returns the time ranges to search for the newest events, one after the other until there are enough. ClickHouse sorts
+ * all it finds, so it should search recent events first. The oldest events, and events sorted by storage time, are
+ * searched in one range.
  */
 function spansOf(question: ListQuestion, now: number): { from: number; to: number }[] {
   const { by, from, to, behind, isOldestFirst } = question;

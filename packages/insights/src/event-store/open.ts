@@ -1,4 +1,4 @@
-// Which engine answers questions, by the settings of a service.
+// Opens the event store that a service's settings select.
 
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Reader } from '@millrace/db';
@@ -11,7 +11,7 @@ import { createEventStore } from './store.ts';
 
 export type { ClickHouseClient };
 
-/** Settings of every service that asks questions. */
+/** Settings of every service that runs queries. */
 export const eventStoreFields = {
   eventStore: Type.Union([Type.Literal('postgres'), Type.Literal('clickhouse')], {
     default: 'postgres',
@@ -32,33 +32,36 @@ export const eventStoreFields = {
 };
 export type EventStoreConfig = Static<ReturnType<typeof Type.Object<typeof eventStoreFields>>>;
 
-/** A question that takes longer keeps the others waiting; ClickHouse has fewer excuses. */
+/** Time limit on ClickHouse. Lower than on PostgreSQL, because it is faster and a slow query delays others. */
 const longestOnClickHouseMs = 15_000;
 
 export interface OpenEventStore {
   events: EventStore;
-  /** Null where PostgreSQL answers. */
+  /** Null with PostgreSQL. */
   clickhouse: ClickHouseClient | null;
-  /** Of one question, at most. */
+  /** Time limit of a query. */
   maxMs: number;
   stop(): Promise<void>;
 }
 
-/** Copying takes longer than a question. @param url http(s)://user:password@host:8123/database */
+/**
+ * The timeout is for copying, which takes longer than a query. @param url http(s)://user:password@host:8123/database
+ */
 export const connectClickHouse = (url: string): ClickHouseClient =>
   createClient({
     url,
     application: 'millrace',
     request_timeout: 300_000,
-    // Balancers close what is silent.
+    // Load balancers close idle connections.
     clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '10000' },
-    // What fails is told by whoever asked.
+    // The caller reports errors.
     log: { level: ClickHouseLogLevel.OFF },
   });
 
 /**
- * @param reader connections to PostgreSQL that cannot write
- * @throws ConfigError when ClickHouse is asked for and nobody has said where it is
+ * Opens the event store.
+ * @param reader read-only connections to PostgreSQL
+ * @throws ConfigError for ClickHouse without its URL
  */
 export function openEventStore(
   config: EventStoreConfig,

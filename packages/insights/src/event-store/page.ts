@@ -1,11 +1,14 @@
-// Rows of events, or counts of them by some columns.
+// SQL for a page of events, or of event counts by column.
 
 import { fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import type { PageColumn, PageQuestion, Property } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Rows of the columns, in their order. @param persons those whose events are read, as rows of `unit`; null: all */
+/**
+ * Selects rows of the columns in their order. @param persons restricts events to those of these persons, as rows of
+ * `unit`; null for all
+ */
 export function pageText(dialect: Dialect, question: PageQuestion, persons: Fragment | null): Fragment {
   const { columns, order, limit, offset } = question;
   const page = sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
@@ -15,12 +18,12 @@ export function pageText(dialect: Dialect, question: PageQuestion, persons: Frag
   const orders = order.map(({ column, isDescending }) =>
     directed(column, storedTime(column) ?? comparable(dialect, column, expression(dialect, column)), isDescending),
   );
-  // Many events of one moment keep their order from page to page.
+  // Sorting by uuid keeps simultaneous events in the same order across pages.
   return sql`SELECT ${list(columns.map((column) => expression(dialect, column)))} ${events}
               ORDER BY ${list([...orders, dialect.uuidText(sql`e.uuid`)])} ${page}`;
 }
 
-/** `FROM` and `WHERE` of the events that are read. */
+/** Builds the FROM and WHERE clauses. */
 function eventsOf(
   dialect: Dialect,
   { select }: PageQuestion,
@@ -37,7 +40,9 @@ function eventsOf(
   return sql`${from} WHERE ${selected(dialect, select)} ${ofThese}`;
 }
 
-/** The columns have names within: written out twice, what a property is read by would be another value for PostgreSQL. */
+/**
+ * A subquery names the columns, because PostgreSQL would treat two copies of a property expression as different values.
+ */
 function countsText(dialect: Dialect, { columns, order }: PageQuestion, events: Fragment): Fragment {
   const counted = columns.filter((column) => column !== 'count');
   const places = new Map(counted.map((column, at) => [JSON.stringify(column), at]));
@@ -47,7 +52,7 @@ function countsText(dialect: Dialect, { columns, order }: PageQuestion, events: 
   const shown = list(columns.map(named));
   if (counted.length === 0) return sql`SELECT ${shown} FROM (SELECT 1 AS one ${events}) AS counted`;
   const read = counted.map((column) => sql`${expression(dialect, column)} AS ${named(column)}`);
-  // Those of one size keep their order from page to page.
+  // Sorting by value keeps rows with the same count in the same order across pages.
   const orders = [
     ...order.map(({ column, isDescending }) => directed(column, ordered(column), isDescending)),
     ...counted.map(ordered),
@@ -56,7 +61,7 @@ function countsText(dialect: Dialect, { columns, order }: PageQuestion, events: 
               GROUP BY ${list(counted.map(named))} ORDER BY ${list(orders)}`;
 }
 
-/** As an index has it. */
+/** The column as it is indexed. */
 function storedTime(column: PageColumn): Fragment | null {
   if (column === 'timestamp') return sql`e.timestamp`;
   return column === 'created_at' ? sql`e.created_at` : null;
@@ -64,13 +69,16 @@ function storedTime(column: PageColumn): Fragment | null {
 
 const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
-/** What has no value comes last, however it is ordered. Only a property may have none; an index has the others without that word. */
+/**
+ * Sorts missing values last in either direction. Only properties may be missing; for other columns, `NULLS LAST` would
+ * prevent the use of an index.
+ */
 function directed(column: PageColumn, value: Fragment, isDescending: boolean): Fragment {
   const direction = isDescending ? sql`DESC` : sql`ASC`;
   return typeof column === 'object' ? sql`${value} ${direction} NULLS LAST` : sql`${value} ${direction}`;
 }
 
-/** What orders the column's values alike in all engines. */
+/** Returns an expression that sorts the column in the same way in all engines. */
 function comparable(dialect: Dialect, column: PageColumn, value: Fragment): Fragment {
   switch (column) {
     case 'uuid':

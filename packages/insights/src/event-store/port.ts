@@ -1,45 +1,50 @@
-// What the product asks of stored events, and what both engines answer alike. Times are milliseconds since 1970.
+// The interface of the event store: all queries on stored events, which both engines answer alike. Times are
+// milliseconds since 1970. An actor is a person, group or session; `unit` stands for it in names.
 
 import type { Fragment } from './sql.ts';
 
 export interface EventStore {
-  /** Numbers over time or in total, by the values of a breakdown. */
+  /** Counts or other measures, over time or in total, by breakdown value. */
   series(question: SeriesQuestion, run: Budget): Promise<SeriesRow[]>;
-  /** The events of each unit that are steps or exclusions, unit by unit in the order of time; `each` is called for each unit. */
+  /**
+   * Reads the events of each actor that are steps or exclusions. Calls `each` once per actor, with its events in
+   * chronological order.
+   */
   funnel(question: FunnelQuestion, run: Budget, each: (unit: FunnelUnit) => void): Promise<void>;
   /**
-   * The same for who asks how many and not who or when they began: units that did the same come as one, and of those that took the first
-   * step only it is one event without its time. Needs a question without exclusions and breakdowns.
+   * Like `funnel`, but without the identities of actors, when only their number matters: actors with the same path are
+   * combined. The path of actors that reached only the first step is a single event without its time. The query must
+   * not have exclusions or breakdowns.
    */
   lives(question: FunnelQuestion, run: Budget, each: (life: FunnelLife, units: number) => void): Promise<void>;
-  /** How many units began in an interval, and how many of them came back in later ones. */
+  /** Counts the actors that started in an interval, and how many of them returned in later ones. */
   retention(question: RetentionQuestion, run: Budget): Promise<RetentionRow[]>;
   lifecycle(question: LifecycleQuestion, run: Budget): Promise<LifecycleRow[]>;
-  /** Visitors, views and sessions of a website, over time or by the values of a breakdown. */
+  /** Counts visitors, views and sessions of a website, over time or by breakdown value. */
   web(question: WebQuestion, run: Budget): Promise<WebRow[]>;
-  /** The persons, groups or sessions behind a number of the questions above. */
+  /** Lists the actors behind a number in the result of another query. */
   units(question: UnitsQuestion, run: Budget): Promise<UnitRow[]>;
-  /** Rows of events. */
+  /** Reads rows of event columns. */
   page(question: PageQuestion, run: Budget): Promise<unknown[][]>;
-  /** Whole events in the order of time, from behind a position on, up to a number of bytes. */
+  /** Reads complete events in chronological order after a position, up to a number of bytes. */
   list(question: ListQuestion & { maxBytes: number }, run: Budget): Promise<EventList>;
-  /** Which events these are, without reading them. */
+  /** Finds events without reading them. */
   keys(question: ListQuestion, run: Budget): Promise<EventKey[]>;
-  /** About how many bytes these events take where they are shown, in no order. One that is not stored is left out. */
+  /** Returns the approximate sizes of events in a response, in any order. Omits missing events. */
   sizes(question: EventsOfKeys, run: Budget): Promise<EventSize[]>;
-  /** These events in the order of their keys. One that is not stored is left out. */
+  /** Reads these events in the order of their keys. Omits missing events. */
   read(question: EventsOfKeys, run: Budget): Promise<ListedEvent[]>;
-  /** Values that a property has in the latest events, the most frequent first. */
+  /** Returns the values of a property in the latest events, the most frequent first. */
   values(question: ValuesQuestion, run: Budget): Promise<string[]>;
-  /** Who got which variant of a flag, and what they did then, by day. */
+  /** Counts by day which persons saw which variant of a flag, and whether they converted afterwards. */
   exposures(question: ExposuresQuestion, run: Budget): Promise<ExposureRow[]>;
-  /** The rows of a statement, in its order. */
+  /** Returns the rows of a statement, in its order. */
   rows(statement: Statement, run: Budget): Promise<unknown[][]>;
-  /** When the first of these events happened; null when there is none. */
+  /** Returns when the first of these events happened; null if none did. */
   earliest(names: EventNames, run: Budget): Promise<number | null>;
 }
 
-/** A statement that is printed outside of the event store, for the engine that runs it. */
+/** A statement that code outside of the event store prints for the engine that runs it. */
 export interface Statement {
   projectId: number;
   print(engine: EngineName): Fragment;
@@ -47,16 +52,16 @@ export interface Statement {
 
 export type EngineName = 'postgres' | 'clickhouse';
 
-/** What a question may cost. @throws OverBudget from every function of the store. */
+/** Cost limits of a query. @throws OverBudget from every function of the store. */
 export interface Budget {
-  /** Aborted when nobody waits for the answer any more; the question ends in the engine. */
+  /** Aborts when the result is no longer needed. The engine then stops the query. */
   signal: AbortSignal;
   maxMs: number;
-  /** Of the rows that are read. */
+  /** Maximum size of the rows that are read. */
   maxBytes: number;
 }
 
-/** For several questions, one after the other: each has the time that the others have left. */
+/** Creates a budget for consecutive queries: each may take the time left by the previous ones. */
 export function untilDeadline({ maxMs, ...budget }: Budget): Budget {
   const deadline = performance.now() + maxMs;
   return {
@@ -67,7 +72,7 @@ export function untilDeadline({ maxMs, ...budget }: Budget): Budget {
   };
 }
 
-/** A question that costs more than its budget; the engine has stopped it. */
+/** A query exceeded its budget, and the engine has stopped it. */
 export class OverBudget extends Error {
   readonly limit: 'time' | 'memory' | 'bytes';
 
@@ -80,49 +85,52 @@ export class OverBudget extends Error {
 
 export interface EventNames {
   projectId: number;
-  /** Null: every event; empty: none. */
+  /** Null for all events; an empty list for none. */
   events: readonly string[] | null;
 }
 
-/** Which events are looked at. */
+/** Selects events. */
 export interface Selection extends EventNames {
   from: number;
-  /** The first moment after. */
+  /** End of the time range, exclusive. */
   to: number;
   where: Condition;
 }
 
-/** What is counted: each is the person of today, merges included. */
+/** Type of actor that a query counts. Persons are the current ones, after merges. */
 export type Unit = { of: 'person' } | { of: 'group'; index: number } | { of: 'session' };
 
 /**
- * Persons are those of today; `stored person` is what was stored with the event, and `shown person` is that of today, or where there is
- * none what was stored.
+ * `person` is the current person, `stored person` the properties stored with the event, and `shown person` the current
+ * person or, if it does not exist, the stored properties.
  */
 export type Property =
   | { of: 'event' | 'person' | 'stored person' | 'shown person'; key: string }
   | { of: 'group'; index: number; key: string }
   | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'elements_chain' }
-  /** The address of the innermost element that has one, or an empty text. */
+  /** Link of the innermost element that has one, or an empty text. */
   | { of: 'column'; key: 'first href' }
-  /** When the event happened; a number is in seconds since 1970. */
+  /** Time of the event; as a number, in seconds since 1970. */
   | { of: 'column'; key: 'timestamp' };
 
 export type Comparison = '>' | '>=' | '<' | '<=';
 
-/** What a property is asked. None of it is ever null: what is absent or JSON null is not set, and passes no test but `not`. */
+/**
+ * A test of a property; its result is never null. A property that is missing or JSON null is not set, and fails every
+ * test except within `not`.
+ */
 export type Test =
   | { is: 'set' }
-  /** Equal to one of these as a text, a number by its value, or a list by what it holds. */
+  /** Equals one of the values: as text, numbers by value, and lists by content. */
   | { is: 'equal'; values: readonly string[] }
   | { is: 'containing'; text: string }
-  /** A pattern of the subset that all engines read alike (`patterns.ts`). */
+  /** Matches a pattern in the subset that all engines interpret alike (`patterns.ts`). */
   | { is: 'matching'; pattern: string }
   | { is: 'number'; than: Comparison; value: number }
-  /** A version by semver.org, compared by its key (`dialect.ts`); a release is no pre-release. */
+  /** Compares versions of semver.org by their sort key (`dialect.ts`). `release` excludes pre-releases. */
   | { is: 'version'; than: Comparison | '=' | '<>'; key: string }
   | { is: 'release' }
-  /** A text without an offset is of the zone's clocks. */
+  /** Compares times. A text without an offset is in this time zone. */
   | { is: 'time'; than: Comparison; value: number; zone: string };
 
 export type Condition =
@@ -130,20 +138,20 @@ export type Condition =
   | { any: readonly Condition[] }
   | { not: Condition }
   | { property: Property; test: Test }
-  /** The value of a breakdown; null: none. */
+  /** Matches a breakdown value; null for a missing one. */
   | { breakdown: Breakdown; value: string | null }
   | { inStaticCohort: number }
-  /** Of any id of the person of today. */
+  /** Tests any distinct ID of the current person. */
   | { anyDistinctId: Test };
 
-/** A value events are told apart by. */
+/** A value by which results are broken down. */
 export interface Breakdown {
   property: Property;
-  /** Leaves out `/`, `?` and `#` at the end. */
+  /** Removes a trailing `/`, `?` or `#`. */
   isUrl: boolean;
-  /** Is shown as true and false, whichever way it was sent: 1 and 0 too. */
+  /** Shows 1 and 0 as true and false, like boolean values. */
   isBoolean: boolean;
-  /** Edges of buckets of numbers: the value is the index of the bucket. */
+  /** Edges of numeric bins. The value is then the index of the bin. */
   bins: readonly number[] | null;
 }
 
@@ -151,15 +159,15 @@ export type Aggregation = 'sum' | 'avg' | 'min' | 'max' | { percentile: number }
 
 export type Measure =
   | { of: 'events' }
-  /** Distinct units. `once`: in the first bucket only. */
+  /** Distinct actors; with `once`, each only in its first interval. */
   | { of: 'units'; unit: Unit; once: boolean; first: FirstTime | null }
   | { of: 'property'; property: Property; times: number; aggregate: Aggregation }
-  /** How many seconds each session lasted that had an event, aggregated over the sessions. */
+  /** Durations in seconds of the sessions with a selected event, aggregated over sessions. */
   | { of: 'sessions'; times: number; aggregate: Aggregation }
-  /** Events of each unit, aggregated over the units. */
+  /** Number of events per actor, aggregated over actors. */
   | { of: 'counts'; unit: Unit; aggregate: Aggregation };
 
-/** Only the first of these events of a unit counts, and only if it is selected. */
+/** Restricts events to the first of these events of each actor, which counts only if it is selected. */
 export interface FirstTime extends EventNames {
   to: number;
   where: Condition;
@@ -167,24 +175,24 @@ export interface FirstTime extends EventNames {
 
 export interface SeriesQuestion {
   select: Selection;
-  /** Beginnings of the buckets; empty: one number over all. */
+  /** Starts of the intervals; empty for a single number over all. */
   edges: readonly number[];
-  /** Each point covers some buckets, `first` up to and without `end`; null: each its own. */
+  /** Each point covers the intervals from `first` up to but not including `end`; null for one interval per point. */
   windows: readonly { first: number; end: number }[] | null;
   measure: Measure;
   breakdowns: readonly Breakdown[];
-  /** Values beyond are summed up; the largest come first. */
+  /** Maximum number of breakdown values, the largest first. All others are combined. */
   limit: number;
-  /** Whether events without a value come behind all others. */
+  /** True to sort events without a value last. */
   nullsLast: boolean;
 }
 
 export interface SeriesRow {
-  /** Index of the bucket. */
+  /** Index of the interval. */
   bucket: number;
-  /** A value for each breakdown; null: none. */
+  /** One value per breakdown; null for a missing value. */
   values: (string | null)[];
-  /** The sum of all values beyond the limit. */
+  /** True for the combination of all values beyond the limit. */
   isOther: boolean;
   number: number;
 }
@@ -192,16 +200,19 @@ export interface SeriesRow {
 export interface FunnelStep {
   event: string | null;
   where: Condition;
-  /** Only the first of these events of a unit is the step. */
+  /** Only the first of these events of an actor counts as the step. */
   first: FirstTime | null;
 }
 
 export interface FunnelQuestion {
-  /** Of all events that matter, or of all there are where any other breaks the order. */
+  /** Selects all relevant events; in a strict funnel, where any other event breaks the order, all events. */
   select: Selection;
   unit: Unit;
   steps: readonly FunnelStep[];
-  /** Those that may be the second. A unit gets nowhere without the first step, and no further without one of these; null: in any order. */
+  /**
+   * Indexes of the possible second steps: an actor without the first step has no progress, and without one of these no
+   * further progress. Null for steps in any order.
+   */
   second: readonly number[] | null;
   exclusions: readonly FunnelStep[];
   breakdowns: readonly Breakdown[];
@@ -209,15 +220,15 @@ export interface FunnelQuestion {
 
 export interface FunnelEvent {
   time: number;
-  /** Bit k: it is step k. */
+  /** Bit k is set if the event is step k. */
   steps: number;
-  /** Bit k: it is exclusion k. */
+  /** Bit k is set if the event is exclusion k. */
   exclusions: number;
   values: (string | null)[];
 }
 
 export interface FunnelLife {
-  /** In the order of time. */
+  /** In chronological order. */
   events: FunnelEvent[];
 }
 
@@ -228,46 +239,46 @@ export interface FunnelUnit extends FunnelLife {
 export interface RetentionQuestion {
   select: Selection;
   unit: Unit;
-  /** Beginnings of the intervals. */
+  /** Starts of the intervals. */
   edges: readonly number[];
-  /** Intervals in which a unit may begin. */
+  /** Number of intervals in which actors may start. */
   rows: number;
   target: FunnelStep;
   returning: FunnelStep;
-  /** The least events of an interval in which a unit returns. */
+  /** Minimum number of returning events in an interval for an actor to count. */
   least: number;
-  /** Each unit begins with its first target event ever. */
+  /** Each actor starts with its first target event ever. */
   first: FirstTime | null;
   breakdowns: readonly Breakdown[];
-  /** Who returns in an interval counts in all before it too. */
+  /** An actor that returns in an interval also counts for all earlier intervals. */
   cumulative: boolean;
-  /** Columns that are shown, with the one of those who began. */
+  /** Number of columns, including the one of actors that start. */
   columns: number;
-  /** Later columns are windows of this length from the first target event on; null: intervals of the calendar. */
+  /** Later columns are windows of this length after the first target event; null for calendar intervals. */
   windowMs: number | null;
-  /** Lengths of the later columns in intervals or windows; null: one each. */
+  /** Lengths of the later columns in intervals or windows; null for one each. */
   brackets: readonly number[] | null;
-  /** A number that is summed up beside the units: of target events, and later of returning ones. */
+  /** A numeric property to add up, of target events and later of returning ones. */
   aggregated: Property | null;
 }
 
 export interface RetentionRow {
   values: (string | null)[];
-  /** Index of the interval in which they began. */
+  /** Index of the interval in which the actors started. */
   row: number;
-  /** The column; 0: those who began. */
+  /** Index of the column; 0 is the one of actors that start. */
   later: number;
   count: number;
-  /** Of the aggregated property. */
+  /** Sum of the aggregated property. */
   total: number;
-  /** How many numbers were summed up. */
+  /** Number of values in the sum. */
   numbers: number;
 }
 
 export interface LifecycleQuestion {
   select: Selection;
   unit: Unit;
-  /** Beginnings of the intervals, with one before the first and one behind the last that is shown. */
+  /** Starts of the intervals, including one before the first and one after the last that is shown. */
   edges: readonly number[];
 }
 
@@ -282,14 +293,14 @@ export interface LifecycleRow {
 
 export const pageViews = ['$pageview', '$screen'] as const;
 
-/** Sessions that began in the selected time, with those of their page views that are selected. */
+/** Selects sessions that started in the time range, and their selected page views. */
 export interface WebQuestion {
-  /** Of page views. */
+  /** Selects page views. */
   select: Selection;
-  /** What the first and the last page view of a session must be, selected or not. */
+  /** Conditions on the first and last page view of a session, even if those are not selected. */
   entry: Condition;
   exit: Condition;
-  /** Beginnings of the buckets that sessions begin in; empty: one number over all. */
+  /** Starts of the intervals in which sessions start; empty for a single number over all. */
   edges: readonly number[];
   breakdown: WebBreakdown | null;
   order: { by: 'visitors' | 'views' | 'bounces'; isDescending: boolean };
@@ -298,14 +309,17 @@ export interface WebQuestion {
 }
 
 export interface WebBreakdown {
-  /** The page view that has the value: each, or the first or the last of the session. */
+  /** The page view whose value counts: every one, or the first or last of the session. */
   of: 'view' | 'entry' | 'exit';
   value: Breakdown;
-  /** Whether sessions without a value are left out. */
+  /** True to omit sessions without a value. */
   hidesNull: boolean;
-  /** The bounce rate of a value is that of the sessions that began with it, and not of all in which it occurs. */
+  /**
+   * True to compute the bounce rate of a value from sessions that started with it, and not from all sessions that
+   * contain it.
+   */
   ratesEntries: boolean;
-  /** Only these values; null: all. */
+  /** Restricts the result to these values; null for all. */
   only: readonly (string | null)[] | null;
 }
 
@@ -315,19 +329,19 @@ export interface WebRow {
   visitors: number;
   views: number;
   sessions: number;
-  /** How long all sessions lasted together. */
+  /** Total duration of the sessions in seconds. */
   seconds: number;
-  /** How many of the `rated` sessions bounced. */
+  /** Number of bounces among the `rated` sessions. */
   bounced: number;
   rated: number;
-  /** Visitors or views of all rows, by what is ordered by. */
+  /** Visitors or views in all rows, depending on the order. */
   total: number;
 }
 
-/** Properties of a person that name it: the first that is not empty. */
+/** Person properties to use as a display name: the first that is not empty. */
 export const displayNames = ['email', 'name', 'username'];
 
-/** A point of a question, or all persons there are. */
+/** The actors behind a point of a result, or all persons. */
 export type UnitsBehind =
   | { behind: 'series'; question: SeriesQuestion; unit: Unit }
   | { behind: 'retention'; question: RetentionQuestion; row: number }
@@ -343,7 +357,7 @@ export interface UnitsQuestion {
   offset: number;
 }
 
-/** `created_at` and `name` are those of the record: of a group, its key is its name. */
+/** `created_at` and `name` come from the record; the name of a group is its key. */
 export interface UnitsOrder {
   by: 'events' | 'id' | 'created_at' | 'name';
   isDescending: boolean;
@@ -351,11 +365,11 @@ export interface UnitsOrder {
 
 export interface UnitRow {
   id: string;
-  /** Events of it behind the number. */
+  /** Number of the actor's events behind the number. */
   events: number;
 }
 
-/** A column of a page of events. */
+/** A column in a page of events. */
 export type PageColumn =
   | 'uuid'
   | 'event'
@@ -370,38 +384,38 @@ export type PageColumn =
 
 export interface PageQuestion {
   select: Selection;
-  /** Only events of these persons; null: of all. */
+  /** Restricts events to those of these persons; null for all. */
   of: UnitsBehind | null;
   columns: readonly PageColumn[];
-  /** Indexes of columns that are ordered by. */
+  /** Columns to sort by. */
   order: readonly { column: PageColumn; isDescending: boolean }[];
   limit: number;
   offset: number;
 }
 
-/** Orders events, and tells where a list goes on. */
+/** Sort key of an event, used as the cursor of a list. */
 export interface EventPosition {
   time: number;
   uuid: string;
 }
 
 export interface ListQuestion extends EventNames {
-  /** The time that events are selected and ordered by: when they happened, or when they were stored. */
+  /** Time used for selecting and sorting: when events happened, or when they were stored. */
   by: 'timestamp' | 'created_at';
   from: number;
-  /** The first moment after. */
+  /** End of the time range, exclusive. */
   to: number;
   where: Condition;
-  /** Only this one. */
+  /** Restricts the list to this event. */
   uuid: string | null;
   behind: EventPosition | null;
   isOldestFirst: boolean;
   limit: number;
-  /** How many events to leave out first. */
+  /** Number of events to skip. */
   offset?: number;
 }
 
-/** What finds an event. */
+/** Locates an event. */
 export interface EventKey {
   uuid: string;
   timestamp: number;
@@ -420,11 +434,11 @@ export interface EventSize {
 
 export interface EventList {
   events: ListedEvent[];
-  /** Whether there are more events behind the last one. */
+  /** True if there are further events. */
   hasMore: boolean;
 }
 
-/** An event as it was stored; JSON as text. */
+/** An event as stored, with JSON as text. */
 export interface ListedEvent {
   uuid: string;
   event: string;
@@ -432,7 +446,7 @@ export interface ListedEvent {
   timestamp: Date;
   captured_at: Date;
   created_at: Date;
-  /** The person as of ingestion. */
+  /** The person at ingestion. */
   person_id: string;
   person_properties: string;
   properties: string;
@@ -442,39 +456,39 @@ export interface ListedEvent {
 export interface ValuesQuestion {
   select: Selection;
   property: Property;
-  /** Only values that contain this, in any case. */
+  /** Restricts values to those that contain this text, ignoring case. */
   containing: string | null;
-  /** Events that are looked at. */
+  /** Number of latest events to search. */
   latest: number;
-  /** Characters; longer values are left out. */
+  /** Maximum length in characters; longer values are left out. */
   longest: number;
   limit: number;
 }
 
 export interface ExposuresQuestion {
-  /** Calls of the flag. */
+  /** Selects the calls of the flag. */
   select: Selection;
-  /** What a call answered. */
+  /** The variant that a call returned. */
   answer: Breakdown;
-  /** Beginnings of the days. */
+  /** Starts of the days. */
   edges: readonly number[];
   conversionEvent: string | null;
-  /** It stops reading calls behind this many. */
+  /** Maximum number of calls to read. */
   most: number;
-  /** Rarer answers are put together as `$other`. */
+  /** Less frequent variants are combined as `$other`. */
   mostVariants: number;
 }
 
-/** What happened with the persons of one variant who came on one day. */
+/** Results for the persons who first saw a variant on a day. */
 export interface ExposureRow {
   variant: string;
   /** Index of the day. */
   bucket: number;
   exposures: number;
-  /** Who was exposed for the first time. */
+  /** Persons exposed for the first time. */
   persons: number;
-  /** Who of these did the conversion event from then on. */
+  /** How many of these persons converted afterwards. */
   conversions: number;
-  /** Calls of all variants and days; more than `most` when not all were read. */
+  /** Number of calls of all variants and days; greater than `most` if not all were read. */
   read: number;
 }

@@ -1,4 +1,4 @@
-// Who begins in an interval, and who comes back in later ones.
+// SQL that counts the actors that start in an interval and those that return in later ones.
 
 import { firstTimes, fromEvents, isStep, labels, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -7,17 +7,19 @@ import type { RetentionQuestion, RetentionRow } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Whether nothing matters but in which intervals of the calendar a unit began and returned. Units that did so in the same ones
- * are then counted together, instead of joining what each of them did with itself.
+ * Returns whether only the calendar intervals in which an actor started and returned matter. Actors with the same
+ * intervals can then be counted together, without an expensive self-join.
  */
 export function isOfIntervals({ windowMs, brackets, aggregated }: RetentionQuestion): boolean {
   return windowMs === null && brackets === null && aggregated === null;
 }
 
-/** Intervals that one number has a bit for: so many a double holds. */
+/** Number of intervals that fit into one number as bits: a double holds 52. */
 const bitsOfNumber = 52;
 
-/** Rows of the number of units, the intervals in which they began and those in which they returned as bits, and the values of breakdowns. */
+/**
+ * Selects rows of the number of actors, the intervals in which they started and returned as bits, and breakdown values.
+ */
 export function intervalsText(dialect: Dialect, question: RetentionQuestion): Fragment {
   const { edges, least, breakdowns } = question;
   const { list } = labels(dialect, breakdowns);
@@ -28,7 +30,7 @@ export function intervalsText(dialect: Dialect, question: RetentionQuestion): Fr
       const isIn = sql`bucket >= ${sql.int(first)} AND bucket < ${sql.int(first + bitsOfNumber)}`;
       return sql`${dialect.bits(sql`bucket - ${sql.int(first)}`, sql`${happened} AND ${isIn}`)} AS ${sql.numbered(name, at)}`;
     });
-  // Who returned once needs no count of an interval.
+  // A single returning event is enough, so events need not be counted per interval.
   const [marked, columns] =
     least > 1
       ? [sql`active`, [...bits('t', sql`begins > 0`), ...bits('r', sql`times >= ${sql.int(least)}`)]]
@@ -45,13 +47,13 @@ export function intervalsText(dialect: Dialect, question: RetentionQuestion): Fr
 
 const numbersOf = (intervals: number) => Array.from({ length: Math.ceil(intervals / bitsOfNumber) }, (_, at) => at);
 
-/** Gathers rows of `intervalsText` to those of the question. */
+/** Aggregates the rows of `intervalsText` into the result. */
 export function gatherIntervals({ edges, columns, cumulative }: RetentionQuestion): {
   add(row: unknown[]): void;
   rows(): RetentionRow[];
 } {
   const { length } = numbersOf(edges.length);
-  /** Of each value, units by the interval in which they began and the column. */
+  /** For each breakdown value, the number of actors by start interval and column. */
   const tables = new Map<string, { values: RetentionRow['values']; counts: number[][] }>();
   return {
     add([count, ...row]) {
@@ -68,7 +70,7 @@ export function gatherIntervals({ edges, columns, cumulative }: RetentionQuestio
         };
         add(0);
         const last = back.at(-1) ?? 0;
-        // Whoever returned last in an interval returned in it or later for all before.
+        // An actor that last returned in an interval also counts for all intervals before it.
         if (cumulative && last > began) add(last - began);
         if (cumulative) continue;
         for (const interval of back) if (interval > began && interval < began + columns) add(interval - began);
@@ -85,14 +87,14 @@ export function gatherIntervals({ edges, columns, cumulative }: RetentionQuestio
   };
 }
 
-/** The intervals whose bits are set. */
+/** Returns the indexes of the bits that are set. */
 function intervalsIn(numbers: unknown[]): number[] {
   return numbers.flatMap((number, at) =>
     [...Number(number).toString(2)].reverse().flatMap((bit, place) => (bit === '1' ? [at * bitsOfNumber + place] : [])),
   );
 }
 
-/** Rows of the row, the column, number of units, sum and number of the aggregated values, and the values of breakdowns. */
+/** Selects rows of row, column, number of actors, sum and number of aggregated values, and breakdown values. */
 export function retentionText(dialect: Dialect, question: RetentionQuestion): Fragment {
   const { list } = labels(dialect, question.breakdowns);
   const sums =
@@ -110,13 +112,16 @@ export function retentionText(dialect: Dialect, question: RetentionQuestion): Fr
      WHERE bucket < ${sql.int(question.rows)}`;
 }
 
-/** Units that began in an interval, with the number of their target events in it. */
+/** Selects the actors that started in an interval, with the number of their target events in it. */
 export function unitsOfRetentionText(dialect: Dialect, question: RetentionQuestion, row: number): Fragment {
   return sql`WITH ${active(dialect, question)}
     SELECT unit, sum(began) AS events FROM beginners WHERE bucket = ${sql.int(row)} GROUP BY unit`;
 }
 
-/** `events` that matter; `active`: what each unit did in each interval; `beginners`: in which it began, and when in it. */
+/**
+ * Builds the common tables: relevant `events`; `active` with the activity of each actor per interval; `beginners` with
+ * the interval and time of each actor's start.
+ */
 function active(dialect: Dialect, question: RetentionQuestion): Fragment {
   const { select, unit, edges, target, returning, breakdowns, first, aggregated } = question;
   const { columns, list, names } = labels(dialect, breakdowns);
@@ -141,7 +146,7 @@ function active(dialect: Dialect, question: RetentionQuestion): Fragment {
       : sql`, sum(CASE WHEN ${mark} = 1 THEN x END) AS ${total}, sum(CASE WHEN ${mark} = 1 AND x IS NOT NULL THEN 1 ELSE 0 END) AS ${numbers}`;
   const ofReturns = sums(sql`returned`, sql`return_total`, sql`return_numbers`);
   const ofTargets = sums(sql`began`, sql`total`, sql`numbers`);
-  // The sums of marks have names of their own: some engines take a name inside a sum for the sum itself.
+  // The sums need separate names, because some engines would resolve a name inside a sum to the sum itself.
   return sql`events AS (
       SELECT ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, ${id} AS unit, ${dialect.millis(sql`e.timestamp`)} AS at,
              CASE WHEN ${begins} THEN 1 ELSE 0 END AS began, CASE WHEN ${isReturn} THEN 1 ELSE 0 END AS returned${number}${columns}
@@ -153,7 +158,9 @@ function active(dialect: Dialect, question: RetentionQuestion): Fragment {
                     FROM active WHERE begins > 0)`;
 }
 
-/** Rows of `bucket`, `unit` and `later`: units that began in an interval and returned in the column `later`. */
+/**
+ * Selects rows of `bucket`, `unit` and `later`: actors that started in an interval and returned in the column `later`.
+ */
 function returns(dialect: Dialect, question: RetentionQuestion): Fragment {
   const { least, windowMs, brackets, breakdowns, aggregated, columns } = question;
   const { list, names } = labels(dialect, breakdowns);
@@ -185,7 +192,7 @@ function returns(dialect: Dialect, question: RetentionQuestion): Fragment {
               GROUP BY bucket, unit, later${list} HAVING sum(returned) >= ${sql.int(least)}`;
 }
 
-/** The column of what happened so many intervals later: that number or, with brackets, the one it lies in. */
+/** Returns the column for an activity this many intervals later: the same number, or the bracket that contains it. */
 function column(later: Fragment, brackets: readonly number[] | null): Fragment {
   if (brackets === null) return later;
   let end = 0;

@@ -1,4 +1,4 @@
-// Numbers over time: the text of a trend.
+// SQL of a trend: numbers over time.
 
 import { firstTimes, fromEvents, labels, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -6,10 +6,10 @@ import type { Aggregation, Measure, Property, SeriesQuestion, Unit } from './por
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Rows of bucket, number, whether it is the sum of the values beyond the limit, and the values.
+ * Selects rows of interval, number, whether it combines the values beyond the limit, and breakdown values.
  *
- * Events become numbers of each bucket and value in three steps: the events that matter, what of them is counted, and the
- * number. Then the largest values are kept and the others summed up.
+ * Three steps compute the number of each interval and value: select the relevant events, select what to count, and
+ * compute the number. Finally, the largest values are kept and the others combined.
  */
 export function seriesText(dialect: Dialect, question: SeriesQuestion): Fragment {
   const { names, list } = labels(dialect, question.breakdowns);
@@ -40,12 +40,12 @@ export function seriesText(dialect: Dialect, question: SeriesQuestion): Fragment
      ORDER BY is_other, ${rest}, bucket`;
 }
 
-/** Whether what is counted has each unit of a bucket and value once. */
+/** Returns whether the counted rows contain each actor once per interval and value. */
 function isGrouped(dialect: Dialect, { measure, windows }: SeriesQuestion): boolean {
   return dialect.groupsBeforeCounting || windows !== null || (measure.of === 'units' && measure.once);
 }
 
-/** What is counted: an event each, or a unit each of a bucket and value. */
+/** Selects what to count: one row per event, or one per actor, interval and value. */
 function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
   const { measure, windows } = question;
   const { list } = labels(dialect, question.breakdowns);
@@ -74,7 +74,7 @@ function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
   }
 }
 
-/** The events that matter, with their bucket, values, unit and number. */
+/** Selects the relevant events with their interval, values, actor and number. */
 function matching(dialect: Dialect, question: SeriesQuestion): Fragment {
   const { edges, measure, breakdowns } = question;
   const unit = unitOf(measure);
@@ -89,10 +89,10 @@ function matching(dialect: Dialect, question: SeriesQuestion): Fragment {
              ${whereMatching(dialect, question, unit, property === null ? [] : [property])}`;
 }
 
-/** A session ends after a day at the latest. */
+/** A session lasts at most one day. */
 export const longestSessionMs = 86_400_000;
 
-/** All sessions around some events: how long they lasted, whatever happened in them. */
+/** Computes the durations of all sessions around the selected events, including their other events. */
 function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuestion['select']): Fragment {
   const id = dialect.unit({ of: 'session' });
   const time = dialect.millis(sql`e.timestamp`);
@@ -167,7 +167,7 @@ function aggregate(dialect: Dialect, how: Aggregation, x: Fragment): Fragment {
   }
 }
 
-/** Rows of unit and number of events, of the units behind all numbers of a series. */
+/** Selects all actors in a series, as rows of actor and number of events. */
 export function unitsOfSeriesText(dialect: Dialect, question: SeriesQuestion, unit: Unit): Fragment {
   return sql`SELECT ${dialect.unit(unit)} AS unit, count(*) AS events ${whereMatching(dialect, question, unit, [])}
               GROUP BY 1`;

@@ -1,6 +1,6 @@
-// SQL as a tagged template: text with values between, which no engine has seen yet.
+// SQL as a tagged template, with typed values and independent of the engine.
 
-/** How an engine is told the type of a value. Times are milliseconds since 1970. */
+/** Type of a value for the engine. Times are milliseconds since 1970. */
 export type ValueType =
   | 'text'
   | 'texts'
@@ -20,7 +20,7 @@ export interface Value {
   value: unknown;
 }
 
-/** A piece of SQL. Only `sql` makes one, so that nothing from outside becomes its text. */
+/** A piece of SQL. Only `sql` can create one, so that no input becomes SQL text. */
 export class Fragment {
   readonly parts: readonly (string | Value)[];
 
@@ -42,14 +42,14 @@ export class Fragment {
 
 type Separator = ', ' | ' AND ' | ' OR ' | ' ' | ' UNION ALL ' | ' || ' | ' + ';
 
-/** Slots take pieces and typed values; a bare text does not compile. */
+/** Creates a fragment. Slots accept only fragments and typed values; a plain string does not compile. */
 export function sql(strings: TemplateStringsArray, ...slots: (Fragment | Value)[]): Fragment {
   return Fragment.of(strings, slots);
 }
 
 sql.join = (pieces: readonly Fragment[], separator: Separator): Fragment =>
   Fragment.of(['', ...pieces.slice(1).map(() => separator), ''].slice(0, pieces.length + 1), pieces);
-/** `b1`, `b2` …: names of columns whose number a question decides. */
+/** Creates numbered column names such as `b1` and `b2`. */
 sql.numbered = (name: 'b' | 'c' | 'f' | 'g' | 'r' | 's' | 't', position: number): Fragment =>
   Fragment.of([`${name}${Math.trunc(position)}`], []);
 /** A number as it is, where an engine takes no bound value: parameters of aggregates and bounds of windows. */
@@ -70,9 +70,9 @@ sql.uuid = (value: string): Value => ({ type: 'uuid', value });
 sql.uuids = (value: readonly string[]): Value => ({ type: 'uuids', value });
 
 /**
- * The text with a placeholder for each value. A value that is used several times has one placeholder, so that PostgreSQL recognizes equal
- * expressions in SELECT and GROUP BY.
- * @param placeholder what the engine writes for the value at this position, from 1.
+ * Renders a fragment with placeholders. A value that is used several times has one placeholder, so that PostgreSQL
+ * recognizes equal expressions in SELECT and GROUP BY.
+ * @param placeholder returns the placeholder for the value at this position, from 1.
  */
 export function render(
   { parts }: Fragment,

@@ -1,4 +1,4 @@
-// The event store over any engine: each question is one text, and its rows are read once here.
+// Implements the event store for any engine: builds the SQL of each query and converts its rows.
 
 import { fromEvents, personsText } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -62,7 +62,7 @@ export function createEventStore(engine: Engine): EventStore {
       ),
 
     async retention(question, run) {
-      // The range ends before it begins.
+      // The range is empty.
       if (question.edges.length === 0) return [];
       if (isOfIntervals(question)) {
         const { add, rows } = gatherIntervals(question);
@@ -110,7 +110,7 @@ export function createEventStore(engine: Engine): EventStore {
     rows: ({ print }, run) => rowsOf(print(dialect.name), run, (row) => row),
 
     async earliest({ projectId, events }, run) {
-      // One look into an index for each name.
+      // Uses one index lookup per event name.
       const first = (isIt: Fragment) =>
         sql`(SELECT ${dialect.millis(sql`min(e.timestamp)`)} AS first ${fromEvents(dialect, { projectId })}
               WHERE e.project_id = ${sql.int(projectId)}${isIt})`;
@@ -122,13 +122,16 @@ export function createEventStore(engine: Engine): EventStore {
   };
 }
 
-/** What the units are ordered by, with their records where those say it. Equal ones keep their order from page to page. */
+/**
+ * Sorts actors, and joins their records if the order needs them. The ID breaks ties, so that the order is the same
+ * across pages.
+ */
 function orderedUnits(dialect: Dialect, { unit, projectId, order }: UnitsQuestion): Fragment {
   const isGroup = unit.of === 'group';
   const record = isGroup
     ? dialect.groupRecord(projectId, unit.index, sql`unit`)
     : dialect.personRecord(projectId, sql`unit`);
-  // As texts, in the order of their bytes: so they come alike from all engines.
+  // As text in byte order, so that all engines return the same order.
   const id = isGroup ? dialect.inByteOrder(sql`unit`) : dialect.uuidText(sql`unit`);
   const created = isGroup ? sql`${sql.numbered('g', unit.index)}.created_at` : sql`p.created_at`;
   const names = displayNames.map((key) => sql`nullif(${dialect.text({ of: 'person', key })}, '')`);
@@ -165,7 +168,7 @@ function unitsText(dialect: Dialect, question: UnitsBehind): Fragment {
   }
 }
 
-/** From lists of times and steps; without any, the first step was taken and no other. */
+/** Converts lists of times and steps to events. Without a list, the actor reached only the first step. */
 function eventsOf(life: string | null): FunnelEvent[] {
   const [times = [], steps = []]: number[][] = life === null ? [[0], [1]] : JSON.parse(life);
   return times
@@ -173,14 +176,14 @@ function eventsOf(life: string | null): FunnelEvent[] {
     .sort((a, b) => a.time - b.time || inOrderOfTexts(a.steps, b.steps));
 }
 
-/** Of one moment they come as they do with their ids: `01` before `10`, the first step being the first letter. */
+/** Sorts simultaneous events like their texts, in which the first step is the first character: `01` before `10`. */
 function inOrderOfTexts(a: number, b: number): number {
   const differing = a ^ b;
   if (differing === 0) return 0;
   return (a & differing & -differing) === 0 ? -1 : 1;
 }
 
-/** `101` is 5: the first bit is the last of the number. */
+/** Converts `101` to 5. The first character becomes the lowest bit. */
 function bitsOf(marks: unknown): number {
   const text = String(marks);
   let bits = 0;

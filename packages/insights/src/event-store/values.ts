@@ -1,11 +1,13 @@
-// The values that a property has lately.
+// SQL for the recent values of a property.
 
 import { fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import type { ValuesQuestion } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Rows of values, the most frequent first. What the latest events are is found by their times, which are small. */
+/**
+ * Selects values, the most frequent first. First finds the times of the latest events, because that column is small.
+ */
 export function valuesText(dialect: Dialect, question: ValuesQuestion): Fragment {
   const { select, property, containing, latest, longest, limit } = question;
   const { projectId, where } = select;

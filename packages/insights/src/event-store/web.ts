@@ -1,4 +1,5 @@
-// Sessions of a website, from their page views and from all that happened in them: one text, which reads each event once.
+// SQL of web analytics: sessions, from their page views and all their other events. A single query reads each event
+// once.
 
 import { condition, fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -9,7 +10,7 @@ import { longestSessionMs } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
 
 export async function readWeb(engine: Engine, question: WebQuestion, run: Budget): Promise<WebRow[]> {
-  // The range ends before it begins.
+  // The range is empty.
   if (question.select.from >= question.select.to) return [];
   const read = ([value, ...numbers]: unknown[]): WebRow => {
     const [bucket = 0, visitors = 0, views = 0, sessions = 0, seconds = 0, ...rest] = numbers.map(Number);
@@ -19,15 +20,15 @@ export async function readWeb(engine: Engine, question: WebQuestion, run: Budget
   return readRows(engine, { text: webText(engine.dialect, question), run, read });
 }
 
-/** A session that is shorter, has one page view and no autocaptured event is a bounce. */
+/** A session is a bounce if it is shorter than this, and has one page view and no autocaptured event. */
 const shortestStayMs = 10_000;
 
 /**
- * Rows of value, bucket, visitors, views, sessions, seconds, bounced, rated and total.
+ * Selects rows of value, interval, visitors, views, sessions, seconds, bounced, rated and total.
  *
- * Events become sessions, visits of a person, and numbers. A session is counted in the time in which it began. All its views of a value
- * count for one person, so that there are never more visitors than sessions. Nothing is joined: PostgreSQL cannot estimate how many
- * sessions there are, and would compare each with each.
+ * Events are aggregated to sessions, to persons and to numbers. A session counts in the interval in which it started.
+ * All its views of a value count for one person, so there are never more visitors than sessions. There are no joins,
+ * because PostgreSQL cannot estimate the number of sessions and would compare each with each.
  */
 function webText(dialect: Dialect, question: WebQuestion): Fragment {
   const { order, limit, offset } = question;
@@ -46,7 +47,7 @@ function webText(dialect: Dialect, question: WebQuestion): Fragment {
       FROM numbers ORDER BY ${inOrder(dialect, question)} LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
 }
 
-/** Whether the first or the last page view of a session matters. */
+/** Returns whether the query depends on the first or the last page view of a session. */
 function ends({ breakdown, entry, exit }: WebQuestion): { entry: boolean; exit: boolean } {
   const isAll = (one: WebQuestion['entry']) => 'all' in one && one.all.length === 0;
   return {
@@ -60,7 +61,7 @@ const isView = sql`e.event IN (${sql.join(
   ', ',
 )})`;
 
-/** Every event of a session that may be counted, and what it is for it. */
+/** Selects all events of potentially matching sessions, with their role in the session. */
 function told(dialect: Dialect, question: WebQuestion): Fragment {
   const { select, breakdown } = question;
   const { projectId, from, to } = select;
@@ -90,7 +91,7 @@ function told(dialect: Dialect, question: WebQuestion): Fragment {
     ...(hasEnds.entry ? [sql`${end('entry')} AS entry`] : []),
     ...(hasEnds.exit ? [sql`${end('exit')} AS leaving`] : []),
   ];
-  // Sessions that began before or go on behind the selected time are found whole.
+  // Includes all events of sessions that start before or end after the time range.
   const around = {
     ...{ projectId, events: null, where: { all: [] } },
     ...{ from: from - longestSessionMs, to: to + longestSessionMs },
@@ -98,7 +99,9 @@ function told(dialect: Dialect, question: WebQuestion): Fragment {
   return sql`SELECT ${sql.join(columns, ', ')} ${reads} WHERE ${selected(dialect, around)} AND ${id} IS NOT NULL`;
 }
 
-/** A row for each session; where page views have values, for each value with what all of its session was. */
+/**
+ * Selects one row per session; with values of page views, one per session and value, including the session's totals.
+ */
 function sessions(dialect: Dialect, question: WebQuestion): Fragment {
   const hasEnds = ends(question);
   const byValue = question.breakdown?.of === 'view';
@@ -120,7 +123,7 @@ function sessions(dialect: Dialect, question: WebQuestion): Fragment {
     FROM (${part}) AS parts`;
 }
 
-/** The sessions that count, with their value. */
+/** Selects the matching sessions with their values. */
 function visits(dialect: Dialect, question: WebQuestion): Fragment {
   const { select, edges, breakdown } = question;
   const hasEnds = ends(question);
@@ -130,7 +133,7 @@ function visits(dialect: Dialect, question: WebQuestion): Fragment {
   const values = { view: sql`b0`, entry: label(sql`entry`), exit: label(sql`leaving`) };
   const lasted = sql`last_ms - first_ms`;
   const isBounce = sql`pages = 1 AND clicks = 0 AND ${lasted} < ${sql.int(shortestStayMs)}`;
-  // Of two pages seen first in the same millisecond, both are where the session began.
+  // If two pages were first seen in the same millisecond, the session started with both.
   const isRated = breakdown?.ratesEntries ? sql`view_ms = entry_ms` : sql`1 = 1`;
   const tests = [
     sql`views > 0 AND started >= ${sql.time(select.from)} AND started < ${sql.time(select.to)}`,
@@ -157,7 +160,7 @@ function wanted(breakdown: WebBreakdown | null): Fragment {
   return sql`WHERE ${isSet} AND (${sql.join(ways, ' OR ')})`;
 }
 
-/** Equal rows come in the order of their values: so they are alike on all engines. */
+/** Sorts the rows. The value breaks ties, so that the order is the same on all engines. */
 function inOrder(dialect: Dialect, { order, edges }: WebQuestion): Fragment {
   if (edges.length > 0) return sql`bucket`;
   const direction = order.isDescending ? sql`DESC` : sql`ASC`;

@@ -1,4 +1,4 @@
-// From an ActorsQuery to the point of an insight whose persons or groups are listed.
+// Plans an ActorsQuery: finds the point of an insight whose persons or groups to list.
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { Condition, LifecycleStatus, Unit, UnitsBehind, UnitsOrder, UnitsQuestion } from '../event-store/port.ts';
@@ -23,12 +23,12 @@ export interface ActorsPlan {
     | { funnel: true; plan: FunnelPlan; point: FunnelPoint; order: UnitsOrder[] };
 }
 
-/** Whom of a funnel. */
+/** Selects actors of a funnel. */
 export interface FunnelPoint {
-  /** Their furthest step, or one that they took, but not another. Steps count from 1. */
+  /** Their furthest step, or a step they reached and one they did not. Steps count from 1. */
   reached: { furthest: readonly number[] } | { step: number; butNot: number | null };
   values: string[] | null;
-  /** Of the trends of a funnel: the interval in which they entered, and whether they converted. */
+  /** In funnel trends: the interval in which they entered, and whether they converted. */
   entrance: { bucket: number; isConverted: boolean } | null;
 }
 
@@ -108,14 +108,14 @@ function unitOf(units: UnitsBehind): Unit {
   return units.behind === 'series' ? units.unit : units.question.unit;
 }
 
-/** The persons whose events are read. @throws AppError where the source counts something else */
+/** Plans the persons whose events are read. @throws AppError if the source counts groups */
 export function planPersons(source: InsightActorsQuery, context: PlanContext): UnitsBehind {
   const units = planPoint(source, { all: [] }, context);
   if (unitOf(units).of === 'group') throw queryError('source', 'The source must return persons, not groups.');
   return units;
 }
 
-/** Filters of the persons themselves. They hold for each of their events alike. */
+/** Filters on persons, which apply to all their events. */
 function personFilters({ properties, fixedProperties, search }: ActorsQuery, context: PlanContext): Condition {
   const ofNow = { ...context, personsAsStored: false, isOfPersons: true };
   const own = both(
@@ -227,7 +227,7 @@ function planTrendsPoint(
   }
 }
 
-/** Events of one value. That of all values beyond the limit means all of them. */
+/** Restricts events to a breakdown value. The placeholder for other values means all of them. */
 function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPlan): Condition {
   if (breakdown === undefined) return { all: [] };
   const values = [breakdown].flat().map(String);

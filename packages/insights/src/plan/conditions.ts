@@ -1,4 +1,4 @@
-// Filters as clients write them, as conditions on events.
+// Translates filters of clients into conditions on events.
 
 import { cohortFilterTypes, namedCohort, versionRule } from '@millrace/flags';
 import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
@@ -13,30 +13,33 @@ const mostValues = 1000;
 const longestKey = 400;
 const longestText = 1000;
 
-/** A cohort as filters name it. */
+/** A cohort that filters can refer to. */
 export interface Cohort {
   /** SQL looks cohorts up by it. */
   name?: string | null;
   isStatic: boolean;
-  /** The filters a dynamic one is made of: `{type, values}`. */
+  /** Filter tree of a dynamic cohort: `{type, values}`. */
   tree: unknown;
 }
 
 export interface FilterContext {
   clock: Clock;
-  /** Whether filters look at what was stored with the event instead of the person of today. */
+  /** True if filters use the person properties stored with the event, and not the current person. */
   personsAsStored: boolean;
-  /** Persons are asked for, not events: filters are about persons, those without a type too. */
+  /** True if the query is about persons, so that filters without a type are about persons too. */
   isOfPersons?: boolean;
-  /** Leaves fields alone that are not known: the filters are stored and not run. */
+  /** True to ignore unknown fields, in filters that are stored and not run. */
   allowsUnknown?: boolean;
-  /** Those of the project that are not deleted. */
+  /** The project's cohorts that are not deleted. */
   cohorts: ReadonlyMap<number, Cohort>;
 }
 
 const everything: Condition = { all: [] };
 
-/** Several lists or groups of filters, all of which hold. @param path leads to the part that is read: `series.0.properties`. */
+/**
+ * Translates lists or groups of filters, combined with AND. @param path path of the filters for errors, for example
+ * `series.0.properties`.
+ */
 export function readFilters(filters: unknown, path: string, context: FilterContext): Condition {
   if (filters === undefined) return everything;
   const reading: Reading = { ...context, left: mostFilters, inside: [] };
@@ -44,9 +47,9 @@ export function readFilters(filters: unknown, path: string, context: FilterConte
 }
 
 interface Reading extends FilterContext {
-  /** How many filters there may still be. */
+  /** Number of filters still allowed. */
   left: number;
-  /** Cohorts that are being read: one that leads to itself is refused. */
+  /** IDs of the enclosing cohorts, to detect cycles. */
   inside: readonly number[];
 }
 
@@ -57,7 +60,7 @@ interface Place {
 
 function readList(nodes: unknown[], how: 'all' | 'any', { path, reading }: Place): Condition {
   const conditions = nodes.map((node, at) => readNode(node, { path: `${path}.${at}`, reading }));
-  // A group with nothing in it is no filter.
+  // An empty group does not filter.
   if (how === 'all' || conditions.length === 0) return { all: conditions };
   return { any: conditions };
 }
@@ -83,7 +86,7 @@ function refuseOthers(others: Record<string, unknown>, { path, reading }: Place)
     throw queryError(`${path}.${unknown.slice(0, 100)}`, 'Unknown field.');
 }
 
-/** What clients send along to show a filter. */
+/** Fields that clients add for displaying a filter. */
 const shown = ['label', 'id', 'name', 'cohort_name', 'group_key_names'];
 
 const ofPersons = new Set<unknown>(['person', ...cohortFilterTypes]);
@@ -119,7 +122,7 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
   return type === 'person' && key === 'distinct_id' ? ofAnyDistinctId(condition, reading) : condition;
 }
 
-/** A person has several distinct ids, an event one: that one counts too, for it may have no person. */
+/** Matches any distinct ID of the person. Also matches the event's own, because an event may have no person. */
 function ofAnyDistinctId(condition: Condition, reading: Reading): Condition {
   if ('all' in condition) return { all: condition.all.map((one) => ofAnyDistinctId(one, reading)) };
   if ('any' in condition) return { any: condition.any.map((one) => ofAnyDistinctId(one, reading)) };
@@ -129,7 +132,7 @@ function ofAnyDistinctId(condition: Condition, reading: Reading): Condition {
   return reading.isOfPersons ? ofPerson : { any: [ofPerson, condition] };
 }
 
-/** @throws AppError naming the field. */
+/** Translates a property. @throws AppError naming the field. */
 export function propertyOf(
   { type, key, index }: { type: string; key: string; index?: unknown },
   { path, reading }: { path: string; reading: Pick<FilterContext, 'personsAsStored'> },
@@ -170,7 +173,7 @@ const aliases: Record<string, string> = {
   is_not_set: 'is_set',
 };
 
-/** @param operator that of the filter, `exact` if absent. */
+/** @param operator the filter's operator; `exact` if missing. */
 function readTest(property: Property, { operator = 'exact', value }: Asked, place: Place): Condition {
   const asked = String(operator);
   if (property.of === 'column' && property.key === 'timestamp' && !/^is_date_/.test(asked))
@@ -246,7 +249,7 @@ function readBetween(
     : { any: [number('<', least), number('>', most)] };
 }
 
-/** Versions, by the rules of flags. */
+/** Compares versions by the rules of feature flags. */
 function readVersion(
   property: Property,
   { operator, value }: { operator: string; value: unknown },
@@ -262,7 +265,7 @@ function readVersion(
   const { from, before, withPreReleases } = rule;
   const release: Condition = { property, test: { is: 'release' } };
   const isAllowed: Condition =
-    // Behind all that begins with the same three numbers.
+    // Sorts after everything with the same major, minor and patch.
     withPreReleases && from !== null ? { any: [release, version('<', `${releaseKey(from)}~~`)] } : release;
   return {
     all: [
@@ -273,7 +276,7 @@ function readVersion(
   };
 }
 
-/** A day without a time is the whole day where an exact one is asked for. */
+/** In an exact comparison, a date without a time means the whole day. */
 function readDate(property: Property, { operator, value }: Asked, { path, reading: { clock } }: Place): Condition {
   const [first, ...more] = valuesOf(value, path);
   const text = first === undefined ? '' : textOf(first[0], first[1], 100);
@@ -290,7 +293,7 @@ function readDate(property: Property, { operator, value }: Asked, { path, readin
   return { all: [time('>=', moment.instant), time('<', end)] };
 }
 
-/** A value, or those of a list, each with the path that leads to it. */
+/** Returns the value, or the elements of a list, each with its path. */
 function valuesOf(value: unknown, path: string): [unknown, string][] {
   const at = `${path}.value`;
   if (!Array.isArray(value)) return [[value, at]];
@@ -320,7 +323,7 @@ function patternOf(value: unknown, path: string): string {
   return pattern;
 }
 
-/** Who is in a cohort: its own filters, with those of other cohorts in their place. */
+/** Translates membership in a cohort: inserts its filters, and those of the cohorts it refers to. */
 function readCohort({ type, value, operator, negation }: Record<string, unknown>, { path, reading }: Place): Condition {
   const id = namedCohort({ type, value });
   const cohort = id === undefined ? undefined : reading.cohorts.get(id);
@@ -334,7 +337,7 @@ function readCohort({ type, value, operator, negation }: Record<string, unknown>
   return isNegated ? { not: inner } : inner;
 
   function readTree(tree: unknown, cohortId: number): Condition {
-    // Who belongs to a cohort is decided by the person of today, whatever events hold.
+    // The current person decides cohort membership, not the properties stored with events.
     const inside = { ...reading, personsAsStored: false, inside: [...reading.inside, cohortId] };
     if (!isRecord(tree)) return { any: [] };
     const condition = readCohortNode(tree, { path, reading: inside });
@@ -347,7 +350,7 @@ function readCohortNode(node: Record<string, unknown>, place: Place): Condition 
   const { path } = place;
   if (Array.isArray(node.values) && node.type !== 'person') {
     const conditions = node.values.map((one) => readCohortNode(isRecord(one) ? one : {}, place));
-    // A cohort without any filter has no members.
+    // A cohort without filters has no members.
     if (conditions.length === 0) return { any: [] };
     return node.type === 'OR' ? { any: conditions } : { all: conditions };
   }
@@ -361,7 +364,10 @@ function readCohortNode(node: Record<string, unknown>, place: Place): Condition 
 
 const chain: Property = { of: 'column', key: 'elements_chain' };
 
-/** What the elements of an autocaptured event are asked: any of them, but of addresses the innermost that has one. */
+/**
+ * Translates a filter on the elements of an autocaptured event. Any element may match; for links, the innermost one
+ * that has a link.
+ */
 function readElement({ key, value, operator = 'exact' }: { key: string } & Asked, place: Place): Condition {
   if (key === 'href') return readTest({ of: 'column', key: 'first href' }, { operator, value }, place);
   const { path } = place;

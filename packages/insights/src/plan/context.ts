@@ -1,4 +1,4 @@
-// What a plan is made of beside the query: the project's settings and the time. Plans are pure functions of these.
+// Input of planning in addition to the query: project settings and the time. Plans are pure functions of both.
 
 import type { Breakdown, Condition, Selection, Unit } from '../event-store/port.ts';
 import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
@@ -12,22 +12,22 @@ export interface ProjectSettings {
   timezone: string;
   weekStart: number | null;
   testAccountFilters: unknown[];
-  /** `personsOnEventsMode`, unless a query says another. */
+  /** `personsOnEventsMode`, which a query may override. */
   personsMode: string | null;
-  /** In comparisons a month counts as four weeks, a year as 52. */
+  /** In comparisons, a month is four weeks and a year 52 weeks. */
   comparesInWeeks: boolean;
   cohorts: ReadonlyMap<number, Cohort>;
 }
 
 export interface PlanContext extends FilterContext {
   settings: ProjectSettings;
-  /** Properties of the query's breakdowns that hold true and false, by `propertyKey`. */
+  /** Breakdown properties of the query that are boolean, by `propertyKey`. */
   booleans: ReadonlySet<string>;
-  /** When the first of the events that are asked for happened, where a range begins with it. */
+  /** Time of the first selected event, if the range starts with it. */
   earliest: number | null;
 }
 
-/** Persons and their properties as of now; any other mode still means the person of today. */
+/** Mode with the current properties of persons. Any other mode still uses the current person's ID. */
 const currentProperties = 'person_id_override_properties_joined';
 
 export function modifiersOf(query: Query): { modifiers?: { personsOnEventsMode?: string } } {
@@ -58,7 +58,7 @@ export function rangeOfQuery(query: CommonFields, interval: Interval, context: P
   return rangeOf(query.dateRange ?? {}, { interval, clock: context.clock, earliest: context.earliest, isExact });
 }
 
-/** The filters of the query itself, those of test accounts included. */
+/** Translates the filters of the query and, if requested, the filters of test accounts. */
 export function filtersOfQuery({ properties, filterTestAccounts }: CommonFields, context: PlanContext): Condition {
   const own = readFilters(properties, 'properties', context);
   if (!filterTestAccounts || context.settings.testAccountFilters.length === 0) return own;
@@ -71,7 +71,7 @@ export function both(...conditions: Condition[]): Condition {
   return parts.length === 1 && only !== undefined ? only : { all: parts };
 }
 
-/** The filters of one node of a query. */
+/** Translates the filters of one query node. */
 export function filtersOfNode(
   { properties, fixedProperties }: { properties?: unknown; fixedProperties?: unknown },
   path: string,
@@ -96,22 +96,22 @@ export function selectionOf(
   };
 }
 
-/** Who is counted where a query says it for all of its series. */
+/** Returns the actor type of a query whose series all count the same. */
 export function unitOfQuery({ aggregation_group_type_index: index }: { aggregation_group_type_index?: number }): Unit {
   return index === undefined ? { of: 'person' } : { of: 'group', index };
 }
 
 type AskedProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
 
-/** By which a property is told from others of its name. @param index of a type of groups; -1: of none */
+/** Unique key of a property. @param index index of the group type; -1 for none */
 export const propertyKey = (type: string, index: number, name: string) => `${type} ${index} ${name}`;
 
-/** What events are told apart by. */
+/** The breakdowns of a query. */
 export interface BreakdownPlan {
   breakdowns: Breakdown[];
-  /** Number of buckets of numbers of each; null: none. */
+  /** Number of numeric bins per breakdown; null for none. */
   bins: (number | null)[];
-  /** Whether values are lists in the answer. */
+  /** True if the values in the result are lists. */
   isList: boolean;
   limit: number;
   hidesOther: boolean;

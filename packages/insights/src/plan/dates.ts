@@ -1,4 +1,5 @@
-// Ranges of time and their buckets, by the clocks of the project. A wall time is what a clock shows, read as if it were UTC.
+// Computes date ranges and their intervals in the project time zone. A wall time is local time, stored as if it were
+// UTC.
 
 import { type TimeZone, timeZone } from '@millrace/schedule';
 import { type Interval, queryError } from '../query-parts.ts';
@@ -9,14 +10,14 @@ export const dayMs = 24 * hourMs;
 /** 1 January 1970 was a Thursday. */
 const sundayOffset = 4;
 const mostBuckets = 10_000;
-/** Nothing was recorded before. */
+/** Earlier than any recorded event. */
 export const firstMoment = Date.UTC(2015, 0, 1);
 
-/** Whose clocks, and what time it is. */
+/** The project time zone and the current time. */
 export interface Clock {
   zone: TimeZone;
   zoneName: string;
-  /** The day on which weeks begin, from 0 for Sunday to 6 for Saturday. */
+  /** First day of the week, from 0 for Sunday to 6 for Saturday. */
   weekStart: number;
   now: number;
 }
@@ -25,13 +26,13 @@ export function clockOf(zoneName: string, weekStart: number | null, now: number)
   return { zone: timeZone(zoneName), zoneName, weekStart: weekStart ?? 0, now };
 }
 
-/** A time as it was given. */
+/** A parsed time. */
 interface Moment {
   instant: number;
-  /** The unit of a relative one. */
+  /** Unit of a relative time. */
   unit: string | null;
   count: number;
-  /** Whether it is the beginning of the current unit, such as `mStart`. */
+  /** True for the start of the current unit, such as `mStart`. */
   isToDate: boolean;
 }
 
@@ -39,7 +40,7 @@ const relative = /^-?(\d{1,5})?([hdwmqyMs])(Start|End)?$/;
 const absolute =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d{2}:?\d{2})?$/;
 
-/** @returns null when the text is no time. */
+/** Parses a time. @returns null if the text is not a time. */
 export function readMoment(text: string, clock: Clock): Moment | null {
   const match = relative.exec(text);
   if (match === null) {
@@ -83,7 +84,7 @@ function readAbsolute(text: string, zone: TimeZone): number | null {
   return wall - (sign === '-' ? -1 : 1) * (Number(hours) * hourMs + Number(minutes) * minuteMs);
 }
 
-/** So many units before a wall time; the day of a month is cut to its length. */
+/** Subtracts units from a wall time. The day is limited to the length of the month. */
 function back(wall: number, count: number, unit: string): number {
   switch (unit) {
     case 's':
@@ -114,7 +115,7 @@ function monthsLater(wall: number, count: number): number {
   return date.setUTCDate(Math.min(day, length));
 }
 
-/** Calendar units that hold several days. */
+/** Calendar units longer than a day. */
 const longUnits: Record<string, (wall: number, count: number) => number> = {
   w: (wall, count) => wall + count * 7 * dayMs,
   m: monthsLater,
@@ -122,7 +123,7 @@ const longUnits: Record<string, (wall: number, count: number) => number> = {
   y: (wall, count) => monthsLater(wall, 12 * count),
 };
 
-/** `Start` and `End` of a unit of the calendar: the beginning or the last millisecond. */
+/** Returns the first or last millisecond of a calendar unit, for `Start` and `End`. */
 function edgeOf(
   wall: number,
   { count, unit, isStart }: { count: number; unit: string; isStart: boolean },
@@ -158,7 +159,7 @@ function beginningOf(wall: number, unit: string, weekStart: number): number {
 const floorTo = (wall: number, length: number) => Math.floor(wall / length) * length;
 const monthOf = (wall: number) => Date.UTC(new Date(wall).getUTCFullYear(), new Date(wall).getUTCMonth(), 1);
 
-/** The beginning of the interval a wall time lies in. */
+/** Returns the start of the interval that contains a wall time. */
 export function startOf(interval: Interval, wall: number, { weekStart }: Pick<Clock, 'weekStart'>): number {
   switch (interval) {
     case 'minute':
@@ -178,20 +179,23 @@ export function startOf(interval: Interval, wall: number, { weekStart }: Pick<Cl
   }
 }
 
-/** The beginning of the interval so many later, from the beginning of one. */
+/** Returns the start of the interval this many intervals later. */
 export function later(interval: Interval, instant: number, count: number, { zone }: Pick<Clock, 'zone'>): number {
-  // Hours are real ones: the one that clocks show twice is two.
+  // Counts real hours: an hour that the clock repeats is two hours.
   if (interval === 'minute') return instant + count * minuteMs;
   if (interval === 'hour') return instant + count * hourMs;
   const wall = zone.toWallTime(instant);
-  // Where midnight is left out, the day begins a little later.
+  // If a day has no midnight, it starts a little later.
   const day = floorTo(wall, dayMs);
   const moved =
     interval === 'month' ? monthsLater(monthOf(wall), count) : day + count * (interval === 'week' ? 7 : 1) * dayMs;
   return zone.toInstant(moved);
 }
 
-/** From `from` up to and without `to`, cut into buckets that begin at `edges`; the last one ends with `end`. */
+/**
+ * A range from `from` up to but not including `to`, divided into intervals that start at `edges`; the last ends at
+ * `end`.
+ */
 export interface Period {
   from: number;
   to: number;
@@ -200,12 +204,12 @@ export interface Period {
   end: number;
 }
 
-/** The buckets of a range. @throws AppError when there are too many. */
+/** Divides a range into intervals. @throws AppError if there are too many. */
 export function bucketsOf(range: { from: number; to: number }, interval: Interval, clock: Clock): Period {
   const { from, to } = range;
   const edges: number[] = [];
   const wall = startOf(interval, clock.zone.toWallTime(from), clock);
-  // The hour of the moment itself, where clocks show it twice.
+  // When the clock repeats an hour, use the one that contains this time.
   const isReal = interval === 'hour' || interval === 'minute';
   let edge = isReal ? from - (clock.zone.toWallTime(from) - wall) : clock.zone.toInstant(wall);
   while (edge < to) {
@@ -228,16 +232,16 @@ export interface AskedRange {
 
 export interface Range {
   from: number;
-  /** The first moment behind. */
+  /** End of the range, exclusive. */
   to: number;
-  /** What `date_from` says before it is moved to the beginning of its bucket. */
+  /** The parsed `date_from`, before it was moved to the start of its interval. */
   asked: Moment;
 }
 
 /**
- * The range a query means.
- * @param isExact takes the beginning literally, and ends now.
- * @param earliest of the events that are asked for; what `all` begins with.
+ * Returns the range of a query.
+ * @param isExact uses the start as it is, and ends now.
+ * @param earliest time of the first selected event, where the range `all` starts.
  */
 export function rangeOf(
   { date_from: fromText, date_to: toText, explicitDate = false }: AskedRange,
@@ -275,7 +279,7 @@ function askedFrom(text: string | undefined, clock: Clock, earliest: number | nu
     : require(text, 'dateRange.date_from', clock);
 }
 
-/** Where events begin to count. */
+/** Returns the time from which events count. */
 function beginning({ instant, unit }: Moment, interval: Interval, { zone }: Clock): number {
   const wall = zone.toWallTime(instant);
   if (interval === 'minute') return instant;
@@ -296,7 +300,10 @@ function require(text: string, path: string, clock: Clock): Moment {
   return moment;
 }
 
-/** The range before, or so far back as `compareTo` says. What goes from the beginning of a month to now is compared with the same days of the month before. */
+/**
+ * Returns the previous range, or the one that `compareTo` describes. Month to date is compared with the same days of
+ * the previous month.
+ */
 export function previousRange(
   { from, to, asked }: Range,
   {
@@ -309,9 +316,9 @@ export function previousRange(
     interval: Interval;
     clock: Clock;
     compareTo: string | undefined;
-    /** The range has no end, or an absolute one. */
+    /** True if the range has no end or an absolute one. */
     endsNow: boolean;
-    /** A month counts as four weeks, a year as 52. */
+    /** True if a month counts as four weeks and a year as 52. */
     inWeeks: boolean;
   },
 ): Range {
@@ -340,7 +347,7 @@ export function previousRange(
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `days` and `labels` of a period, as clients show them. */
+/** Returns the `days` and `labels` of a period in the format of responses. */
 export function namesOf(
   { edges, end, interval, from, to }: Period,
   { zone }: Clock,
@@ -367,7 +374,7 @@ export function namesOf(
 const monthName = (date: Date) => months[date.getUTCMonth()] ?? '';
 const dayLabel = (date: Date) => `${date.getUTCDate()}-${monthName(date)}-${date.getUTCFullYear()}`;
 
-/** The part of a week that lies in the range: `13–19 May`, `29-Apr – 5-May`. */
+/** Formats the part of a week within the range: `13–19 May`, `29-Apr – 5-May`. */
 function weekLabel(first: Date, last: Date): string {
   if (first.toISOString().slice(0, 10) === last.toISOString().slice(0, 10)) return dayLabel(first);
   if (first.getUTCFullYear() !== last.getUTCFullYear()) return `${dayLabel(first)} – ${dayLabel(last)}`;
@@ -376,7 +383,7 @@ function weekLabel(first: Date, last: Date): string {
   return `${first.getUTCDate()}-${monthName(first)} – ${last.getUTCDate()}-${monthName(last)}`;
 }
 
-/** ISO 8601 with the zone's offset, `Z` for none. */
+/** Formats a time as ISO 8601 with the offset of the time zone, or `Z` if it is zero. */
 export function isoIn(instant: number, { zone }: Pick<Clock, 'zone'>, digits = ''): string {
   const wall = zone.toWallTime(instant);
   const minutes = Math.round((wall - instant) / minuteMs);

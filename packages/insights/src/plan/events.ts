@@ -1,4 +1,4 @@
-// From an EventsQuery to the rows that are read.
+// Plans an EventsQuery.
 
 import type { PageColumn, PageQuestion } from '../event-store/port.ts';
 import type { EventsQuery } from '../query.ts';
@@ -8,7 +8,7 @@ import { readFilters } from './conditions.ts';
 import { both, filtersOfQuery, type PlanContext, selectionOf } from './context.ts';
 import { firstMoment, readMoment } from './dates.ts';
 
-/** A column as it was asked for, and what of the event it is made of. */
+/** A column of the query, and the event columns it needs. */
 export interface EventsColumn {
   text: string;
   type: string;
@@ -25,7 +25,7 @@ export interface EventsPlan {
 }
 
 const usualLimit = 100;
-/** Clocks of clients are a little ahead. */
+/** Allowance for clients whose clock is ahead. */
 const aheadMs = 5000;
 
 export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan {
@@ -74,7 +74,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
     },
   };
 
-  /** The first moment behind. */
+  /** The end is exclusive, so adds a millisecond. */
   function after(text: string, path: string): number {
     const moment = readMoment(text, clock);
     if (moment === null)
@@ -90,7 +90,7 @@ function usualOrder(columns: PageColumn[]): PageQuestion['order'] {
   return [{ column: columns.includes('count') ? 'count' : 'timestamp', isDescending: true }];
 }
 
-/** @param selected what each row has; where events are counted, there is nothing else to order them by. */
+/** @param selected columns of the rows. When events are counted, results can only be sorted by these. */
 function orderOf(texts: string[], selected: PageColumn[], context: PlanContext): PageQuestion['order'] {
   const order = texts.map((text, at) => orderedBy(text, `orderBy.${at}`, context));
   const isCounted = [...selected, ...order.map(({ column }) => column)].includes('count');

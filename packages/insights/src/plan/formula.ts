@@ -1,15 +1,15 @@
-// Formulas over series: `(A + 2 * B) / C`.
+// Parses formulas over series, such as `(A + 2 * B) / C`.
 
 import { queryError } from '../query-parts.ts';
 
-/** What a formula makes of a number of each series. */
+/** Computes a number from one number per series. */
 export type Formula = (numbers: readonly number[]) => number;
 
 type Operator = '+' | '-' | '*' | '/' | '%' | '**';
 const mostTokens = 500;
 
 /**
- * Reads a formula of `A`, `B` … (any case), numbers, + - * / % ** and parentheses. Dividing by zero gives 0.
+ * Parses a formula of `A`, `B` … (in any case), numbers, + - * / % ** and parentheses. Division by zero gives 0.
  * @throws AppError `invalid` naming `path`.
  */
 export function readFormula(text: string, seriesCount: number, path: string): Formula {

@@ -1,4 +1,4 @@
-// From a FunnelsQuery to the events that are read, and how they are walked.
+// Plans a FunnelsQuery: which events to read and how to walk through them.
 
 import type { Condition, FunnelQuestion, FunnelStep } from '../event-store/port.ts';
 import type { EventsNode, FunnelsQuery } from '../query.ts';
@@ -23,12 +23,12 @@ export interface FunnelPlan {
   windowMs: number;
   fromStep: number;
   toStep: number;
-  /** Number of buckets of times; null: as many as fit. */
+  /** Number of bins in the histogram of times; null to choose automatically. */
   binCount: number | null;
   attribution: { by: 'first_touch' | 'last_touch' | 'all_events' } | { by: 'step'; step: number };
-  /** Steps between which each exclusion must not happen. */
+  /** For each exclusion, the steps between which it must not happen. */
   exclusions: { from: number; to: number }[];
-  /** Indexes of the steps that may be skipped. */
+  /** Indexes of optional steps. */
   optional: number[];
   breakdown: BreakdownPlan;
   series: EventsNode[];
@@ -80,7 +80,7 @@ function questionOf(
     step({ ...node, math: 'total' }, `funnelsFilter.exclusions.${at}`),
   );
   const all = [...steps, ...exclusions];
-  // Any other event in between breaks a strict order.
+  // In a strict order, any other event between the steps breaks the funnel.
   const names =
     isStrict || all.some(({ event }) => event === null) ? null : [...new Set(all.map(({ event }) => event ?? ''))];
   const isAny: Condition = isStrict || all.every(isWithoutFilter) ? { all: [] } : { any: all.map(asCondition) };
@@ -95,7 +95,10 @@ function questionOf(
   };
 }
 
-/** Up to the first that must not be skipped. */
+/**
+ * Returns the indexes of the second step, of optional steps that may be skipped there, and of the first required step
+ * after them.
+ */
 function secondOf(series: EventsNode[]): number[] {
   const needed = series.findIndex(({ optionalInFunnel }, at) => at > 0 && optionalInFunnel !== true);
   const end = needed === -1 ? series.length : needed + 1;
@@ -142,7 +145,7 @@ function attributionOf(
   return { by, step };
 }
 
-/** What makes no sense, in the order in which clients know it. */
+/** Rejects invalid combinations, in the order that clients expect. */
 function refuse(filter: FunnelsFilter, series: EventsNode[]): void {
   const { funnelFromStep: from, funnelToStep: to, exclusions = [], funnelOrderType: order } = filter;
   const last = series.length - 1;
@@ -205,7 +208,7 @@ function refuseOptional(
 
 const whatItIs = ({ event, properties = [] }: EventsNode) => JSON.stringify([event, properties]);
 
-/** Whether each event of the step is one of the exclusion. */
+/** Returns whether every event of the step also matches the exclusion. */
 function holds(exclusion: EventsNode, step: EventsNode): boolean {
   if (exclusion.event !== undefined && exclusion.event !== step.event) return false;
   const filters = JSON.stringify(exclusion.properties ?? []);

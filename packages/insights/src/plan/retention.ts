@@ -1,4 +1,4 @@
-// From a RetentionQuery to the question that answers it.
+// Plans a RetentionQuery.
 
 import type { FirstTime, FunnelStep, Property, RetentionQuestion } from '../event-store/port.ts';
 import type { RetentionQuery } from '../query.ts';
@@ -17,11 +17,11 @@ import { dayMs, later, readMoment, startOf } from './dates.ts';
 
 export interface RetentionPlan {
   kind: 'RetentionQuery';
-  /** `Day`, as it is shown. */
+  /** Interval as shown, for example `Day`. */
   period: string;
-  /** Names of the values of each row. */
+  /** Names of the columns of each row. */
   columns: string[];
-  /** What is shown of each: how many units, or the sum or average of a property. */
+  /** What the cells show: the number of actors, or the sum or average of a property. */
   shows: 'count' | 'sum' | 'avg';
   breakdown: BreakdownPlan;
   isCumulative: boolean;
@@ -31,7 +31,7 @@ export interface RetentionPlan {
 type RetentionFilter = NonNullable<RetentionQuery['retentionFilter']>;
 
 const usualIntervals = 7;
-/** A month of windows has 30 days, as that of funnels. */
+/** As in funnels, a month-long window has 30 days. */
 const windowsMs = { Hour: dayMs / 24, Day: dayMs, Week: 7 * dayMs, Month: 30 * dayMs };
 const mostRows = 1000;
 const pageviews = { id: '$pageview' };
@@ -86,7 +86,7 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
   };
 }
 
-/** `Day 0`, `Day 1`, `Day 2-4`. @param ends the last interval of each later column */
+/** Returns column names such as `Day 0`, `Day 1` and `Day 2-4`. @param ends last interval of each later column */
 function columnsOf(period: string, ends: number[]): string[] {
   const later = ends.map((end, at) => {
     const begin = (ends[at - 1] ?? 0) + 1;
@@ -95,7 +95,7 @@ function columnsOf(period: string, ends: number[]): string[] {
   return [`${period} 0`, ...later];
 }
 
-/** @throws AppError naming what makes no sense together, or is missing. */
+/** @throws AppError naming a field that is missing or in conflict with another. */
 function refuse({ cumulative, timeWindowMode, aggregationType = 'count', aggregationProperty }: RetentionFilter): void {
   const no = (field: string, detail: string) => queryError(`retentionFilter.${field}`, detail);
   if (timeWindowMode === '24_hour_windows' && cumulative)
@@ -123,7 +123,7 @@ function firstOf(
   return type === 'retention_first_ever_occurrence' ? { ...named, where: { all: [] } } : null;
 }
 
-/** The intervals of the range; those that end with the current one where none is asked for. */
+/** Returns the intervals of the range; by default, those that end with the current one. */
 function rowsOf(
   { dateRange = {} }: RetentionQuery,
   { interval, columns, context: { clock, earliest } }: { interval: Interval; columns: number; context: PlanContext },

@@ -1,4 +1,4 @@
-// From a TrendsQuery to the questions that answer it.
+// Plans a TrendsQuery.
 
 import type { Aggregation, FirstTime, Measure, SeriesQuestion, Unit } from '../event-store/port.ts';
 import { type Aggregate, aggregates, displays, type EventsNode, type TrendsQuery } from '../query.ts';
@@ -18,25 +18,25 @@ import { type Formula, readFormula } from './formula.ts';
 
 export interface TrendsPlan {
   kind: 'TrendsQuery';
-  /** One number for each series instead of one for each bucket. */
+  /** True for one number per series, false for one number per interval. */
   isTotal: boolean;
   isCumulative: boolean;
   smoothing: number;
   breakdown: BreakdownPlan;
   formulas: { text: string; label: string; of: Formula }[];
   series: EventsNode[];
-  /** The period asked for, and where it is compared the one before. */
+  /** The queried period, and the previous one if the query compares. */
   periods: TrendsPeriod[];
 }
 
 export interface TrendsPeriod {
   label: 'current' | 'previous' | null;
   period: Period;
-  /** One for each series. */
+  /** One query per series. */
   questions: SeriesQuestion[];
 }
 
-/** Formulas choose the values they keep over all of their series. */
+/** Limit on breakdown values per series with formulas, which choose the values over all their series. */
 const limitOfFormulas = 1000;
 const limitOfWorldMap = 250;
 
@@ -84,7 +84,7 @@ function formulasOf({ series, trendsFilter = {} }: TrendsQuery): TrendsPlan['for
     }));
 }
 
-/** The period asked for, and the one before where it is compared. */
+/** Returns the queried period, and the previous one if the query compares. */
 export function periodsOf(
   query: Pick<TrendsQuery, 'dateRange' | 'compareFilter'>,
   { context, interval, isExact }: { context: PlanContext; interval: Interval; isExact: boolean },
@@ -147,7 +147,7 @@ interface MeasureContext {
   first: FirstTime | null;
 }
 
-/** @throws AppError naming what is missing. */
+/** @throws AppError naming a missing field. */
 function measureOf(node: EventsNode, path: string, { context, once, first }: MeasureContext): Measure {
   const { math = 'total' } = node;
   const units = (unit: Unit): Measure => ({ of: 'units', unit, once, first });
@@ -209,7 +209,10 @@ interface LookBack {
   context: PlanContext;
 }
 
-/** Who was active in the days before and in a bucket: each point covers a window that begins before the range may begin. */
+/**
+ * Counts the actors active in an interval or in the days before it. Each point covers a window that may start before
+ * the range.
+ */
 function lookingBack(
   question: SeriesQuestion,
   { days, path, isTotal, period, context: { clock } }: LookBack,
@@ -234,7 +237,7 @@ function lookingBack(
 
   function windowOf(edge: number, nextEdge: number): { from: number; until: number } {
     if (interval === 'hour') return { from: later('hour', edge, 1 - 24 * days, clock), until: nextEdge };
-    // The thirty days of a week end with its first day.
+    // The thirty days of a weekly point end with the first day of the week.
     const until = interval === 'week' ? later('day', edge, 1, clock) : nextEdge;
     return { from: later('day', edge, 1 - days, clock), until };
   }

@@ -1,4 +1,4 @@
-// From a query on web traffic to the questions that answer it.
+// Plans the queries of web analytics.
 
 import { type Breakdown, type Property, pageViews, type WebBreakdown, type WebQuestion } from '../event-store/port.ts';
 import { isRecord, queryError } from '../query-parts.ts';
@@ -12,13 +12,13 @@ export interface WebPlan {
   query: WebQuery;
   period: Period;
   current: WebQuestion;
-  /** Null where nothing is compared. */
+  /** Null without a comparison. */
   previous: WebQuestion | null;
   limit: number;
 }
 
 const usualLimit = 100;
-/** A range has at most so many buckets. */
+/** Maximum number of intervals in a range. */
 const mostBuckets = 10_000;
 
 export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
@@ -34,7 +34,7 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
     edges: query.kind === 'WebTrendsQuery' ? edges : [],
     breakdown: query.kind === 'WebStatsTableQuery' ? breakdownOf(query) : null,
     order: query.kind === 'WebStatsTableQuery' ? orderOf(query) : { by: 'visitors', isDescending: true },
-    // One more than is shown: so it is known whether there are more.
+    // One more row than shown reveals whether there are more.
     limit: limit + 1,
     offset: query.kind === 'WebStatsTableQuery' ? (query.offset ?? 0) : 0,
   });
@@ -46,7 +46,7 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
   };
 }
 
-/** What sessions are filtered by: the page view that has it, and its property. */
+/** Session properties that can be filtered: the page view that determines each, and its property there. */
 const sessionProperties: Record<string, { of: 'entry' | 'exit'; key: string }> = Object.fromEntries([
   ...['$pathname', '$current_url', '$host', '$referrer', '$referring_domain'].map((key) => [
     `$entry_${key.slice(1)}`,
@@ -59,7 +59,10 @@ const sessionProperties: Record<string, { of: 'entry' | 'exit'; key: string }> =
   ...['$pathname', '$current_url'].map((key) => [`$end_${key.slice(1)}`, { of: 'exit', key }]),
 ]);
 
-/** Filters of sessions are filters of their first or last page view. They are read where they stand in the list. */
+/**
+ * Translates session filters into filters on the first or last page view. Each is translated at its position in the
+ * list.
+ */
 function splitFilters(properties: unknown, context: PlanContext) {
   const filters = Array.isArray(properties) ? properties : [];
   const isOfSession = (filter: unknown) => isRecord(filter) && filter.type === 'session';
@@ -73,7 +76,7 @@ function splitFilters(properties: unknown, context: PlanContext) {
       `"${String(filter.key).slice(0, 100)}" is not supported. Choose one of: ${names}.`,
     );
   });
-  // A filter that is read elsewhere leaves an empty one, so that errors name the right place.
+  // Replaces the other filters with empty ones, so that errors name the right position.
   const only = (of: 'entry' | 'exit') =>
     readFilters(
       sessions.map((one) => (one?.of === of ? one.filter : {})),
@@ -111,7 +114,7 @@ function breakdownOf({ breakdownBy, includeBounceRate = false }: WebStatsTableQu
   const value: Breakdown = { property, isUrl: false, isBoolean: false, bins: null };
   return {
     ...{ of, value },
-    // Sessions without a campaign are worth a row, pages without a path are not.
+    // A row for sessions without a campaign is useful, one for pages without a path is not.
     hidesNull: !breakdownBy.startsWith('InitialUTM'),
     ratesEntries: breakdownBy === 'Page' && includeBounceRate,
     only: null,

@@ -1,4 +1,4 @@
-// What of an answer is drawn.
+// Selects the data of a report's chart from a query result.
 
 import {
   colorOf,
@@ -16,14 +16,16 @@ import { displayOf, isBefore, labelOf, type SeriesResult, seriesOf } from './fig
 export type Chart =
   /** Numbers over time. `open` is the index of the first interval that is still in progress. */
   | { shape: 'lines' | 'bars'; times: string[]; open: number; format: NumberFormat; series: DrawnSeries[] }
-  /** A bar for each: totals of series, steps of a funnel. */
+  /** One bar per row, for totals of series and steps of a funnel. */
   | { shape: 'rows'; format: NumberFormat; rows: { label: string; value: number }[] }
-  /** Retention: shares from 0 to 1. `open` is the index of the first share of an interval that is still in progress. */
+  /**
+   * Retention, as shares from 0 to 1. `open` is the index of the first share of an interval that is still in progress.
+   */
   | { shape: 'heat'; columns: string[]; rows: { label: string; size: number; shares: number[]; open: number }[] };
 
 interface DrawnSeries {
   label: string;
-  /** The previous period has the color of the current one. */
+  /** A series of the previous period has the color of the current one. */
   color: SeriesColor;
   isBefore: boolean;
   data: number[];
@@ -34,7 +36,10 @@ const mostRows = 12;
 const mostHeatRows = 14;
 const mostHeatColumns = 12;
 
-/** Null where numbers or rows alone say it all. @param results of the query `source` @param now wall time in the project's time zone */
+/**
+ * Returns null if the result is better shown as numbers or rows. @param results result of the query `source` @param now
+ * wall time in the project time zone
+ */
 export function chartOf(results: unknown, source: Record<string, unknown> | null, now: number): Chart | null {
   switch (source?.kind) {
     case 'TrendsQuery':
@@ -83,7 +88,7 @@ function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now
 
 function chartOfFunnel(results: unknown): Chart | null {
   if (!Array.isArray(results) || results.some(Array.isArray)) {
-    // Times to convert and steps by a breakdown: the rows say it better.
+    // Conversion times and funnels with a breakdown are better shown as rows.
     return null;
   }
   const steps = results.filter(isRecord);
@@ -99,8 +104,8 @@ function chartOfFunnel(results: unknown): Chart | null {
 }
 
 /**
- * The results without the intervals of retention that have not begun, for which the API returns 0. Other results stay as they are.
- * @param now wall time in the project's time zone
+ * Removes retention intervals in the future, for which the API returns 0. Leaves other results unchanged.
+ * @param now wall time in the project time zone
  */
 export function withoutFuture(results: unknown, source: Record<string, unknown> | null, now: number): unknown {
   if (source?.kind !== 'RetentionQuery' || !Array.isArray(results)) return results;

@@ -1,4 +1,4 @@
-// What a report says: the numbers of an insight, or of the insights of a dashboard, at the moment it was due.
+// Computes the content of a report: the numbers of an insight or dashboard when the report was due.
 
 import { changeOf } from '@millrace/contracts/numbers';
 import { type ResultTable, resultTable } from '@millrace/contracts/result-table';
@@ -13,19 +13,19 @@ import { type Chart, chartOf, withoutFuture } from './chart.ts';
 import { type Figure, figureOfFunnel, figuresOf } from './figures.ts';
 import { findSubject, type Subject, type SubjectInsight } from './store.ts';
 
-/** Kept as it was sent; mails, messages and pictures are made of it. */
+/** Content of a report. It is stored as sent, and emails, messages and pictures are created from it. */
 export interface ReportContent {
   kind: 'insight' | 'dashboard';
-  /** Of the insight or dashboard. */
+  /** ID of the insight or dashboard. */
   id: number;
   name: string;
   description: string;
-  /** ISO 8601; the numbers are those of this moment. */
+  /** ISO 8601; the numbers are as of this time. */
   due_at: string;
   timezone: string;
-  /** At most `mostInsights`, in the order in which the dashboard shows them. */
+  /** At most `mostInsights`, in the order of the dashboard. */
   insights: ReportedInsight[];
-  /** How many there are, or were chosen. */
+  /** Total number of insights on the dashboard, or of selected ones. */
   total: number;
 }
 
@@ -34,23 +34,26 @@ export interface ReportedInsight {
   short_id: string;
   name: string;
   description: string;
-  /** `TrendsQuery`, `FunnelsQuery` …; empty where there is no query. */
+  /** `TrendsQuery`, `FunnelsQuery` …; empty without a query. */
   query_kind: string;
-  /** ISO 8601 with the zone of the project; null where the answer has no range. */
+  /** ISO 8601 in the project time zone; null if the result has no range. */
   date_from: string | null;
   date_to: string | null;
-  /** What is read at a glance: a number for each series. At most `mostFigures`. */
+  /** Key figures, one per series; at most `mostFigures`. */
   figures: Figure[];
-  /** The rows of the answer, at most `mostRows`. */
+  /** Rows of the result; at most `mostRows`. */
   table: ResultTable;
-  /** Rows and figures beyond. */
+  /** Number of omitted rows and figures. */
   left_out: { rows: number; figures: number };
   chart: Chart | null;
-  /** Why there are no numbers; null where there are. */
+  /** Error message if there are no numbers; otherwise null. */
   error: string | null;
 }
 
-/** As programs are told of it: each figure with its change, in percent or points, and without what is only drawn. */
+/**
+ * Converts an insight to the format of webhooks: adds the change of each figure, in percent or points, and removes the
+ * chart.
+ */
 export function toldOf({ chart: _, figures, ...insight }: ReportedInsight) {
   return {
     ...insight,
@@ -65,18 +68,19 @@ export function toldOf({ chart: _, figures, ...insight }: ReportedInsight) {
 export interface ReportDeps {
   sql: Sql;
   /**
-   * Answers one query as of `now` (milliseconds since 1970).
-   * @throws AppError `invalid`, `rate_limited` or `unavailable` where it cannot, which is said in its place.
+   * Runs a query as of `now` (milliseconds since 1970).
+   * @throws AppError `invalid`, `rate_limited` or `unavailable`; the report then shows the error in place of the
+   * numbers.
    */
   ask(query: unknown, now: number): Promise<QueryAnswer>;
 }
 
 export interface ReportOf {
   projectId: number;
-  /** Goes before a dashboard. */
+  /** Takes precedence over `dashboard`. */
   insight: number | null;
   dashboard: number | null;
-  /** Of the insights of the dashboard, those that are shown; empty: all. */
+  /** IDs of the dashboard's insights to include; empty for all. */
   chosen: readonly number[];
   dueAt: Date;
 }
@@ -88,15 +92,15 @@ const mostColumns = 12;
 const longestCell = 200;
 
 /**
- * Asks what a report is about. An insight that cannot be answered says so in its place, the others are there.
- * @returns null when there is no such insight or dashboard, or it is deleted.
+ * Runs the queries of a report. If the query of an insight fails, the report contains its error and the other insights.
+ * @returns null if the insight or dashboard does not exist or is deleted.
  */
 export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<ReportContent | null> {
   const subject = await findSubject(deps.sql, about);
   if (subject === null) return null;
   const insights = insightsOf(subject, about.chosen);
   const reported = [];
-  // One after the other: a report waits for none of its numbers, and takes no more than one connection.
+  // Sequentially, because reports are not urgent and should occupy only one connection.
   for (const insight of insights.slice(0, mostInsights))
     reported.push(await reportOn(deps, insight, { now: about.dueAt.getTime(), timezone: subject.timezone }));
   return {
@@ -181,7 +185,7 @@ async function answered(
   };
 }
 
-/** Trends are compared with the time before, where there is one. The numbers of now are the same. */
+/** Makes trends compare with the previous period, if there is one. This does not change the current numbers. */
 function withTimeBefore(query: unknown): unknown {
   return changeSource(query, (source) => {
     const { dateRange, compareFilter: compare } = source;
@@ -191,7 +195,7 @@ function withTimeBefore(query: unknown): unknown {
   });
 }
 
-/** A funnel is asked once more, of the time before: as long, and right before. */
+/** Runs a funnel again for the previous period of the same length. */
 async function conversion(
   deps: ReportDeps,
   { query, answer, now }: { query: unknown; answer: QueryAnswer; now: number },

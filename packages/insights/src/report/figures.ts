@@ -1,4 +1,4 @@
-// The numbers of an answer that are read at a glance.
+// Computes the key figures of a query result.
 
 import { type NumberFormat, numberFormatOf, overallOf, percentFormat } from '@millrace/contracts/numbers';
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
@@ -8,9 +8,9 @@ export interface Figure {
   label: string;
   value: number;
   format: NumberFormat;
-  /** How the numbers of several times became one. */
+  /** How the numbers of several intervals were combined. */
   of: 'total' | 'average';
-  /** The same of the time before; null where nothing was asked of it. */
+  /** The figure of the previous period; null without a comparison. */
   before: number | null;
 }
 
@@ -32,7 +32,7 @@ export const seriesOf = (results: unknown): SeriesResult[] =>
 
 export const isBefore = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
-/** What stands for "none" and "all others" in answers is written as words. */
+/** Returns the label of a series, with text in place of the placeholders for missing and other values. */
 export function labelOf({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;
   const own = action?.custom_name && value === undefined ? action.custom_name : label;
@@ -42,7 +42,7 @@ export function labelOf({ label, status, action, breakdown_value: value }: Serie
 const keyOf = ({ order, label, status, breakdown_value: value }: SeriesResult) =>
   JSON.stringify([order, label, status, value]);
 
-/** A number for each series of trends or a lifecycle; nothing for other kinds. */
+/** Returns one figure per series of trends or lifecycle; none for other kinds of queries. */
 export function figuresOf(results: unknown, source: Record<string, unknown> | null): Figure[] {
   if (source?.kind !== 'TrendsQuery' && source?.kind !== 'LifecycleQuery') return [];
   const isCumulative = displayOf(source) === 'ActionsLineGraphCumulative';
@@ -68,7 +68,10 @@ export function displayOf({ trendsFilter: filter }: Record<string, unknown>): un
   return isRecord(filter) ? filter.display : undefined;
 }
 
-/** The share of those in the first step who came to the last one; null for funnels by a breakdown or of times, and where nobody was in the first. */
+/**
+ * Returns the conversion rate from the first to the last step; null for funnels with a breakdown, for conversion times,
+ * and if no one reached the first step.
+ */
 export function figureOfFunnel(results: unknown): Figure | null {
   if (!Array.isArray(results) || results.some(Array.isArray)) return null;
   const counts = results.filter(isRecord).map(({ count }) => count);

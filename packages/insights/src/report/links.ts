@@ -1,9 +1,9 @@
-// Where people look at what a report is about.
+// Builds the links in reports.
 
 export interface Addresses {
-  /** Of an application of PostHog, if that is where people look. */
+  /** URL of a PostHog application, if users have one. */
   publicAppUrl: string | undefined;
-  /** Of the API, which serves the console. */
+  /** URL of the API, which also serves the console. */
   publicApiUrl: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface ReportLinks {
   project: string | null;
 }
 
-/** Null where nobody has told us where people look. */
+/** The links are null if neither URL is configured. */
 export function reportLinks({ publicAppUrl, publicApiUrl }: Addresses, projectId: number): ReportLinks {
   const base = (publicAppUrl ?? publicApiUrl)?.replace(/\/+$/, '');
   if (base === undefined) return { insight: () => null, dashboard: () => null, project: null };
@@ -38,14 +38,14 @@ export function reportLinks({ publicAppUrl, publicApiUrl }: Addresses, projectId
   };
 }
 
-/** Where a picture of a report that was kept can be loaded from, without signing in. @param at its place among the insights */
+/** Returns the public URL of a picture in a stored report. @param at index of the insight in the report */
 export function pictureLink(publicApiUrl: string | undefined, reportId: string, at: number): string | null {
   return publicApiUrl === undefined
     ? null
     : `${publicApiUrl.replace(/\/+$/, '')}/api/report_pictures/${reportId}/${at}`;
 }
 
-/** Where whoever gets a mail has no more of them sent. @param unsubscribeId of the mail */
+/** Returns the URL for unsubscribing from the emails of a report. @param unsubscribeId ID of the email */
 export function unsubscribeLink(publicApiUrl: string | undefined, unsubscribeId: string): string | null {
   return publicApiUrl === undefined ? null : `${publicApiUrl.replace(/\/+$/, '')}/api/unsubscribe/${unsubscribeId}`;
 }

@@ -1,4 +1,4 @@
-// A report as a mail: HTML with pictures, and the same as text.
+// Formats a report as an email: HTML with pictures, and the same as plain text.
 
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { type Logger, quoteMessage, toPlainName } from '@millrace/runtime';
@@ -7,26 +7,29 @@ import type { Figure } from './figures.ts';
 import { drawInsight, toPng } from './picture.ts';
 import { changeText, rangeText, valueText, weekdayText } from './text.ts';
 
-/** What a report says around its numbers. */
+/** The parts of a report around its numbers. */
 export interface Message {
   title: string;
-  /** When it comes, in words: `sent every week`. */
+  /** Schedule in words, for example `sent every week`. */
   summary: string;
   nextAt: Date | null;
-  /** Where the insight or dashboard is; null when nobody has told us where the application is. */
+  /** Link to the insight or dashboard; null if the URL of the application is not configured. */
   link: string | null;
   linkOf(insight: ReportedInsight): string | null;
-  /** The verified address of the user who subscribed the recipient, and their message; null except in the first report. */
+  /**
+   * The user who subscribed the recipient, by their verified address, with their message. Null except in the first
+   * report.
+   */
   invite: { by: string | null; message: string | null } | null;
-  /** Why there will be no more; null while there will be. */
+  /** Why there will be no more reports; null if there will be. */
   end: string | null;
-  /** Where whoever gets it by mail has no more sent; null where that cannot be. */
+  /** Link for unsubscribing from these emails; null if it is not available. */
   unsubscribe: string | null;
-  /** Null where there is nothing to tell numbers of. */
+  /** Null if the message contains no numbers. */
   content: ReportContent | null;
 }
 
-/** As the mailer takes it. */
+/** Email in the format of the mailer. */
 export interface ReportMail {
   subject: string;
   html: string;
@@ -37,7 +40,7 @@ export interface ReportMail {
 
 const mostRowsShown = 10;
 
-/** Where a picture cannot be drawn, which is logged, name and numbers stand in its place. */
+/** Formats the email. If a picture cannot be drawn, logs it and shows the name and numbers instead. */
 export async function reportMail(written: Message, logger: Pick<Logger, 'warn'>): Promise<ReportMail> {
   const message = withPlainNames(written);
   const attachments: ReportMail['attachments'] = [];
@@ -54,7 +57,7 @@ export async function reportMail(written: Message, logger: Pick<Logger, 'warn'>)
   }
   const pictured = new Set(attachments.map(({ cid }) => cid));
   const { title: subject, unsubscribe } = message;
-  // Mail programs show a button of their own for it (RFC 8058).
+  // Email clients show their own unsubscribe button for this header (RFC 8058).
   const headers: Record<string, string> =
     unsubscribe === null
       ? {}
@@ -62,7 +65,10 @@ export async function reportMail(written: Message, logger: Pick<Logger, 'warn'>)
   return { subject, html: htmlOf(message, pictured), text: textOf(message), attachments, headers };
 }
 
-/** Reports go to any address, and titles and names are chosen by members of a project. */
+/**
+ * Removes links from names, because reports are sent to any address, and members of the project choose titles and
+ * names.
+ */
 function withPlainNames(message: Message): Message {
   const { content, title } = message;
   const named = <T extends { name: string; description: string }>(one: T): T => ({
@@ -79,7 +85,7 @@ function withPlainNames(message: Message): Message {
 
 const cidOf = ({ id }: { id: number }) => `insight-${id}@millrace`;
 
-/** What stands around the numbers: before and behind them. */
+/** Returns the sentences before and after the numbers. */
 function sentences({ summary, nextAt, invite, end, content }: Message): { before: string[]; behind: string[] } {
   const next =
     nextAt === null || end !== null
@@ -103,7 +109,7 @@ function sentences({ summary, nextAt, invite, end, content }: Message): { before
 
 const unsubscribeWord = 'Unsubscribe';
 
-/** The whole as plain text, for who sees no HTML. */
+/** Formats the complete report as plain text. */
 export function textOf(message: Message): string {
   const { title, link, content, unsubscribe } = message;
   const { before, behind } = sentences(message);
@@ -113,7 +119,7 @@ export function textOf(message: Message): string {
   return [...before, title, ...parts, ...(link === null ? [] : [link]), ...behind, ...stop].join('\n\n');
 }
 
-/** A report on one insight has its name already. */
+/** Returns whether the report's title is the name of this only insight. */
 const isWhole = (content: ReportContent | null, { name }: ReportedInsight) =>
   content?.kind === 'insight' && content.name === name;
 
@@ -136,7 +142,7 @@ function leftOutLines({ left_out: { figures } }: ReportedInsight): string[] {
   return figures === 0 ? [] : [`… and ${formatValue(figures)} more`];
 }
 
-/** Rows of answers that are not told by figures. */
+/** Returns the rows of results that are not shown as figures. */
 function shownRows({ query_kind: kind, table, left_out: leftOut }: ReportedInsight) {
   if (kind === 'TrendsQuery' || kind === 'LifecycleQuery' || table.columns.length === 0) return null;
   const rows = table.rows
@@ -149,14 +155,14 @@ function shownRows({ query_kind: kind, table, left_out: leftOut }: ReportedInsig
   };
 }
 
-/** @param column its name says what a number of a funnel measures */
+/** @param column column name, which tells what a number measures */
 function cellText(cell: string | number | boolean | null, column: string): string {
   if (cell === null) return '';
   if (typeof cell === 'number' && column === 'percent of the first') return formatPercent(cell);
   if (typeof cell === 'number' && / ?seconds$/.test(column)) return formatDuration(cell);
   if (typeof cell === 'number') return formatValue(cell);
   const text = String(cell);
-  // The beginning of a day is that day.
+  // Midnight stands for the day.
   return /^\d{4}-\d\d-\d\dT00:00:00/.test(text) ? text.slice(0, 10) : text.slice(0, 60);
 }
 
@@ -177,7 +183,7 @@ function tableLines(insight: ReportedInsight): string[] {
 const font = "font-family:Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const [ink, quiet, line, accent] = ['#1b2127', '#5b6670', '#e3e7ea', '#0a6c8c'];
 
-/** Tables and styles at each element: what mail programs agree on. Nothing is loaded from anywhere. */
+/** Formats HTML with tables and inline styles, which all email clients support, and without external resources. */
 function htmlOf(message: Message, pictured: ReadonlySet<string>): string {
   const { title, link, content } = message;
   const { before, behind } = sentences(message);
@@ -222,7 +228,7 @@ function insightHtml(message: Message, insight: ReportedInsight, pictured: Reado
   const range = rangeText(insight);
   const hasPicture = pictured.has(cidOf(insight));
   const said = `${name}${range === '' ? '' : `, ${range}`}`;
-  // The picture has name and range in it; who sees no pictures reads them in its place.
+  // The picture contains the name and range. Its alternative text serves readers without pictures.
   const head = hasPicture
     ? linkedHtml(
         `<img src="cid:${cidOf(insight)}" width="592" alt="${escapedHtml(said)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
@@ -257,7 +263,7 @@ function rowsHtml(insight: ReportedInsight): string {
   return tableHtml(shown.columns, shown.rows, shown.more > 0 ? `… and ${formatValue(shown.more)} more rows` : null);
 }
 
-/** Behind a number. */
+/** Suffix of a number. */
 const unit = / (points|on average)$/;
 
 function tableHtml(head: readonly string[], rows: readonly (readonly string[])[], more: string | null): string {
@@ -282,7 +288,7 @@ const linked = (text: string, link: string | null, colour: string) =>
 const linkedHtml = (html: string, link: string | null) =>
   link === null ? html : `<a href="${escapedHtml(link)}" style="text-decoration:none">${html}</a>`;
 
-/** Text as it stands in HTML, between tags and in attributes. */
+/** Escapes text for HTML elements and attributes. */
 export function escapedHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -1,4 +1,4 @@
-// A chart as a picture: SVG, and PNG for mails and messages, where no program draws SVG.
+// Draws a chart as SVG, and converts it to PNG for emails and messages, because email clients do not show SVG.
 
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,9 +14,9 @@ import { changeText, rangeText } from './text.ts';
 
 const width = 640;
 const padding = 24;
-/** Pixels for each unit: sharp on screens of twice the density. */
+/** Pixels per unit, for sharp pictures on high-density screens. */
 const scale = 2;
-/** On white, whatever the reader's background is: dark programs do not turn pictures over. */
+/** Always on white, because email clients in dark mode do not invert pictures. */
 const colours = {
   ground: '#ffffff',
   ink: '#1b2127',
@@ -37,17 +37,17 @@ interface Pictured {
   chart: Chart | null;
 }
 
-/** A drawing and how high it is. */
+/** SVG elements and their height. */
 interface Drawing {
   svg: string;
   height: number;
 }
 
-/** Whether there is something to draw: a chart, or one number. */
+/** Returns whether there is something to draw: a chart, or a single figure. */
 export const hasPicture = ({ figures, chart }: Pick<Pictured, 'figures' | 'chart'>) =>
   chart !== null || figures.length === 1;
 
-/** @returns null where there is nothing to draw. */
+/** @returns null if there is nothing to draw. */
 export function drawInsight({ name, figures, chart, ...range }: Pictured): string | null {
   if (!hasPicture({ figures, chart })) return null;
   const [figure] = figures;
@@ -160,7 +160,7 @@ function bars(
       else down += value;
       const [top, bottom] = [y(Math.max(from, from + value)), y(Math.min(from, from + value))];
       const box = `x="${round(x(at) - room * 0.35)}" y="${round(top)}" width="${round(room * 0.7)}" height="${round(bottom - top)}"`;
-      // The line between the parts of a stack tells them apart.
+      // The outline separates the parts of a stack.
       drawn.push(
         `<rect ${box} fill="${toneOf(color)}" stroke="${colours.ground}" stroke-width="0.5"${at >= open ? ' fill-opacity="0.45"' : ''}/>`,
       );
@@ -169,7 +169,7 @@ function bars(
   return drawn;
 }
 
-/** A line of names with their colours; more lines where one is too short. */
+/** Draws a legend of names and colors, in several lines if necessary. */
 function drawLegend(series: readonly { label: string; color: SeriesColor }[], top: number): Drawing {
   let [x, line, svg] = [padding + axisWidth, 0, ''];
   for (const { label, color } of series) {
@@ -249,12 +249,12 @@ function write(x: number, y: number, text: string, { size, isBold, colour, ancho
   return `<text x="${round(x)}" y="${round(y)}" font-size="${size}"${weight}${place} fill="${colour ?? colours.ink}">${escaped(text)}</text>`;
 }
 
-/** XML has no place for most control characters, written as numbers or not. */
+/** Escapes text. XML does not allow most control characters, even as character references. */
 function escaped(text: string): string {
   return (
     text
       .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: matches the characters to remove
       .replace(/[\u0000-\u001f\ufffe\uffff]/g, ' ')
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
@@ -265,15 +265,15 @@ function escaped(text: string): string {
 
 let drawing: Promise<Uint8Array[]> | undefined;
 
-/** @param svg as `drawInsight` makes it @returns a PNG, 1,280 pixels wide. */
+/** @param svg result of `drawInsight` @returns a PNG, 1,280 pixels wide. */
 export async function toPng(svg: string): Promise<Buffer> {
   drawing ??= prepare().catch((error: unknown) => {
-    // The next picture tries again.
+    // Let the next picture retry.
     drawing = undefined;
     throw error;
   });
   const fontBuffers = await drawing;
-  // It takes some tens of milliseconds: requests have their turn in between.
+  // Rendering blocks for tens of milliseconds, so let pending requests run first.
   await setImmediate();
   const picture = new Resvg(svg, {
     fitTo: { mode: 'width', value: width * scale },
@@ -292,12 +292,15 @@ export async function toPng(svg: string): Promise<Buffer> {
 async function prepare(): Promise<Uint8Array[]> {
   const wasm = await readFile(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm'));
   const fonts = await Promise.all(['Regular', 'SemiBold'].map((name) => readFile(`${fontFolder()}/Inter-${name}.ttf`)));
-  // Last: it can be done once only.
+  // Must come last, because it can be called only once.
   await initWasm(wasm);
   return fonts;
 }
 
-/** Beside the programs, where the build puts them (packages/stack, build.ts); in the repository beside this package's sources. */
+/**
+ * Finds the fonts: next to the programs after a build (build.ts in packages/stack), or next to this package's sources
+ * in the repository.
+ */
 function fontFolder(): string {
   const folders = ['./fonts', '../fonts', '../../fonts'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const found = folders.find((folder) => existsSync(folder));

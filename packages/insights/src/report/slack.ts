@@ -1,15 +1,15 @@
-// A report as a message of Slack (Block Kit), and what programs without blocks show of it.
+// Formats a report as a Slack message in Block Kit, with a text for clients without blocks.
 
 import type { ReportedInsight } from './content.ts';
 import { type Message, textOf } from './mail.ts';
 import { changeText, rangeText, valueText } from './text.ts';
 
-/** Slack refuses messages with more. */
+/** Limit of Slack in characters. */
 const longestHeader = 150;
 const longestText = 2900;
 const mostFiguresShown = 6;
 
-/** @param pictureOf an address Slack can load the picture from; null where there is none. */
+/** @param pictureOf URL from which Slack can load the picture; null if there is none. */
 export function slackBlocks(
   message: Message,
   pictureOf: (insight: ReportedInsight, at: number) => string | null,
@@ -62,5 +62,8 @@ function figureLine(figure: ReportedInsight['figures'][number]): string {
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text: text.slice(0, longestText) } });
 const context = (text: string) => ({ type: 'context', elements: [{ type: 'mrkdwn', text }] });
 
-/** Slack reads these as marks, also in the text that programs without blocks show: `<!channel>` notifies everybody. */
+/**
+ * Escapes Slack's markup, which also applies to the text for clients without blocks. For example, `<!channel>` would
+ * notify everyone.
+ */
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

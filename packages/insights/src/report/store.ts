@@ -1,4 +1,4 @@
-// What is read of the insight or dashboard that a report is about.
+// Reads the insight or dashboard that a report is about.
 
 import type { Sql } from '@millrace/db';
 
@@ -32,7 +32,10 @@ const insightColumns = `json_build_object('id', i.id, 'short_id', i.short_id,
   'name', coalesce(nullif(i.name, ''), nullif(i.derived_name, ''), 'Insight ' || i.id),
   'description', coalesce(i.description, ''), 'query', i.query)`;
 
-/** An insight is one tile. Null when it is deleted, or of another project. */
+/**
+ * Finds the subject of a report. An insight counts as a single tile. Returns null if it is deleted or belongs to
+ * another project.
+ */
 export async function findSubject(
   sql: Sql,
   { projectId, insight, dashboard }: { projectId: number; insight: number | null; dashboard: number | null },

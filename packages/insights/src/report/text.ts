@@ -1,20 +1,23 @@
-// Numbers and times in words, as reports write them.
+// Formats numbers and times for reports.
 
 import { changeOf, formatChange, formatValue } from '@millrace/contracts/numbers';
 import type { Figure } from './figures.ts';
 
-/** `1,204`, `38.5%`, or `12.5 on average`. */
+/** Formats a figure: `1,204`, `38.5%`, or `12.5 on average`. */
 export const valueText = ({ value, format, of }: Pick<Figure, 'value' | 'format' | 'of'>): string =>
   `${formatValue(value, format)}${of === 'average' ? ' on average' : ''}`;
 
-/** `+12.5%`; of percentages `−3 points`; `–` if there was nothing to compare with. */
+/** Formats a change: `+12.5%`, `−3 points` for percentages, or `–` without a comparison. */
 export const changeText = ({ value, before, format }: Figure): string =>
   formatChange(changeOf(value, before, format), format);
 
 const dayFormat: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' };
 const day = new Intl.DateTimeFormat('en-GB', dayFormat);
 
-/** `16 November 2026 to 22 November 2026`, in the project time zone; with times where the range is within a day. */
+/**
+ * Formats a range: `16 November 2026 to 22 November 2026`, in the project time zone; with times if it is within one
+ * day.
+ */
 export function rangeText({
   date_from: from,
   date_to: to,
@@ -27,10 +30,10 @@ export function rangeText({
   return first === last ? `${first}, ${from.slice(11, 16)} to ${to.slice(11, 16)}` : `${first} to ${last}`;
 }
 
-/** Of a moment with an offset, the day where that offset is. */
+/** Formats the local date of a time with an offset. */
 const dayText = (iso: string) => day.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`));
 
-/** `Monday, 16 November 2026`. */
+/** Formats a date: `Monday, 16 November 2026`. */
 export function weekdayText(at: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', { ...dayFormat, weekday: 'long', timeZone }).format(at);
 }

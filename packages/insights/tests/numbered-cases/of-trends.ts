@@ -150,7 +150,7 @@ const values = (...pairs: [unknown, number][]) => pairs.map(([breakdown_value, c
 const plans = history({ ...{ a: ['sale 4 12:00 plan=pro'], b: ['sale 4 12:00 plan=free'], c: ['sale 4 12:00 plan=7'], d: ['sale 4 12:00 plan=["x","y"]'] }, ...{ e: ['sale 4 12:00 plan=""'], f: ['sale 4 12:00 plan=null'], g: ['sale 4 12:00'] } });
 const onFourth = march(4, 4);
 const thirty = 'thirty-values';
-/** The values of `page` in the order of texts: all have one event. */
+/** Values of `page` in text order: all have one event. */
 const pages = Array.from({ length: 30 }, (_, at) => String(at)).sort();
 const byPage = (more: object = {}) => trends(seen, { ...march(7, 18), ...by('page', more) });
 const twentyFive = history(Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`v${at}`, [`sale 4 12:00 page=p${at}`]])));
@@ -221,7 +221,7 @@ export const breakdowns: InsightCase[] = [
   row('Q-102', 'true and false', 'visits', trends(seen, by('paid')), series({ label: 'true', count: 7 }, { label: 'false', count: 3 })),
 ];
 
-/** How many events pass a filter. */
+/** Counts the events that match a filter. */
 const passing = (...properties: object[]) => trends(sale, { ...onFourth, properties });
 const pass = (count: number) => series({ count });
 const sums = history({ a: ['sale 4 09:00 sum=2', 'sale 4 09:01 sum=5', 'sale 4 09:02 sum=10', 'sale 4 09:03 sum=11', 'sale 4 09:04 sum="12"', 'sale 4 09:05 sum="9"', 'sale 4 09:06 sum=many', 'sale 4 09:07'] });

@@ -1,4 +1,4 @@
-// Q-127 to Q-210: funnels, retention, lifecycle, the persons behind numbers, events.
+// Q-127 to Q-210: funnels, retention, lifecycle, the actors behind numbers, and events.
 
 import type { InsightCase } from '../case-world.ts';
 import { actorsOf, counts, display, events, filter, funnel, funnelActorsOf, history, lifecycle, march, node, nullValue, person, range, refused, retention, row, seen, steps, trends, visits } from './rows.ts';
@@ -13,12 +13,12 @@ const days = (count: number) => ({ funnelWindowInterval: count, funnelWindowInte
 const without = (from: number, to: number, more: object = {}) => ({ exclusions: [node('gave-up', { funnelFromStep: from, funnelToStep: to, ...more })] });
 const times = (...seconds: (number | null)[]) => ({ results: seconds.map((average_conversion_time) => ({ average_conversion_time })) });
 const changeOfClock = one('A 10 08:00', 'B 10 12:00');
-/** Steps of one value after the other. */
+/** Expects the steps of several breakdown values. */
 const byValue = (...results: [string[], ...number[]][]) => ({ results: results.map(([breakdown_value, ...of]) => of.map((count) => ({ breakdown_value, count }))) });
 const broken = (breakdown: unknown, funnelsFilter: object = {}) => funnel(ab, funnelsFilter, { breakdownFilter: { breakdown, breakdown_type: 'event' } });
 const condorThenSparrow = one('A 4 10:00 browser=Condor', 'B 4 11:00 browser=Sparrow');
 const browsers = Array.from({ length: 30 }, (_, at) => `b${String(at).padStart(2, '0')}`);
-/** Two persons use each of the first 25 browsers. */
+/** Two persons use each of the first 25 browsers, and one person each of the others. */
 const manyBrowsers = history(Object.fromEntries(browsers.flatMap((browser, at) => (at < 25 ? ['x', 'y'] : ['x']).map((who) => [`${who}${at}`, [`A 4 10:00 browser=${browser}`]]))));
 const conversions = history({ p1: ['A 4 10:00', 'B 4 11:00'], p2: ['A 4 10:00', 'B 4 10:37'], p3: ['A 4 10:00', 'B 5 09:00'] });
 const toConvert = { funnelVizType: 'time_to_convert', ...days(7) };
@@ -175,7 +175,7 @@ export const retentions: InsightCase[] = [
 ];
 
 const statuses = ['new', 'returning', 'resurrecting', 'dormant'];
-/** What the four series hold. */
+/** Expects the data of the four lifecycle series. */
 const lives = (...data: number[][]) => ({ results: data.map((one, at) => ({ status: statuses[at], data: one, count: one.reduce((sum, count) => sum + count, 0) })) });
 const none = [0, 0, 0];
 const ofLife = (more: object = {}) => ({ kind: 'LifecycleQuery', ...march(9, 11), series: [node('seen')], ...more });

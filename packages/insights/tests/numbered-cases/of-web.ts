@@ -1,15 +1,16 @@
-// Cases W-001 to W-063: web traffic.
+// Cases W-001 to W-063: web analytics.
 
 import type { InsightCase } from '../case-world.ts';
 import { filter, history, march, refused, row } from './rows.ts';
 
-/** `session` and `path` of a page view, with more properties. */
+/** A page view with its session, path and further properties. */
 const view = (day: string, session: string, path: string, ...more: string[]) => [`$pageview ${day}`, `$session_id=${session}`, `$pathname=${path}`, ...more].join(' ');
 const happened = (event: string, day: string, session: string, ...more: string[]) => [`${event} ${day}`, `$session_id=${session}`, ...more].join(' ');
 
 /**
- * Four persons in March 2024. Ann comes twice: a1 with three pages and 120 s, a2 with one page and nothing more (a bounce). Bob reads one
- * page for 60 s (b1). Cid clicks on his one page (c1). Dee sees one page and leaves it after 4 s (d1, a bounce), and came before (d0).
+ * Four persons in March 2024. Ann comes twice: a1 with three pages and 120 s, and a2 with a single page (a bounce). Bob
+ * reads one page for 60 s (b1). Cid clicks on his only page (c1). Dee leaves her only page after 4 s (d1, a bounce);
+ * her session d0 was earlier.
  */
 const site = history({
   ann: [
@@ -25,10 +26,10 @@ const site = history({
     view('3 08:00:30', 'd0', '/docs', '$referring_domain=$direct', '$browser=Condor'),
     view('11 08:00:00', 'd1', '/', '$referring_domain=search.test', 'utm_source=news', '$browser=Condor'),
     happened('$pageleave', '11 08:00:04', 'd1', '$pathname=/'),
-    // No session: never counted.
+    // Events without a session are never counted.
     '$pageview 11 15:00:00 $pathname=/',
     '$pageview 11 15:01:00 $pathname=/ $session_id=',
-    // No page view: no session of the website.
+    // A session without a page view is not a website session.
     happened('ordered', '11 16:00:00', 'd2'),
   ],
   eve: ['$screen 12 10:00:00 $session_id=e1 $screen_name=Home', '$screen 12 10:00:03 $session_id=e1 $screen_name=Cart'],
@@ -40,10 +41,10 @@ const trend = (more: object = {}) => ({ kind: 'WebTrendsQuery', ...march(7, 11),
 const compare = { compareFilter: { compare: true } };
 const rates = { includeBounceRate: true };
 
-/** Values of the five numbers, in their order. */
+/** Expects the five numbers of an overview, in order. */
 const numbers = (visitors: number, views: number, sessions: number, seconds: number | null, bounces: number | null) => ({ results: [visitors, views, sessions, seconds, bounces].map((value) => ({ value })) });
 type Row = [string | null, [number, number | null], [number, number | null], ...[number | null, number | null][]];
-/** Rows of a table. What fills a row is its part of all visitors. */
+/** Expects rows of a table. The last column is the share of all visitors. */
 const rows = (...results: Row[]) => {
   const all = results.reduce((sum, [, [visitors]]) => sum + visitors, 0);
   return { results: results.map((values) => [...values, values[1][0] / all]) };

@@ -1,10 +1,10 @@
-// What the tables of numbered cases are written with: short ways to say histories and queries.
+// Short notation for the tables of numbered cases: histories, queries and expected results.
 
 import type { Dataset, InsightCase } from '../case-world.ts';
 
 type Settings = Partial<Omit<InsightCase, 'no' | 'name' | 'dataset' | 'query' | 'expect'>>;
 
-/** One case; data sets by name are those of insight-cases.json. */
+/** Creates a case. Dataset names are those of insight-cases.json. */
 export const row = (
   no: string,
   name: string,
@@ -18,12 +18,13 @@ export const row = (
   ...settings,
 });
 
-/** 400, with this in its sentence. */
+/** Expects status 400 with this text in the detail. */
 export const refused = (part: string) => ({ error: 400, detail: part });
 
 /**
- * Who did what: `paid 4 12:00 plan=pro`, in March 2024 unless the day is written out. Values are JSON, or else text.
- * @param persons of those who exist otherwise than by their first event
+ * Creates a history from events by person: `paid 4 12:00 plan=pro`, in March 2024 unless the date is complete. Values
+ * are JSON or text.
+ * @param persons persons that exist before their first event
  */
 export function history(
   who: Record<string, string[]>,
@@ -64,20 +65,20 @@ export const left = node('page left');
 export const tick = node('tick');
 export const sale = node('sale');
 
-/** What the series of an answer hold. */
+/** Expects these series in the result. */
 export const series = (...results: object[]) => ({ results });
 export const days = (...names: string[]) => series({ days: names });
 export const daysFrom = (first: string, count: number) =>
   Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 86_400_000).toISOString().slice(0, 10));
 
-/** From and to, as clients write them. */
+/** A date range as in requests. */
 export const range = (date_from?: string, date_to?: string, more: object = {}) => ({
   dateRange: { ...(date_from && { date_from }), ...(date_to && { date_to }), ...more },
 });
 export const march = (from: number, to: number) => range(`2024-03-${pad(from)}`, `2024-03-${pad(to)}`);
 const pad = (day: number) => String(day).padStart(2, '0');
 
-/** Of the 7th to the 17th of March 2024, if nothing else is said. */
+/** A trends query, from the 7th to the 17th of March 2024 by default. */
 export const trends = (series: unknown, more: object = {}) => ({
   ...{ kind: 'TrendsQuery', ...march(7, 17), series: Array.isArray(series) ? series : [series] },
   ...more,
@@ -92,7 +93,7 @@ export const funnel = (steps: (string | object | null)[], funnelsFilter: object 
   series: steps.map((step) => (typeof step === 'object' && step !== null ? step : node(step))),
   ...more,
 });
-/** How many reached each step. */
+/** Expects these counts of funnel steps. */
 export const steps = (...counts: number[]) => ({ results: counts.map((count) => ({ count })) });
 
 export const retention = (retentionFilter: object = {}, more: object = {}) => ({

@@ -1,4 +1,5 @@
-// How far ClickHouse follows PostgreSQL, and what is to leave it: kept in PostgreSQL, for whoever copies next.
+// Stores in PostgreSQL how far ClickHouse has copied its events, and which events to remove from ClickHouse. Any worker
+// can then continue.
 
 import type { Sql } from '@millrace/db';
 
@@ -6,8 +7,9 @@ const following = 'clickhouse';
 const rebuilding = 'clickhouse rebuild';
 
 /**
- * Lets nobody else copy until it is released; undefined while somebody else does. Who died holds it until the lease is over.
- * @returns until when what was stored is there; null: nothing is yet.
+ * Claims the copying, so that no other worker copies until the claim is released or its lease expires. Undefined while
+ * another worker holds the claim.
+ * @returns the time up to which events have been copied; null if none have.
  */
 export async function claimCopy(sql: Sql, leaseSeconds: number): Promise<{ copied_until: Date | null } | undefined> {
   await sql.query('INSERT INTO event_store_copy (store) VALUES ($1) ON CONFLICT DO NOTHING', [following]);
@@ -23,12 +25,12 @@ export async function releaseCopy(sql: Sql): Promise<void> {
   await sql.query(`UPDATE event_store_copy SET claimed_until = NULL WHERE store = $1`, [following]);
 }
 
-/** Only who holds the claim notes how far it is. */
+/** Only the holder of the claim may call this. */
 export async function noteCopied(sql: Sql, until: Date): Promise<void> {
   await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [following, until]);
 }
 
-/** What was stored before is in ClickHouse; null: nothing is known to be there. */
+/** Returns the time up to which stored events are in ClickHouse; null if unknown. */
 export async function readCopiedUntil(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ copied_until: Date | null }>(
     'SELECT copied_until FROM event_store_copy WHERE store = $1',
@@ -37,13 +39,15 @@ export async function readCopiedUntil(sql: Sql): Promise<Date | null> {
   return row?.copied_until ?? null;
 }
 
-/** When the first event that is there was stored; null: there is none. */
+/** Returns when the first event that still exists was stored; null without events. */
 export async function oldestStored(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date | null }>('SELECT min(created_at) AS at FROM event');
   return row?.at ?? null;
 }
 
-/** Begins to make the table anew, or goes on. @returns how far it is; null: at its beginning. */
+/**
+ * Starts rebuilding the table, or continues. @returns the time up to which events have been copied; null at the start.
+ */
 export async function beginRebuild(sql: Sql): Promise<Date | null> {
   await sql.query('INSERT INTO event_store_copy (store) VALUES ($1) ON CONFLICT DO NOTHING', [rebuilding]);
   const [row] = await sql.query<{ copied_until: Date | null }>(
@@ -57,12 +61,15 @@ export async function noteRebuilt(sql: Sql, until: Date): Promise<void> {
   await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [rebuilding, until]);
 }
 
-/** Whether a table is made anew, or its making was broken off. */
+/** Returns whether a rebuild is running or was interrupted. */
 export async function isRebuilding(sql: Sql): Promise<boolean> {
   return (await sql.query('SELECT 1 FROM event_store_copy WHERE store = $1', [rebuilding])).length > 0;
 }
 
-/** The new table is in place: copying goes on from where it ends. Only who holds the claim does so, and gives it back by it. */
+/**
+ * Records that the new table is in place, so that copying continues from its end. Only the holder of the claim may call
+ * this; it releases the claim.
+ */
 export async function finishRebuild(sql: Sql): Promise<void> {
   await sql.query(
     `WITH done AS (DELETE FROM event_store_copy WHERE store = $1 RETURNING copied_until)
@@ -75,15 +82,15 @@ export async function finishRebuild(sql: Sql): Promise<void> {
 export interface Removal {
   id: bigint;
   project_id: number;
-  /** Null: all of the project. */
+  /** Null for all events of the project. */
   distinct_id: string | null;
-  /** With `requested_at`: of this deleted person; null: whoever they are of. */
+  /** Together with `requested_at`: only events of this deleted person. Null for those of any person. */
   person_uuid: string | null;
   requested_at: Date | null;
   keeps_events: boolean;
 }
 
-/** The oldest requests to take events away. */
+/** Reads the oldest requests to remove events. */
 export async function readRemovals(sql: Sql, limit: number): Promise<Removal[]> {
   return sql.query<Removal & Record<string, unknown>>(
     `SELECT id, project_id, distinct_id, person_uuid, requested_at, keeps_events

@@ -1,4 +1,5 @@
-// The words of ClickHouse. Persons, groups and cohorts are those of PostgreSQL, which it reads as tables of its own (`tables.ts`).
+// SQL dialect of ClickHouse. Persons, groups and cohorts stay in PostgreSQL, which ClickHouse reads through tables
+// (`tables.ts`).
 
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
@@ -8,7 +9,7 @@ import { Fragment, sql } from '../sql.ts';
 import { usualProperties } from './tables.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
-/** As a text. */
+/** Returns an event column as text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
   columnText(property, {
     person: sql`toString(${person})`,
@@ -18,7 +19,7 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
 
 export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
-  // Repetitions are hidden by the setting `final`.
+  // The setting `final` hides duplicates.
   events: sql`events AS e`,
   personJoin: (projectId) => sql`LEFT JOIN (SELECT distinct_id, person_uuid FROM person_override
       WHERE project_id = ${sql.int(projectId)}) AS o ON o.distinct_id = e.distinct_id`,
@@ -69,7 +70,7 @@ export const clickhouseDialect: Dialect = {
     const parts = (list: Fragment) => sql`if(${list} = '', '', arrayStringConcat(arrayMap(
         part -> if(match(part, '^\\d+$'), concat('0', leftPad(toString(length(part)), 4, '0'), part), concat('1', part)),
         splitByChar('.', ${list})), char(2)))`;
-    // The groups get a name by a list of one, so that the text has the pattern twice only.
+    // A one-element list gives the groups a name, so that the query contains the pattern only twice.
     return sql`if(match(${value}, ${pattern}), arrayMap(
         g -> concat(leftPad(g[1], 20, '0'), leftPad(if(g[2] = '', '0', g[2]), 20, '0'), leftPad(if(g[3] = '', '0', g[3]), 20, '0'),
                     if(g[4] = '', '~', concat('-', ${parts(sql`g[4]`)})), char(1), ${parts(sql`g[5]`)}),
@@ -170,12 +171,12 @@ function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
   }
 }
 
-/** By name, not by `tupleElement`: with `FINAL` that reads them all. */
+/** Accesses the fields by name, because with `FINAL` the function `tupleElement` would read all of them. */
 const usual: ReadonlyMap<string, Fragment> = new Map(
   [...usualProperties.few, ...usualProperties.many].map((name) => [name, Fragment.of([`e.usual.\`${name}\``], [])]),
 );
 
-/** Numbers are written in their shortest form; lists as JSON. */
+/** Returns a property as text: numbers in their shortest form, lists as JSON. */
 function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
   const { document, key } = found(property);
@@ -188,7 +189,7 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
     const number = clickhouseDialect.number(property);
     return sql`if(isNull(${number}), NULL, toString(arrayCount(edge -> edge <= assumeNotNull(${number}), ${sql.floats(bins)}) - 1))`;
   }
-  // A value that reads like the one that stands for "none" is none.
+  // A value equal to the label for a missing value counts as missing.
   const whole = sql`nullIf(nullIf(${text(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullIf(replaceRegexpOne(${whole}, '[/?#]+$', ''), ''), if(isNull(${whole}), NULL, '/'))`
@@ -202,10 +203,10 @@ function numberOf(value: Fragment): Fragment {
   return sql`if(match(${value}, '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$'), toFloat64OrNull(trimBoth(${value})), NULL)`;
 }
 
-/** JSON as this engine writes it. */
+/** Formats JSON like ClickHouse does. */
 const compact = (json: string) => JSON.stringify(JSON.parse(json));
 
-/** As the subset is meant: `.` is any character, and `$` the end of the text. */
+/** Adapts a pattern to RE2's defaults: `.` matches any character, and `$` only the end of the text. */
 function clickhousePattern(pattern: string): string {
   const [flags = ''] = /^\(\?i\)/.exec(pattern) ?? [];
   return `${flags}(?s)(?:${pattern.slice(flags.length)})`;

@@ -4,7 +4,7 @@ import { connectClickHouse } from '../open.ts';
 import { sql } from '../sql.ts';
 import { clickhouseEngine } from './engine.ts';
 
-/** What a server does that fails when some rows have been sent. */
+/** Ways in which a server fails after sending some rows. */
 const failures: [string, (response: ServerResponse) => void][] = [
   ['its connection breaks', (response) => response.destroy()],
   [
@@ -13,7 +13,7 @@ const failures: [string, (response: ServerResponse) => void][] = [
   ],
 ];
 
-test.each(failures)('E-S-26: an answer is none when %s', async (_, fail) => {
+test.each(failures)('E-S-26: rejects a partial response when %s', async (_, fail) => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     response.write('["one"]\n["two"]\n');

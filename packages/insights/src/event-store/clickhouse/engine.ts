@@ -21,7 +21,7 @@ const types: Record<ValueType, string> = {
   uuids: 'Array(UUID)',
 };
 
-/** What makes answers those of PostgreSQL, and what one question may cost. */
+/** Settings that make results equal to those of PostgreSQL, and that limit the cost of a query. */
 const settings = {
   final: 1,
   do_not_merge_across_partitions_select_final: 1,
@@ -36,12 +36,12 @@ const settings = {
   max_bytes_before_external_group_by: '1000000000',
   max_bytes_before_external_sort: '1000000000',
   timeout_overflow_mode: 'throw',
-  // An answer that fails midway is an error, and no short list.
+  // A response that fails midway must be an error, not a shorter list.
   http_write_exception_in_output_format: 0,
   cancel_http_readonly_queries_on_client_close: 1,
 } as const;
 
-/** Codes of ClickHouse: too slow, too slow by its estimate; memory; too many rows or bytes. */
+/** Error codes of ClickHouse: too slow, too slow by estimate, memory, too many rows or bytes. */
 const limits: Record<string, OverBudget['limit']> = {
   '159': 'time',
   '160': 'time',
@@ -51,7 +51,7 @@ const limits: Record<string, OverBudget['limit']> = {
   '396': 'bytes',
 };
 
-/** Stored events in ClickHouse. @param client of a user who only reads */
+/** Runs queries in ClickHouse. @param client connection of a read-only user */
 export function clickhouseEngine(client: ClickHouseClient): Engine {
   return {
     dialect: clickhouseDialect,
@@ -110,7 +110,10 @@ function notAnswered(cause: unknown): AppError {
   });
 }
 
-/** One time is a moment; a list of them stays milliseconds, which intervals are looked up by. */
+/**
+ * Formats a placeholder. A single time becomes a DateTime; a list of times stays in milliseconds, as used for finding
+ * intervals.
+ */
 function placeholder({ type }: Value, position: number): string {
   const parameter = `{p${position}:${types[type]}}`;
   if (type === 'time') return `fromUnixTimestamp64Milli(${parameter}, 'UTC')`;

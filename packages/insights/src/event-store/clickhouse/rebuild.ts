@@ -1,4 +1,4 @@
-// The table of events made anew, beside the one that questions are asked of, and put in its place.
+// Rebuilds the events table next to the current one, and then swaps them.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Sql } from '@millrace/db';
@@ -11,13 +11,13 @@ export interface RebuildOptions {
   client: ClickHouseClient;
   postgres: ReadablePostgres;
   sql: Sql;
-  /** Goes on although PostgreSQL has fewer events of some months. */
+  /** Continues even if PostgreSQL has fewer events for some months. */
   mayLose: boolean;
-  /** Called after each portion. @param share of the time that is through, from 0 to 1 */
+  /** Called after each portion. @param share share of the time range that is done, from 0 to 1 */
   onProgress(until: Date, share: number): void;
 }
 
-/** Months of which PostgreSQL has fewer events than ClickHouse: a new table would lack them. */
+/** Months for which PostgreSQL has fewer events than ClickHouse, which a rebuild would lose. */
 export class CoversLess extends Error {
   readonly months: { month: string; here: number; there: number }[];
 
@@ -28,15 +28,16 @@ export class CoversLess extends Error {
   }
 }
 
-/** Transactions that began before are over by then. */
+/** Transactions that started earlier have ended by then. */
 const settleMs = 60_000;
-/** Longer than exchanging two names takes. */
+/** Longer than swapping two table names takes. */
 const exchangeSeconds = 60;
 const pauseMs = 500;
 
 /**
- * Fills a table from PostgreSQL and exchanges it for the one there is; questions are answered from the old one until then. One that was broken
- * off goes on where it was. Meanwhile what is deleted in PostgreSQL stays in ClickHouse (`event_store_removal`), so that the new table loses it too.
+ * Fills a new table from PostgreSQL and swaps it with the current one, which serves queries until then. Continues an
+ * interrupted rebuild. Events deleted from PostgreSQL meanwhile stay in ClickHouse until the end
+ * (`event_store_removal`), so that they are removed from the new table too.
  * @throws CoversLess unless `mayLose`
  */
 export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress }: RebuildOptions): Promise<void> {
@@ -49,7 +50,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   if (begun === null) await client.command({ query: 'DROP TABLE IF EXISTS events_rebuilt' });
   await client.command({ query: createEvents('events_rebuilt') });
   const first = await oldestStored(sql);
-  // What is stored since is copied by the worker, from there on.
+  // The worker copies events stored after this time.
   const end = Date.now() - settleMs;
   const span = createSpan();
   for (let from = begun ?? first; first !== null && from !== null && from.getTime() < end; ) {
@@ -60,7 +61,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
     await noteRebuilt(sql, until);
     onProgress(until, (until.getTime() - first.getTime()) / (end - first.getTime()));
   }
-  // A portion that is under way goes to the old table, and would count as copied.
+  // A portion that is being copied would go to the old table and count as copied, so wait for its end.
   while ((await claimCopy(sql, exchangeSeconds)) === undefined) await sleep(pauseMs);
   await client.command({ query: 'EXCHANGE TABLES events AND events_rebuilt' });
   await finishRebuild(sql);

@@ -1,7 +1,10 @@
-/** How much time a portion of copied events covers: as much as takes some seconds, and less after one that failed. */
+/**
+ * Time span of the next portion of copied events: adapted so that a portion takes some seconds, and shorter after a
+ * failure.
+ */
 export interface Span {
   readonly ms: number;
-  /** Copies one portion of this length. What it throws is thrown on; the next one is shorter. */
+  /** Copies one portion. Rethrows its error, after which the next portion is shorter. */
   measure(copy: () => Promise<void>): Promise<void>;
 }
 

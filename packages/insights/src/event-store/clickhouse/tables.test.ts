@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createEvents } from './tables.ts';
 
-/** The file for those who read the topic into a ClickHouse of their own makes the table that questions are asked of. */
-test('deploy/clickhouse/events.sql makes the same table of events', () => {
+/** This file is for installations that read the Kafka topic into their own ClickHouse. Queries use the same table. */
+test('deploy/clickhouse/events.sql creates the same events table', () => {
   const file = readFileSync(new URL('../../../../../deploy/clickhouse/events.sql', import.meta.url), 'utf8');
   const words = (text: string) => text.replaceAll(/\s+/g, ' ');
   expect(words(file)).toContain(words(createEvents('events').replace('EXISTS events', 'EXISTS millrace.events')));

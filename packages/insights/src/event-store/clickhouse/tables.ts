@@ -1,16 +1,18 @@
-// The tables that questions read in ClickHouse: events of its own, and what PostgreSQL decides of persons, groups and cohorts.
+// Tables that queries read in ClickHouse: events, and those that read persons, groups and cohorts from PostgreSQL.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 
-/** Where ClickHouse finds PostgreSQL, by a role that reads the views of the schema `clickhouse`. */
+/** PostgreSQL as reachable from ClickHouse, with a role that can read the views of the schema `clickhouse`. */
 export interface ReadablePostgres {
-  /** `postgresql://role:password@host:port/database`, as the server of ClickHouse reaches it. */
+  /** `postgresql://role:password@host:port/database`, with the host as seen from the ClickHouse server. */
   url: string;
 }
 
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** The arguments of the engine and of the function that read PostgreSQL. @param what a table's name or a query, quoted already */
+/**
+ * Returns the arguments of ClickHouse's PostgreSQL table engine and function. @param what a quoted table name or query
+ */
 function source({ url }: ReadablePostgres, what: string): string {
   const { hostname, port, username, password, pathname } = new URL(url);
   const [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)];
@@ -18,15 +20,19 @@ function source({ url }: ReadablePostgres, what: string): string {
 }
 
 /**
- * Numbers that are larger than 64 bits stop ClickHouse's reader of JSON, which then finds nothing in the whole document: there they are
- * written with an exponent, or are null where no double holds them. What is shown stays as it was sent.
+ * ClickHouse's JSON parser fails on numbers larger than 64 bits and then finds no property in the whole document. This
+ * expression gives them an exponent, or replaces them with null if they exceed a double. The stored text that users see
+ * is unchanged.
  */
 const readable = `if(isValidJSON(properties), properties, arrayStringConcat(arrayMap(
     part -> if(startsWith(part, '"'), part, replaceRegexpAll(replaceRegexpAll(part,
       '-?(\\\\d[\\\\d.]*[eE]\\\\+?[3-9]\\\\d\\\\d+|\\\\d{300,})', 'null'), '(-?\\\\d{17,}(\\\\.\\\\d+)?)', '\\\\1e0')),
     extractAll(properties, '"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"]+'))))`;
 
-/** Properties that are asked for most, by how many values they have. Questions read each alone, without the text of all. */
+/**
+ * The most used properties, by their number of distinct values. They have their own columns, so that queries do not
+ * read the text of all properties.
+ */
 export const usualProperties = {
   few: [
     ...['$browser', '$os', '$device_type', '$lib', '$host', '$referring_domain', '$screen_name', '$geoip_country_code'],
@@ -48,7 +54,7 @@ const columns = [
   ...['person_mode', 'properties', 'elements_chain', 'historical_migration', 'captured_at', 'created_at'],
 ].join(', ');
 
-/** @param name beside which a new one is made and put in its place (`rebuild`) */
+/** @param name `events_rebuilt` for a new table that will replace `events` (see rebuild.ts) */
 export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE IF NOT EXISTS ${name} (
       project_id           Int32,
       timestamp            DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
@@ -78,7 +84,10 @@ export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE
     ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
     SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1`;
 
-/** Makes what is not there yet, in the database of the connection; what reads PostgreSQL is made anew, should its address be another. */
+/**
+ * Creates missing tables in the database of the connection. Recreates the tables that read PostgreSQL, because its
+ * address may have changed.
+ */
 export async function createTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
   await client.command({ query: createEvents('events') });
   const tables = {
@@ -94,10 +103,10 @@ export async function createTables(client: ClickHouseClient, postgres: ReadableP
   }
 }
 
-/** Which stored events are copied: those of some time, or of some ids of a project (null: of all). */
+/** Events to copy: those stored in a time range, or those of some distinct IDs of a project (null for all). */
 export type Stored = { from: Date; until: Date } | { projectId: number; distinctIds: readonly string[] | null };
 
-/** Copies events from PostgreSQL. Those that are there already stay one each. */
+/** Copies events from PostgreSQL. Events that were already copied are not duplicated. */
 export async function copyEvents(
   client: ClickHouseClient,
   postgres: ReadablePostgres,
@@ -117,7 +126,7 @@ export async function copyEvents(
   });
 }
 
-/** In PostgreSQL's SQL, which knows no parameters here. */
+/** Builds the condition as PostgreSQL text, because parameters are not supported here. */
 function isStored(stored: Stored): string {
   const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
   if ('from' in stored) {
@@ -129,12 +138,15 @@ function isStored(stored: Stored): string {
   return distinctIds === null ? project : `${project} AND distinct_id IN (${distinctIds.map(literal).join(', ')})`;
 }
 
-/** Which events are to go, or to be stripped of what they hold of a person. */
+/** Events to delete, or to strip of personal data. */
 export interface RemovedEvents {
   projectId: number;
-  /** Null: of all. */
+  /** Null for all. */
   distinctIds: readonly string[] | null;
-  /** Only those of a deleted person: captured or stored before it was to be deleted, or with its uuid, which nobody else ever has. */
+  /**
+   * Restricts the removal to a deleted person: events captured or stored before the request, or with its uuid, which is
+   * never reused.
+   */
   person: { uuid: string; requestedAt: Date } | null;
 }
 
@@ -153,16 +165,16 @@ function isRemoved({ projectId, distinctIds, person }: RemovedEvents) {
   return { text: tests.join(' AND '), query_params };
 }
 
-/** Takes events away, at once for every question. */
+/** Deletes events. Queries no longer see them from then on. */
 export async function deleteEvents(client: ClickHouseClient, removed: RemovedEvents): Promise<void> {
   const { text, query_params } = isRemoved(removed);
   await client.command({ query: `DELETE FROM events WHERE ${text}`, query_params });
 }
 
-/** Properties by which an event changed its person: copies of what the person was. */
+/** Event properties that update the person and so copy its data. */
 const copies = "['$set', '$set_once', '$unset']";
 
-/** Takes what they hold of the person out of events that stay. */
+/** Removes the person's data from events that are kept. */
 export async function stripEvents(client: ClickHouseClient, removed: RemovedEvents): Promise<void> {
   const { text, query_params } = isRemoved(removed);
   const holdsCopies = `arrayExists(name -> JSONHas(readable, name), ${copies})`;
@@ -177,7 +189,7 @@ export async function stripEvents(client: ClickHouseClient, removed: RemovedEven
   });
 }
 
-/** How many events there are of some time. */
+/** Counts the events in a time range. */
 export async function countCopied(client: ClickHouseClient, { from, to }: { from: Date; to: Date }): Promise<number> {
   const time = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
   const result = await client.query({
@@ -190,8 +202,8 @@ export async function countCopied(client: ClickHouseClient, { from, to }: { from
 }
 
 /**
- * Takes events away that are older than their project keeps them; nothing is written where there are none.
- * @param common for all projects; null: nothing
+ * Deletes events beyond the retention time of their project. Does not write when there are none.
+ * @param common end of the deleted range for all projects; null to delete nothing
  */
 export async function deleteOldEvents(
   client: ClickHouseClient,
@@ -201,7 +213,7 @@ export async function deleteOldEvents(
   const isOld = `(timestamp < fromUnixTimestamp64Milli({common:Int64}, 'UTC')
     OR has({projects:Array(Int32)}, project_id) AND timestamp < fromUnixTimestamp64Milli(${ends}, 'UTC'))`;
   const query_params = {
-    // Nothing is older than this.
+    // Earlier than any event.
     common: common?.getTime() ?? -2_208_988_800_000,
     projects: own.map(({ projectId }) => projectId),
     ends: own.map(({ before }) => before.getTime()),

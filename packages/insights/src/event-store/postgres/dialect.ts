@@ -1,4 +1,4 @@
-// The words of PostgreSQL.
+// SQL dialect of PostgreSQL.
 
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
@@ -8,7 +8,7 @@ import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
-/** As a text. */
+/** Returns an event column as text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
   columnText(property, {
     person: sql`${person}::text`,
@@ -85,7 +85,7 @@ export const postgresDialect: Dialect = {
   contains: (value, part) => sql`coalesce(strpos(lower(${value}), lower(${sql.text(part)})) > 0, false)`,
   matches: (value, pattern) => sql`coalesce(${value} ~ ${sql.text(postgresPattern(pattern))}, false)`,
   label,
-  // Times are stored by the millisecond. `extract` would work it out in decimals, which takes longer.
+  // Times are stored in milliseconds. `extract` would compute with slower decimals.
   millis: (time) => sql`round(date_part('epoch', ${time}) * 1000)`,
   place: sql`(round(date_part('epoch', e.timestamp) * 1000 + ${sql.float(placeOffset)}))::bigint || ''::text || e.uuid`,
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
@@ -121,7 +121,7 @@ function groupKey(index: number): Fragment {
   return sql`nullif(e.properties ->> ${sql.text(`$group_${index}`)}, '')`;
 }
 
-/** A property as JSON and as its text. */
+/** Returns a property as JSON and as text. */
 function found(property: Exclude<Property, { of: 'column' }>): { json: Fragment; asText: Fragment } {
   const key = sql.text(property.key);
   const properties = propertiesOf(property);
@@ -145,7 +145,7 @@ function propertiesOf(property: Exclude<Property, { of: 'column' }>): Fragment {
   }
 }
 
-/** Numbers are written in their shortest form; lists as jsonb has them, with blanks. */
+/** Returns a property as text: numbers in their shortest form, and lists in the format of jsonb, with spaces. */
 function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
   const { json, asText } = found(property);
@@ -157,7 +157,7 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
     const number = postgresDialect.number(property);
     return sql`(width_bucket(${number}, ${sql.floats(bins)}) - 1)::text`;
   }
-  // A value that reads like the one that stands for "none" is none.
+  // A value equal to the label for a missing value counts as missing.
   const whole = sql`nullif(nullif(${text(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullif(rtrim(${whole}, '/?#'), ''), CASE WHEN ${whole} IS NULL THEN NULL ELSE '/' END)`
@@ -167,7 +167,7 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   return sql`left(${value}, ${sql.int(longestLabel)})`;
 }
 
-/** Other numbers than these a double cannot hold, and PostgreSQL would stop at them. */
+/** Converts to a double. PostgreSQL would fail on numbers outside of this range. */
 function toFloat(number: Fragment): Fragment {
   return sql`CASE WHEN abs(${number}) BETWEEN 1e-300 AND 1e300 THEN (${number})::float8
                   WHEN abs(${number}) < 1e-300 THEN 0 END`;

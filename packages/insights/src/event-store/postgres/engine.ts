@@ -19,7 +19,7 @@ const types: Record<ValueType, string> = {
   uuids: 'uuid[]',
 };
 
-/** Stored events in PostgreSQL. */
+/** Runs queries in PostgreSQL. */
 export function postgresEngine(reader: Pick<Reader, 'read'>): Engine {
   return {
     dialect: postgresDialect,

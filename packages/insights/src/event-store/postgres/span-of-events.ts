@@ -4,12 +4,12 @@ import { sql } from '../sql.ts';
 import { postgresDialect } from './dialect.ts';
 import { postgresStatement } from './engine.ts';
 
-/** All events of a span of time, the oldest first. */
+/** Selects all events of a time range, the oldest first. */
 export interface EventSpan extends EventNames, Pick<ListQuestion, 'where' | 'by' | 'from' | 'to'> {}
 
 /**
- * The statement that reads whole events of PostgreSQL as they are stored, JSON as text, for a cursor: a span may hold more than memory.
- * The order is that of `EventStore.list`.
+ * Returns the SQL statement that reads complete events from PostgreSQL, with JSON as text. Use it with a cursor,
+ * because the result may exceed memory. The order is that of `EventStore.list`.
  */
 export function spanOfEvents({ where, by, from, to, ...names }: EventSpan): { text: string; values: unknown[] } {
   const time = by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`;
