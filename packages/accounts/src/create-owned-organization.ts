@@ -7,13 +7,13 @@ import { createProject, type NewProject } from './projects/create-project.ts';
 import type { StoredEnvironment } from './projects/environment-store.ts';
 import type { StoredProject } from './projects/project-store.ts';
 
-/** Makes an organization with its owner and a first project: what the API, `millrace bootstrap` and the demo begin with. */
+/** Creates an organization with its owner and a first project, for the API, `millrace bootstrap` and the demo. */
 export async function createOwnedOrganization(
   tx: Transaction,
   { ownerId, project, ...organization }: NewOrganization & { ownerId: number; project?: Pick<NewProject, 'settings'> },
 ): Promise<{ organization: Organization; project: StoredProject; environment: StoredEnvironment }> {
   const created = await createOrganization(tx, organization);
-  // Before the project: its filters go by the members' addresses.
+  // Must precede the project, whose filters are derived from the members' addresses.
   await addMember(tx, { organizationId: created.id, userId: ownerId, level: membershipLevels.owner });
   const { actor } = organization;
   return { organization: created, ...(await createProject(tx, { organizationId: created.id, actor, ...project })) };

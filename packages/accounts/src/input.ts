@@ -1,15 +1,15 @@
-/** What the functions of accounts are given: the checks of single values, and the errors for what is not there. */
+/** Validates input of this package's functions, and creates its common errors. */
 
 import { AppError, isPlainName } from '@millrace/runtime';
 
-/** A field broke a rule; codes and texts follow docs/api/README.md#errors. */
+/** Creates the error for an invalid field; codes and texts follow docs/api/README.md#errors. */
 export function invalidField(attr: string, code: string, message: string): AppError {
   return new AppError('invalid', message, { attr, code });
 }
 
 /**
- * A required or optional text as it will be stored: without white space around it.
- * @throws AppError `invalid` naming `attr`: blank, longer than `maxLength` characters, or with a null character.
+ * Returns text as it will be stored, without surrounding whitespace.
+ * @throws AppError `invalid` naming `attr` if it is blank, too long, or contains a null character.
  */
 export function checkText(
   attr: string,
@@ -28,7 +28,10 @@ export function checkText(
   return text;
 }
 
-/** A name that may appear in emails to other people. @throws AppError as `checkText`, and for several lines or a link. */
+/**
+ * Validates a name that may appear in emails to other people. @throws AppError as `checkText`, and for multiple lines
+ * or a link.
+ */
 export function checkName(
   attr: string,
   value: string,
@@ -39,21 +42,21 @@ export function checkName(
   throw invalidField(attr, 'invalid_input', 'A name must be a single line and cannot contain "://".');
 }
 
-/** One `@`, something before it, and a host name with a dot or `localhost` after it; no quoting, no white space. */
+/** A local part without quoting or whitespace, `@`, and a host name with a dot or `localhost`. */
 const emailPattern =
   /^[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]+@(?:localhost|(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]*[\p{L}\p{N}])$/u;
 
 /**
- * The form in which addresses are stored and compared: in lower case. Returns null for an address with characters that have a
- * plain equivalent, such as the Kelvin sign (which would become a `k`) or full-width letters. Otherwise two addresses with
- * different mailboxes would be one account.
+ * Returns an address in lower case, as it is stored and compared. Returns null for characters with a plain equivalent,
+ * such as the Kelvin sign (whose lower case is `k`) or full-width letters. Otherwise, two addresses with different
+ * mailboxes could become the same account.
  */
 export function addressOf(written: string): string | null {
   const email = written.trim();
   return email.normalize('NFKC') === email ? email.toLowerCase() : null;
 }
 
-/** An e-mail address as `addressOf` returns it, because people write theirs in both cases. @throws AppError `invalid`. */
+/** Validates an email address and returns it in the form of `addressOf`. @throws AppError `invalid`. */
 export function checkEmail(attr: string, value: string): string {
   const email = addressOf(checkText(attr, value, { maxLength: longestEmail }));
   if (email !== null && emailPattern.test(email)) return email;
@@ -62,7 +65,7 @@ export function checkEmail(attr: string, value: string): string {
 
 const longestEmail = 254;
 
-/** Whether an account can have the address. */
+/** Returns whether an account can have this address. */
 export function isEmail(text: string): boolean {
   return [...text].length <= longestEmail && emailPattern.test(text);
 }
@@ -71,12 +74,12 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** True for a number that can be the id of a row; PostgreSQL would refuse any other with an error of its own. */
+/** Returns whether a number can be a row ID. PostgreSQL would fail with its own error for others. */
 export function isRowId(value: number): boolean {
   return Number.isInteger(value) && value > 0 && value <= 2_147_483_647;
 }
 
-/** @param what also the fact `resource` in the error's details, for callers that say which of their inputs was wrong. */
+/** @param what also becomes `resource` in the error's details, so that callers can tell which input was wrong. */
 export function notFound(
   what:
     | 'Organization'
@@ -94,12 +97,12 @@ export function notFound(
   return new AppError('not_found', `${what} not found.`, { cause, details: { resource: what } });
 }
 
-/** Answers of an account function to constraints of the database, by constraint name. */
+/** Maps constraint names of the database to errors. */
 type ConstraintAnswers = Record<string, (cause: unknown) => AppError>;
 
 /**
- * Runs a write and turns the violation of a named constraint into its answer. Checking first and writing then would
- * race with another process; the constraint does not.
+ * Runs a write, and converts the violation of a named constraint to an error. Unlike a check before the write, this
+ * cannot race with other processes.
  */
 export async function answeringConstraints<T>(answers: ConstraintAnswers, write: () => Promise<T>): Promise<T> {
   try {

@@ -5,7 +5,7 @@ import { settingFields } from './projects/setting-fields.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** What belongs to accounts and their history. */
+/** Tables of accounts and their activity. */
 const tables = [
   ...['organization', 'project', 'environment', 'access_rule', 'membership', 'organization_invite'],
   ...['role', 'role_membership'],
@@ -31,7 +31,7 @@ const tables = [
 ];
 const write = new RegExp(`(INSERT INTO|UPDATE|DELETE FROM) "?(${tables.join('|')})"?\\b(?!\\.)`);
 
-/** Not a rule of accounts: what happened to a row, or what is kept of it no longer. */
+/** Exceptions that concern no rule of accounts, such as bookkeeping and retention. */
 const others: Record<string, string> = {
   'packages/db/src/persons/delete-persons-store.ts': 'a record for each of a thousand persons, in one statement',
   'services/delivery-worker/src/deletion/store.ts': 'how far the deletion of a person is',
@@ -41,7 +41,7 @@ const others: Record<string, string> = {
   'services/management-api/src/analytics/dashboards/store.ts': 'that a deleted dashboard is shown first no more',
 };
 
-test('only this package writes the tables of accounts', () => {
+test('only this package writes to the tables of accounts', () => {
   const paths = trackedFiles('packages', 'services').filter(
     (path) =>
       /^\w+\/[\w-]+\/src\/.*\.ts$/.test(path) &&
@@ -52,10 +52,10 @@ test('only this package writes the tables of accounts', () => {
   expect(writers.sort()).toEqual(Object.keys(others).sort());
 });
 
-/** Answers of the API show every setting. */
+/** API responses contain every setting. */
 const showsSettings = /^services\/management-api\/src\/identity\/(environments|organizations|projects)\/store\.ts$/;
 
-test('no store outside of this package reads a setting that docs/settings.md calls stored only', () => {
+test('no store outside of this package reads a setting that docs/settings.md declares as stored only', () => {
   const names = Object.entries(settingFields).flatMap(([name, { does }]) => (does === 'stored only' ? [name] : []));
   expect(names.length).toBeGreaterThan(5);
   const stores = trackedFiles('packages', 'services').filter(

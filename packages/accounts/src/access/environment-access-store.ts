@@ -1,20 +1,24 @@
-/** What the owner of a key may do in an environment, as SQL for every query that asks. */
+/** SQL for the caller's access to environments, shared by all queries that check it. */
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 
-/** SQL: whether the plan of organization `o` lets environments be private. */
+/** SQL condition: the plan of organization `o` allows private environments. */
 export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"key": "project_based_permissioning"}]'`;
 
 /**
- * SQL for the level of the caller on an environment (docs/api/access.md#access-to-an-environment). Administrators and
- * owners of the organization keep theirs everywhere. For members, where the plan has project permissions: who is given
- * `none` by name, or only `none` by roles, is shut out; where the environment is private (`access_control`) they have the
- * highest level that they or their roles were given here, if any; else the highest of their own, what the rule for
- * everybody gives, and, if there is such a rule, what they or their roles were given here. Null means no access.
+ * SQL expression for the caller's level in an environment (docs/api/access.md#access-to-an-environment); null means no
+ * access. Administrators and owners of the organization keep their level everywhere. Members keep theirs if the plan
+ * has no project permissions. Otherwise:
  *
- * For a query that names environment `e`, its organization `o` and the caller's membership `m`. Rules are looked up only
- * where they count.
+ * - A member whose own rule is `none`, or whose roles all have `none`, has no access.
+ * - In a private environment (`access_control`), members have the highest level given here to them or their roles, if
+ *   any.
+ * - Elsewhere, they have the highest of their own level, the default rule and, if there is a default rule, the level
+ *   given here to them or their roles.
+ *
+ * The query must name the environment `e`, its organization `o` and the caller's membership `m`. Rules are looked up
+ * only where they matter.
  */
 export const effectiveLevel = `CASE
     WHEN m.level >= ${membershipLevels.administrator} OR NOT ${mayHavePrivateEnvironments} THEN m.level
@@ -35,29 +39,29 @@ export const effectiveLevel = `CASE
                  ) given)
   END`;
 
-/** The tables `effectiveLevel` speaks of; `$1` is the id of the calling user. Nothing of other tenants is in it. */
+/** FROM clause for `effectiveLevel`; `$1` is the ID of the calling user. Contains only the user's own organizations. */
 export const environmentsOfCaller = `environment e
     JOIN project p ON p.id = e.project_id
     JOIN organization o ON o.id = p.organization_id
     JOIN membership m ON m.organization_id = o.id AND m.user_id = $1`;
 
-/** An environment with the level a caller has there: null where it is private to others. */
+/** An environment with the caller's level there; null if the caller has no access. */
 export interface FoundEnvironment {
   environmentId: number;
   projectId: number;
   organizationId: string;
   level: number | null;
-  /** Whether rules of access to kinds of records, or to single ones, count here. */
+  /** True if access rules for kinds of records or single records exist and are enabled. */
   hasRecordRules: boolean;
 }
 
-/** The columns of `FoundEnvironment`, for a query from `environmentsOfCaller`. */
+/** Columns of `FoundEnvironment`, for a query from `environmentsOfCaller`. */
 export const foundEnvironmentColumns = `e.id AS "environmentId", e.project_id AS "projectId",
   p.organization_id AS "organizationId", ${effectiveLevel} AS level,
   (${mayHavePrivateEnvironments}
    AND EXISTS (SELECT FROM access_rule r WHERE r.environment_id = e.id AND r.resource <> 'project')) AS "hasRecordRules"`;
 
-/** The environment with this id, if it belongs to an organization of the caller. */
+/** Finds an environment in the caller's organizations. */
 export async function findEnvironment(
   sql: Sql,
   userId: number,

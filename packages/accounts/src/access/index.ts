@@ -1,4 +1,7 @@
-/** Who may do what, for every service that takes personal API keys; without the typed client, which gateways do without. */
+/**
+ * Access checks for every service that accepts personal API keys. Does not import the Prisma client, which gateways do
+ * not load.
+ */
 export { hashPersonalApiKey } from '../keys/key-values.ts';
 export { hashSecret, newSecret } from '../keys/secrets.ts';
 export {

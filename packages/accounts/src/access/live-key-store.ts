@@ -1,4 +1,4 @@
-/** The personal API key of a request: whether it works, whose it is, and what it is restricted to. */
+/** Looks up the personal API key of a request: whether it is valid, its owner, and its restrictions. */
 
 import type { Sql } from '@millrace/db/sql';
 
@@ -16,10 +16,10 @@ const membershipsIn = (
                                              m.joined_at, m.id)
                      FROM ${from}), '[]')`;
 
-/** SQL: the memberships of user `u`, that of the chosen organization in front, as `Membership[]`. */
+/** SQL expression: the memberships of user `u` as `Membership[]`, that of the current organization first. */
 export const membershipsOfUser = membershipsIn('membership m WHERE m.user_id = u.id');
 
-/** SQL: the same without organizations in which only administrators and owners use personal API keys, and the user is neither. */
+/** SQL expression: like `membershipsOfUser`, without organizations that do not allow the user's personal API keys. */
 const membershipsOfKey = membershipsIn(
   `membership m JOIN organization o ON o.id = m.organization_id
     WHERE m.user_id = u.id AND (o.members_can_use_personal_api_keys OR m.level >= 8)`,
@@ -38,10 +38,10 @@ interface PersonalKeyRow {
   current_environment_id: number | null;
 }
 
-/** SQL: whether key `k` of user `u` works. */
+/** SQL condition: key `k` of user `u` is valid. */
 export const keyIsLive = `u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`;
 
-/** A key that is neither expired nor of an inactive user, with its owner's memberships: one indexed query. */
+/** Finds a key that has not expired and whose user is active, with the user's memberships. A single indexed query. */
 export async function findLiveKey(sql: Sql, secureValue: string): Promise<PersonalKeyRow | undefined> {
   const rows = await sql.query<PersonalKeyRow>(
     `SELECT k.id, k.user_id, k.expires_at, k.scopes, k.scoped_teams, k.scoped_organizations,
@@ -59,7 +59,7 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
   return rows[0];
 }
 
-/** What a right that was given through a key stands on. */
+/** Current restrictions of a key on which an ongoing permission is based. */
 interface KeyInUse {
   user_id: number;
   scopes: string[];
@@ -68,7 +68,7 @@ interface KeyInUse {
   last_rolled_at: Date | null;
 }
 
-/** A key by its id, as long as it works: for what goes on without showing it again. */
+/** Finds a valid key by its ID, to recheck an ongoing permission without the key's value. */
 export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | undefined> {
   const rows = await sql.query<KeyInUse & Record<string, unknown>>(
     `SELECT k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations, k.last_rolled_at
@@ -79,7 +79,7 @@ export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | 
   return rows[0];
 }
 
-/** Notes that a key was used, at most once an hour however many requests ask for it at the same moment. */
+/** Stores that a key was used, at most once an hour, even with concurrent requests. */
 export async function noteKeyUse(sql: Sql, keyId: string): Promise<void> {
   await sql.query(
     `UPDATE personal_api_key SET last_used_at = now()
@@ -88,13 +88,13 @@ export async function noteKeyUse(sql: Sql, keyId: string): Promise<void> {
   );
 }
 
-/** What a key is restricted to; empty lists restrict nothing. */
+/** Restrictions of a key; empty lists do not restrict. */
 interface KeyReach {
   scopedTeams: readonly number[];
   scopedOrganizations: readonly string[];
 }
 
-/** Whether a key may be used for a project: for one of its environments, and in its organization. */
+/** Returns whether a key may be used for a project: for one of its environments, and in its organization. */
 export function isProjectInKey(
   { scopedTeams, scopedOrganizations }: KeyReach,
   found: { environmentIds: readonly number[]; organizationId: string },

@@ -1,28 +1,28 @@
-/** The session of a request: whether it goes on, and whose it is. */
+/** Looks up the session of a request: whether it is valid, and its user. */
 
 import type { Sql } from '@millrace/db/sql';
 import { type Membership, membershipsOfUser } from './live-key-store.ts';
 
-/** A session ends when nothing was heard of it for so long. */
+/** A session ends after this time without a request. */
 const idleHours = 72;
 const noteEveryMinutes = 5;
 
-/** SQL: whether session `s` of user `u` goes on. */
+/** SQL condition: session `s` of user `u` is valid. */
 export const sessionIsLive = `u.is_active AND s.expires_at > now()
   AND s.last_seen_at > now() - interval '${idleHours} hours'`;
 
-/** SQL: whether user `u` has a second factor. */
+/** SQL condition: user `u` has a second factor. */
 export const hasSecondFactor = `(EXISTS (SELECT FROM user_totp t WHERE t.user_id = u.id)
   OR u.passkeys_enabled_for_2fa AND EXISTS (SELECT FROM passkey k WHERE k.user_id = u.id))`;
 
-/** SQL: whether user `u` has signed in by a provider. */
+/** SQL condition: user `u` has signed in with an identity provider. */
 export const hasProvider = 'EXISTS (SELECT FROM provider_identity i WHERE i.user_id = u.id)';
 
-/** SQL: whether an organization of user `u` demands one (`enforce_2fa`). */
+/** SQL condition: an organization of user `u` requires a second factor (`enforce_2fa`). */
 export const isSecondFactorDemanded = `EXISTS (SELECT FROM membership m JOIN organization o ON o.id = m.organization_id
                                                 WHERE m.user_id = u.id AND o.enforce_2fa)`;
 
-/** SQL: whether session `s` began at a provider, whose business a second factor is then. */
+/** SQL condition: session `s` was created by an identity provider, which is then responsible for a second factor. */
 const isOfProvider = `s.method IN ('google-oauth2', 'github', 'gitlab', 'saml', 'oidc')`;
 
 interface SessionRow {
@@ -34,11 +34,11 @@ interface SessionRow {
   is_last_seen_stale: boolean;
   memberships: Membership[];
   current_environment_id: number | null;
-  /** What an organization of the user demands and was not shown: the second factor there is, or to set one up. */
+  /** What a required second factor still needs: entering an existing one, or setting one up. */
   wants: 'second factor' | 'second factor set up' | null;
 }
 
-/** A session that has not ended, of an active user, with the user's memberships: one indexed query. */
+/** Finds a valid session of an active user, with the user's memberships. A single indexed query. */
 export async function findLiveSession(sql: Sql, tokenHash: string): Promise<SessionRow | undefined> {
   const rows = await sql.query<SessionRow & Record<string, unknown>>(
     `SELECT s.id, s.user_id, s.method, s.signed_in_at, s.expires_at,
@@ -54,7 +54,10 @@ export async function findLiveSession(sql: Sql, tokenHash: string): Promise<Sess
   return rows[0];
 }
 
-/** Whose session it is, as long as it goes on: for what goes on without showing it again. It is not prolonged. */
+/**
+ * Finds the user of a valid session, to recheck an ongoing permission without the session's secret. Does not extend the
+ * session.
+ */
 export async function findSessionInUse(sql: Sql, sessionId: string): Promise<{ user_id: number } | undefined> {
   const rows = await sql.query<{ user_id: number }>(
     `SELECT s.user_id FROM session s JOIN "user" u ON u.id = s.user_id WHERE s.id = $1 AND ${sessionIsLive}`,
@@ -63,7 +66,7 @@ export async function findSessionInUse(sql: Sql, sessionId: string): Promise<{ u
   return rows[0];
 }
 
-/** Notes that a session was used, at most every few minutes however many requests ask for it at the same moment. */
+/** Stores that a session was used, at most once every few minutes, even with concurrent requests. */
 export async function noteSessionUse(sql: Sql, sessionId: string): Promise<void> {
   await sql.query(
     `UPDATE session SET last_seen_at = now()

@@ -31,7 +31,7 @@ test.each([
   expect(between(before, after)).toEqual(expected);
 });
 
-test('a secret shows that it changed and nothing else', () => {
+test('a secret is reported as changed, without its values', () => {
   expect(between({ a: 'old' }, { a: 'new' }, ['a'])).toEqual([
     { action: 'changed', field: 'a', before: null, after: null },
   ]);

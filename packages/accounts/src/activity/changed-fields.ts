@@ -1,24 +1,24 @@
 import { isObject } from '@millrace/contracts';
 
-/** One changed field as an activity record shows it (docs/api/activity.md). */
+/** A changed field in an activity record (docs/api/activity.md). */
 export interface FieldChange {
-  /** Scope of the record, as on the activity. */
+  /** Scope of the record, as in the activity. */
   type: string;
-  /** `created`: there was nothing before; `deleted`: there is nothing now. */
+  /** `created`: there was no value before. `deleted`: there is no value now. */
   action: 'created' | 'changed' | 'deleted';
   field: string;
   before: unknown;
   after: unknown;
 }
 
-/** Never worth a record, or recorded in a way of their own (`api_token` by `reset_token`). */
+/** Fields that are not recorded, or recorded otherwise (`api_token` by `reset_token`). */
 const unlogged = new Set(['id', 'uuid', 'created_at', 'updated_at', 'api_token']);
 
 /**
- * What differs between two states of a record, field by field, in the order of `after`. Fields that only one of the
- * states has are left out: they were not looked at.
+ * Compares two states of a record and returns the changed fields, in the order of `after`. Ignores fields that only one
+ * of the states contains.
  *
- * @param secret fields that show that they changed, and not to what.
+ * @param secret fields that are reported without their values.
  */
 export function changedFields(
   type: string,
@@ -48,7 +48,7 @@ function shown(value: unknown): unknown {
   return value === undefined ? null : value;
 }
 
-/** JSON objects are the same whatever the order of their keys: the database does not keep it. */
+/** Ignores the order of object keys, which the database does not preserve. */
 function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertActivity } from './activity-store.ts';
 import { changedFields, type FieldChange } from './changed-fields.ts';
 
-/** What kind of record an activity is about. An environment is called `Team` by existing clients. */
+/** The kind of record that an activity is about. Existing clients call an environment `Team`. */
 export type ActivityScope =
   | 'Organization'
   | 'OrganizationDomain'
@@ -30,15 +30,15 @@ export type ActivityScope =
   | 'DeadLetter';
 
 /**
- * Who did it: a user, an operator by a command like `member set-level`, the provider of a domain by SCIM, or null for the
- * system itself.
+ * Who made a change: a user, an operator with a command such as `member set-level`, a domain's identity provider
+ * through SCIM, or null for the system.
  */
 export type Actor = { userId: number } | { command: string } | { scimDomain: string } | null;
 
 export interface Activity {
-  /** The organization in whose history it stands; null for what belongs to a person or the installation. */
+  /** The organization whose activity log contains the record; null for changes to a user or the installation. */
   organizationId: string | null;
-  /** Only for what belongs to one environment. */
+  /** Only for changes within a single environment. */
   environmentId?: number;
   scope: ActivityScope;
   itemId: string | number;
@@ -52,25 +52,25 @@ export interface Activity {
     | 'logged_out'
     | 'second_factor_refused';
   actor: Actor;
-  /** What a person calls the record, e.g. its name or title; never a key. */
+  /** Display name of the record, such as its title; never a key. */
   name: string | null;
-  /** For `updated`: the record (or its fields that may change) on both sides. */
+  /** For `updated`: the record, or its changeable fields, before and after. */
   change?: {
     before: object;
     after: object;
-    /** Fields whose values stay out of the record. */
+    /** Fields whose values are not recorded. */
     secret?: readonly string[];
   };
-  /** Instead of `change` where a comparison of values would tell too much or too little. */
+  /** Replaces `change` when a comparison of values would reveal too much or too little. */
   changes?: FieldChange[];
 }
 
 /**
- * Writes down who changed what, in the transaction of the change: either both are kept or none
- * (docs/api/activity.md). An update that changed nothing leaves no record.
+ * Records a change in the same transaction, so that both are stored or neither (docs/api/activity.md). An update
+ * without changes is not recorded.
  *
- * @param tx the transaction of the change, which whoever answers for the whole opens: a route handler or a command. Stores
- *   and this function never open one. What other processes have to hear (`announceKeyChange`) is said after the commit.
+ * @param tx transaction of the change, opened by a route handler or a command. Stores and this function never open one.
+ * Notify other processes (`announceKeyChange`) after the commit.
  */
 export async function recordActivity(tx: Sql, activity: Activity): Promise<void> {
   const { scope, change, actor } = activity;
@@ -88,7 +88,7 @@ export async function recordActivity(tx: Sql, activity: Activity): Promise<void>
   });
 }
 
-/** What a person did with the own account, or what an `actor` did to it. It belongs to no organization. */
+/** Records a change to a user's account, by the user unless there is an `actor`. It belongs to no organization. */
 export async function recordOwnActivity(
   tx: Sql,
   user: { id: number; uuid: string; email: string },
@@ -98,12 +98,12 @@ export async function recordOwnActivity(
   await recordActivity(tx, { ...about, actor: { userId: user.id }, ...done });
 }
 
-/** The user who did it; null where it was none. */
+/** Returns the ID of the acting user; null if it was not a user. */
 export function userIdOf(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }
 
-/** Behind a command or a provider there is no person whom we know, so the record says where it came from. */
+/** Commands and identity providers have no user, so the record contains the source. */
 function triggerOf(actor: Actor) {
   if (actor && 'command' in actor) return { job_type: 'command_line', job_id: actor.command, payload: {} } as const;
   return actor && 'scimDomain' in actor ? { job_type: 'scim', job_id: actor.scimDomain, payload: {} } : null;

@@ -1,33 +1,35 @@
-/** The TXT record by which an organization shows that a domain is its own. */
+/** Checks the TXT record with which an organization proves that it owns a domain. */
 
 import { Resolver } from 'node:dns/promises';
 
-/** What stands in front of a domain's name in the DNS, so that the proof is in nobody's way. */
+/** Subdomain of the TXT record, so that it does not conflict with other records. */
 const challengeLabel = '_millrace-challenge';
 
 interface DnsSettings {
-  /** Addresses of name servers, `192.0.2.1` or `192.0.2.1:53`; the system's own when empty. */
+  /** Addresses of name servers, `192.0.2.1` or `192.0.2.1:53`; empty for the system's name servers. */
   servers: readonly string[];
-  /** How long one server may take, in milliseconds; each is asked twice. */
+  /** Timeout per server in milliseconds; each server gets two attempts. */
   timeoutMs: number;
 }
 
-/** What was asked, of whom, and what came back. */
+/** Details and outcome of a check. */
 export interface ChallengeCheck {
   outcome: 'shown' | 'not shown' | 'no answer';
-  /** The name whose TXT records were asked for. */
+  /** Name whose TXT records were looked up. */
   name: string;
   servers: string[];
-  /** The records that are there, at most 20 of 255 characters; between the strings of one stands `" "`, as in a zone file. */
+  /**
+   * Existing records: at most 20, of 255 characters each. `" "` separates the strings of a record, as in a zone file.
+   */
   found: string[];
-  /** Why there are none, as the resolver says it: `ENOTFOUND`, `ETIMEOUT`; null when there are some. */
+  /** Error code of the resolver if there are no records, such as `ENOTFOUND` or `ETIMEOUT`; otherwise null. */
   error: string | null;
 }
 
-/** Looks whether a domain shows its challenge. Whatever goes wrong on the way is no proof. */
+/** Checks whether a domain has the challenge record. Any error means that it is not proven. */
 export type LookUpChallenge = (domain: string, challenge: string) => Promise<ChallengeCheck>;
 
-/** @throws TypeError at start for an address that is none. */
+/** @throws TypeError at start for an invalid address. */
 export function createChallengeLookup({ servers, timeoutMs }: DnsSettings): LookUpChallenge {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
   if (servers.length > 0) resolver.setServers([...servers]);

@@ -3,8 +3,8 @@ import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { notFound } from '../input.ts';
 
 /**
- * The way out for who cannot get in any more: people of a verified domain may sign in by any way again.
- * @returns the organization whose domain it is, and what was enforced.
+ * Disables SSO enforcement of a verified domain for an operator, when its users can no longer sign in.
+ * @returns the organization of the domain, and the previous enforcement.
  * @throws AppError `not_found`.
  */
 export async function switchEnforcementOff(

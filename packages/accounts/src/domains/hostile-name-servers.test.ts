@@ -3,12 +3,12 @@ import { patienceMs } from '@millrace/testing';
 import { createChallengeLookup } from './challenge.ts';
 
 const name = '_millrace-challenge.a.example';
-/** The question again, without its header. */
+/** The question section of a query. */
 const questionOf = (query: Buffer) => query.subarray(12, query.indexOf(0, 12) + 5);
 const pointer = [0xc0, 12];
 const words = (...values: number[]) => values.flatMap((value) => [(value >> 8) & 255, value & 255]);
 
-/** A response to the query: id and question are its own, unless they are given. */
+/** A response to the query, with its ID and question unless others are given. */
 function response(
   query: Buffer,
   { flags = 0x8580, id = query.readUInt16BE(0), counts = [1, 1, 0, 0], question = questionOf(query) } = {},
@@ -82,11 +82,11 @@ async function startNameServer(answer: (query: Buffer) => (Buffer | string)[]) {
   };
 }
 
-describe('a name server that answers with', () => {
+describe('when a name server sends', () => {
   it.concurrent.each(cases)('%s: %s', async (_id, _title, answer, expected) => {
     const server = await startNameServer(answer);
     try {
-      // A resolver drops what does not belong to its question, and waits until its time is over.
+      // The resolver ignores unrelated packets until its timeout, which is short here.
       const impatient = createChallengeLookup({ servers: [server.address], timeoutMs: 300 });
       const check = await impatient('a.example', 'challenge');
       expect(check).toMatchObject({ name, servers: [server.address] });

@@ -3,8 +3,8 @@ import type { Sql } from '@millrace/db';
 import type { Mailer } from '@millrace/runtime/mail';
 
 /**
- * Mails those who administrate an organization, in one mail each.
- * @returns how many mails were taken; those that were not are counted and logged by the mailer.
+ * Sends an email to each administrator of an organization.
+ * @returns how many emails were accepted; the mailer counts and logs the others.
  */
 export async function mailAdministrators(
   { sql, mailer }: { sql: Sql; mailer: Mailer },

@@ -1,15 +1,15 @@
-/** Domains in which owners of an organization have addresses. */
+/** Finds owners of an organization with an address in given domains. */
 
 import { domainToUnicode } from 'node:url';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 
-/** How addresses write the name of a domain after their `@`. @param domain in lower case and ASCII. */
+/** Returns the forms in which addresses contain a domain. @param domain in lower case and ASCII. */
 export const hostsOf = (domain: string): string[] => [domain, domainToUnicode(domain)];
 
 /**
- * Whether an owner of the organization has an address in one of these domains, or a pending invite makes an owner of someone
- * who has. An administrator of the identity provider of such a domain can sign in as that owner.
+ * Returns whether an owner of the organization, or a pending invite for an owner, has an address in one of these
+ * domains. An administrator of the domain's identity provider can sign in as that owner.
  */
 export async function hasOwnerAddress(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Certificates of SAML providers, as people paste them. */
+/** Parses SAML certificates that users paste into a form. */
 
 import { X509Certificate } from 'node:crypto';
 import { AppError } from '@millrace/runtime';
@@ -9,15 +9,15 @@ export interface SamlCertificate {
 }
 
 const smallestRsaBits = 2048;
-/** Each one costs an attempt to verify every answer of the provider. Rotating a certificate takes two. */
+/** Each certificate costs an attempt to verify every response of the provider. Rotating a certificate needs two. */
 const mostCertificates = 5;
 
 /**
- * Reads one certificate or several, with or without the BEGIN and END lines.
+ * Parses one or more certificates, with or without the BEGIN and END lines.
  *
- * Expired certificates are returned too, and keep verifying signatures: SAML trusts the configured certificate as a key, and
- * most identity providers go on signing with an expired one. Refusing it would lock out a whole organization overnight, so
- * administrators get emails before it expires instead (docs/api/domains.md).
+ * Returns expired certificates too, which remain valid for verifying signatures: SAML trusts a configured certificate
+ * as a key, and most identity providers continue to sign with an expired one. Rejecting it would lock out a whole
+ * organization overnight, so administrators get emails before it expires (docs/api/domains.md).
  *
  * @throws AppError `invalid` naming `saml_x509_cert`.
  */
@@ -28,8 +28,8 @@ export function readSamlCertificates(text: string): SamlCertificate[] {
 }
 
 /**
- * Splits a text into the base64 of each certificate, whether it can be read or not.
- * @throws AppError `invalid` naming `saml_x509_cert` for more than five, and for the same one twice.
+ * Splits text into the base64 of each certificate, even if it is invalid.
+ * @throws AppError `invalid` naming `saml_x509_cert` for more than five certificates, and for duplicates.
  */
 export function splitSamlCertificates(text: string): string[] {
   const pieces = text

@@ -1,4 +1,4 @@
-/** How an invite is accepted: by somebody who has an account, or by signing up with it. */
+/** Accepts invites, for users with an account and by signing up. */
 
 import { isMembershipLevel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -24,12 +24,12 @@ export interface AcceptedInvite {
 }
 
 /**
- * Makes somebody a member by an invite, which is used up. Only the invite of this organization: PostHog also
- * removes those of others, who have nothing to do with it (docs/api/invites.md).
+ * Makes a user a member by an invite, which is deleted. Unlike PostHog, keeps the user's invites of other organizations
+ * (docs/api/invites.md).
  *
- * @param requireInvited throws for somebody the invite is not meant for. Nothing is locked or written before.
- * @param actor who does it; the one who accepts unless told.
- * @param chooseUser tells who accepts, once the invite is held.
+ * @param requireInvited throws if the invite is for another user. Nothing is locked or written before.
+ * @param actor who accepts; the user by default.
+ * @param chooseUser returns the accepting user once the invite is locked.
  * @throws AppError `not_found`; `invalid` with code `expired` or `user_already_member`.
  */
 export async function acceptInvite(
@@ -53,7 +53,7 @@ export async function acceptInvite(
     throw new AppError('invalid', 'This invite has expired. Please ask your admin for a new one.', { code: 'expired' });
   }
   await lockOrganization(tx, seen.organization_id);
-  // Behind the lock nobody else uses it up or replaces it.
+  // Under the lock, no other request can accept or replace the invite.
   const invite = await findInvite(tx, inviteId);
   const accepting = await chooseUser(invite);
   const added = await join(tx, invite, { userId: accepting.id, actor });
@@ -67,7 +67,7 @@ export async function acceptInvite(
   return { invite, user: accepting, membership: added };
 }
 
-/** @throws AppError `not_found`. */
+/** Finds an invite. @throws AppError `not_found`. */
 export async function findInvite(sql: Sql, inviteId: string): Promise<Invite> {
   const found = isUuid(inviteId) ? await selectInvite(sql, inviteId) : undefined;
   if (!found) throw notFound('Invite');
@@ -81,7 +81,7 @@ async function join(
 ): Promise<Membership> {
   const { level } = invite;
   if (!isMembershipLevel(level)) throw new Error('An invite has an unknown level.');
-  // Behind the organization's lock nobody becomes a member between the question and the answer.
+  // Under the organization's lock, no other request can add the user between the check and the write.
   if (await findMember(tx, { organizationId: invite.organization_id, userId })) {
     throw new AppError('invalid', 'You already are a member of this organization.', { code: 'user_already_member' });
   }
@@ -91,11 +91,11 @@ async function join(
 }
 
 /**
- * Before an account joins an organization whose address nobody has proved: whoever made it may have been shown the secret of an
- * invite for somebody else's address. Its keys go on working where they did and nowhere else, and its other sessions end.
+ * Restricts an account without a verified address before it joins an organization: its creator may have seen the secret
+ * of an invite for another person's address. Its keys keep working only where they do now, and its other sessions end.
  *
- * @param used the key or session that accepts, which has the secret of this invite too and goes on as it is.
- * @param isProved whether that secret came by mail: the address is proved from now on.
+ * @param used the accepting key or session, which had the secret of this invite and is not restricted.
+ * @param isProved whether the secret came by email, which verifies the address.
  */
 export async function fenceUnproved(
   tx: Transaction,
@@ -109,22 +109,23 @@ export async function fenceUnproved(
 
 interface SignUp {
   now: Date;
-  /** The one of the invite unless told. */
+  /** That of the invite by default. */
   firstName?: string | undefined;
   lastName?: string | undefined;
-  /** Whether it is known that the address is the person's. */
+  /** True if the address is known to belong to the person. */
   isEmailVerified: boolean;
-  /** Throws for somebody the invite is not meant for. */
+  /** Throws if the invite is for another person. */
   requireInvited?: (invite: Invite) => void;
-  /** Who does it; the new user unless told. */
+  /** The new user by default. */
   actor?: Actor;
-  /** Whether a first key is made; who has a password makes keys when they are wanted. */
+  /** False for users with a password, who can create keys when needed. */
   withKey?: boolean;
 }
 
 /**
- * Makes an account for the invited address and makes it a member, with a key no wider than the one that invited.
- * @returns also the value of that key, which is not stored: show it once; null without one.
+ * Creates an account for the invited address and makes it a member, with a key whose scopes are those of the inviting
+ * key.
+ * @returns also the value of that key, or null without a key. It is not stored, so show it once.
  * @throws AppError `invalid` with code `account_exists` or `expired`; `not_found`.
  */
 export async function signUpByInvite(
@@ -178,8 +179,8 @@ function accountExists(cause: unknown): AppError {
 }
 
 /**
- * Gives somebody who has joined by an invite a first key: one that can do no more than the key that invited, and for no
- * longer. Otherwise whoever gets hold of a small key could invite himself to a great one.
+ * Creates the first key of a user who joined by an invite, with the scopes and expiry of the inviting key. Otherwise, a
+ * limited key could be used to invite oneself and get a powerful one.
  */
 async function createFirstKey(
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** How invites are made: nobody promises more than they, and the key they use, can do themselves. */
+/** Creates invites, which must not grant more than the inviter and the key in use have. */
 
 import { randomUUID } from 'node:crypto';
 import { allScopes, grants, isObject, membershipLevels } from '@millrace/contracts';
@@ -12,11 +12,11 @@ import { deleteInvite, findPendingInvite, grantableLevels, insertInvite } from '
 import { isInviteExpired, newInviteSecrets } from './invites.ts';
 
 /**
- * Makes invites, all or none (docs/api/invites.md).
+ * Creates invites, all or none (docs/api/invites.md).
  *
- * @param invites.explain makes the error of one name its place among the others.
- * @returns what was made, in the order given. When a person is invited twice, only the last invite is there.
- * @throws AppError see `createInvite`; `not_found` when the inviter is no member.
+ * @param invites.explain adds the position of an invite to its error.
+ * @returns the created invites in order. If a person is invited twice, only the last invite remains.
+ * @throws AppError see `createInvite`; `not_found` when the inviter is not a member.
  */
 export async function createInvites(
   tx: Transaction,
@@ -25,7 +25,7 @@ export async function createInvites(
 ): Promise<{ organization: LockedOrganization; created: CreatedInvite[] }> {
   const { organizationId, userId } = inviter;
   const organization = await lockOrganization(tx, organizationId);
-  // Behind the lock: who was removed or demoted a moment ago promises nothing more.
+  // Checked under the lock, because the inviter may just have been removed or demoted.
   const own = await findMember(tx, inviter);
   if (!own) throw notFound('Organization');
   if (!organization.members_can_invite && own.level < membershipLevels.administrator)
@@ -35,7 +35,7 @@ export async function createInvites(
     const made = await createInvite(tx, { ...inviter, level: own.level }, { invite, now }).catch((error) => {
       throw explain(index, error);
     });
-    // An invite that a later one of the same request replaced is not there any more.
+    // A later invite of the same request replaces this person's earlier one.
     madeFor.delete(made.emailKey);
     madeFor.set(made.emailKey, made);
   }
@@ -49,11 +49,14 @@ export async function createInvites(
   return { organization, created };
 }
 
-/** The user who invites, and what limits them. */
+/** The user who invites, and the limits on what they may grant. */
 export interface Inviter {
   organizationId: string;
   userId: number;
-  /** The inviter's own in the organization. It is locked, so that two requests cannot invite the same person at once. */
+  /**
+   * The inviter's level in the organization, which is locked, so that two requests cannot invite the same person
+   * concurrently.
+   */
   level: number;
   key: InvitingKey;
 }
@@ -61,24 +64,24 @@ export interface Inviter {
 export interface NewInvite {
   targetEmail: string;
   firstName?: string | undefined;
-  /** 1 by default. */
+  /** Default: 1. */
   level?: number | undefined;
   message?: string | null | undefined;
-  /** Access to private projects, checked by `parseProjectGrants`. */
+  /** Access to private projects, validated by `parseProjectGrants`. */
   privateProjectAccess?: unknown;
-  /** True by default. */
+  /** Default: true. */
   sendEmail?: boolean | undefined;
-  /** Whether what a pending invite of the same person grants counts on; false by default. */
+  /** True to add what a pending invite of the same person grants. Default: false. */
   combinePendingInvites?: boolean | undefined;
 }
 
-/** What an invite gives. */
+/** What an invite grants. */
 interface Granted {
   level: number;
   grants: ProjectGrant[] | null;
 }
 
-/** An invite that was made, with the secrets that go into its mail and to its maker, and are kept nowhere. */
+/** A created invite, with the secrets for its email and its creator, which are not stored. */
 interface CreatedInvite {
   id: string;
   secrets: { mailed: string; shown: string };
@@ -87,9 +90,9 @@ interface CreatedInvite {
 }
 
 /**
- * Makes one invite (docs/api/invites.md); an earlier one of the same person is replaced.
+ * Creates an invite (docs/api/invites.md), and replaces an earlier one of the same person.
  *
- * @throws AppError `invalid` naming the field, `forbidden` for more than the inviter and the key used can do themselves.
+ * @throws AppError `invalid` naming the field; `forbidden` if it grants more than the inviter or the key has.
  */
 async function createInvite(
   tx: Transaction,
@@ -110,10 +113,10 @@ async function createInvite(
     });
   }
   const granted = await replacePending(tx, organizationId, { emailKey, asked, invite, now });
-  // What somebody else has promised counts on only if this inviter could promise it too.
+  // Grants of another inviter are only kept if this inviter could grant them too.
   if (granted !== asked) await requirePowers(tx, inviter, granted);
   const { hash, ...secrets } = newInviteSecrets();
-  // Random, not time-ordered: an id must not be guessed from another one.
+  // Random and not time-ordered, so that an ID cannot be guessed from another.
   const id = randomUUID();
   await insertInvite(tx, {
     id,
@@ -132,7 +135,7 @@ async function createInvite(
   return { id, secrets, targetEmail, emailKey };
 }
 
-/** An invite goes to an address of the inviter's choice. */
+/** Rejects links, because the inviter can choose any address. */
 function checkMessage(message: string | null): string | null {
   if (message === null || !hasLink(message)) return message;
   throw invalidField('message', 'invalid_input', 'A message cannot contain links ("://").');
@@ -146,7 +149,9 @@ async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants 
   requireFullReach(inviter.key, Math.max(level, ...(grants ?? []).map((grant) => grant.level)));
 }
 
-/** Removes the invite the person has already; what it granted counts on, if that is wished and it is still valid. */
+/**
+ * Deletes the person's pending invite. Combines its grants with the new ones, if requested and if it is still valid.
+ */
 async function replacePending(
   tx: Transaction,
   organizationId: string,
@@ -165,19 +170,19 @@ function withLowerCaseDomain(address: string): string {
   return address.slice(0, at) + address.slice(at).toLowerCase();
 }
 
-/** What the key that makes an invite can do, which the first key of whoever accepts it inherits. */
+/** Restrictions of the key that creates an invite. The invited user's first key inherits them. */
 interface InvitingKey {
   scopes: readonly string[];
-  /** It is for some organizations only. A key for single environments makes no invites. */
+  /** True for a key limited to some organizations. A key for individual environments cannot create invites. */
   isLimited: boolean;
   expiresAt: Date | null;
 }
 
 /**
- * Who may invite somebody to administrate uses a key that could administrate itself: the somebody may have an account
- * already, with a key for everything.
+ * Requires a key with all scopes to invite administrators: the invited person may already have an account with a key
+ * for everything.
  *
- * @param level the highest the invite gives, in the organization or on one environment.
+ * @param level highest level that the invite grants, in the organization or an environment.
  * @throws AppError `forbidden`.
  */
 function requireFullReach({ scopes }: InvitingKey, level: number): void {
@@ -185,7 +190,7 @@ function requireFullReach({ scopes }: InvitingKey, level: number): void {
   throw new AppError('forbidden', 'Inviting with a level above 1 requires an API key with all scopes.');
 }
 
-/** Access to one environment that an invite brings along. */
+/** Access to an environment that an invite grants. */
 export interface ProjectGrant {
   /** Environment id. */
   id: number;
@@ -196,7 +201,7 @@ export interface ProjectGrant {
 const grantable: readonly number[] = [membershipLevels.member, membershipLevels.administrator];
 
 /**
- * Reads `private_project_access` (docs/api/invites.md). An empty list is as good as none.
+ * Parses `private_project_access` (docs/api/invites.md). An empty list is treated as null.
  * @throws AppError `invalid` naming the field.
  */
 function parseProjectGrants(value: unknown): ProjectGrant[] | null {
@@ -217,7 +222,7 @@ function parseGrant(item: unknown): ProjectGrant {
   return { id, level };
 }
 
-/** Both lists as one, by id, with the higher level of an environment that is in both. */
+/** Merges both lists by ID, with the higher level for an environment in both. */
 function combineGrants(grants: readonly ProjectGrant[], others: readonly ProjectGrant[]): ProjectGrant[] {
   const levels = new Map<number, number>();
   for (const { id, level } of [...grants, ...others]) levels.set(id, Math.max(level, levels.get(id) ?? 0));
@@ -225,8 +230,8 @@ function combineGrants(grants: readonly ProjectGrant[], others: readonly Project
 }
 
 /**
- * Nobody grants what is not theirs to grant.
- * @param levels the inviter's own level on each environment of the organization that the inviter can see.
+ * Checks that the inviter may grant these levels.
+ * @param levels the inviter's own level in each visible environment of the organization.
  * @throws AppError `invalid` naming the field.
  */
 function checkGrants(grants: readonly ProjectGrant[], levels: ReadonlyMap<number, number>): void {

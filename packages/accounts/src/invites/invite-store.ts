@@ -24,7 +24,7 @@ export async function selectInvite(sql: Sql, id: string): Promise<Invite | undef
   return rows[0];
 }
 
-/** Invites of an organization, expired ones included, the newest first. */
+/** Invites of an organization, including expired ones, the newest first. */
 export async function selectInvites(sql: Sql, organizationId: string): Promise<Invite[]> {
   return sql.query<Invite>(
     'SELECT * FROM organization_invite WHERE organization_id = $1 ORDER BY created_at DESC, id DESC',
@@ -32,7 +32,7 @@ export async function selectInvites(sql: Sql, organizationId: string): Promise<I
   );
 }
 
-/** @param organizationId the one it must belong to; null for any. */
+/** @param organizationId organization it must belong to; null for any. */
 export async function deleteInvite(sql: Sql, id: string, organizationId: string | null): Promise<Invite | undefined> {
   const rows = await sql.query<Invite>(
     'DELETE FROM organization_invite WHERE id = $1 AND ($2::uuid IS NULL OR organization_id = $2) RETURNING *',
@@ -41,7 +41,7 @@ export async function deleteInvite(sql: Sql, id: string, organizationId: string 
   return rows[0];
 }
 
-/** Gives access to the private environments the invite names, as far as they are still there. */
+/** Grants access to the private environments of the invite that still exist. */
 export async function grantAccess(tx: Transaction, invite: Invite, membershipId: string): Promise<void> {
   await tx.query(
     `INSERT INTO access_rule (environment_id, resource, membership_id, level, created_by_id)
@@ -53,7 +53,7 @@ export async function grantAccess(tx: Transaction, invite: Invite, membershipId:
   );
 }
 
-/** The invite somebody has already; the organization must be locked, so that there is at most one. */
+/** Finds the pending invite of a person. The organization must be locked, so that there is at most one. */
 export async function findPendingInvite(
   tx: Transaction,
   organizationId: string,
@@ -76,12 +76,12 @@ export interface NewInviteRow {
   level: number;
   createdById: number;
   message: string | null;
-  /** What it gives on private environments. */
+  /** Levels that it grants in private environments. */
   grants: { id: number; level: number }[] | null;
   sendEmail: boolean;
   combinePendingInvites: boolean;
   tokenHash: string;
-  /** What the key that makes it can do, which the first key of whoever accepts it inherits. */
+  /** Restrictions of the key that creates the invite. The invited user's first key inherits them. */
   key: { scopes: readonly string[]; isLimited: boolean; expiresAt: Date | null };
 }
 
@@ -111,7 +111,10 @@ export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<
   );
 }
 
-/** Notes that sending the mail was tried. @param error why it was not taken, as `mail_error` of the invite says it; null when it was */
+/**
+ * Stores that sending the email was attempted. @param error why it was rejected, for `mail_error` of the invite; null
+ * on success
+ */
 export async function noteEmailingAttempt(sql: Sql, id: string, error: string | null): Promise<void> {
   await sql.query('UPDATE organization_invite SET emailing_attempt_made = true, mail_error = $2 WHERE id = $1', [
     id,
@@ -119,7 +122,7 @@ export async function noteEmailingAttempt(sql: Sql, id: string, error: string | 
   ]);
 }
 
-/** The inviter's own level on each environment of the organization that the inviter can see. */
+/** Returns the inviter's own level in each visible environment of the organization. */
 export async function grantableLevels(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },

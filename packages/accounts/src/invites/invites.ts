@@ -1,4 +1,4 @@
-/** Open invites: which there are, how long they can be accepted, and how they are withdrawn. */
+/** Lists and revokes pending invites, and determines their validity and secrets. */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
@@ -6,14 +6,14 @@ import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isUuid, notFound } from '../input.ts';
 import { deleteInvite, type Invite, selectInvites } from './invite-store.ts';
 
-/** Invites of an organization that nobody has accepted, expired ones included, the newest first. */
+/** Pending invites of an organization, including expired ones, the newest first. */
 export async function listInvites(sql: Sql, filter: { organizationId: string }): Promise<Invite[]> {
   return selectInvites(sql, filter.organizationId);
 }
 
 /**
- * Withdraws an invite: it can no longer be accepted.
- * @param organizationId the one it must belong to; any unless told.
+ * Revokes an invite, so that it can no longer be accepted.
+ * @param organizationId organization it must belong to; any by default.
  * @throws AppError `not_found`.
  */
 export async function revokeInvite(
@@ -37,7 +37,7 @@ const validityMs = 3 * 24 * 60 * 60 * 1000;
 
 interface Validity {
   created_at: Date;
-  /** When the key ends that made the invite; null for never. */
+  /** When the key that created the invite expires; null for never. */
   key_expires_at: Date | null;
 }
 
@@ -45,18 +45,21 @@ export function isInviteExpired(invite: Validity, now: Date): boolean {
   return inviteExpiresAt(invite) < now;
 }
 
-/** An invite can be accepted for three days (docs/api/invites.md), and no longer than its maker's key works. */
+/** Returns when an invite expires: after three days (docs/api/invites.md), or when its creator's key expires. */
 export function inviteExpiresAt({ created_at: createdAt, key_expires_at: keyExpiresAt }: Validity): Date {
   const end = createdAt.getTime() + validityMs;
   return new Date(keyExpiresAt ? Math.min(end, keyExpiresAt.getTime()) : end);
 }
 
-/** How somebody got the secret of an invite: by the mail, which proves the address, or from whoever made the invite. */
+/**
+ * How a person got the secret of an invite: by email, which verifies the address, or from the creator of the invite.
+ */
 export type InviteSecretKind = 'mailed' | 'shown';
 
 /**
- * Two secrets of an invite, 256 random bits; members can see its id, so the id proves nothing. The one that is shown is the
- * digest of the one that is mailed: whoever is shown it does not know the other, and one digest is stored for both.
+ * Creates two secrets of an invite with 256 random bits each. The ID is no proof, because members can see it. The shown
+ * secret is the digest of the mailed one, so it does not reveal the mailed one, and a single stored digest is enough
+ * for both.
  */
 export function newInviteSecrets(): { mailed: string; shown: string; hash: string } {
   const mailed = randomBytes(32).toString('base64url');
@@ -64,7 +67,7 @@ export function newInviteSecrets(): { mailed: string; shown: string; hash: strin
   return { mailed, shown, hash: digest(shown).toString('hex') };
 }
 
-/** Which of its secrets somebody has; null for none. */
+/** Returns which of the two secrets this is; null for neither. */
 export function inviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
   const stored = Buffer.from(invite.token_hash, 'hex');
   const given = digest(secret);

@@ -1,35 +1,40 @@
-/** The values of keys, and what is stored and shown of them. */
+/** Creates the values of keys, and the forms in which they are stored and shown. */
 
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A new project API key: `phc_` and 43 random characters. Public by design; SDKs carry it in browsers. */
+/**
+ * Creates a project API key: `phc_` and 43 random characters. Public by design, because SDKs in browsers contain it.
+ */
 export function newProjectToken(): string {
   return `phc_${randomBase62(32)}`;
 }
 
-/** A new personal API key: `phx_` and 48 random characters (docs/api/personal-api-keys.md). A secret. */
+/** Creates a personal API key: `phx_` and 48 random characters (docs/api/personal-api-keys.md). Secret. */
 export function newPersonalApiKeyValue(): string {
   return `phx_${randomBase62(35)}`;
 }
 
-/** A new secret key of an environment: `phs_` and 48 random characters. Servers read flag definitions with it. */
+/** Creates a secret key of an environment: `phs_` and 48 random characters. Servers use it to read flag definitions. */
 export function newProjectSecretKeyValue(): string {
   return `phs_${randomBase62(35)}`;
 }
 
-/** What is stored and looked up instead of a personal or a secret key: its SHA-256 in lower-case hexadecimal, no salt (the key is random). */
+/**
+ * Returns the hash that is stored for a personal or secret key: its SHA-256 in lower-case hexadecimal. Needs no salt,
+ * because the key is random.
+ */
 export function hashPersonalApiKey(value: string): string {
   return createHash('sha256').update(value, 'utf8').digest('hex');
 }
 
-/** What a person may see of a key later: `phx_...abcd`. */
+/** Returns the part of a key that users may see later: `phx_...abcd`. */
 export function maskPersonalApiKey(value: string): string {
   return `${value.slice(0, 4)}...${value.slice(-4)}`;
 }
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** Random bytes written in base 62 (digits, lower, upper), always as long as the largest value of that many bytes. */
+/** Returns random bytes in base 62 (digits, lower case, upper case), always with the length of the maximum value. */
 export function randomBase62(byteCount: number): string {
   const length = Math.ceil((byteCount * 8) / Math.log2(alphabet.length));
   let rest = BigInt(`0x${randomBytes(byteCount).toString('hex')}`);

@@ -15,15 +15,15 @@ export interface PersonalApiKey extends Record<string, unknown> {
   expires_at: Date | null;
 }
 
-/** Which key is meant; with `userId`, another user's key is not there. */
+/** Identifies a key; with `userId`, only if it belongs to that user. */
 export interface PersonalApiKeyChoice {
   id: string;
   userId?: number;
 }
 
 /**
- * Holds all keys of a user until the transaction ends: two requests cannot both make the last key a user may have, and
- * what was found out about the powers of a key stays true until the key is changed.
+ * Locks all keys of a user until the transaction ends. Concurrent requests then cannot exceed the maximum number of
+ * keys, and checks of a key's restrictions stay valid until the key is changed.
  */
 export async function lockKeysOf(sql: Sql, userId: number): Promise<void> {
   await sql.query('SELECT 1 FROM "user" WHERE id = $1 FOR NO KEY UPDATE', [userId]);
@@ -50,7 +50,7 @@ export async function insertKey(
   return rows[0] as PersonalApiKey;
 }
 
-/** The newest first; those of one user, or with null everybody's. */
+/** Lists keys, the newest first, of one user or of all users (null). */
 export async function selectKeys(sql: Sql, userId: number | null): Promise<PersonalApiKey[]> {
   return sql.query<PersonalApiKey>(
     'SELECT * FROM personal_api_key WHERE $1::int IS NULL OR user_id = $1 ORDER BY created_at DESC, id DESC',
@@ -76,7 +76,7 @@ export interface KeyColumns {
   last_rolled_at?: Date;
 }
 
-/** Writes the given columns and no other. */
+/** Updates only the given columns. */
 export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns: KeyColumns) {
   const entries = Object.entries(columns);
   if (entries.length === 0) return findKey(sql, choice);
@@ -88,7 +88,7 @@ export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns:
   return rows[0];
 }
 
-/** Limits the keys that work wherever their user belongs to where that is now; without any membership they go. */
+/** Restricts a user's unrestricted keys to the user's current organizations. Deletes them if there are none. */
 export async function keepKeysToMemberships(
   sql: Sql,
   userId: number,
@@ -113,8 +113,8 @@ export async function deleteKey(sql: Sql, { id, userId }: PersonalApiKeyChoice) 
 }
 
 /**
- * How many of these environments are in organizations the user belongs to.
- * @param organizations narrows it to these; empty = no limit.
+ * Counts those of the environments that are in organizations of the user.
+ * @param organizations restricts the organizations; empty for no restriction.
  */
 export async function countEnvironmentsInReach(
   sql: Sql,
@@ -132,7 +132,7 @@ export async function countEnvironmentsInReach(
   );
 }
 
-/** How many of these organizations the user belongs to. */
+/** Counts those of the organizations that the user belongs to. */
 export async function countMemberships(sql: Sql, userId: number, organizationIds: string[]): Promise<number> {
   return count(
     sql,

@@ -59,7 +59,7 @@ describe('a personal API key', () => {
     expect(JSON.stringify(stored)).not.toContain(value);
   });
 
-  test('keeps its scopes once each, its limits and its end', async () => {
+  test('stores its scopes without duplicates, its restrictions and its expiry', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { key } = await newKey({
       scopes: ['*', 'person:write', '*'],
@@ -76,7 +76,7 @@ describe('a personal API key', () => {
     });
   });
 
-  test('that is rolled has a new value, and the old one is gone', async () => {
+  test('has a new value after rolling, and the old one becomes invalid', async () => {
     const { key, value: oldValue } = await newKey({ label: 'Rolled' });
     const rolled = await rollPersonalApiKey(database.sql, { actor: null, id: key.id, userId: own.userId });
 
@@ -87,14 +87,14 @@ describe('a personal API key', () => {
     expect(await find(rolled.value)).toMatchObject({ id: key.id });
   });
 
-  test('that is revoked is gone', async () => {
+  test('is invalid after it is revoked', async () => {
     const { key, value } = await newKey();
     await revokePersonalApiKey(database.sql, { actor: null, id: key.id });
 
     expect(await find(value)).toBeNull();
   });
 
-  test('of another user cannot be rolled or revoked', async () => {
+  test('cannot be rolled or revoked by another user', async () => {
     const { key, value } = await newKey();
     for (const change of [rollPersonalApiKey, revokePersonalApiKey]) {
       await expect(change(database.sql, { id: key.id, actor: null, userId: foreign.userId })).rejects.toMatchObject({
@@ -159,14 +159,14 @@ const refusals: [string, () => Partial<NewPersonalApiKey>, { kind: string; code:
   ['a user id out of range', () => ({ userId: 2 ** 40 }), { kind: 'not_found', code: 'not_found', attr: null }],
 ];
 
-describe('a personal API key is refused', () => {
+describe('creating a personal API key fails', () => {
   test.each(refusals)('with %s', async (_, overrides, expected) => {
     const before = await database.prisma.personal_api_key.count();
     await expect(newKey(overrides())).rejects.toMatchObject({ name: 'AppError', ...expected });
     expect(await database.prisma.personal_api_key.count()).toBe(before);
   });
 
-  test('K26 when the user has ten', async () => {
+  test('K26 when the user already has ten', async () => {
     const tenant = await createTestTenant(database);
     for (let count = 1; count < maxPersonalApiKeys; count += 1) await newKey({ userId: tenant.userId });
 

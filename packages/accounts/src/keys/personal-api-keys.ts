@@ -1,4 +1,4 @@
-/** Personal API keys: making, changing and revoking them, and what they may reach. */
+/** Creates, changes and revokes personal API keys, and validates their restrictions. */
 
 import { isScopeName } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -20,7 +20,7 @@ import {
   updateKey,
 } from './personal-api-key-store.ts';
 
-/** How many keys a user may have (docs/api/personal-api-keys.md). */
+/** Maximum number of keys per user (docs/api/personal-api-keys.md). */
 export const maxPersonalApiKeys = 10;
 
 export interface NewPersonalApiKey {
@@ -29,30 +29,30 @@ export interface NewPersonalApiKey {
   label: string;
   /** At least one; `*` grants everything. */
   scopes: readonly string[];
-  /** Environment ids the key is limited to; empty = no limit. */
+  /** IDs of the environments to which the key is limited; empty for no limit. */
   scopedTeams?: readonly number[];
-  /** Organization ids the key is limited to; empty = no limit. */
+  /** IDs of the organizations to which the key is limited; empty for no limit. */
   scopedOrganizations?: readonly string[];
-  /** Never by default. Must lie after `now`. */
+  /** Default: never. Must be after `now`. */
   expiresAt?: Date | null;
-  /** The clock; the current time by default. */
+  /** Default: the current time. */
   now?: Date;
   actor: Actor;
 }
 
-/** Which key is meant, and who does something to it. */
+/** Identifies a key and who changes it. */
 export type KeyChange = PersonalApiKeyChoice & { actor: Actor };
 
 export interface PersonalApiKeyWithValue {
   key: PersonalApiKey;
-  /** The key itself, `phx_…`. Not stored: show it once. */
+  /** The key itself, `phx_…`. It is not stored, so show it once. */
   value: string;
 }
 
 /**
- * Creates a key for a user. Only its hash and mask are stored.
- * @throws AppError `invalid` naming `label`, `scopes`, `scoped_teams`, `scoped_organizations` or `expires_at`, or
- * naming no field when the user has `maxPersonalApiKeys` already; `not_found` for the user.
+ * Creates a key for a user. Stores only its hash and mask.
+ * @throws AppError `invalid` naming `label`, `scopes`, `scoped_teams`, `scoped_organizations` or `expires_at`, or no
+ * field when the user already has `maxPersonalApiKeys`; `not_found` for the user.
  */
 export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): Promise<PersonalApiKeyWithValue> {
   const { userId, actor, scopedTeams = [], scopedOrganizations = [], expiresAt = null, now = new Date() } = input;
@@ -60,7 +60,7 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
   const scopes = checkScopes(input.scopes);
   checkExpiry(expiresAt, now);
   if (!isRowId(userId)) throw notFound('User');
-  // In a transaction two requests cannot both make the last key a user may have.
+  // Within a transaction, prevents concurrent requests from exceeding the maximum number of keys.
   await lockKeysOf(sql, userId);
   await checkScopedOrganizations(sql, userId, scopedOrganizations);
   await checkScopedTeams(sql, userId, { environmentIds: scopedTeams, organizationIds: scopedOrganizations });
@@ -88,7 +88,7 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
   return { key, value };
 }
 
-/** Keys of one user, or of all, the newest first. */
+/** Lists keys of one user or of all users, the newest first. */
 export async function listPersonalApiKeys(sql: Sql, filter: { userId?: number } = {}): Promise<PersonalApiKey[]> {
   return selectKeys(sql, filter.userId ?? null);
 }
@@ -98,11 +98,11 @@ export async function getPersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice):
   return present(await findKey(sql, choice));
 }
 
-/** What may change of a key; absent = as it is. */
+/** Fields of a key to change; undefined fields stay unchanged. */
 export type PersonalApiKeyChanges = Partial<Omit<NewPersonalApiKey, 'userId' | 'now' | 'actor'>>;
 
 /**
- * Changes what a key is called and what it reaches, from the next request on.
+ * Changes the label and restrictions of a key, with effect from the next request.
  * @throws AppError `invalid` naming the field, `not_found`.
  */
 export async function updatePersonalApiKey(
@@ -133,14 +133,14 @@ export async function updatePersonalApiKey(
   return after;
 }
 
-/** Removes a key; it stops working with the next request. @throws AppError `not_found`. */
+/** Deletes a key. It is invalid from the next request on. @throws AppError `not_found`. */
 export async function revokePersonalApiKey(sql: Sql, { actor, ...choice }: KeyChange): Promise<PersonalApiKey> {
   const revoked = present(await deleteKey(sql, choice));
   await recordKeyActivity(sql, actor, { activity: 'deleted', before: revoked });
   return revoked;
 }
 
-/** Gives a key a new value; the old one stops working at once. @throws AppError `not_found`. */
+/** Gives a key a new value. The old one becomes invalid immediately. @throws AppError `not_found`. */
 export async function rollPersonalApiKey(sql: Sql, { actor, ...choice }: KeyChange): Promise<PersonalApiKeyWithValue> {
   const value = newPersonalApiKeyValue();
   const key = present(await updateKey(sql, choice, { ...storedValue(value), last_rolled_at: new Date() }));
@@ -165,7 +165,7 @@ function checkExpiry(expiresAt: Date | null, now: Date): void {
 }
 
 /**
- * The scopes of a key, each once. An empty list is refused: PostHog takes it for "everything", which is a trap
+ * Returns the scopes without duplicates. Rejects an empty list, which dangerously means "everything" in PostHog
  * (docs/api/personal-api-keys.md).
  * @throws AppError `invalid` naming `scopes`.
  */
@@ -177,7 +177,7 @@ function checkScopes(scopes: readonly string[]): string[] {
 }
 
 /**
- * A key cannot reach farther than its user, nor, where it is for some organizations, beyond these.
+ * Checks that all environments are accessible to the user and within the organizations to which the key is limited.
  * @throws AppError `invalid` naming `scoped_teams`.
  */
 async function checkScopedTeams(
@@ -198,7 +198,7 @@ async function checkScopedTeams(
   }
 }
 
-/** As for teams. @throws AppError `invalid` naming `scoped_organizations`. */
+/** Checks that the user belongs to all organizations. @throws AppError `invalid` naming `scoped_organizations`. */
 async function checkScopedOrganizations(sql: Sql, userId: number, organizationIds: readonly string[]): Promise<void> {
   if (organizationIds.length === 0) return;
   if (!organizationIds.every(isUuid)) {
@@ -215,7 +215,7 @@ async function checkScopedOrganizations(sql: Sql, userId: number, organizationId
   }
 }
 
-/** Records what was done to a key: what it is called and reaches, never anything of its value. */
+/** Records a change to a key: its label and restrictions, but never its value. */
 async function recordKeyActivity(
   tx: Sql,
   actor: Actor,

@@ -1,9 +1,9 @@
-/** Addresses of those who were removed from an organization and do not join it by themselves again. */
+/** Blocks addresses of removed members from joining an organization automatically again. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 
-/** Keeps somebody out who would come back by a domain of the organization; an invite lets in again. */
+/** Blocks an address from joining automatically through a domain of the organization. An invite lifts the block. */
 export async function keepOut(
   tx: Transaction,
   { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },
@@ -23,7 +23,7 @@ export async function isKeptOut(sql: Sql, organizationId: string, email: string)
   return rows.length > 0;
 }
 
-/** Lets an address join by itself again. @returns whether it was kept out. */
+/** Unblocks an address. @returns whether it was blocked. */
 export async function letIn(
   tx: Transaction,
   { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },
@@ -51,7 +51,7 @@ async function record(
   });
 }
 
-/** One page of the addresses an organization keeps out, and how many there are. */
+/** Returns a page of an organization's blocked addresses, and their total number. */
 export async function listKeptOut(
   sql: Sql,
   organizationId: string,

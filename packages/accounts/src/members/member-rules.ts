@@ -1,16 +1,15 @@
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** Who does something to whom; both as they are in the organization concerned. An operator is bound by none of this. */
+/**
+ * A user in a change to members, with the level in the organization concerned. These rules do not apply to operators.
+ */
 export interface Acting {
   userId: number;
   level: number;
 }
 
-/**
- * Whether the caller may touch the target at all (docs/api/members.md).
- * @throws AppError `forbidden`.
- */
+/** Checks whether the caller may edit the target at all (docs/api/members.md). @throws AppError `forbidden`. */
 export function refuseEditing(caller: Acting, target: Acting): void {
   if (caller.userId === target.userId) return;
   if (caller.level < membershipLevels.administrator) throw refused('You can only edit others if you are an admin.');
@@ -18,8 +17,8 @@ export function refuseEditing(caller: Acting, target: Acting): void {
 }
 
 /**
- * Whether the caller may give the target this level. Nobody changes their own, so an organization never runs out of
- * owners as long as changes come one after the other.
+ * Checks whether the caller may give the target this level. Users cannot change their own, so an organization always
+ * keeps an owner if changes are sequential.
  *
  * @throws AppError `forbidden`.
  */
@@ -35,7 +34,7 @@ export function refuseLevel(caller: Acting, target: Acting, level: number): void
 }
 
 /**
- * Whether the caller may remove the target; everybody but an owner may leave.
+ * Checks whether the caller may remove the target. Everyone except owners may leave.
  * @throws AppError `forbidden`, or `invalid` for an owner.
  */
 export function refuseRemoval(caller: Acting, target: Acting): void {

@@ -39,7 +39,7 @@ export async function findMember(
   return rows[0];
 }
 
-/** Whether somebody with this address (in lower case) is a member. */
+/** Returns whether a user with this lower-case address is a member. */
 export async function isMember(sql: Sql, organizationId: string, emailKey: string): Promise<boolean> {
   return (await sql.query(`${members} AND lower(u.email) = $2`, [organizationId, emailKey])).length > 0;
 }
@@ -67,14 +67,14 @@ interface WithdrawnInvite {
 }
 
 /**
- * Withdraws what somebody has promised who may not promise it any more. An invite is accepted up to three days after it
- * was made; without this whoever is about to be removed or demoted could keep a way back, as administrator too. Whoever
- * is still wanted can be invited again, by somebody who may.
+ * Deletes pending invites that a user may no longer grant. An invite can be accepted for up to three days, so a user
+ * about to be removed or demoted could otherwise return through it, even as an administrator. Others may invite the
+ * same people again.
  *
- * @param sql of a transaction; where it concerns one organization, behind the lock on it.
+ * @param sql in a transaction; for a single organization, under its lock.
  * @param maker.organizationId null for all organizations.
- * @param maker.level what is left of the maker's level there; null when nothing is. Invites that grant no more stay, and
- * below an administrator those that open private projects go.
+ * @param maker.level the user's new level there; null for none. Invites that grant at most this level are kept; below
+ * an administrator, those that grant access to private projects are deleted.
  */
 export async function deleteInvitesOf(
   sql: Sql,

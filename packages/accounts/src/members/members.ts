@@ -1,4 +1,4 @@
-/** The members of an organization: adding them, changing their level, removing them. */
+/** Adds and removes members of an organization, and changes their level. */
 
 import { isMembershipLevel, type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -25,13 +25,13 @@ export interface NewMember {
   userId: number;
   /** 1 member (default), 8 administrator, 15 owner (docs/api/access.md#levels). */
   level?: MembershipLevel;
-  /** Who did it; absent where the record of something greater, like a new organization, tells of it. */
+  /** Leave out if another record, such as that of a new organization, covers the change. */
   actor?: Actor;
 }
 
 /**
- * @throws AppError `invalid` naming `level`; `not_found` for the organization or the user; `conflict` naming `user_id`
- * when the user is a member already.
+ * Adds a member. @throws AppError `invalid` naming `level`; `not_found` for the organization or the user; `conflict`
+ * naming `user_id` when the user is already a member.
  */
 export async function addMember(sql: Sql, input: NewMember): Promise<Membership> {
   const level = input.level ?? membershipLevels.member;
@@ -67,7 +67,7 @@ function isMemberAlready(cause: unknown): AppError {
   });
 }
 
-/** Which member is meant, and who does it: a user within their own level, an operator without that limit. */
+/** Identifies a member and who makes a change: a user within their own level, or an operator without that limit. */
 interface AddressedMember {
   organizationId: string;
   userId: number;
@@ -75,12 +75,11 @@ interface AddressedMember {
 }
 
 /**
- * Gives a member another level. Whoever is left with less than before cannot promise more than that: invites that do are
- * withdrawn.
+ * Changes a member's level. After a demotion, revokes the member's invites that grant more than the new level.
  *
- * @returns the member as it is now.
- * @throws AppError `invalid` naming `level`; `not_found` when the member or the acting user is none; `forbidden`, see
- * `refuseLevel`; `conflict` for the last owner.
+ * @returns the member after the change.
+ * @throws AppError `invalid` naming `level`; `not_found` when the target or the acting user is not a member;
+ * `forbidden`, see `refuseLevel`; `conflict` for the last owner.
  */
 export async function setMemberLevel(
   tx: Transaction,
@@ -102,12 +101,12 @@ export async function setMemberLevel(
 }
 
 /**
- * Takes a member out of an organization. The account, its keys and what it created stay; keys reach nothing of the
- * organization from the next request on, because they reach what their user belongs to. Invites the member made and
- * nobody has accepted are withdrawn.
+ * Removes a member from an organization. The account, its keys and everything it created remain. From the next request
+ * on, its keys have no access to the organization, because they depend on memberships. Revokes the member's pending
+ * invites.
  *
- * @throws AppError `not_found` when the member or the acting user is none; see `refuseRemoval`; `conflict` for the last
- * owner.
+ * @throws AppError `not_found` when the target or the acting user is not a member; see `refuseRemoval`; `conflict` for
+ * the last owner.
  */
 export async function removeMember(tx: Transaction, addressed: AddressedMember): Promise<MemberWithEmail> {
   const { member, by } = await lockMember(tx, addressed);
@@ -120,8 +119,8 @@ export async function removeMember(tx: Transaction, addressed: AddressedMember):
 }
 
 /**
- * Who is changed, and the user who does it, as they are while nobody else changes who belongs to the organization: what
- * was decided before the lock may be out of date.
+ * Locks the organization's members, and returns the target and the acting user. Decisions made before the lock may be
+ * based on outdated data.
  */
 async function lockMember(
   tx: Transaction,
@@ -142,14 +141,14 @@ function toActing({ user_id: userId, level }: MemberWithEmail): Acting {
   return { userId, level };
 }
 
-/** An organization without an owner could be administered by nobody but the operator. */
+/** Rejects removing the last owner, because only the operator could then administer the organization. */
 async function keepAnOwner(tx: Transaction, member: MemberWithEmail): Promise<void> {
   if (member.level !== membershipLevels.owner) return;
   if ((await countOwners(tx, member.organization_id, membershipLevels.owner)) > 1) return;
   throw new AppError('conflict', 'An organization must have at least one owner. Make another member an owner first.');
 }
 
-/** Withdraws the invites somebody may not stand for any more (see `deleteInvitesOf`), each with its record. */
+/** Revokes the invites that a user may no longer grant (see `deleteInvitesOf`), and records each. */
 export async function withdrawInvites(
   tx: Transaction,
   { actor, ...maker }: { organizationId: string | null; userId: number; level: number | null; actor: Actor },
@@ -160,7 +159,7 @@ export async function withdrawInvites(
   }
 }
 
-/** Writes down what happened to a membership, under the member's address. */
+/** Records a change to a membership, under the member's address. */
 async function recordMembership(
   sql: Sql,
   { organization_id: organizationId, id: itemId, email: name }: MemberWithEmail,

@@ -1,10 +1,10 @@
-/** The rows of organizations, the lock on one, and the mails it may send. */
+/** Reads and writes organizations, locks them, and counts the emails they send. */
 
 import type { ProductFeature } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { isUuid, notFound } from '../input.ts';
 
-/** What administrators decide for an organization. */
+/** Organization settings that administrators can change. */
 export interface OrganizationSettings {
   is_member_join_email_enabled: boolean;
   enforce_2fa: boolean | null;
@@ -14,7 +14,7 @@ export interface OrganizationSettings {
   default_anonymize_ips: boolean;
 }
 
-/** Those of a new organization. */
+/** Default settings. */
 export const usualSettings: OrganizationSettings = {
   is_member_join_email_enabled: true,
   enforce_2fa: null,
@@ -41,7 +41,7 @@ export interface NewOrganizationRow {
   settings: OrganizationSettings;
 }
 
-/** @returns undefined when the slug is taken, which does not end the transaction. */
+/** @returns undefined when the slug is taken, which does not abort the transaction. */
 export async function insertOrganization(tx: Transaction, row: NewOrganizationRow): Promise<Organization | undefined> {
   const { id, name, slug, features, settings } = row;
   const rows = await tx.query<Organization>(
@@ -58,7 +58,7 @@ export async function findOrganization(sql: Sql, id: string): Promise<Organizati
   return rows[0];
 }
 
-/** Oldest first; those a user is a member of, or with null all of them. */
+/** Lists the organizations of a user, or all organizations (null), the oldest first. */
 export async function selectOrganizations(sql: Sql, userId: number | null): Promise<Organization[]> {
   return sql.query<Organization>(
     `SELECT * FROM organization
@@ -94,7 +94,7 @@ export async function updateOrganization(
   return rows[0] as Organization;
 }
 
-/** Removes an organization and all that hangs on it; ingested data goes later (`environment_cleanup`). */
+/** Deletes an organization and its dependent rows. Ingested data is deleted later (`environment_cleanup`). */
 export async function deleteOrganization(tx: Transaction, id: string): Promise<void> {
   await tx.query('DELETE FROM organization WHERE id = $1', [id]);
 }
@@ -106,9 +106,9 @@ export interface LockedOrganization extends OrganizationSettings, Record<string,
 }
 
 /**
- * Holds an organization until the transaction ends. Who belongs to it, who is invited and how many projects it has changes
- * only behind this lock, which is always the first one taken: two owners who demote each other, or two invites of one
- * person, come one after the other. Readers, and writers of other rows that refer to it, do not wait.
+ * Locks an organization until the transaction ends. All changes to its members, invites and number of projects require
+ * this lock, which is always taken first. This serializes, for example, two owners demoting each other, or two invites
+ * of the same person. Readers do not wait, nor do writers of other rows that refer to the organization.
  *
  * @throws AppError `not_found`.
  */
@@ -125,8 +125,8 @@ export async function lockOrganization(tx: Transaction, id: string): Promise<Loc
 }
 
 /**
- * Takes mails out of what an organization may send in this hour of the clock, whoever sends them.
- * @returns how many of those wanted may be sent.
+ * Takes emails from the organization's limit for the current clock hour, which all senders share.
+ * @returns how many of the requested emails may be sent.
  */
 export async function takeMails(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Organizations: making, changing and removing them, and what their plan includes. */
+/** Creates, changes and removes organizations, and sets their plans. */
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -35,9 +35,9 @@ type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSetti
 export interface NewOrganization {
   /** 1 to 64 characters. */
   name: string;
-  /** What its plan includes; nothing gated by default. See `productFeaturesOf`. */
+  /** Features of its plan; no gated features by default. See `productFeaturesOf`. */
   features?: readonly ProductFeature[];
-  /** Absent ones have their usual value. */
+  /** Settings that differ from the defaults. */
   settings?: SettingChanges;
   actor: Actor;
 }
@@ -72,7 +72,7 @@ async function insertWithFreeSlug(
   throw new AppError('unavailable', 'Could not find an unused slug for the organization. Try again.');
 }
 
-/** Oldest first; all of them, or those a user is a member of. */
+/** Lists all organizations, or those of a user, the oldest first. */
 export async function listOrganizations(sql: Sql, filter: { userId?: number } = {}): Promise<Organization[]> {
   return selectOrganizations(sql, filter.userId ?? null);
 }
@@ -86,15 +86,12 @@ export async function getOrganization(sql: Sql, organizationId: string): Promise
 
 export interface NewPlan {
   plan: PlanName;
-  /** Absent = as it was, null = unlimited, else a whole number from 0. */
+  /** Undefined leaves a limit unchanged, null means unlimited; otherwise a whole number from 0. */
   limits?: Partial<PlanLimits>;
   actor: Actor;
 }
 
-/**
- * Replaces what the organization's plan includes.
- * @throws AppError `invalid` naming `plan` or the limit, or `not_found`.
- */
+/** Replaces the organization's plan. @throws AppError `invalid` naming `plan` or the limit, or `not_found`. */
 export async function setOrganizationPlan(
   tx: Transaction,
   organizationId: string,
@@ -133,7 +130,7 @@ function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?
 
 interface OrganizationChange {
   organizationId: string;
-  /** Absent = as it was. */
+  /** Undefined fields stay unchanged. */
   changes: SettingChanges & {
     /** 1 to 64 characters. */
     name?: string | undefined;
@@ -141,7 +138,7 @@ interface OrganizationChange {
   actor: Actor;
 }
 
-/** Changes the given settings of an organization. @throws AppError `invalid` naming `name`, or `not_found`. */
+/** Changes settings of an organization. @throws AppError `invalid` naming `name`, or `not_found`. */
 export async function changeOrganization(
   tx: Transaction,
   { organizationId, changes, actor }: OrganizationChange,
@@ -167,7 +164,8 @@ export async function changeOrganization(
 }
 
 /**
- * Removes an organization with all that belongs to it. The data of its environments is removed later, in the background.
+ * Removes an organization and everything that belongs to it. The data of its environments is removed later, in the
+ * background.
  *
  * @returns its name.
  * @throws AppError `not_found`.
@@ -192,12 +190,12 @@ export async function removeOrganization(
 const maxLength = 48;
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 
-/** How often another ending is tried before giving up. */
+/** Number of random suffixes to try before giving up. */
 const attempts = 10;
 
 /**
- * Names for an organization's addresses, to be tried one after the other until one is free: the name in lower-case
- * letters, digits and hyphens, then cut with four random letters (docs/api/organizations.md).
+ * Generates candidates for an organization's slug until one is free: the name in lower-case letters, digits and
+ * hyphens, then truncated with four random letters (docs/api/organizations.md).
  */
 function* slugCandidates(name: string): Generator<string> {
   const slug = slugify(name);
@@ -207,7 +205,7 @@ function* slugCandidates(name: string): Generator<string> {
   }
 }
 
-/** Accents are taken off; letters of other scripts are left out, as addresses could not show them. */
+/** Removes accents. Leaves out letters of other scripts, which would not be readable in URLs. */
 function slugify(name: string): string {
   return name
     .normalize('NFKD')

@@ -1,7 +1,7 @@
 /**
- * Who may use an environment, and the records in it: rules for everybody, for members and for roles
- * (docs/api/access.md#access-to-an-environment). What they mean together is decided by `effectiveLevel` and, of records, by
- * the management API.
+ * Stores access rules for environments and their records: default rules, and rules for members and roles
+ * (docs/api/access.md#access-to-an-environment). `effectiveLevel` evaluates those for environments, the management API
+ * those for records.
  */
 
 import type { Transaction } from '@millrace/db';
@@ -12,34 +12,35 @@ import { recordEnvironmentChange } from './change-environment.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
 import { organizationOfProject } from './projects.ts';
 
-/** What a rule of access to an environment may say, the least first. */
+/** Levels of rules for environments, in ascending order. */
 export const accessLevels = ['none', 'member', 'admin'] as const;
 export type AccessLevel = (typeof accessLevels)[number];
 
-/** What a rule of access to records may say, the least first. */
+/** Levels of rules for records, in ascending order. */
 export const recordAccessLevels = ['none', 'viewer', 'editor', 'manager'] as const;
 export type RecordAccessLevel = (typeof recordAccessLevels)[number];
 
-/** For whom a rule is: a member, a role, or where both are null everybody. */
+/** The target of a rule: a member, a role, or everyone if both are null. */
 export interface Whom {
   membershipId: string | null;
   roleId: string | null;
 }
 
-/** Which rule of an environment, of those for records. */
+/** Identifies a rule for records in an environment. */
 export interface RecordRule extends Whom {
   environmentId: number;
   /** Kind of record, e.g. `dashboard`. */
   resource: string;
-  /** One record; null: all of the kind. */
+  /** ID of a single record; null for all records of the kind. */
   resourceId: string | null;
 }
 
 /**
- * Sets one rule of who may use an environment. For everybody `none` makes the environment private. Null removes a rule;
- * without the one for everybody all have access.
+ * Sets a rule for access to an environment. The default rule `none` makes the environment private. Null removes a rule;
+ * without a default rule, all members have access.
  *
- * @throws AppError `invalid` for a member or role that is none of the organization, `not_found` when the environment is gone.
+ * @throws AppError `invalid` for a member or role of another organization, `not_found` when the environment does not
+ * exist.
  */
 export async function changeAccessRule(
   tx: Transaction,
@@ -71,13 +72,13 @@ function fieldOf({ membershipId, roleId }: Whom, { before, after }: { before: st
   return { before: { [field]: before }, after: { [field]: after } };
 }
 
-/** Rules for records of one environment: whoever asks for something has all of theirs read. */
+/** Maximum number of record rules per environment, because access checks read all of them that apply to a user. */
 const mostRecordRules = 1000;
 
 /**
- * Sets one rule of who may see and change the records of a kind, or one of them. Null removes it.
- * @throws AppError `invalid` for a member or role that is none of the organization, and for too many rules; `not_found` when
- * the environment is gone.
+ * Sets a rule for access to the records of a kind, or to a single record. Null removes it.
+ * @throws AppError `invalid` for a member or role of another organization, and for too many rules; `not_found` when the
+ * environment does not exist.
  */
 export async function changeRecordRule(
   tx: Transaction,
@@ -113,7 +114,7 @@ async function requireRoom(tx: Transaction, environmentId: number): Promise<void
   );
 }
 
-/** Holds the environment, and finds whom a rule is for in its organization. @throws AppError. */
+/** Locks the environment, and checks that the rule's target belongs to its organization. @throws AppError. */
 async function lockWhom(tx: Transaction, environmentId: number, { membershipId, roleId }: Whom) {
   const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!environment) throw notFound('Environment');
@@ -123,7 +124,7 @@ async function lockWhom(tx: Transaction, environmentId: number, { membershipId, 
   return { environment, organizationId };
 }
 
-/** Held until the transaction ends, so that no rule is written for what is removed meanwhile. */
+/** Locks the row until the transaction ends, so that no rule is written for a target removed meanwhile. */
 async function requireOf(
   tx: Transaction,
   table: 'membership' | 'role',
@@ -137,11 +138,11 @@ async function requireOf(
   throw invalidField(field, 'does_not_exist', `Invalid pk "${id}" - object does not exist.`);
 }
 
-/** SQL for one rule. */
+/** SQL condition that selects one rule. */
 const thatRule = `environment_id = $1 AND resource = $2 AND resource_id IS NOT DISTINCT FROM $3
   AND membership_id IS NOT DISTINCT FROM $4::uuid AND role_id IS NOT DISTINCT FROM $5::uuid`;
 
-/** @returns what the rule said before; null: there was none. */
+/** @returns the previous level of the rule; null if it did not exist. */
 async function writeRule(
   tx: Transaction,
   { environmentId, resource, resourceId, membershipId, roleId }: RecordRule,

@@ -1,4 +1,4 @@
-/** Changes of environments and of the projects they belong to, each with its record. */
+/** Changes environments and their projects, and records each change. */
 
 import { maskedAddress, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
@@ -14,19 +14,20 @@ import { checkDescription, checkSettings, mergeSettings } from './settings.ts';
 
 export interface EnvironmentChange {
   environmentId: number;
-  /** By their columns; absent = as it was, null clears one that may be null. */
+  /** By column name; undefined leaves a setting unchanged, null clears a nullable one. */
   settings: Record<string, unknown>;
   actor: Actor;
-  /** The actor's level in the environment; absent for an operator, who may change everything. */
+  /** The actor's level in the environment; undefined for an operator, who may change everything. */
   level?: number | undefined;
 }
 
 /**
- * Writes the given settings, and nothing else, of an environment. The row is held meanwhile, so that changes of different
- * settings at the same moment all stay (a merged one included).
+ * Changes only the given settings of an environment. Locks the row, so that concurrent changes of different settings
+ * are all kept, even merged ones.
  *
  * @returns the environment before and after.
- * @throws AppError `invalid` naming the field, `forbidden` for a setting that only administrators change, or `not_found`.
+ * @throws AppError `invalid` naming the field, `forbidden` for a setting that only administrators may change, or
+ * `not_found`.
  */
 export async function changeEnvironment(
   tx: Transaction,
@@ -40,7 +41,7 @@ export async function changeEnvironment(
   const isSwitched = settings.access_control !== undefined && settings.access_control !== before.access_control;
   const written = await updateEnvironment(tx, environmentId, {
     ...mergeSettings(before, settings),
-    // Whoever opens or shuts an environment does so for everybody alike.
+    // Switching between private and open applies to everyone, so it resets the default rule.
     ...(isSwitched && { default_access_level: null }),
   });
   const after = { ...before, ...written };
@@ -51,14 +52,14 @@ export async function changeEnvironment(
   return { before, after };
 }
 
-/** Who was shown the mask of an address sends it back with the rest. */
+/** Removes a masked webhook URL, which clients send back unchanged with other settings. */
 function withoutMask(given: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
   const { slack_incoming_webhook: webhook, ...others } = given;
   const isShown = before.slack_incoming_webhook !== null && webhook === maskedAddress(before.slack_incoming_webhook);
   return isShown ? others : given;
 }
 
-/** @param before absent for a new environment. @throws AppError `forbidden`. */
+/** @param before undefined for a new environment. @throws AppError `forbidden`. */
 export function requireLevelOfSettings(
   level: number | undefined,
   { before, settings }: { before?: StoredEnvironment; settings: Record<string, unknown> },
@@ -80,27 +81,28 @@ function checkChanges(given: Record<string, unknown>): Record<string, unknown> {
 
 interface ProjectChange {
   projectId: number;
-  /** The one of its environments that `@current` stands for; the first one unless told. */
+  /** The environment that `@current` refers to; the first one by default. */
   environmentId?: number;
-  /** Settings of that environment by their columns; a `name` renames both. */
+  /** Settings of that environment by column name; `name` renames both. */
   settings: Record<string, unknown>;
-  /** Absent = as it was. */
+  /** Undefined leaves it unchanged. */
   productDescription?: string | null | undefined;
   actor: Actor;
   level?: number | undefined;
 }
 
 /**
- * Changes a project: its own name and description, everything else on its first environment, which is renamed with it.
+ * Changes a project: its name and description, and all other settings in its first environment, which is renamed with
+ * it.
  *
  * @returns the key of that environment.
- * @throws AppError as `changeEnvironment` does.
+ * @throws AppError like `changeEnvironment`.
  */
 export async function changeProject(
   tx: Transaction,
   { projectId, environmentId, settings, productDescription, actor, level }: ProjectChange,
 ): Promise<void> {
-  // The project before its environment, here as in every other place that holds both.
+  // Locks the project before its environment, as all code that locks both does.
   const before = isRowId(projectId) ? await lockProject(tx, projectId) : undefined;
   const environments = before ? await listEnvironmentKeys(tx, projectId) : [];
   const addressed = environments.find(({ id }) => environmentId === undefined || id === environmentId);
@@ -125,8 +127,8 @@ export async function changeProject(
 }
 
 /**
- * Gives an environment a new project API key; the old one stops working at once. The record says that it happened and
- * shows neither key (docs/api/projects.md#environments).
+ * Gives an environment a new project API key. The old one becomes invalid immediately. The activity record contains
+ * neither key (docs/api/projects.md#environments).
  *
  * @throws AppError `not_found`.
  */
@@ -143,7 +145,7 @@ export async function resetToken(
   });
 }
 
-/** Writes down what changed of an environment, under its name. */
+/** Records changes to an environment, under its name. */
 export async function recordEnvironmentChange(
   tx: Transaction,
   { id, project_id, name }: Pick<StoredEnvironment, 'id' | 'project_id' | 'name'>,

@@ -1,4 +1,4 @@
-/** How projects and environments come to be: as the plan allows, and with default filters. */
+/** Creates projects and environments within the limits of the plan, with default filters. */
 
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from '@millrace/db';
@@ -13,7 +13,7 @@ import { checkDescription, checkNewSettings, type NewSettings } from './settings
 
 export interface NewProject {
   organizationId: string;
-  /** Settings of its first environment by their columns; `name` is the name of both. */
+  /** Settings of its first environment by column name; `name` also names the project. */
   settings?: Record<string, unknown>;
   /** At most 1000 characters. */
   productDescription?: string | null | undefined;
@@ -21,10 +21,11 @@ export interface NewProject {
 }
 
 /**
- * Makes a project and its first environment, which share an id and a name. The
- * environment owns the API token and the settings.
+ * Creates a project and its first environment, which have the same ID and name. The environment owns the API token and
+ * the settings.
  *
- * @throws AppError `invalid` naming the field, `not_found` for the organization, or `forbidden` when the plan has no room.
+ * @throws AppError `invalid` naming the field, `not_found` for the organization, or `forbidden` when the plan's limit
+ * is reached.
  */
 export async function createProject(
   tx: Transaction,
@@ -32,7 +33,7 @@ export async function createProject(
 ): Promise<{ project: StoredProject; environment: StoredEnvironment }> {
   const settings = checkNewSettings(given);
   const description = checkDescription(productDescription);
-  // Two who make the last one a plan allows come one after the other.
+  // The lock prevents concurrent requests from exceeding the plan's limit.
   const { available_product_features: plan, default_anonymize_ips } = await lockOrganization(tx, organizationId);
   const isDemo = settings.is_demo === true;
   if (isBoundByPlan(actor)) await requireProjectRoom(tx, { organizationId, plan, isDemo });
@@ -51,15 +52,15 @@ export async function createProject(
 
 interface NewEnvironment {
   projectId: number;
-  /** By their columns. */
+  /** By column name. */
   settings?: Record<string, unknown>;
   actor: Actor;
 }
 
 /**
- * Adds an environment with its own id and key to a project.
- * @throws AppError `invalid` naming the field, `not_found` for the project, or `forbidden` when the plan of a user
- * has no room.
+ * Adds an environment with its own ID and key to a project.
+ * @throws AppError `invalid` naming the field, `not_found` for the project, or `forbidden` when a user has reached the
+ * plan's limit.
  */
 export async function createEnvironment(
   tx: Transaction,
@@ -77,10 +78,10 @@ export async function createEnvironment(
 }
 
 /**
- * Writes a new environment: with a key of its own, with filters that leave the members of the organization out unless it
- * is demo data or has filters of its own, and with its record.
+ * Creates an environment with a new key, and records it. Adds filters that exclude members of the organization, unless
+ * it is demo data or filters are given.
  *
- * @param id of a project's first environment; null takes the next free one.
+ * @param id ID of a project's first environment; null takes the next free one.
  */
 async function createWithDefaults(
   tx: Transaction,
@@ -105,7 +106,7 @@ async function createWithDefaults(
   return environment;
 }
 
-/** Domains anybody can have an address at: they say nothing about who works for whom. */
+/** Public email domains, which do not identify an organization. */
 const genericDomains = new Set([
   'aol.com',
   'fastmail.com',
@@ -134,8 +135,8 @@ const genericDomains = new Set([
 ]);
 
 /**
- * The filters of a new environment that leave internal traffic out: members of the organization by their e-mail domain,
- * and development machines (docs/api/projects.md#projects).
+ * Returns the default filters that exclude internal traffic: members of the organization by email domain, and
+ * development machines (docs/api/projects.md#projects).
  *
  * @param memberDomains domains of the members' addresses in the order of joining.
  */
@@ -147,12 +148,12 @@ function defaultAccountFilters(memberDomains: readonly string[]): object[] {
   ];
 }
 
-/** Plans are what an operator gives out: who uses `millrace` is not bound by them, nor is the system itself. */
+/** Plans limit users. Operators, who assign plans with `millrace`, and the system are not limited. */
 function isBoundByPlan(actor: Actor): boolean {
   return actor !== null && 'userId' in actor;
 }
 
-/** Whether the plan allows one project more. Behind the organization's lock. @throws AppError `forbidden`. */
+/** Checks that the plan allows another project, under the organization's lock. @throws AppError `forbidden`. */
 async function requireProjectRoom(
   tx: Transaction,
   { organizationId, plan, isDemo }: { organizationId: string; plan: unknown; isDemo: boolean },
@@ -162,7 +163,7 @@ async function requireProjectRoom(
   else requireRoom(plan, 'projects', { ...projects, all: projects.all + 1 });
 }
 
-/** Whether the plan allows one environment more. Behind the organization's lock. @throws AppError `forbidden`. */
+/** Checks that the plan allows another environment, under the organization's lock. @throws AppError `forbidden`. */
 async function requireEnvironmentRoom(
   tx: Transaction,
   {
@@ -178,7 +179,7 @@ async function requireEnvironmentRoom(
     return;
   }
   requireRoom(plan, 'environments', { ...environments, all: environments.all + 1 });
-  // A project that held nothing but demo data did not count until now.
+  // A project with only demo data did not count so far.
   if (environments.all !== environments.demo) return;
   const projects = await countProjects(tx, organizationId);
   requireRoom(plan, 'projects', { ...projects, demo: projects.demo - 1 });

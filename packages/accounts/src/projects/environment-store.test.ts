@@ -3,7 +3,7 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
 import { placeholder } from './environment-store.ts';
 
-test('the settings written as JSON are the JSON columns of an environment', async () => {
+test('the settings written as JSON are exactly the JSON columns of an environment', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'warn') });
   try {

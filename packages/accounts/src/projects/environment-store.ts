@@ -1,9 +1,9 @@
-/** The rows of environments. */
+/** Reads and writes environments. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { settingFields } from './setting-fields.ts';
 
-/** A stored environment with every setting under its own name. */
+/** A stored environment with all settings by column name. */
 export interface StoredEnvironment
   extends Record<string, unknown>,
     Columns<
@@ -11,7 +11,7 @@ export interface StoredEnvironment
       'id' | 'uuid' | 'project_id' | 'name' | 'api_token' | 'timezone' | 'created_at' | 'slack_incoming_webhook'
     > {}
 
-/** Holds an environment until the transaction ends: changes of it, whatever their fields, come one after the other. */
+/** Locks an environment until the transaction ends, so that changes are sequential, whatever their fields. */
 export async function lockEnvironment(tx: Transaction, id: number): Promise<StoredEnvironment | undefined> {
   const rows = await tx.query<StoredEnvironment>('SELECT * FROM environment WHERE id = $1 FOR NO KEY UPDATE', [id]);
   return rows[0];
@@ -22,7 +22,7 @@ export async function findEnvironment(sql: Sql, id: number): Promise<StoredEnvir
   return rows[0];
 }
 
-/** Writes the given columns and no other. @returns them as they are stored now. */
+/** Updates only the given columns. @returns their stored values. */
 export async function updateEnvironment(
   tx: Transaction,
   id: number,
@@ -38,7 +38,7 @@ export async function updateEnvironment(
   return rows[0] ?? {};
 }
 
-/** @param id of a project's first environment; null takes the next free one. */
+/** @param id ID of a project's first environment; null takes the next free one. */
 export async function insertEnvironment(
   tx: Transaction,
   { id, projectId, columns }: { id: number | null; projectId: number; columns: Record<string, unknown> },
@@ -55,19 +55,19 @@ export async function insertEnvironment(
   return created;
 }
 
-/** Removes an environment and all that hangs on it; its ingested data goes later (`environment_cleanup`). */
+/** Deletes an environment and its dependent rows. Ingested data is deleted later (`environment_cleanup`). */
 export async function deleteEnvironment(tx: Transaction, id: number): Promise<void> {
   await tx.query('DELETE FROM environment WHERE id = $1', [id]);
 }
 
-/** Environments of these projects by id. */
+/** Environments of these projects, sorted by ID. */
 export async function selectEnvironments(sql: Sql, projectIds: number[]): Promise<StoredEnvironment[]> {
   return sql.query<StoredEnvironment>('SELECT * FROM environment WHERE project_id = ANY ($1::int[]) ORDER BY id', [
     projectIds,
   ]);
 }
 
-/** E-mail domains of the active members of an organization, that of the first member in front. */
+/** Email domains of the organization's active members, that of the first member first. */
 export async function findMemberDomains(tx: Transaction, organizationId: string): Promise<string[]> {
   const rows = await tx.query<{ domain: string }>(
     `SELECT lower(split_part(u.email, '@', 2)) AS domain
@@ -78,7 +78,10 @@ export async function findMemberDomains(tx: Transaction, organizationId: string)
   return rows.map(({ domain }) => domain);
 }
 
-/** `$3::jsonb` for settings stored as JSON: the driver would write an array as an array of PostgreSQL. */
+/**
+ * Returns a placeholder, with `::jsonb` for settings stored as JSON, because the driver would otherwise send an array
+ * as a PostgreSQL array.
+ */
 export function placeholder(field: string, index: number): string {
   return isJson(field) ? `$${index}::jsonb` : `$${index}`;
 }

@@ -1,7 +1,7 @@
 import { findPlanFeature, type PlanFeature } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** How many projects of an organization, or environments of a project, there are, and how many of them are demo data. */
+/** Number of projects in an organization or environments in a project, and how many of them are demo data. */
 export interface PlanCount {
   all: number;
   demo: number;
@@ -14,12 +14,12 @@ const features = { projects: 'organizations_projects', environments: 'environmen
 type Counted = keyof typeof features;
 
 /**
- * Whether the plan allows so many (docs/api/organizations.md#plans): without the feature one, with it as many as its `limit`
- * says, null for any number. One of them may be demo data, which does not count; any more of it does, however it came
- * to be.
+ * Checks a number against the plan (docs/api/organizations.md#plans): one without the feature, and otherwise the
+ * feature's `limit`, where null means unlimited. One item of demo data does not count, but any further ones do, however
+ * they were created.
  *
- * @param plan the organization's features.
- * @param after how many there would be.
+ * @param plan features of the organization.
+ * @param after the number after the change.
  * @throws AppError `forbidden`.
  */
 export function requireRoom(plan: unknown, what: Counted, after: PlanCount): void {
@@ -33,7 +33,10 @@ export function requireRoom(plan: unknown, what: Counted, after: PlanCount): voi
   );
 }
 
-/** There is one demo project in an organization, and one demo environment in a project. @throws AppError `forbidden`. */
+/**
+ * Checks that there is no demo project in the organization, or no demo environment in the project. @throws AppError
+ * `forbidden`.
+ */
 export function requireNoDemo({ demo }: PlanCount): void {
   if (demo === 0) return;
   throw new AppError(
@@ -42,7 +45,10 @@ export function requireNoDemo({ demo }: PlanCount): void {
   );
 }
 
-/** What a plan counts stays counted. @throws AppError `forbidden`. */
+/**
+ * Rejects marking existing data as demo data if the plan has a limit, because it would no longer count. @throws
+ * AppError `forbidden`.
+ */
 export function requireUncounted(plan: unknown): void {
   if (planLimit(plan, 'projects') === null && planLimit(plan, 'environments') === null) return;
   throw new AppError(

@@ -2,7 +2,7 @@ import type { Sql, Transaction } from '@millrace/db';
 
 export type SecretKeySlot = 'primary' | 'backup';
 
-/** A secret key without its value, which nobody stores. */
+/** A secret key without its value, which is not stored. */
 export interface ProjectSecretKey {
   slot: SecretKeySlot;
   mask_value: string;
@@ -11,7 +11,7 @@ export interface ProjectSecretKey {
 
 const shown = 'slot, mask_value, created_at';
 
-/** At most two: the one in use, then the former one that is still valid. */
+/** Returns up to two keys: the primary one, then the backup that is still valid. */
 export async function selectSecretKeys(sql: Sql, environmentId: number): Promise<ProjectSecretKey[]> {
   return sql.query<ProjectSecretKey>(
     `SELECT ${shown} FROM project_secret_key WHERE project_id = $1 ORDER BY slot = 'backup'`,

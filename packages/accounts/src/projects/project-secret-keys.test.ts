@@ -45,7 +45,7 @@ const history = async () => {
 };
 const entry = (action: string, field: string) => ({ type: 'Team', action, field, before: null, after: null });
 
-test('the value is shown once: its hash and its mask are stored', async () => {
+test('the value is shown once, and its hash and mask are stored', async () => {
   const { value, keys } = await create();
   expect(value).toMatch(/^phs_[0-9a-zA-Z]{48}$/);
   const mask = `phs_...${value.slice(-4)}`;
@@ -54,7 +54,7 @@ test('the value is shown once: its hash and its mask are stored', async () => {
   expect(await stored()).toEqual({ primary: hashPersonalApiKey(value) });
 });
 
-test('there is one: another is made by rolling only', async () => {
+test('a second key can only be created by rolling', async () => {
   await create();
   await expect(create()).rejects.toMatchObject({ kind: 'conflict' });
 });
@@ -73,7 +73,7 @@ test('a rolled key stays valid as the backup until the next roll', async () => {
   });
 });
 
-test('one or both are removed, and a backup outlives the making of another key', async () => {
+test('deletes one or both keys, and a backup stays valid when another key is created', async () => {
   const [first] = [await roll(), await roll()];
   expect(await revoke('primary')).toEqual(['primary']);
   const third = await create();
@@ -82,7 +82,7 @@ test('one or both are removed, and a backup outlives the making of another key',
   expect(await stored()).toEqual({});
 });
 
-test('what was done is written down without any key; what did nothing is not', async () => {
+test('changes are recorded without any key, and calls without effect are not recorded', async () => {
   await roll();
   await roll();
   await revoke('backup');
@@ -94,14 +94,14 @@ test('what was done is written down without any key; what did nothing is not', a
   ]);
 });
 
-test('two rolls at the same moment: one key each, the later one is the primary', async () => {
+test('after two concurrent rolls, each has a key and the later one is the primary', async () => {
   const rolled = await Promise.all([roll(), roll()]);
   expect(Object.values(await stored()).toSorted()).toEqual(
     rolled.map(({ value }) => hashPersonalApiKey(value)).toSorted(),
   );
 });
 
-test('an environment that is not there', async () => {
+test('rejects an environment that does not exist', async () => {
   environmentId = 2_000_000_000;
   for (const work of [create, roll, () => revoke('backup'), () => listProjectSecretKeys(database.sql, environmentId)]) {
     await expect(work()).rejects.toMatchObject({ kind: 'not_found' });

@@ -23,22 +23,22 @@ interface SecretKeyChange {
 
 export interface RolledSecretKey {
   keys: ProjectSecretKey[];
-  /** The new key itself, `phs_…`. Not stored: show it once. */
+  /** The new key itself, `phs_…`. It is not stored, so show it once. */
   value: string;
 }
 
-/** What history calls them; the API's names. */
+/** Field names in the activity log, which are those of the API. */
 const fieldOfSlot = { primary: 'secret_api_token', backup: 'secret_api_token_backup' } as const;
 
-/** Masks of an environment's secret keys, the one in use in front. @throws AppError `not_found`. */
+/** Masks of an environment's secret keys, the primary one first. @throws AppError `not_found`. */
 export async function listProjectSecretKeys(sql: Sql, environmentId: number): Promise<ProjectSecretKey[]> {
   await getEnvironment(sql, environmentId);
   return selectSecretKeys(sql, environmentId);
 }
 
 /**
- * The first secret key of an environment. Only its hash and mask are stored.
- * @throws AppError `not_found`, or `conflict` where there is one already: to replace it is another decision.
+ * Creates the first secret key of an environment. Stores only its hash and mask.
+ * @throws AppError `not_found`, or `conflict` if there already is a key, because replacing it must be explicit.
  */
 export async function createProjectSecretKey(tx: Transaction, change: SecretKeyChange): Promise<RolledSecretKey> {
   const environment = await lock(tx, change.environmentId);
@@ -50,8 +50,8 @@ export async function createProjectSecretKey(tx: Transaction, change: SecretKeyC
 }
 
 /**
- * Gives an environment another secret key. The former one stays valid as the backup, so that servers can change over; an
- * older backup stops working.
+ * Gives an environment a new secret key. The previous one stays valid as the backup, so that servers can switch; an
+ * older backup becomes invalid.
  * @throws AppError `not_found`.
  */
 export async function rollProjectSecretKey(tx: Transaction, change: SecretKeyChange): Promise<RolledSecretKey> {
@@ -66,8 +66,8 @@ export async function rollProjectSecretKey(tx: Transaction, change: SecretKeyCha
 }
 
 /**
- * Removes the secret keys in the given slots; they stop working at once.
- * @returns the slots that had one.
+ * Deletes the secret keys in the given slots. They become invalid immediately.
+ * @returns the slots that had a key.
  * @throws AppError `not_found`.
  */
 export async function revokeProjectSecretKeys(
@@ -101,14 +101,14 @@ async function addPrimary(
   return { keys: await selectSecretKeys(tx, environmentId), value };
 }
 
-/** Changes of the same environment's keys come one after the other. */
+/** Locks the environment, so that changes to its keys are sequential. */
 async function lock(tx: Transaction, environmentId: number): Promise<StoredEnvironment> {
   const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!environment) throw notFound('Environment');
   return environment;
 }
 
-/** Says that it happened and shows no key. */
+/** Records a change without any key. */
 async function record(
   tx: Transaction,
   { environment, actor }: SecretKeyChange & { environment: StoredEnvironment },

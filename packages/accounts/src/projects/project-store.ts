@@ -1,4 +1,4 @@
-/** The rows of projects, and how many there are toward a plan. */
+/** Reads and writes projects, and counts them for plan limits. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { PlanCount } from './plan-limits.ts';
@@ -25,19 +25,19 @@ export async function findProject(sql: Sql, id: number): Promise<StoredProject |
   return rows[0];
 }
 
-/** The organization a project belongs to; undefined when there is no such project. */
+/** Returns the organization of a project; undefined when the project does not exist. */
 export async function findOrganizationOfProject(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>('SELECT organization_id FROM project WHERE id = $1', [id]);
   return rows[0]?.organization_id;
 }
 
-/** The project of an environment; undefined when there is no such environment. */
+/** Returns the project of an environment; undefined when the environment does not exist. */
 export async function findProjectOfEnvironment(sql: Sql, id: number): Promise<number | undefined> {
   const rows = await sql.query<{ project_id: number }>('SELECT project_id FROM environment WHERE id = $1', [id]);
   return rows[0]?.project_id;
 }
 
-/** The organization an environment belongs to; undefined when there is no such environment. */
+/** Returns the organization of an environment; undefined when the environment does not exist. */
 export async function findOrganizationOfEnvironment(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>(
     'SELECT p.organization_id FROM environment e JOIN project p ON p.id = e.project_id WHERE e.id = $1',
@@ -46,20 +46,19 @@ export async function findOrganizationOfEnvironment(sql: Sql, id: number): Promi
   return rows[0]?.organization_id;
 }
 
-/** By id; those of one organization, or with null all of them. */
+/** Projects of an organization or of all organizations (null), sorted by ID. */
 export async function selectProjects(sql: Sql, organizationId: string | null): Promise<StoredProject[]> {
   return sql.query<StoredProject>('SELECT * FROM project WHERE $1::uuid IS NULL OR organization_id = $1 ORDER BY id', [
     organizationId,
   ]);
 }
 
-/** Holds a project until the transaction ends. */
 export async function lockProject(tx: Transaction, id: number): Promise<StoredProject | undefined> {
   const rows = await tx.query<StoredProject>('SELECT * FROM project WHERE id = $1 FOR NO KEY UPDATE', [id]);
   return rows[0];
 }
 
-/** Writes the given columns of `name` and `product_description`. @returns them as they are stored now. */
+/** Updates the given columns among `name` and `product_description`. @returns their stored values. */
 export async function updateProject(
   tx: Transaction,
   id: number,
@@ -74,7 +73,7 @@ export async function updateProject(
   return rows[0] ?? {};
 }
 
-/** Ids and keys of a project's environments, the first one in front. */
+/** IDs and keys of a project's environments, the first one first. */
 export async function listEnvironmentKeys(
   tx: Transaction,
   projectId: number,
@@ -82,12 +81,14 @@ export async function listEnvironmentKeys(
   return tx.query('SELECT id, name, api_token FROM environment WHERE project_id = $1 ORDER BY id', [projectId]);
 }
 
-/** Removes a project, its environments and all that hangs on them; ingested data goes later (`environment_cleanup`). */
+/**
+ * Deletes a project, its environments and their dependent rows. Ingested data is deleted later (`environment_cleanup`).
+ */
 export async function deleteProject(tx: Transaction, id: number): Promise<void> {
   await tx.query('DELETE FROM project WHERE id = $1', [id]);
 }
 
-/** How many projects an organization has. One of which every environment is demo data is demo data. */
+/** Counts the projects of an organization. A project counts as demo data if all its environments are. */
 export async function countProjects(tx: Transaction, organizationId: string): Promise<PlanCount> {
   const [row] = await tx.query<{ all: number; demo: number }>(
     `SELECT count(*)::int AS all, count(*) FILTER (WHERE is_demo)::int AS demo
@@ -98,7 +99,6 @@ export async function countProjects(tx: Transaction, organizationId: string): Pr
   return row ?? { all: 0, demo: 0 };
 }
 
-/** How many environments a project has. */
 export async function countEnvironments(tx: Transaction, projectId: number): Promise<PlanCount> {
   const [row] = await tx.query<{ all: number; demo: number }>(
     'SELECT count(*)::int AS all, count(*) FILTER (WHERE is_demo)::int AS demo FROM environment WHERE project_id = $1',
@@ -107,7 +107,7 @@ export async function countEnvironments(tx: Transaction, projectId: number): Pro
   return row ?? { all: 0, demo: 0 };
 }
 
-/** Whether an environment is demo data; undefined when it is gone. */
+/** Returns whether an environment is demo data; undefined if it does not exist. */
 export async function findIsDemo(tx: Transaction, environmentId: number): Promise<boolean | undefined> {
   const rows = await tx.query<{ is_demo: boolean }>('SELECT is_demo FROM environment WHERE id = $1', [environmentId]);
   return rows[0]?.is_demo;

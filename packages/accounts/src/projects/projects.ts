@@ -9,7 +9,7 @@ import {
   selectProjects,
 } from './project-store.ts';
 
-/** By id; all projects, or those of one organization, each with its environments. */
+/** Lists all projects or those of an organization, sorted by ID, each with its environments. */
 export async function listProjects(
   sql: Sql,
   filter: { organizationId?: string } = {},
@@ -24,26 +24,24 @@ export async function listProjects(
   return projects.map((project) => ({ ...project, environments: byProject.get(project.id) ?? [] }));
 }
 
-/** Environments of a project by id; the first one shares the project's id. */
+/** Lists the environments of a project by ID. The first one has the project's ID. */
 export async function listEnvironments(sql: Sql, { projectId }: { projectId: number }): Promise<StoredEnvironment[]> {
   return selectEnvironments(sql, isRowId(projectId) ? [projectId] : []);
 }
 
-/** The organization a project belongs to. @throws AppError `not_found`. */
 export async function organizationOfProject(sql: Sql, projectId: number): Promise<string> {
   const found = isRowId(projectId) ? await findOrganizationOfProject(sql, projectId) : undefined;
   if (found === undefined) throw notFound('Project');
   return found;
 }
 
-/** The organization an environment belongs to. @throws AppError `not_found`. */
 export async function organizationOfEnvironment(sql: Sql, environmentId: number): Promise<string> {
   const found = isRowId(environmentId) ? await findOrganizationOfEnvironment(sql, environmentId) : undefined;
   if (found === undefined) throw notFound('Environment');
   return found;
 }
 
-/** A project with its environments, the first one in front. @throws AppError `not_found`. */
+/** Returns a project with its environments, the first one first. @throws AppError `not_found`. */
 export async function getProject(
   sql: Sql,
   projectId: number,

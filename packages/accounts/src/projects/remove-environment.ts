@@ -17,8 +17,7 @@ export interface RemovedEnvironment {
 }
 
 /**
- * Removes an environment; with a project's last one the project goes, which is nothing without. The row is gone with the
- * commit, its ingested data is removed in the background.
+ * Removes an environment, and also the project if it was the last one. Its ingested data is removed in the background.
  *
  * @throws AppError `not_found`.
  */
@@ -27,7 +26,7 @@ export async function removeEnvironment(
   { environmentId, actor }: { environmentId: number; actor: Actor },
 ): Promise<RemovedEnvironment> {
   const projectId = isRowId(environmentId) ? await findProjectOfEnvironment(tx, environmentId) : undefined;
-  // The project before its environment, here as in every other place that holds both.
+  // Locks the project before its environment, as all code that locks both does.
   const project = projectId === undefined ? undefined : await lockProject(tx, projectId);
   const environments = project ? await listEnvironmentKeys(tx, project.id) : [];
   const environment = environments.find(({ id }) => id === environmentId);
@@ -41,9 +40,9 @@ export async function removeEnvironment(
 }
 
 /**
- * Removes a project with all its environments, as `removeEnvironment` does.
+ * Removes a project with all its environments, like `removeEnvironment`.
  *
- * @param requireRemovable asked once the project is held; throws when it must stay.
+ * @param requireRemovable called once the project is locked; throws if it must not be removed.
  * @throws AppError `not_found`.
  */
 export async function removeProject(

@@ -1,11 +1,11 @@
-// What the schemas of single settings cannot say (docs/api/projects.md#settings). Each function returns the value as it is stored, or
-// throws AppError `invalid` naming the field.
+// Rules for settings that cannot be expressed in a schema (docs/api/projects.md#settings). Each function returns the
+// value to store, or throws AppError `invalid` naming the field.
 
 import { isMasked, isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { isTimeZone } from '@millrace/schedule';
 
-/** Lists of up to a thousand environments show it. */
+/** Limited because responses contain it for up to a thousand environments. */
 const maxListedLength = 2000;
 
 export function checkWebhook(value: unknown): unknown {
@@ -70,7 +70,7 @@ export function checkErrorsToIgnore(value: unknown): unknown {
   return value;
 }
 
-/** A decimal of at most one digit before and two after the point; what is stored has exactly two. */
+/** Accepts a decimal with at most one digit before and two after the point. Returns it with exactly two decimals. */
 export function checkSampleRate(value: unknown): string | null {
   const field = 'session_recording_sample_rate';
   if (value === null || value === '') return null;

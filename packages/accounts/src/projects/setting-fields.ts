@@ -1,5 +1,5 @@
-// All settings of an environment. The schema of the API, docs/settings.md and the console's table (`npm run docs`), the checks of values,
-// the way they are stored, and tests are derived from this table.
+// Table of all settings of an environment. The API schema, docs/settings.md and the console's table (`npm run docs`),
+// validation, storage and tests are derived from it.
 
 import { type TSchema, Type } from 'typebox';
 import {
@@ -15,30 +15,33 @@ import {
   withoutEmpty,
 } from './setting-checks.ts';
 
-/** One setting of an environment. */
+/** A setting of an environment. */
 export interface SettingField {
-  /** How a request may set it. */
+  /** Schema in requests. */
   request: TSchema;
-  /** How an answer shows it. */
+  /** Schema in responses. */
   response: TSchema;
-  /** The column is JSON, and not of a type of its own. */
+  /** True if the column has the type JSON. */
   isJson?: true;
   /**
-   * `acts`: changes what Millrace does. `stored only`: kept and shown as it was written, for an application in front. `off`: kept and
-   * shown, but clients are told that the feature is off, which Millrace does not have.
+   * `acts`: changes what Millrace does. `stored only`: stored and returned unchanged, for an application in front.
+   * `off`: stored and returned, but clients see the feature as disabled, because Millrace does not have it.
    */
   does: 'acts' | 'stored only' | 'off';
-  /** What it does, in Markdown sentences, for docs/settings.md and the console. */
+  /** Effect of the setting as Markdown sentences, for docs/settings.md and the console. */
   effect: string;
-  /** It says where data is sent, so only administrators of the project change it. */
+  /** Only administrators of the project may change it, because it determines where data is sent. */
   isForAdministrators?: true;
-  /** The API has it on environments and not on projects. */
+  /** True if only the API of environments contains it, not that of projects. */
   isEnvironmentOnly?: true;
-  /** What is sent is merged with the stored object to this depth; everything else replaces. */
+  /** Depth to which a sent object is merged with the stored one; deeper values are replaced. */
   mergeDepth?: number;
-  /** What the schema cannot say (docs/api/projects.md#settings). @returns the value as it is stored. @throws AppError `invalid`. */
+  /**
+   * Validates what the schema cannot express (docs/api/projects.md#settings). @returns the value to store. @throws
+   * AppError `invalid`.
+   */
   check?: (value: unknown) => unknown;
-  /** Another value than that of a new environment. */
+  /** A value other than the default, for tests. */
   example: unknown;
 }
 
@@ -48,12 +51,12 @@ const nullable = (schema: TSchema, description: string) => Type.Union([schema, T
 const int32 = { minimum: -2_147_483_648, maximum: 2_147_483_647 };
 const anyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });
 
-/** The same schema both ways. */
+/** Uses the same schema for requests and responses. */
 const plain = (schema: TSchema): Kind => ({ request: schema, response: schema });
 const flag = (description: string) => plain(Type.Boolean({ description }));
 const nullableFlag = (description: string) => plain(nullable(Type.Boolean(), description));
 const json = (schema: TSchema): Kind => ({ request: schema, response: schema, isJson: true });
-/** Any JSON, null included. */
+/** Any JSON, including null. */
 const anyJson = (description: string) => json(Type.Unknown({ description }));
 /** Any JSON except null. */
 const someJson = (description: string): Kind => ({
@@ -61,7 +64,7 @@ const someJson = (description: string): Kind => ({
   response: Type.Unknown({ description }),
   isJson: true,
 });
-/** Elements that are null or empty are left out (docs/api/projects.md#settings). */
+/** A list of strings; null and empty elements are removed (docs/api/projects.md#settings). */
 const texts = (description: string, maxLength?: number): Kind => ({
   request: Type.Array(nullable(Type.String(maxLength === undefined ? {} : { maxLength }), ''), { description }),
   response: Type.Array(Type.String(), { description }),
@@ -74,7 +77,7 @@ const nullableTexts = (description: string, maxLength?: number): Kind => {
 
 const partOfReplay = { does: 'off', effect: 'Part of session replay.' } as const;
 
-/** In the order of PostHog's API, with the fields of environments only next to similar ones. Names are those of the columns. */
+/** In the order of PostHog's API, with environment-only fields next to similar ones. Names are column names. */
 export const settingFields: Record<string, SettingField> = {
   app_urls: {
     ...texts('URLs of your application.', 200),

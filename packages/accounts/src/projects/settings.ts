@@ -1,4 +1,4 @@
-/** The settings of an environment: what is refused, how a value is stored, and what is merged with the stored one. */
+/** Validates settings of an environment, and merges them with the stored ones. */
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -6,8 +6,8 @@ import { checkName, checkText } from '../input.ts';
 import { settingFields } from './setting-fields.ts';
 
 /**
- * The rules of docs/api/projects.md#settings that a schema cannot say, in the order of the fields.
- * @returns the values as they are stored.
+ * Applies the rules of docs/api/projects.md#settings that cannot be expressed in a schema, in the order of the fields.
+ * @returns the values to store.
  * @throws AppError `invalid` naming the field.
  */
 export function checkSettings(given: Record<string, unknown>): Record<string, unknown> {
@@ -18,7 +18,7 @@ export function checkSettings(given: Record<string, unknown>): Record<string, un
   return settings;
 }
 
-/** What a new environment is given, each value as it is stored. */
+/** Settings of a new environment, as stored. */
 export interface NewSettings extends Record<string, unknown> {
   name: string;
 }
@@ -40,8 +40,8 @@ export function checkDescription(text: string | null | undefined): string | null
 }
 
 /**
- * What the sent settings mean for what is stored (docs/api/projects.md#settings): some objects are merged key by key, everything
- * else replaces. Null clears.
+ * Computes the settings to store (docs/api/projects.md#settings): some objects are merged key by key, everything else
+ * is replaced. Null clears a setting.
  */
 export function mergeSettings(stored: Record<string, unknown>, sent: Record<string, unknown>): Record<string, unknown> {
   const merged = { ...sent };

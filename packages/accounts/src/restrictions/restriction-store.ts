@@ -4,13 +4,13 @@ export interface Restriction extends Record<string, unknown> {
   id: string;
   kind: string;
   token: string;
-  /** Empty: all events of the key. */
+  /** Empty for all events of the key. */
   distinct_id: string;
   note: string;
   created_at: Date;
 }
 
-/** One that is there already stays, with the new note if there is one. */
+/** Inserts a restriction, or updates the note of an existing one if a note is given. */
 export async function upsertRestriction(
   sql: Sql,
   row: Pick<Restriction, 'id' | 'kind' | 'token' | 'distinct_id'> & { note: string | null },
@@ -24,7 +24,6 @@ export async function upsertRestriction(
   return rows[0] as Restriction;
 }
 
-/** Oldest first. */
 export async function selectRestrictions(sql: Sql): Promise<Restriction[]> {
   return sql.query<Restriction>('SELECT * FROM ingestion_restriction ORDER BY created_at, id');
 }

@@ -6,16 +6,16 @@ import { deleteRestriction, type Restriction, selectRestrictions, upsertRestrict
 
 export interface NewRestriction {
   kind: RestrictionKind;
-  /** Project API key, whether or not a project has it. */
+  /** Project API key, even if no project has it. */
   token: string;
-  /** Null: all events of the key. */
+  /** Null for all events of the key. */
   distinctId: string | null;
-  /** Why, for other operators; at most 400 characters. */
+  /** Reason, for other operators; at most 400 characters. */
   note?: string;
 }
 
 /**
- * Adds an entry to the operator's lists. One that is there already stays, with the new note if there is one.
+ * Adds a restriction of ingestion. If it already exists, updates its note if one is given.
  * @throws AppError `invalid` naming `kind`, `token`, `distinct_id` or `note`.
  */
 export async function addRestriction(sql: Sql, input: NewRestriction): Promise<Restriction> {
@@ -29,19 +29,19 @@ export async function addRestriction(sql: Sql, input: NewRestriction): Promise<R
   return upsertRestriction(sql, { id: uuidv7(), kind, token, distinct_id, note: described });
 }
 
-/** Oldest first. */
+/** Lists restrictions, the oldest first. */
 export async function listRestrictions(sql: Sql): Promise<Restriction[]> {
   return selectRestrictions(sql);
 }
 
-/** @returns what was removed. @throws AppError `not_found`. */
+/** @returns the removed restriction. @throws AppError `not_found`. */
 export async function removeRestriction(sql: Sql, id: string): Promise<Restriction> {
   const removed = isUuid(id) ? await deleteRestriction(sql, id) : undefined;
   if (!removed) throw notFound('Restriction');
   return removed;
 }
 
-/** As the gateway compares it: white space counts. */
+/** Does not trim whitespace, because the gateway compares it too. */
 function checkDistinctId(distinctId: string): string {
   checkText('distinct_id', distinctId, { maxLength: 400 });
   return distinctId;

@@ -1,4 +1,4 @@
-/** Roles: groups of an organization's members, to whom rules of access give something together (docs/api/access.md#roles). */
+/** Manages roles: groups of an organization's members that access rules can refer to (docs/api/access.md#roles). */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -14,11 +14,13 @@ interface RoleOf {
   actor: Actor;
 }
 
-/** Roles of one organization: each request of a member looks through theirs. */
+/** Maximum number of roles per organization, because every request of a member reads the member's roles. */
 const mostRoles = 200;
 const longestName = 200;
 
-/** @throws AppError `invalid` naming `name`: blank, too long, or that of another role, in any case; for too many roles. */
+/**
+ * @throws AppError `invalid` naming `name` if it is blank, too long or taken (ignoring case); also for too many roles.
+ */
 export async function createRole(
   tx: Transaction,
   { organizationId, name, actor }: RoleOf & { name: string },
@@ -47,7 +49,7 @@ export async function createRole(
   return role;
 }
 
-/** @throws AppError as `createRole`; `not_found`. */
+/** @throws AppError like `createRole`; `not_found`. */
 export async function renameRole(
   tx: Transaction,
   { roleId, name, ...of }: RoleOf & { roleId: string; name: string },
@@ -63,7 +65,7 @@ export async function renameRole(
   return after;
 }
 
-/** Takes a role away, with all that it was given. @throws AppError `not_found`. */
+/** Deletes a role with its rules. @throws AppError `not_found`. */
 export async function removeRole(tx: Transaction, { roleId, ...of }: RoleOf & { roleId: string }): Promise<void> {
   const role = await lockRole(tx, of, roleId);
   await tx.query('DELETE FROM role WHERE id = $1', [roleId]);
@@ -72,7 +74,8 @@ export async function removeRole(tx: Transaction, { roleId, ...of }: RoleOf & { 
 
 /**
  * Gives a role to a member of its organization.
- * @returns the id of the row. @throws AppError `not_found` for the role, `invalid` for no member, and for one who has it.
+ * @returns the ID of the row. @throws AppError `not_found` for the role, `invalid` if the user is not a member or
+ * already has the role.
  */
 export async function giveRole(
   tx: Transaction,
@@ -114,7 +117,7 @@ export async function takeRole(
   await recordMember(tx, role, { actor: of.actor, before: gone.email, after: null });
 }
 
-/** The role, while nobody else changes who belongs to the organization. @throws AppError `not_found`. */
+/** Locks the organization's members, and returns the role. @throws AppError `not_found`. */
 async function lockRole(tx: Transaction, { organizationId }: RoleOf, id: string): Promise<Role> {
   await lockOrganization(tx, organizationId);
   const role = await findRole(tx, organizationId, id);
@@ -147,7 +150,7 @@ async function record(
   await recordActivity(sql, { organizationId, scope: 'Role', itemId, name, ...done });
 }
 
-/** Who came into a role or left it, by address. */
+/** Records that a member was added to or removed from a role, by address. */
 async function recordMember(
   tx: Transaction,
   role: Role,

@@ -1,6 +1,6 @@
 /**
- * What the provider of a verified domain does by SCIM (docs/api/scim.md): it makes the people of the domain members
- * of its organization, changes them and takes them out, and gives them roles. It sees and changes nobody else.
+ * Provisioning by the identity provider of a verified domain through SCIM (docs/api/scim.md): it adds users of the
+ * domain to the organization, changes and removes them, and assigns roles. It has no access to other users.
  */
 
 import { membershipLevels } from '@millrace/contracts';
@@ -24,28 +24,28 @@ import { domainOfAddress } from '../single-sign-on/enforcement.ts';
 import { findUser, selectOrganizationsOf, type User, updateUser } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
 
-/** A verified domain whose provider showed its token. */
+/** The verified domain of an authenticated provider. */
 export interface ScimDomain {
   id: string;
   organizationId: string;
   /** In lower case and ASCII. */
   name: string;
-  /** Whether the token was created by a user who is an owner of the organization now. */
+  /** True if the user who created the token is currently an owner of the organization. */
   mayChangeOwners: boolean;
 }
 
-/** What a provider says of somebody. */
+/** User fields sent by a provider. */
 export interface ScimUserFields {
-  /** The address. */
+  /** Email address. */
   userName: string;
   firstName: string;
   lastName: string;
-  /** What the provider calls the user itself. */
+  /** The provider's own ID of the user. */
   externalId: string | null;
   isActive: boolean;
 }
 
-/** Somebody of the domain: a member of the organization, or one the provider has made inactive. */
+/** A user of the domain: a member of the organization, or a user whom the provider has deactivated. */
 export interface ScimUser extends Record<string, unknown> {
   userId: number;
   uuid: string;
@@ -61,7 +61,7 @@ export interface ScimUser extends Record<string, unknown> {
 
 const longestName = 150;
 
-/** The address of somebody new, or the new one of somebody. @throws AppError `invalid` naming `userName`. */
+/** Validates the new address of a user. @throws AppError `invalid` naming `userName`. */
 function checkAddress({ name }: ScimDomain, userName: string): string {
   const email = checkEmail('userName', userName);
   if (domainOfAddress(email) === name) return email;
@@ -69,10 +69,10 @@ function checkAddress({ name }: ScimDomain, userName: string): string {
 }
 
 /**
- * Makes somebody a member: with a new account, or with the one that has the address.
- * @returns the uuid of the user, and whether the account was there with an address that had not been proved: what signed in
- * to it before was removed, of which the user gets an email. @throws AppError `invalid` naming `userName`; `conflict` for who is there already;
- * `forbidden` for who is kept out, and for an account that the operator has closed.
+ * Makes a user a member, with a new account or the existing account with the address.
+ * @returns the uuid of the user, and whether the account existed with an unverified address. In that case, its previous
+ * credentials were removed and the user gets an email. @throws AppError `invalid` naming `userName`; `conflict` for an
+ * existing user; `forbidden` for a blocked address, and for an account that the operator has deactivated.
  */
 export async function provisionUser(
   tx: Transaction,
@@ -90,7 +90,7 @@ export async function provisionUser(
   const isClaimed = found !== undefined && !found.is_email_verified;
   if (isClaimed) await claim(tx, found);
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
-  // Who is called something already stays so where the provider has no name.
+  // Keep an existing name if the provider sends none.
   if (found && fields.firstName + fields.lastName !== '') await writeNames(tx, domain, found, fields);
   if (fields.isActive) await letJoin(tx, domain, { user, now: fields.now });
   return { uuid: user.uuid, isClaimed };
@@ -124,7 +124,7 @@ async function writeNames(
   await recordOwnActivity(tx, user, { activity: 'updated', actor: { scimDomain: name }, change: { before, after } });
 }
 
-/** As a member, or with what a pending invite gives. @throws AppError `forbidden`. */
+/** Adds the user as a member, or with the level of a pending invite. @throws AppError `forbidden`. */
 async function letJoin(
   tx: Transaction,
   { organizationId, name }: ScimDomain,
@@ -145,9 +145,10 @@ async function letJoin(
 }
 
 /**
- * Changes somebody. Who becomes inactive is no member any more, and keeps the account.
- * @returns the former address where it changed, which ends all sessions; null otherwise.
- * @throws AppError as `provisionUser`; `not_found`; `conflict` for the last owner, and for an address of somebody else.
+ * Changes a user. A deactivated user is removed from the organization and keeps the account.
+ * @returns the previous address if it changed, which ends all sessions; otherwise null.
+ * @throws AppError like `provisionUser`; `not_found`; `conflict` for the last owner, and for an address of another
+ * user.
  */
 export async function changeProvisioned(
   tx: Transaction,
@@ -184,7 +185,7 @@ async function changeAddress(
   }
 }
 
-/** Takes somebody out of the organization; the provider knows them no more. @throws as `changeProvisioned`. */
+/** Removes a user from the organization and from the provider's users. @throws like `changeProvisioned`. */
 export async function removeProvisioned(tx: Transaction, domain: ScimDomain, uuid: string): Promise<void> {
   await lockOrganization(tx, domain.organizationId);
   const user = await findScimUser(tx, domain, uuid);
@@ -197,8 +198,8 @@ export async function removeProvisioned(tx: Transaction, domain: ScimDomain, uui
 }
 
 /**
- * Another owner has to stand behind what happens to an owner: an administrator can create a token, and with an owner's
- * address also takes over the account, by a new password. @throws AppError `forbidden`.
+ * Allows changes to an owner only if an owner created the token. An administrator can create a token as well, and could
+ * take over an owner's account by changing its address and resetting the password. @throws AppError `forbidden`.
  */
 async function refuseOwner(
   tx: Transaction,
@@ -215,7 +216,10 @@ async function refuseOwner(
   );
 }
 
-/** Sessions of who belongs to nothing else end; in others nothing of the organization is seen from the next request on. */
+/**
+ * Removes a user from the organization. Ends the sessions of a user without other organizations; the remaining sessions
+ * have no access to this one from the next request on.
+ */
 async function takeOut(tx: Transaction, { organizationId, name }: ScimDomain, userId: number): Promise<void> {
   await removeMember(tx, { organizationId, userId, actor: { scimDomain: name } });
   if ((await selectOrganizationsOf(tx, userId)).length === 0) await endSessionsOf(tx, userId);
@@ -238,7 +242,7 @@ async function isKnown(tx: Transaction, { id, organizationId }: ScimDomain, user
   return rows.length > 0 || (await findMember(tx, { organizationId, userId })) !== undefined;
 }
 
-/** What a list of users may be narrowed by. */
+/** Filters for a list of users. */
 export interface ScimUserFilter {
   uuid?: string;
   /** In lower case. */
@@ -246,7 +250,7 @@ export interface ScimUserFilter {
   externalId?: string;
 }
 
-/** One page of the people of a domain, the first to come in front, and how many there are. */
+/** Returns a page of the domain's users, the earliest first, and their total number. */
 export async function listScimUsers(
   sql: Sql,
   { id, organizationId, name }: ScimDomain,
@@ -286,9 +290,9 @@ export async function findScimUser(sql: Sql, domain: ScimDomain, uuid: string): 
 }
 
 /**
- * Who of the domain has a role from now on. Others of the organization keep or lack it as they did.
- * @param members uuids of users; `add` and `remove` leave the rest of the domain as it is.
- * @throws AppError `invalid` for somebody who is no active user of the domain.
+ * Sets which users of the domain have a role. Does not affect other members of the organization.
+ * @param members uuids of users; `add` and `remove` leave the other users of the domain unchanged.
+ * @throws AppError `invalid` for a user who is not active or not in the domain.
  */
 export async function changeRoleMembers(
   tx: Transaction,
@@ -320,7 +324,7 @@ export async function changeRoleMembers(
 }
 
 /**
- * A role that people outside the domain have too is not the provider's to rename or delete: that changes what they may do.
+ * Rejects renaming or deleting a role that users outside the domain have too, because it would change their access.
  * @throws AppError `forbidden`.
  */
 export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, roleId: string): Promise<void> {
@@ -336,7 +340,7 @@ export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, ro
   );
 }
 
-/** Which of these are members of the organization, active and of the domain. */
+/** Returns those of the users who are active members of the organization in the domain. */
 async function selectActive(
   sql: Sql,
   { organizationId, name }: ScimDomain,
@@ -351,7 +355,7 @@ async function selectActive(
   return new Set(rows.map(({ uuid }) => uuid));
 }
 
-/** Members of the domain with a role. */
+/** Lists members of the domain with a role. */
 export async function listRoleHolders(
   sql: Sql,
   { organizationId, name }: ScimDomain,

@@ -5,10 +5,10 @@ import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteDevices, deleteLinks, type SigningIn, writePasswordHash } from './sign-in-store.ts';
 
 /**
- * Gives a user a password. Whatever another person may have obtained with the old one stops working: other sessions,
- * half-finished sign-ins, a pending change of address, mailed links and known devices.
+ * Changes a user's password. Revokes everything that another person may have obtained with the old one: other sessions,
+ * incomplete sign-ins, a pending change of address, emailed links and known devices.
  *
- * @param keptSession the id of the session that goes on, if any.
+ * @param keptSession ID of the session to keep, if any.
  */
 export async function changePassword(
   tx: Transaction,

@@ -1,15 +1,15 @@
-/** Browsers in which a user has signed in before (docs/api/README.md#rate-limits). */
+/** Recognizes browsers in which a user has signed in before (docs/api/README.md#rate-limits). */
 
 import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
 import { deleteDevices, extendDevice, hasDevice, insertDevice } from './sign-in-store.ts';
 
-/** How long a browser is recognized after the last sign-in in it. A new password ends that for all browsers of the user. */
+/** How long a browser is recognized after the last sign-in. A new password resets this for all browsers of the user. */
 export const deviceDays = 30;
-/** Of one user; the oldest is forgotten when there are more. */
+/** Maximum per user. Beyond it, the oldest is forgotten. */
 const mostDevices = 50;
 
-/** @returns what the cookie carries, which is stored nowhere. */
+/** @returns the value of the cookie, which is not stored. */
 export async function rememberDevice(tx: Transaction, userId: number): Promise<string> {
   const secret = newSecret();
   await insertDevice(tx, { token_hash: hashSecret(secret), user_id: userId }, deviceDays);
@@ -17,7 +17,7 @@ export async function rememberDevice(tx: Transaction, userId: number): Promise<s
   return secret;
 }
 
-/** Starts the 30 days of a known device again. The time for which it is trusted with a second factor does not change. */
+/** Restarts the 30 days of a known device. Does not extend how long it is trusted with a second factor. */
 export async function renewDevice(tx: Transaction, secret: string): Promise<void> {
   await extendDevice(tx, hashSecret(secret), deviceDays);
 }

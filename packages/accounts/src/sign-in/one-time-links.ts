@@ -1,4 +1,4 @@
-/** Links that work once and not for long: to sign in, to become the first owner, to set a new password. */
+/** Short-lived links that work once: to sign in, to become the first owner, and to set a new password. */
 
 import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
@@ -7,8 +7,8 @@ import { findLink, insertLink, type LinkKind, type LinkRow, takeLink } from './s
 const minutesOf: Record<LinkKind, number> = { sign_in: 60, first_owner: 24 * 60, reset_password: 24 * 60 };
 
 /**
- * Makes a link in place of an earlier one of its kind for the same user.
- * @returns also its secret, which is stored nowhere.
+ * Creates a link, and replaces an earlier one of the same kind for the user.
+ * @returns also its secret, which is not stored.
  */
 export async function createOneTimeLink(
   tx: Transaction,
@@ -19,12 +19,12 @@ export async function createOneTimeLink(
   return { secret, expiresAt: await insertLink(tx, row, minutesOf[link.kind]) };
 }
 
-/** Looks at a link, which uses nothing up. */
+/** Finds a link without using it up. */
 export async function findOneTimeLink(sql: Sql, secret: string): Promise<LinkRow | undefined> {
   return findLink(sql, hashSecret(secret));
 }
 
-/** Uses a link up, in the transaction of what it is for: fails that, the link is still good. */
+/** Uses up a link, in the transaction of its purpose. If that fails, the link stays valid. */
 export async function takeOneTimeLink(tx: Transaction, secret: string): Promise<LinkRow | undefined> {
   return takeLink(tx, hashSecret(secret));
 }

@@ -1,4 +1,4 @@
-/** Passkeys as they are stored (docs/api/passkeys.md). */
+/** Reads and writes passkeys (docs/api/passkeys.md). */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { forgetTrustedDevices } from './second-factors.ts';
@@ -22,7 +22,7 @@ export interface Passkey
 const columns = `id, user_id, credential_id, public_key, counter::float8 AS counter, transports, label, authenticator_type,
   created_at, last_used_at`;
 
-/** Of a user, the oldest first. */
+/** Passkeys of a user, the oldest first. */
 export async function listPasskeys(sql: Sql, userId: number): Promise<Passkey[]> {
   return sql.query<Passkey & Record<string, unknown>>(
     `SELECT ${columns} FROM passkey WHERE user_id = $1 ORDER BY created_at, id`,
@@ -38,7 +38,7 @@ export async function findPasskey(sql: Sql, credentialId: string): Promise<Passk
   return rows[0];
 }
 
-/** @returns undefined where the authenticator has registered the same one for somebody before. */
+/** @returns undefined if this passkey is already registered. */
 export async function insertPasskey(
   tx: Transaction,
   row: Omit<Passkey, 'created_at' | 'last_used_at'>,
@@ -60,7 +60,10 @@ export async function insertPasskey(
   return rows[0];
 }
 
-/** Notes a use, unless the counter has gone back meanwhile; those that do not count stay at 0. @returns whether it was noted. */
+/**
+ * Stores a use, unless the counter has decreased; authenticators without a counter always send 0. @returns whether it
+ * was stored.
+ */
 export async function notePasskeyUse(tx: Transaction, id: string, counter: number): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE passkey SET counter = $2, last_used_at = now()
@@ -82,7 +85,7 @@ export async function renamePasskey(
   return rows[0];
 }
 
-/** Devices that were trusted because of it have to show a second factor again. */
+/** Deletes a passkey. Trusted devices then require a second factor again. */
 export async function deletePasskey(tx: Transaction, userId: number, id: string): Promise<Passkey | undefined> {
   const rows = await tx.query<Passkey & Record<string, unknown>>(
     `DELETE FROM passkey WHERE id = $2 AND user_id = $1 RETURNING ${columns}`,
@@ -92,7 +95,10 @@ export async function deletePasskey(tx: Transaction, userId: number, id: string)
   return rows[0];
 }
 
-/** Sets whether a passkey is required after a password. Once it is not, trusted devices have to show a second factor again. */
+/**
+ * Sets whether a passkey is required after a password. When it no longer is, trusted devices require a second factor
+ * again.
+ */
 export async function setPasskeysCount(tx: Transaction, userId: number, count: boolean): Promise<void> {
   await tx.query('UPDATE "user" SET passkeys_enabled_for_2fa = $2 WHERE id = $1', [userId, count]);
   if (!count) await forgetTrustedDevices(tx, userId);

@@ -1,29 +1,30 @@
-/** What is stored of passwords, and how one is compared with it (docs/api/passwords.md). */
+/** Hashes and verifies passwords (docs/api/passwords.md). */
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { AppError, limitConcurrency } from '@millrace/runtime';
 
 export interface Passwords {
-  /** @throws AppError `rate_limited`, before anything is computed, when too many wait. */
+  /** @throws AppError `rate_limited` before any computation when too many requests wait. */
   hash(password: string): Promise<string>;
   /**
-   * Takes as long for an account without a password as for one with another.
+   * Verifies a password. Takes the same time for an account without a password as for a wrong password.
    *
-   * @param stored null where there is none.
-   * @param isKnown it comes from a browser in which the account has signed in before: that has places of its own, which nobody
-   *   else can fill, and the next turn.
-   * @returns with `outdated`, right, and to be stored anew: it was made at another cost.
-   * @throws AppError `rate_limited`, before anything is computed and whatever is stored, when too many wait.
+   * @param stored the stored hash; null without a password.
+   * @param isKnown true if the request comes from a browser in which the account has signed in before. Such requests
+   * have their own queue, which others cannot fill, and run next.
+   * @returns `outdated` for a right password whose hash should be stored again, because it was computed with another
+   * cost.
+   * @throws AppError `rate_limited` before any computation and whatever is stored, when too many requests wait.
    */
   compare(password: string, stored: string | null, isKnown?: boolean): Promise<'right' | 'outdated' | 'wrong'>;
 }
 
 export interface PasswordOptions {
-  /** Binary logarithm of scrypt's N. Each step up doubles time and memory; 17 takes 128 MiB and about 0.3 s. */
+  /** Binary logarithm of scrypt's N. Each increment doubles time and memory; 17 takes 128 MiB and about 0.3 s. */
   cost?: number;
-  /** Hashes computed at once, each with its memory and a thread of libuv's four. */
+  /** Maximum number of concurrent hashes. Each takes its memory and one of libuv's four threads. */
   atOnce?: number;
-  /** Those that wait for their turn; who comes then is told to come again. */
+  /** Maximum number of waiting requests; further ones are rejected. */
   waiting?: number;
 }
 
@@ -35,7 +36,7 @@ const hashBytes = 32;
 export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: PasswordOptions = {}): Passwords {
   const inTurn = limitConcurrency(atOnce);
   const forAll = createPlaces(inTurn, atOnce + waiting);
-  // Theirs is the next turn, so that they wait for one hash at most, and no more memory is taken.
+  // Known devices are next in line, so they wait for one hash at most, without additional memory.
   const forKnown = createPlaces((work) => inTurn(work, true), atOnce + waiting);
   const derive = (password: string, { salt, ln }: Pick<StoredHash, 'salt' | 'ln'>, places = forAll): Promise<Buffer> =>
     places(() => scryptOf(password, salt, ln));
@@ -55,7 +56,7 @@ export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: Passwor
   };
 }
 
-/** Who comes when all places are taken is told to come again. */
+/** Limits the number of running and waiting tasks; rejects further ones. */
 function createPlaces(inTurn: <T>(work: () => Promise<T>) => Promise<T>, places: number) {
   let taken = 0;
   return async <T>(work: () => Promise<T>): Promise<T> => {
@@ -69,7 +70,7 @@ function createPlaces(inTurn: <T>(work: () => Promise<T>) => Promise<T>, places:
   };
 }
 
-/** Written in two ways, one text is one password (NFC). */
+/** Normalizes to NFC, so that different encodings of the same text are the same password. */
 function scryptOf(password: string, salt: Buffer, ln: number): Promise<Buffer> {
   const N = 2 ** ln;
   const options = { N, r: blockSize, p: parallelization, maxmem: 256 * N * blockSize };

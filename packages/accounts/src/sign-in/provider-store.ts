@@ -1,35 +1,35 @@
-/** Whom sign-in providers mean, and the verified domains whose people they are, as they are stored. */
+/** Stores users' identities at sign-in providers, and finds the verified domains of their addresses. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
-/** As `sso_enforcement` of a domain names them. */
+/** Provider names, as in `sso_enforcement` of a domain. */
 export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
-/** Where the client secret of a domain's provider belongs: it opens nowhere else. */
+/** Encryption context of a domain's client secret, which prevents using it for another domain. */
 export const clientSecretContext = (domainId: string) => `oidc:${domainId}`;
 
-/** A verified domain, as it counts for addresses in it. */
+/** A verified domain with its sign-in settings. */
 export interface AddressDomain
   extends Columns<
     'organization_domain',
     'id' | 'organization_id' | 'domain' | 'sso_enforcement' | 'sso_proved' | 'sso_owner_exception'
   > {
-  /** Whether people with such an address become members when they sign in. */
+  /** True if users with such an address become members when they sign in. */
   provisions: boolean;
   features: unknown;
-  /** Whether all is filled in that its own provider needs. */
+  /** True if all required fields of the domain's own provider are set. */
   has_saml: boolean;
   has_oidc: boolean;
 }
 
-/** For how long a verified domain counts as verified after its TXT record was last found. */
+/** How long a domain counts as verified after its TXT record was last found. */
 const proofGraceDays = 7;
 
-/** SQL: whether the verified domain `d` still counts as verified. After that another organization can prove it. */
+/** SQL condition: the verified domain `d` still counts as verified. After that, another organization can verify it. */
 export const isProofInTime = `coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true)`;
 
-/** The same as `isProofInTime`, for a row. */
+/** Like `isProofInTime`, for a row. */
 export function hasProofInTime(
   { proof_missing_since: since }: Columns<'organization_domain', 'proof_missing_since'>,
   now: Date,
@@ -37,7 +37,7 @@ export function hasProofInTime(
   return since === null || since.getTime() > now.getTime() - proofGraceDays * 24 * 3600 * 1000;
 }
 
-/** @param name of the domain in lower case and ASCII. @returns undefined where no organization has a proof in time. */
+/** @param name domain in lower case and ASCII. @returns undefined if no organization has verified it. */
 export async function findAddressDomain(sql: Sql, name: string): Promise<AddressDomain | undefined> {
   const rows = await sql.query<AddressDomain & Record<string, unknown>>(
     `SELECT d.id, d.organization_id, d.domain, d.sso_enforcement, d.sso_proved, d.sso_owner_exception,
@@ -54,7 +54,10 @@ export async function findAddressDomain(sql: Sql, name: string): Promise<Address
   return rows[0];
 }
 
-/** Notes that an administrator has signed in by a provider as it is set up now. @returns whether that is new. */
+/**
+ * Stores that an administrator has signed in through the provider with its current settings. @returns whether this is
+ * the first time.
+ */
 export async function noteProved(tx: Transaction, domainId: string, kind: string): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE organization_domain SET sso_proved = array_append(sso_proved, $2)
@@ -66,7 +69,7 @@ export async function noteProved(tx: Transaction, domainId: string, kind: string
 
 export type ProviderIdentity = Columns<'provider_identity', 'provider' | 'issuer' | 'subject'>;
 
-/** @returns the linked user of a person at a provider. Notes the time of use. */
+/** Finds the user linked to an identity at a provider, and updates the time of its last use. */
 export async function useIdentity(
   sql: Sql,
   { provider, issuer, subject }: ProviderIdentity,
@@ -79,7 +82,7 @@ export async function useIdentity(
   return rows[0]?.user_id;
 }
 
-/** @returns whether the identity is the user's now; false if it is linked with another account. */
+/** @returns whether the identity is linked to the user; false if it is linked to another account. */
 export async function insertIdentity(
   tx: Transaction,
   row: ProviderIdentity & Columns<'provider_identity', 'user_id' | 'domain_id'>,
@@ -94,18 +97,20 @@ export async function insertIdentity(
   return rows.length > 0;
 }
 
-/** Whether somebody has signed in by a provider. */
+/** Returns whether a user has signed in through a provider. */
 export async function hasIdentity(sql: Sql, userId: number): Promise<boolean> {
   const rows = await sql.query('SELECT FROM provider_identity WHERE user_id = $1 LIMIT 1', [userId]);
   return rows.length > 0;
 }
 
-/** Whom the provider of a domain means, it means no more. */
+/** Deletes all identities at a domain's provider. */
 export async function forgetIdentities(tx: Transaction, domainId: string): Promise<void> {
   await tx.query('DELETE FROM provider_identity WHERE domain_id = $1', [domainId]);
 }
 
-/** What somebody may have prepared who never proved the address: nothing of it signs in any more. */
+/**
+ * Deletes all credentials of an account whose address was never verified, because another person may have created them.
+ */
 export async function deleteProofs(tx: Transaction, userId: number): Promise<void> {
   const factors = ['user_password', 'passkey', 'user_totp', 'user_backup_code', 'provider_identity'];
   for (const table of [...factors, 'known_device', 'one_time_link', 'sign_in_step']) {
@@ -113,7 +118,7 @@ export async function deleteProofs(tx: Transaction, userId: number): Promise<voi
   }
 }
 
-/** @returns false where the message was used before, on whichever replica. */
+/** @returns false if the message was used before, on any replica. */
 export async function useAssertion(sql: Sql, idHash: string, until: Date): Promise<boolean> {
   await sql.query('DELETE FROM used_assertion WHERE expires_at < now()');
   const rows = await sql.query(

@@ -1,4 +1,4 @@
-/** What a user shows beside a password: codes of an app, backup codes, passkeys (docs/api/second-factors.md). */
+/** Manages second factors: authenticator apps, backup codes and passkeys (docs/api/second-factors.md). */
 
 import { randomInt, scrypt } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
@@ -7,18 +7,18 @@ import { hashSecret } from '../keys/secrets.ts';
 import { deviceDays } from './known-devices.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 
-/** What a user has to show a second factor with. */
+/** The second factors that a user has set up. */
 export interface SecondFactors {
   hasTotp: boolean;
   passkeys: number;
-  /** Whether passkeys are asked for after a password. */
+  /** True if passkeys are required after a password. */
   passkeysCount: boolean;
   backupCodes: number;
-  /** Whether an organization of the user demands one (`enforce_2fa`). */
+  /** True if an organization of the user requires a second factor (`enforce_2fa`). */
   isDemanded: boolean;
 }
 
-/** Whether a password alone signs the user in no more. */
+/** Returns whether the user needs a second factor in addition to a password. */
 export function asksSecondFactor({ hasTotp, passkeys, passkeysCount }: SecondFactors): boolean {
   return hasTotp || (passkeysCount && passkeys > 0);
 }
@@ -36,16 +36,16 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
   return rows[0] ?? { hasTotp: false, passkeys: 0, passkeysCount: false, backupCodes: 0, isDemanded: false };
 }
 
-/** Where the secret of an app is encrypted for, as `{text: <secret>}`: it opens nowhere else. */
+/** Encryption context of an authenticator secret, stored as `{text: <secret>}`. Prevents using it for another user. */
 export const totpContext = (userId: number) => `totp:${userId}`;
 
-/** @returns the secret as it is stored. */
+/** @returns the encrypted secret. */
 export async function findTotpSecret(sql: Sql, userId: number): Promise<string | undefined> {
   const rows = await sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [userId]);
   return rows[0]?.secret;
 }
 
-/** @param lastStep that of the code which proved that the app has the secret. */
+/** @param lastStep time step of the code that proved that the app has the secret. */
 export async function writeTotp(
   tx: Transaction,
   userId: number,
@@ -58,7 +58,7 @@ export async function writeTotp(
   );
 }
 
-/** Takes a code of a step, once: also where two requests bring it at the same moment. @returns false when it was taken. */
+/** Uses up the code of a time step, only once even with concurrent requests. @returns false if it was already used. */
 export async function takeTotpStep(sql: Sql, userId: number, step: number): Promise<boolean> {
   const rows = await sql.query(
     'UPDATE user_totp SET last_step = $2 WHERE user_id = $1 AND last_step < $2 RETURNING user_id',
@@ -67,7 +67,7 @@ export async function takeTotpStep(sql: Sql, userId: number, step: number): Prom
   return rows.length > 0;
 }
 
-/** Removes the app; devices have to show a second factor again. */
+/** Removes the authenticator app. Trusted devices then require a second factor again. */
 export async function removeTotp(tx: Transaction, userId: number): Promise<void> {
   await tx.query('DELETE FROM user_totp WHERE user_id = $1', [userId]);
   await forgetTrustedDevices(tx, userId);
@@ -76,7 +76,7 @@ export async function removeTotp(tx: Transaction, userId: number): Promise<void>
 const codeCount = 10;
 const codeSigns = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** New backup codes in place of all others. @returns them, e.g. `k3f9q-x7mp2`; stored are their hashes. */
+/** Replaces all backup codes. @returns the new codes, such as `k3f9q-x7mp2`; only their hashes are stored. */
 export async function renewBackupCodes(tx: Transaction, userId: number): Promise<string[]> {
   const sign = () => codeSigns[randomInt(codeSigns.length)];
   const half = () => Array.from({ length: 5 }, sign).join('');
@@ -89,13 +89,13 @@ export async function renewBackupCodes(tx: Transaction, userId: number): Promise
   return codes;
 }
 
-/** Devices that were trusted because of one have to show a second factor again. */
+/** Deletes all backup codes. Trusted devices then require a second factor again. */
 export async function removeBackupCodes(tx: Transaction, userId: number): Promise<void> {
   await tx.query('DELETE FROM user_backup_code WHERE user_id = $1', [userId]);
   await forgetTrustedDevices(tx, userId);
 }
 
-/** Uses a backup code up, however it is written. @returns whether it was one. */
+/** Uses up a backup code, ignoring case and punctuation. @returns whether it was valid. */
 export async function takeBackupCode(sql: Sql, userId: number, code: string): Promise<boolean> {
   const rows = await sql.query('DELETE FROM user_backup_code WHERE user_id = $1 AND code_hash = $2 RETURNING user_id', [
     userId,
@@ -104,7 +104,10 @@ export async function takeBackupCode(sql: Sql, userId: number, code: string): Pr
   return rows.length > 0;
 }
 
-/** A code is short enough to be found from a quick hash: each guess costs 16 MiB and some 30 ms, for one user only. */
+/**
+ * Codes are short enough to be guessed from a fast hash. With this one, each guess takes 16 MiB and some 30 ms, and
+ * applies to one user only.
+ */
 function hashOf(userId: number, code: string): Promise<string> {
   const written = code.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   return new Promise((resolve, reject) => {
@@ -114,7 +117,9 @@ function hashOf(userId: number, code: string): Promise<string> {
   });
 }
 
-/** Whether the user has shown a second factor in this device in the last 30 days, and chose to skip it there from then on. */
+/**
+ * Returns whether the user has entered a second factor on this device in the last 30 days, and chose to skip it there.
+ */
 export async function isTrustedDevice(sql: Sql, secret: string, userId: number): Promise<boolean> {
   const rows = await sql.query(
     `SELECT FROM known_device
@@ -128,7 +133,10 @@ export async function trustDevice(tx: Transaction, secret: string): Promise<void
   await tx.query('UPDATE known_device SET second_factor_at = now() WHERE token_hash = $1', [hashSecret(secret)]);
 }
 
-/** After a second factor was removed or replaced: every device has to show one, and half-finished sign-ins begin again. */
+/**
+ * Makes all devices require a second factor again, and discards incomplete sign-ins, after a second factor was removed
+ * or replaced.
+ */
 export async function forgetTrustedDevices(tx: Transaction, userId: number): Promise<void> {
   await deleteSignInSteps(tx, userId, 'second_factor');
   await tx.query('UPDATE known_device SET second_factor_at = NULL WHERE user_id = $1', [userId]);

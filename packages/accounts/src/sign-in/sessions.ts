@@ -1,4 +1,4 @@
-/** Sessions: how one begins, and how it ends before its time (docs/api/sign-in.md). */
+/** Starts sessions and ends them before they expire (docs/api/sign-in.md). */
 
 import type { Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
@@ -9,27 +9,27 @@ import type { ProviderKind } from './provider-store.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteOldSessions, deleteSessionOf, deleteSessions, insertSession, renewSession } from './sign-in-store.ts';
 
-/** A session ends so long after it began, however it is used. */
+/** A session ends this long after it began, however it is used. */
 export const sessionDays = 14;
-/** Of one user; the oldest ends when there are more. */
+/** Maximum per user. Beyond it, the oldest session ends. */
 const mostSessions = 50;
 const maxBrowserLength = 400;
 
-/** `device`: what was shown in that browser before, and is not asked for again; `link`: an operator has vouched for the person. */
+/** `device`: a trusted device for which the second factor is skipped. `link`: an operator has vouched for the user. */
 export type SecondFactor = 'totp' | 'backup_code' | 'passkey' | 'device' | 'link';
 
 export interface NewSession {
   userId: number;
   method: 'password' | 'passkey' | 'link' | 'invite' | ProviderKind;
-  /** What was shown beside the first proof; null for nothing. */
+  /** Second factor used at sign-in; null if none was used. */
   secondFactor: SecondFactor | null;
-  /** Where the request came from. */
+  /** IP address of the request. */
   address: string;
-  /** What the browser says of itself; cut where it is long. */
+  /** User agent of the browser; truncated if it is long. */
   browser: string;
 }
 
-/** @returns what the cookie carries, which is stored nowhere. */
+/** @returns the value of the cookie, which is not stored. */
 export async function beginSession(tx: Transaction, { browser, ...session }: NewSession): Promise<string> {
   const secret = newSecret();
   await insertSession(
@@ -49,39 +49,42 @@ export async function beginSession(tx: Transaction, { browser, ...session }: New
   return secret;
 }
 
-/** After the person proved again who they are: what the cookie carried before is worth nothing. @returns what it carries now. */
+/**
+ * Replaces the session's secret after the user has authenticated again; the old cookie becomes invalid. @returns the
+ * new value of the cookie.
+ */
 export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<string> {
   const secret = newSecret();
   await renewSession(sql, sessionId, hashSecret(secret));
   return secret;
 }
 
-/** A second factor that was set up in a session counts as shown there. */
+/** Stores that a second factor was used in a session, for example when it was set up there. */
 export async function noteSecondFactor(tx: Transaction, sessionId: string, secondFactor: SecondFactor): Promise<void> {
   await tx.query('UPDATE session SET second_factor = $2 WHERE id = $1', [sessionId, secondFactor]);
 }
 
-/** Ends the session of a cookie because its person wants that, if it is one. */
+/** Ends the session of a cookie, if it exists, because the user signs out. */
 export async function signOut(tx: Transaction, secret: string): Promise<void> {
   const user = await deleteSessionOf(tx, hashSecret(secret));
   if (user !== undefined) await recordOwnActivity(tx, user, { activity: 'logged_out', changes: [] });
 }
 
-/** Ends the session of a cookie, if it is one. */
+/** Ends the session of a cookie, if it exists. */
 export async function endSession(sql: Sql, secret: string): Promise<void> {
   await deleteSessions(sql, { tokenHash: hashSecret(secret) });
 }
 
-/** @returns whether the user had such a session. */
+/** @returns whether the user had this session. */
 export async function endSessionOf(sql: Sql, userId: number, id: string): Promise<boolean> {
   return isUuid(id) && (await deleteSessions(sql, { userId, id })) > 0;
 }
 
 /**
- * Ends the sessions of a user and any half-finished sign-in, which would otherwise begin another one. When no session is left,
- * everything else that was begun in one (a new address, an authenticator app) is discarded too.
+ * Ends a user's sessions and incomplete sign-ins, which could otherwise start a session. If no session remains, also
+ * discards everything else that was started in one, such as a new address or an authenticator app.
  *
- * @param except the id of a session to keep. @returns how many ended.
+ * @param except ID of a session to keep. @returns how many sessions ended.
  */
 export async function endSessionsOf(sql: Sql, userId: number, { except }: { except?: string } = {}): Promise<number> {
   await deleteSignInSteps(sql, userId, except === undefined ? undefined : 'second_factor');

@@ -1,4 +1,7 @@
-/** What somebody has begun and not finished: a sign-in between its two factors, a challenge. Each is used once. */
+/**
+ * Stores incomplete steps of signing in, such as a sign-in between its two factors or a challenge. Each can be used
+ * once.
+ */
 
 import type { Sql } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
@@ -28,10 +31,10 @@ export interface SignInStep {
 }
 
 /**
- * Begins a step, in place of an earlier one with the same secret.
+ * Starts a step, and replaces an earlier one with the same secret.
  *
- * @param secret what it is found by where that is known already, e.g. the id of a session; by default a new secret.
- * @returns the secret, which is stored nowhere.
+ * @param secret a known secret that identifies the step, such as the ID of a session; by default a new secret.
+ * @returns the secret, which is not stored.
  */
 export async function beginSignInStep(
   sql: Sql,
@@ -47,7 +50,7 @@ export async function beginSignInStep(
   return secret;
 }
 
-/** Looks at a step, which uses nothing up. @returns undefined when there is none, or its time is over. */
+/** Finds a step without using it up. @returns undefined if it does not exist or has expired. */
 export async function findSignInStep(sql: Sql, kind: SignInStepKind, secret: string): Promise<SignInStep | undefined> {
   const rows = await sql.query<StepRow>(
     'SELECT user_id AS "userId", data FROM sign_in_step WHERE token_hash = $1 AND expires_at > now()',
@@ -56,7 +59,7 @@ export async function findSignInStep(sql: Sql, kind: SignInStepKind, secret: str
   return rows[0];
 }
 
-/** Keeps something of a step that goes on. */
+/** Adds data to a step. */
 export async function noteInSignInStep(
   sql: Sql,
   kind: SignInStepKind,
@@ -68,7 +71,7 @@ export async function noteInSignInStep(
   ]);
 }
 
-/** Counts one more try in `data.tries`, also of those that come at the same moment. @returns the step with it. */
+/** Increments `data.tries` atomically. @returns the updated step. */
 export async function countTryOfSignInStep(
   sql: Sql,
   kind: SignInStepKind,
@@ -82,7 +85,7 @@ export async function countTryOfSignInStep(
   return rows[0];
 }
 
-/** Uses a step up. @returns undefined when somebody else has, or its time is over. */
+/** Uses up a step. @returns undefined if it was already used or has expired. */
 export async function takeSignInStep(sql: Sql, kind: SignInStepKind, secret: string): Promise<SignInStep | undefined> {
   const rows = await sql.query<StepRow>(
     'DELETE FROM sign_in_step WHERE token_hash = $1 AND expires_at > now() RETURNING user_id AS "userId", data',
@@ -91,7 +94,7 @@ export async function takeSignInStep(sql: Sql, kind: SignInStepKind, secret: str
   return rows[0];
 }
 
-/** Deletes what a user has begun and not finished: everything, or the steps of one kind. */
+/** Deletes a user's incomplete steps: all, or those of one kind. */
 export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInStepKind): Promise<void> {
   await sql.query('DELETE FROM sign_in_step WHERE user_id = $1 AND ($2::text IS NULL OR kind = $2)', [
     userId,
@@ -101,7 +104,7 @@ export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInS
 
 type StepRow = SignInStep & Record<string, unknown>;
 
-/** A secret of one kind finds no step of another. */
+/** Includes the kind, so that a secret of one kind does not find a step of another. */
 function hashOf(kind: SignInStepKind, secret: string): string {
   return hashSecret(`${kind}:${secret}`);
 }

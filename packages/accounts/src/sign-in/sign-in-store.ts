@@ -1,9 +1,9 @@
-/** Passwords, sessions and one-time links as they are stored. */
+/** Reads and writes passwords, sessions, known devices and one-time links. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { sessionIsLive } from '../access/live-session-store.ts';
 
-/** A user with the hash of the password; null where there is none. */
+/** A user with the hash of the password; null without a password. */
 export interface SigningIn extends Columns<'user', 'id' | 'uuid' | 'email' | 'first_name' | 'last_name' | 'is_active'> {
   password_hash: string | null;
 }
@@ -19,7 +19,7 @@ export async function findSigningIn(sql: Sql, by: { email: string } | { id: numb
   return rows[0];
 }
 
-/** Whether somebody has signed in to an account before. */
+/** Returns whether anyone has signed in to the account. */
 export async function hasSignedIn(sql: Sql, userId: number): Promise<boolean> {
   const rows = await sql.query('SELECT FROM "user" WHERE id = $1 AND last_login IS NOT NULL', [userId]);
   return rows.length > 0;
@@ -33,7 +33,7 @@ export async function writePasswordHash(tx: Transaction, userId: number, hash: s
   );
 }
 
-/** The same password at another cost; not where it was changed meanwhile. */
+/** Replaces a hash by one with another cost, unless the password was changed meanwhile. */
 export async function replacePasswordHash(
   sql: Sql,
   userId: number,
@@ -61,7 +61,7 @@ export async function insertSession(
   await tx.query('UPDATE "user" SET last_login = now() WHERE id = $1', [row.user_id]);
 }
 
-/** Those of a user that ended by themselves, and the oldest beyond so many. */
+/** Deletes a user's expired sessions, and the oldest ones beyond the maximum. */
 export async function deleteOldSessions(tx: Transaction, userId: number, most: number): Promise<void> {
   await tx.query(
     `DELETE FROM session
@@ -72,7 +72,7 @@ export async function deleteOldSessions(tx: Transaction, userId: number, most: n
   );
 }
 
-/** Live ones of a user, the last used first. */
+/** Valid sessions of a user, the most recently used first. */
 export async function selectSessions(sql: Sql, userId: number): Promise<SessionRow[]> {
   return sql.query<SessionRow & Record<string, unknown>>(
     `SELECT s.id, s.method, s.address, s.browser, s.created_at, s.signed_in_at, s.last_seen_at, s.expires_at
@@ -83,7 +83,7 @@ export async function selectSessions(sql: Sql, userId: number): Promise<SessionR
   );
 }
 
-/** @returns whose it was. */
+/** @returns the user of the session. */
 export async function deleteSessionOf(
   tx: Transaction,
   tokenHash: string,
@@ -95,7 +95,7 @@ export async function deleteSessionOf(
   return rows[0];
 }
 
-/** @returns how many there were. */
+/** @returns the number of deleted sessions. */
 export async function deleteSessions(
   sql: Sql,
   which: { userId: number; id?: string; except?: string } | { tokenHash: string },
@@ -111,7 +111,7 @@ export async function deleteSessions(
   return rows.length;
 }
 
-/** Gives a session another secret, as somebody who has just signed in. */
+/** Gives a session a new secret, and sets its sign-in time to now. */
 export async function renewSession(sql: Sql, id: string, tokenHash: string): Promise<void> {
   await sql.query('UPDATE session SET token_hash = $2, signed_in_at = now(), last_seen_at = now() WHERE id = $1', [
     id,
@@ -137,7 +137,7 @@ export async function extendDevice(tx: Transaction, tokenHash: string, days: num
   ]);
 }
 
-/** Whether a device is one of the user's whose address this is. */
+/** Returns whether the device belongs to the user with this address. */
 export async function hasDevice(sql: Sql, tokenHash: string, email: string): Promise<boolean> {
   const rows = await sql.query(
     `SELECT FROM known_device d JOIN "user" u ON u.id = d.user_id
@@ -147,7 +147,7 @@ export async function hasDevice(sql: Sql, tokenHash: string, email: string): Pro
   return rows.length > 0;
 }
 
-/** Of a user, but for the newest so many of those whose time is not over. */
+/** Deletes a user's expired devices, and the oldest ones beyond the maximum. */
 export async function deleteDevices(tx: Transaction, userId: number, { but }: { but: number }): Promise<void> {
   await tx.query(
     `DELETE FROM known_device
@@ -164,7 +164,7 @@ export interface LinkRow extends Columns<'one_time_link', 'user_id'> {
   kind: LinkKind;
 }
 
-/** In place of those of the same kind for the same user. */
+/** Inserts a link, and deletes others of the same kind for the user. */
 export async function insertLink(
   tx: Transaction,
   row: { tokenHash: string; kind: LinkKind; userId: number | null },
@@ -182,7 +182,7 @@ export async function insertLink(
   return rows[0]?.expires_at as Date;
 }
 
-/** Of a user, whatever they are for. */
+/** Deletes a user's links of any kind. */
 export async function deleteLinks(sql: Sql, userId: number): Promise<void> {
   await sql.query('DELETE FROM one_time_link WHERE user_id = $1', [userId]);
 }
@@ -195,7 +195,7 @@ export async function findLink(sql: Sql, tokenHash: string): Promise<LinkRow | u
   return rows[0];
 }
 
-/** Uses a link up. @returns undefined when somebody else has, or its time is over. */
+/** Uses up a link. @returns undefined if it was already used or has expired. */
 export async function takeLink(tx: Transaction, tokenHash: string): Promise<LinkRow | undefined> {
   const rows = await tx.query<LinkRow & Record<string, unknown>>(
     'DELETE FROM one_time_link WHERE token_hash = $1 AND expires_at > now() RETURNING kind, user_id',

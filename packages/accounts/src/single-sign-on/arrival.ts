@@ -1,11 +1,11 @@
 /**
- * Which account a sign-in through a provider opens (docs/api/single-sign-on.md): the linked account, the account with
- * the reported address, or a new one.
+ * Determines the account for a sign-in through an identity provider (docs/api/single-sign-on.md): the linked account,
+ * the account with the reported address, or a new one.
  *
- * What a provider reports now is not who the account is. The account's own verified address decides which domain it
- * belongs to, what that domain enforces and which organization it may enter. A reported address only links or creates an
- * account, and both need a verified address; or it changes the address of a linked account, where the domain's own provider
- * has verified the new address and it is in that domain.
+ * The reported address does not identify an account. The account's own verified address determines its domain, what the
+ * domain enforces, and which organization the account may join. A reported address is only used to link or create an
+ * account, which requires a verified address. It may also change the address of a linked account, if the domain's own
+ * provider has verified the new address and it is in that domain.
  */
 
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
@@ -35,24 +35,27 @@ import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../use
 import { changeEmail, createUser } from '../users/users.ts';
 import { domainOfAddress, enforcedProvider, type Installed, isProviderOf } from './enforcement.ts';
 
-/** What a provider reports about a person. Its response was checked: genuine, recent and meant for this installation. */
+/** A provider's verified response about a person: it is authentic, recent and intended for this installation. */
 export interface ProviderAnswer {
   kind: ProviderKind;
-  /** The domain whose own provider it is; null for a provider of the installation. */
+  /** ID of the domain with its own provider; null for a provider of the installation. */
   domainId: string | null;
-  /** The issuer of an OpenID provider, the entity ID of a SAML provider, the address of a GitHub server. */
+  /** Issuer of an OpenID provider, entity ID of a SAML provider, or URL of a GitHub server. */
   issuer: string;
   /** The provider's own identifier of the person (`isSubject`). It stays the same when the address changes. */
   subject: string;
   /** In lower case; null if the provider did not report an address that an account can have. */
   email: string | null;
-  /** Whether the provider says that it has verified the address. */
+  /** True if the provider has verified the address. */
   isEmailVerified: boolean;
   firstName: string;
   lastName: string;
 }
 
-/** Whether a text can identify a person at a provider. The limit is that of SAML; OpenID Connect allows one character less. */
+/**
+ * Returns whether text can be an identifier of a person at a provider. The limit is that of SAML; OpenID Connect allows
+ * one character less.
+ */
 export const isSubject = (text: string): boolean => /^(?=.*\S)\P{Cc}{1,256}$/u.test(text);
 
 export type ArrivalRefusal =
@@ -70,19 +73,19 @@ export type Arrival =
   | {
       outcome: 'arrived';
       user: User;
-      /** The verified domain that the account's verified address is in. */
+      /** The verified domain of the account's verified address. */
       domain: AddressDomain | undefined;
-      /** What the person gets an email about. */
+      /** Changes that the user is notified of by email. */
       changed: ('linked' | 'claimed')[];
-      /** The account's address before this sign-in, if the provider changed it. */
+      /** Previous address of the account, if the provider changed it. */
       emailBefore: string | null;
-      /** Whether this sign-in put an enforcement into effect that was waiting for an administrator. */
+      /** True if this sign-in activated an enforcement that was waiting for an administrator. */
       isEnforcedNow: boolean;
     };
 
 /**
- * The key of a person at a provider. The issuer is part of it: when a domain or the operator replaces a provider, a subject
- * of the new one is another person than the same subject of the old one.
+ * Returns the key of a person at a provider. It includes the issuer, because after a domain or the operator replaces a
+ * provider, the same subject is a different person.
  */
 const identityOf = ({ kind, domainId, issuer, subject }: ProviderAnswer): ProviderIdentity => ({
   provider: domainId === null ? kind : `${kind}:${domainId}`,
@@ -91,11 +94,11 @@ const identityOf = ({ kind, domainId, issuer, subject }: ProviderAnswer): Provid
 });
 
 /**
- * Signs in a person through a provider: finds or creates the account, and adds it to the organization of its domain where
- * that organization has invited it or provisions members automatically.
+ * Signs in a person through a provider: finds or creates the account, and adds it to the organization of its domain if
+ * it was invited or the organization provisions members automatically.
  *
- * The organization is locked before anything is looked up in it, as for every change of its members: of two first sign-ins
- * at the same time, the second finds what the first has created.
+ * Locks the organization before reading its members, like all changes to them. Of two concurrent first sign-ins, the
+ * second therefore finds the account that the first created.
  */
 export async function arrive(
   tx: Transaction,
@@ -134,7 +137,7 @@ export async function arrive(
 }
 
 /**
- * Whether a provider confirms that the person of a session is present.
+ * Checks whether a provider's response confirms the identity of a session's user.
  * @returns why not; null if it does.
  */
 export async function refusalToConfirm(
@@ -155,7 +158,7 @@ async function findLinked(tx: Transaction, answer: ProviderAnswer): Promise<User
   return id === undefined ? undefined : findUser(tx, { id });
 }
 
-/** The verified domain of an address, read again after its organization was locked. */
+/** Locks the organization of an address's verified domain, and reads the domain again under the lock. */
 async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDomain | undefined> {
   const name = domainOfAddress(email);
   const seen = await findAddressDomain(tx, name);
@@ -165,8 +168,8 @@ async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDoma
 }
 
 /**
- * Why a provider may not sign in an account. The domain of the account and the domain of the reported address can both refuse;
- * an address that the provider has not verified refuses too, but never admits.
+ * Returns why a provider may not sign in to an account. Both the domain of the account and the domain of the reported
+ * address can reject it. An unverified address can cause a rejection, but never grants access.
  *
  * @param place the verified domain of the account's own address.
  */
@@ -177,7 +180,7 @@ async function refusalOf(
 ): Promise<'other_domain' | { enforced: ProviderKind } | null> {
   const { email, domainId } = answer;
   const reported = email === null ? place : await findAddressDomain(tx, domainOfAddress(email));
-  // The provider of a domain speaks only for addresses in that domain.
+  // A domain's provider is only trusted for addresses in that domain.
   if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
   for (const domain of [place, reported]) {
     const enforced = domain ? enforcedProvider(domain, installed) : null;
@@ -186,7 +189,10 @@ async function refusalOf(
   return null;
 }
 
-/** The address a linked account has from now on: another one only if its domain's own provider has verified it and it is free. */
+/**
+ * Returns the new address of a linked account. It only changes if its domain's own provider has verified the new
+ * address and no other account has it.
+ */
 async function addressAfter(
   tx: Transaction,
   linked: User,
@@ -197,10 +203,7 @@ async function addressAfter(
   return (await findUser(tx, { email })) === undefined ? email : linked.email;
 }
 
-/**
- * Links an account with the person at the provider.
- * @throws AppError `conflict`.
- */
+/** Links an account to the person at the provider. @throws AppError `conflict`. */
 async function link(
   tx: Transaction,
   answer: ProviderAnswer,
@@ -218,7 +221,7 @@ async function link(
   return isUnproved ? ['claimed', 'linked'] : ['linked'];
 }
 
-/** How an account becomes a member of the organization of a domain; undefined if it is a member already or may not. */
+/** Returns how an account joins the domain's organization; undefined if it is already a member or must not join. */
 async function entryOf(
   tx: Transaction,
   { organization_id: organizationId, provisions, features }: AddressDomain,
@@ -256,8 +259,8 @@ async function createArrived(tx: Transaction, { firstName, lastName }: ProviderA
 }
 
 /**
- * Gives an account whose address was never verified to the owner of that address. Someone else may have prepared the account,
- * so no sign-in method that was set up before works any more, and its keys reach no further than they did.
+ * Hands an account with an unverified address over to the owner of that address. Another person may have created the
+ * account, so all its sign-in methods are removed, and its keys keep working only where they do now.
  */
 export async function claim(tx: Transaction, user: User): Promise<void> {
   await deleteProofs(tx, user.id);
@@ -266,7 +269,10 @@ export async function claim(tx: Transaction, user: User): Promise<void> {
   await confirmEmail(tx, user.id);
 }
 
-/** @returns whether a provider is enforced from now on, because an administrator has signed in through it. */
+/**
+ * Activates a waiting enforcement if an administrator has signed in through the provider. @returns whether it became
+ * active.
+ */
 async function prove(
   tx: Transaction,
   domain: AddressDomain,

@@ -1,17 +1,17 @@
-/** Which provider the people of a domain have to use (docs/api/single-sign-on.md). */
+/** Determines which provider the users of a domain must use (docs/api/single-sign-on.md). */
 
 import { domainToASCII } from 'node:url';
 import { hasPlanFeature } from '@millrace/contracts';
 import { type AddressDomain, type ProviderKind, providerKinds } from '../sign-in/provider-store.ts';
 
-/** The domain of an address as `organization_domain` has it: letters of other scripts as `xn--`. */
+/** Returns the domain of an address in ASCII, as in `organization_domain`; other scripts are encoded as `xn--`. */
 export function domainOfAddress(email: string): string {
   return domainToASCII(email.slice(email.lastIndexOf('@') + 1)).toLowerCase();
 }
 
 /**
- * The only provider by which people of a domain may sign in: what is set, as soon as an administrator has signed in by it,
- * so that a mistake does not lock everyone out.
+ * Returns the only provider through which users of the domain may sign in. The setting takes effect once an
+ * administrator has signed in through the provider, so that a mistake does not lock everyone out.
  *
  * @param installed the providers of the installation.
  */
@@ -27,7 +27,7 @@ export type EnforcingDomain = Pick<
 /** Providers of the installation, which every domain may use. */
 export type Installed = Pick<ReadonlySet<ProviderKind>, 'has'>;
 
-/** Whether what is set has an effect, and if not, why. */
+/** Whether the setting has an effect, and if not, why. */
 export type Enforcement =
   | { state: 'off' }
   | { state: 'no effect'; reason: 'unknown_provider' | 'feature_not_available' | 'provider_not_configured' }
@@ -45,13 +45,13 @@ export function enforcementOf(domain: EnforcingDomain, installed: Installed): En
   return { state: domain.sso_proved.includes(kind) ? 'active' : 'waiting', kind };
 }
 
-/** Whether a domain has configured its own provider of a kind. */
+/** Returns whether a domain has configured its own provider of a kind. */
 const hasOwn = (domain: EnforcingDomain, kind: ProviderKind): boolean =>
   kind === 'saml' ? domain.has_saml : kind === 'oidc' && domain.has_oidc;
 
 /**
- * Whether a provider is the one that a domain means by a kind: the domain's own, where it has configured one, otherwise the
- * provider of the installation. The SAML provider of another domain never is.
+ * Returns whether a provider is the one that a domain uses for a kind: the domain's own if configured, otherwise that
+ * of the installation. Another domain's SAML provider never is.
  *
  * @param provider `domainId` is null for a provider of the installation.
  */

@@ -39,7 +39,7 @@ export async function insertUser(
   return rows[0] as User;
 }
 
-/** By id; the members of one organization, or with null everybody. */
+/** Users of an organization or all users (null), sorted by ID. */
 export async function selectUsers(sql: Sql, organizationId: string | null): Promise<User[]> {
   return sql.query<User>(
     `SELECT * FROM "user"
@@ -48,7 +48,7 @@ export async function selectUsers(sql: Sql, organizationId: string | null): Prom
   );
 }
 
-/** In the order of their ids. */
+/** IDs of the user's organizations, sorted. */
 export async function selectOrganizationsOf(sql: Sql, userId: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'SELECT organization_id AS id FROM membership WHERE user_id = $1 ORDER BY organization_id',
@@ -68,7 +68,7 @@ export async function updateUserActive(sql: Sql, id: number, isActive: boolean):
   return rows[0];
 }
 
-/** Sets what `@current` stands for. */
+/** Sets what `@current` refers to. */
 export async function setCurrentEnvironment(
   sql: Sql,
   userId: number,
@@ -100,7 +100,7 @@ export async function confirmEmail(tx: Transaction, userId: number): Promise<voi
   await tx.query('UPDATE "user" SET is_email_verified = true WHERE id = $1', [userId]);
 }
 
-/** Writes the fields that are given and leaves the others, also against a change at the same moment. */
+/** Updates only the given fields, so that concurrent changes to others are kept. */
 export async function updateUser(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
   await tx.query(
     `UPDATE "user"

@@ -29,7 +29,7 @@ export interface NewUser {
 }
 
 /**
- * The address is stored in lower case.
+ * Creates a user. The address is stored in lower case.
  * @throws AppError `invalid` naming the field, or `conflict` naming `email` when the address is taken.
  */
 export async function createUser(sql: Sql, input: NewUser): Promise<User> {
@@ -48,12 +48,12 @@ export async function createUser(sql: Sql, input: NewUser): Promise<User> {
   return answeringConstraints({ user_email_key: emailIsTaken }, () => insertUser(sql, data));
 }
 
-/** Oldest first; all of them, or the members of one organization. */
+/** Lists all users, or those of an organization, the oldest first. */
 export async function listUsers(sql: Sql, filter: { organizationId?: string } = {}): Promise<User[]> {
   return selectUsers(sql, filter.organizationId ?? null);
 }
 
-/** Finds a user by id or by e-mail address, however it is written. @throws AppError `not_found`. */
+/** Finds a user by ID or by email address in any case. @throws AppError `not_found`. */
 export async function getUser(sql: Sql, by: { id: number } | { email: string }): Promise<User> {
   const sought = 'email' in by ? { email: addressOf(by.email) ?? by.email } : by;
   const found = 'email' in sought || isRowId(sought.id) ? await findUser(sql, sought) : undefined;
@@ -62,8 +62,8 @@ export async function getUser(sql: Sql, by: { id: number } | { email: string }):
 }
 
 /**
- * Activates or deactivates a user. The keys of an inactive user do not work; their sessions, half-finished sign-ins and
- * links end and do not come back.
+ * Activates or deactivates a user. While inactive, the user's keys are invalid. Deactivating permanently ends sessions,
+ * incomplete sign-ins and links.
  * @throws AppError `not_found`.
  */
 export async function setUserActive(sql: Sql, userId: number, isActive: boolean): Promise<User> {
@@ -76,7 +76,7 @@ export async function setUserActive(sql: Sql, userId: number, isActive: boolean)
   return changed;
 }
 
-/** Writes the fields that are given. @throws AppError `invalid` naming `first_name` or `last_name`. */
+/** Updates the given fields. @throws AppError `invalid` naming `first_name` or `last_name`. */
 export async function changeUserFields(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
   const named: UserFields = { ...fields };
   for (const attr of ['first_name', 'last_name'] as const) {
@@ -87,7 +87,8 @@ export async function changeUserFields(tx: Transaction, userId: number, fields: 
 }
 
 /**
- * Gives an account an address that its person has proved. Links to a new password that went to the one before are void.
+ * Changes an account's address to one that its user has verified. Password reset links sent to the previous address
+ * become invalid.
  * @throws AppError `invalid` with code `email_taken` naming `email`.
  */
 export async function changeEmail(
@@ -109,12 +110,13 @@ export async function changeEmail(
 }
 
 /**
- * Removes an account by the wish of its person: keys, sessions and memberships go, what the person made stays.
+ * Removes an account at the user's request, with its keys, sessions and memberships. Everything the user created
+ * remains.
  * @throws AppError `invalid` for an owner of an organization.
  */
 export async function removeUser(tx: Transaction, user: Pick<User, 'id' | 'uuid' | 'email'>): Promise<void> {
   const actor = { userId: user.id };
-  // Always in the same order, as everybody takes the locks of organizations.
+  // In a fixed order, which all code uses for locking several organizations.
   for (const organizationId of await selectOrganizationsOf(tx, user.id)) {
     await removeMember(tx, { organizationId, userId: user.id, actor });
   }
