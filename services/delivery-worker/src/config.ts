@@ -9,7 +9,10 @@ import {
 } from '@millrace/runtime';
 import { Type } from 'typebox';
 
-/** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
+/**
+ * The worker's settings. Each is read from the environment variable of the same name, for example `healthPort` from
+ * `HEALTH_PORT`.
+ */
 export const configSchema = Type.Object({
   healthPort: integerSetting(8021, 'TCP port for health endpoints and metrics; 0 picks a free port', {
     max: 65_535,

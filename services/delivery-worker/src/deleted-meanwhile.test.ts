@@ -11,11 +11,11 @@ import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
-/** A project is deleted while the worker has something of it in hand: the work ends, and nobody else’s is touched. */
+/** A project is deleted while the worker is processing its data: the work ends, and other projects are not affected. */
 let fixture: WorkerFixture;
 let server: Server;
 let url: string;
-/** Resolves when the server has been asked; what it gives back lets the answer go. */
+/** Resolves when the server receives a request, with a function that sends the response. */
 let asked: Promise<() => void>;
 beforeAll(async () => {
   fixture = await startWorkerFixture();
@@ -39,7 +39,7 @@ afterAll(async () => {
 const deleteProject = (projectId: number) =>
   fixture.database.sql.query('DELETE FROM project WHERE id = $1', [projectId]);
 
-test('while its report is on the way', async () => {
+test('ends when the project is deleted while its report is being sent', async () => {
   const { sql } = fixture.database;
   const [gone, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   const target = { target_type: 'webhook', target_value: url };
@@ -72,7 +72,7 @@ test('while its report is on the way', async () => {
   expect(rows).toEqual([{ subscription_id: kept, status: 'delivered' }]);
 });
 
-test('while it is exported: nothing appears at the destination, and the clean-up ends', async () => {
+test('when the project is deleted during an export, nothing appears at the destination and the cleanup completes', async () => {
   const { sql } = fixture.database;
   const [gone, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   const { hostname, port, username, password, pathname } = new URL(fixture.databaseUrl);
@@ -121,7 +121,7 @@ test('while it is exported: nothing appears at the destination, and the clean-up
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
   expect(await oneRound((slots) => exportDue(deps, new AbortController().signal, slots))).toBe(false);
-  // As if the wait for stragglers were over.
+  // Skips the waiting time for late writers.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   for (let rounds = 0; await cleanUp(fixture.database, { limit: 5000 }); rounds += 1) expect(rounds).toBeLessThan(100);
   const left = await sql.query('SELECT project_id, count(*)::int AS n FROM event GROUP BY project_id');

@@ -14,7 +14,7 @@ import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
-/** The process as an operator runs it. */
+/** Runs the worker as a process, like an operator. */
 let programs: CompiledPrograms;
 let fixture: WorkerFixture;
 const children: ChildProcess[] = [];
@@ -66,13 +66,13 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   return child.exitCode;
 }
 
-test('it says that it is alive and ready, counts its rounds, sends what is due and ends when told to', async () => {
+test('reports that it is alive and ready, counts its rounds, sends due reports, and ends on SIGTERM', async () => {
   const tenant = await createTestTenant(fixture.database);
   await storeSubscription(fixture.database.sql, tenant.environmentId, { next_delivery_date: new Date() });
   const { child, url } = await start();
   for (const path of ['/_liveness', '/_readiness']) expect((await fetch(url + path)).status).toBe(200);
   const delivered = 'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1';
-  // It is counted once the mail server has taken it.
+  // It is counted after the mail server has accepted it.
   await eventually(async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain(delivered), {
     what: 'The report being counted',
   });
@@ -80,7 +80,7 @@ test('it says that it is alive and ready, counts its rounds, sends what is due a
   expect(await end(child, 'SIGTERM')).toBe(0);
 });
 
-test('killed in the middle of an export, the next process exports every event exactly once', async () => {
+test('after a kill during an export, the next process exports every event exactly once', async () => {
   const { sql } = fixture.database;
   const warehouse = await createTestDatabase({ isMigrated: false });
   const { environmentId } = await createTestTenant(fixture.database);
@@ -107,7 +107,7 @@ test('killed in the middle of an export, the next process exports every event ex
     await end(first.child, 'SIGKILL');
   });
   expect(await run()).toMatchObject({ status: 'Running' });
-  // As if its lease were over.
+  // Expires the lease.
   await sql.query('UPDATE batch_export_run SET attempt_at = now()');
   const second = await start();
   await eventually(async () => (await run())?.status === 'Completed', { what: 'The export' });
@@ -120,7 +120,7 @@ test('killed in the middle of an export, the next process exports every event ex
   await warehouse.drop();
 });
 
-test('it does not start without the key of the secrets that are stored', async () => {
+test('does not start without the key of stored secrets', async () => {
   const { environmentId } = await createTestTenant(fixture.database);
   const id = randomUUID();
   const destination_secrets = fixture.secretBox.seal({ user: 'u', password: 'hunter2' }, id);
@@ -139,7 +139,7 @@ test('it does not start without the key of the secrets that are stored', async (
   await fixture.database.sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
-/** Does the work while every export that has written a page waits before it notes the next one. */
+/** Runs `work` while every export waits before it records its second page. */
 async function whilePagesWait(work: () => Promise<void>): Promise<void> {
   const { sql, transaction } = fixture.database;
   await sql.query(

@@ -4,18 +4,18 @@ import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
 export interface Task {
   name: string;
   /**
-   * Does one portion of what is due. A long one gives it back when the signal is aborted, because the worker stops.
-   * @returns whether there may be more at once.
+   * Processes one portion of due work. If the signal aborts because the worker stops, long work is released.
+   * @returns whether there may be more.
    */
   work(signal: AbortSignal): Promise<boolean>;
 }
 
-/** After a failure it waits this many times its interval at most. */
+/** After failures, the pause is at most this many times the interval. */
 const maxPatience = 16;
 
 /**
- * Does a task's work again and again: at once while there is more, else after `intervalMs`. A portion that fails is logged
- * and tried again later; what it had claimed is free again when its lease is over. Stopping waits for the current portion.
+ * Runs a task repeatedly: immediately while there is more, otherwise after `intervalMs`. A failed portion is logged and
+ * retried later, when the lease of its claims has expired. Stopping waits for the current portion.
  */
 export function startPolling(
   task: Task,
@@ -42,7 +42,7 @@ export function startPolling(
       } catch (error) {
         failures += 1;
         metrics.inc({ task: task.name, result: 'failed' });
-        // A database that is away reports itself and comes back; anything else is a fault of ours.
+        // An unavailable database reports itself and usually recovers; other errors are bugs.
         logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task: task.name, error });
         if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, maxPatience));
       }
@@ -69,8 +69,8 @@ export function createPollMetrics(metrics: Metrics) {
 }
 
 /**
- * For work that looks through tables: does it again at once while there is more, and then not before `intervalMs` have
- * passed. After a failure it is tried as usual.
+ * Limits work that scans tables: repeats it immediately while there is more, and otherwise waits at least `intervalMs`.
+ * Failures are retried as usual.
  */
 export function atIntervals(intervalMs: number, work: () => Promise<boolean>): () => Promise<boolean> {
   let notBefore = 0;
@@ -82,25 +82,28 @@ export function atIntervals(intervalMs: number, work: () => Promise<boolean>): (
   };
 }
 
-/** Who holds how many slots; for a claim that takes turns between organizations (`claim…` in the stores). */
+/**
+ * Number of slots in use per organization, so that claims can take turns between organizations (`claim…` in the
+ * stores).
+ */
 export interface SlotUsage {
   organizationIds: string[];
   counts: number[];
-  /** At most so many slots for one organization. */
+  /** Maximum number of slots for one organization. */
   maxEach: number;
-  /** The organization that was served last: those behind it come first. */
+  /** ID of the organization that was served last. Those after it come first. */
   last: string;
 }
 
-/** Room for things that are done side by side, of which one organization gets no more than a part. */
+/** Slots for concurrent work, of which one organization gets only a part. */
 export interface FairSlots {
   free(): number;
   usage(): SlotUsage;
-  /** Does a piece of work beside the others. What it throws is logged. */
+  /** Runs work in a slot, and logs its error. */
   start(organizationId: string, work: () => Promise<void>): void;
-  /** Resolves when a slot was given back. */
+  /** Resolves when a slot is released. */
   released(): Promise<unknown>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when all work has ended. */
   settle(): Promise<void>;
 }
 
@@ -118,7 +121,7 @@ export function createFairSlots(
     try {
       await work();
     } catch (error) {
-      // What it had claimed is free again when its lease is over.
+      // Its claims become free when their lease expires.
       logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task, error });
     }
     const left = (taken.get(organizationId) ?? 0) - 1;

@@ -1,17 +1,17 @@
 import { sendOutbound } from '@millrace/runtime/outbound';
 
-/** The outcome of a request: the status of the response, or the code of the failure to get one. */
+/** Outcome of a request: the status of the response, or the code of a failure. */
 export type PostOutcome = { result: 'answered'; status: number } | { result: 'unreachable'; code: string };
 
 interface PostOptions {
-  /** Same at every attempt, so that a receiver can recognize a repetition. */
+  /** The same at every attempt, so that a receiver can recognize a retry. */
   idempotencyKey: string;
-  /** From the lookup to the headers of the response. Only the status counts, so its body is not read. */
+  /** Time limit from the DNS lookup to the response headers. The body is not read, because only the status matters. */
   timeoutMs: number;
   mayBePrivate: boolean;
 }
 
-/** Makes one POST of a JSON document. Redirects are not followed, because their address was not checked. Never throws. */
+/** Sends a JSON document by POST. Does not follow redirects, because their address was not checked. Never throws. */
 export async function postJson(
   address: string,
   document: unknown,

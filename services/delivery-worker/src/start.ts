@@ -22,7 +22,7 @@ type WorkerConfig = ReturnType<typeof readSettings>;
 export const deliveryWorker: Service<WorkerConfig> = {
   name,
   readConfig: readSettings,
-  // A little longer than its work, to close the database behind it.
+  // Leaves time to close the database after the work has ended.
   stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs + 3000,
   start: (config, host) => startParts(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
@@ -34,7 +34,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
       url: config.databaseUrl,
       logger,
       poolSize: config.databasePoolSize,
-      // Exports walk through large tables; cleaning up deletes in portions.
+      // Long, because exports scan large tables and cleanups delete in portions.
       statementTimeoutMs: 300_000,
       applicationName: `millrace-${name}`,
     }),
@@ -44,7 +44,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
   if (mailer) lifecycle.own('mailer', mailer);
   else logger.info('SMTP_URL is not set: reports cannot be sent by email');
-  // They cannot write, and each question has its own time.
+  // Read-only connections; each query has its own time limit.
   const reader = lifecycle.own(
     'connections for reports',
     createReader({
@@ -61,7 +61,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const { publicAppUrl, publicApiUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
-  // An export keeps a connection as long as it takes, and needs others for a moment.
+  // A running export occupies a connection, and briefly needs others.
   const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
   const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
   secretBox.requireKeys(await sealingKeyIds(database.sql));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** No test here has a domain. */
+/** These tests have no domains, so the DNS must not be used. */
 const nobodyAsks = () => Promise.reject(new Error('Nobody asks the DNS here.'));
 const options = {
   publicAppUrl: undefined,
@@ -30,7 +30,7 @@ const options = {
   postTimeoutMs: patienceMs,
 };
 
-test('a worker sends what is due once, clean up, and end when they are told to', async () => {
+test('workers send each due report once, clean up deleted data, and stop', async () => {
   const { sql } = fixture.database;
   const [kept, gone] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   await storeSubscription(sql, kept.environmentId, { next_delivery_date: new Date() });
@@ -55,7 +55,7 @@ test('a worker sends what is due once, clean up, and end when they are told to',
   );
 });
 
-/** An address that takes every connection and never answers. */
+/** A server that accepts connections and never responds. */
 async function startSilence(): Promise<{ url: string; connections: () => number; stop(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket));
@@ -70,7 +70,7 @@ async function startSilence(): Promise<{ url: string; connections: () => number;
   };
 }
 
-test('a target that never answers holds up the reports of nobody else', async () => {
+test('an unresponsive target does not delay the reports of other organizations', async () => {
   const { sql } = fixture.database;
   const silence = await startSilence();
   const [bad, good] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
@@ -85,7 +85,7 @@ test('a target that never answers holds up the reports of nobody else', async ()
   await eventually(() => silence.connections() > 0, { what: 'the first silence' });
   await storeSubscription(sql, good.environmentId, { ...due, target_value: `${fixture.receiver.url}/good` });
   await eventually(() => fixture.receiver.posts.length > 0, { what: 'the report of another organization' });
-  // None of those to the silent address has ended by then: it was not waited for.
+  // No delivery to the unresponsive server has ended, so the report did not wait for one.
   const ended = await sql.query(`SELECT FROM subscription_delivery WHERE status = 'pending' AND error IS NOT NULL`);
   expect([ended.length, silence.connections() <= 5]).toEqual([0, true]);
   silence.stop();

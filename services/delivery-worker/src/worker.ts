@@ -22,9 +22,11 @@ import { scheduleDue } from './subscriptions/schedule.ts';
 export interface WorkerDeps {
   database: Database;
   mailer: Mailer | null;
-  /** Answers the questions of reports. */
+  /** Event store for the queries of reports. */
   events: EventStore;
-  /** Where stored events are copied to, and how long they are kept here then (0: as long as there); null: nowhere. */
+  /**
+   * Where stored events are copied to, and how long PostgreSQL then keeps them (0 for the same time); null for no copy.
+   */
   copying: (CopyTarget & { keepDays: number }) | null;
   logger: Logger;
   metrics: Metrics;
@@ -34,32 +36,32 @@ export interface WorkerDeps {
 export interface WorkerOptions extends RetentionOptions {
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
-  /** Whether webhooks and exports may lead into private networks. */
+  /** True if webhooks and exports may address private networks. */
   mayBePrivate: boolean;
   pollIntervalMs: number;
-  /** Of one organization; 0 = no limit. */
+  /** Limit per organization; 0 for unlimited. */
   mailsPerHour: number;
-  /** Exports that are done at a time; each holds a connection while it runs. */
+  /** Maximum number of concurrent exports; each occupies a connection. */
   exportsAtOnce: number;
-  /** How long it can be seen what came of reports and runs. */
+  /** How long outcomes of reports and runs are kept. */
   keepOutcomesDays: number;
-  /** How long hashes of the ids of deleted persons are kept. */
+  /** How long hashes of the IDs of deleted persons are kept. */
   keepDeletedIdsDays: number;
-  /** Between two counts of a cohort that nobody changed. */
+  /** Time between two counts of an unchanged cohort. */
   recountCohortsHours: number;
-  /** Looks whether a domain shows its challenge. */
+  /** Checks the challenge record of a domain. */
   lookUpChallenge: LookUpChallenge;
-  /** How long the address of a webhook may take to answer. */
+  /** Time limit for the response of a webhook. */
   postTimeoutMs?: number;
 }
 
 const hourMs = 3_600_000;
-/** One walk through a project's persons; tens of millions of them. */
+/** Time limit for a pass over the persons of a project, enough for tens of millions. */
 const mostCohortWalkMs = 15 * 60_000;
-/** Reports that are sent at a time, and how many of them may be one organization's: a target that never answers keeps its slot. */
+/** Maximum number of concurrent deliveries in total and per organization. An unresponsive target occupies its slot. */
 const sentAtOnce = { max: 20, maxEach: 5 };
 
-/** Everything this service does by itself. Several of it share the work, row by row. */
+/** All background tasks of this service. Replicas share the work by locking rows. */
 export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable {
   const { database, logger, secretBox } = deps;
   const metrics = createPollMetrics(deps.metrics);
@@ -87,7 +89,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   };
   const reports = createFairSlots('deliver_reports', { ...sentAtOnce, logger });
   const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });
-  // One of each organization: a large one does not hold up all others.
+  // One per organization, so that a large one does not delay all others.
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
   const follow =
     copying &&

@@ -37,7 +37,7 @@ const runsOf = (id: string) =>
   );
 const makeDue = () =>
   fixture.database.sql.query(`UPDATE batch_export_run SET attempt_at = now() WHERE status = 'FailedRetryable'`);
-/** One export with one planned run of the hour from 10 on, into a table of its own. */
+/** Creates an export with one run, of the hour from 10:00, into a separate table. */
 async function oneRun(fields: Record<string, unknown> = {}, settings: Record<string, unknown> = {}) {
   const { environmentId } = await createTestTenant(fixture.database);
   const table = `t_${randomUUID().slice(0, 8)}`;
@@ -50,7 +50,7 @@ async function oneRun(fields: Record<string, unknown> = {}, settings: Record<str
 }
 const count = async (table: string) => (await warehouse.query(`SELECT count(*)::int AS n FROM "${table}"`))[0]?.n;
 
-test('the events stored within the interval get into the table, and no others', async () => {
+test('exports the events stored within the interval, and no others', async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun();
   await storeEvents(sql, environmentId, {
@@ -87,7 +87,7 @@ test('the events stored within the interval get into the table, and no others', 
   expect(first?.uuid).toBe(source?.uuid);
 });
 
-test('an interval that is exported again leaves no row twice', async () => {
+test('exporting an interval again does not duplicate rows', async () => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 50, from: '2026-11-10T10:00:00Z' });
   await untilNothingIsLeft(() => planRun(fixture));
@@ -101,7 +101,7 @@ test('an interval that is exported again leaves no row twice', async () => {
   expect(await count(table)).toBe(50);
 });
 
-test('include and exclude filters are kept to', async () => {
+test('applies the include and exclude filters', async () => {
   const { environmentId, table } = await oneRun({}, { include_events: ['a', 'b'], exclude_events: ['b'] });
   for (const event of ['a', 'b', 'c']) {
     await storeEvents(fixture.database.sql, environmentId, { count: 2, from: '2026-11-10T10:00:00Z', event });
@@ -111,7 +111,7 @@ test('include and exclude filters are kept to', async () => {
   expect(await warehouse.query(`SELECT DISTINCT event FROM "${table}"`)).toEqual([{ event: 'a' }]);
 });
 
-test('persons are exported with each of their distinct ids, as they are now', async () => {
+test('exports the current state of persons, with each of their distinct IDs', async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ model: 'persons' });
   const uuid = randomUUID();
@@ -133,7 +133,7 @@ test('persons are exported with each of their distinct ids, as they are now', as
   ]);
 });
 
-test('every interval that ended gets one run, whoever looks and however long nobody did', async () => {
+test('every past interval gets exactly one run, even with several workers and after a long downtime', async () => {
   const { sql } = fixture.database;
   const { environmentId } = await createTestTenant(fixture.database);
   const id = await storeExport(sql, environmentId, { end_at: '2026-11-10T15:30:00Z' });
@@ -145,7 +145,7 @@ test('every interval that ended gets one run, whoever looks and however long nob
   await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
-test('paused and deleted ones and those whose interval has not ended get none', async () => {
+test('paused, deleted and not-yet-due exports get no run', async () => {
   const { sql } = fixture.database;
   const { environmentId } = await createTestTenant(fixture.database);
   await storeExport(sql, environmentId, { paused: true });
@@ -154,13 +154,14 @@ test('paused and deleted ones and those whose interval has not ended get none', 
   expect(await planRun(fixture)).toBe(false);
 });
 
-test('an interval waits for those who began to write before its end', async () => {
+test('an interval waits for transactions that began before its end', async () => {
   const { database } = fixture;
   const { environmentId } = await createTestTenant(database);
   const atOnce = { ...fixture, settledUntil: fixture.atOnce };
   await database.transaction(async (tx) => {
     await storeEvents(tx, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
-    // Times are compared by milliseconds: in the first one, the interval could end when the transaction begins.
+    // Times have millisecond precision, so ensure that the interval ends after the millisecond in which the transaction
+    // began.
     await tx.query('SELECT pg_sleep(0.002)');
     const end = new Date();
     await storeExport(database.sql, environmentId, { next_interval_end: end, end_at: end });
@@ -170,7 +171,7 @@ test('an interval waits for those who began to write before its end', async () =
   expect(await planRun(atOnce)).toBe(true);
 });
 
-test("a consumer's batch that outlasts its interval holds it back, also before it has written anything", async () => {
+test("a consumer's batch that outlasts its interval delays it, even before it has written anything", async () => {
   const { sql } = fixture.database;
   const consumer = createDatabase({
     url: fixture.databaseUrl,
@@ -183,16 +184,16 @@ test("a consumer's batch that outlasts its interval holds it back, also before i
   const run = () => untilNothingIsLeft(() => oneRound((slots) => exportDue(atOnce, forever, slots)));
   await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
-    // A whole millisecond, which must not lie before the moment the transaction began in.
+    // A whole millisecond that is not before the start of the transaction.
     const end = new Date(Date.now() + 2);
-    // Of one hour: of two, the one that is over would be exported.
+    // Within a single hour: otherwise there would be two intervals, and the first would be exported.
     const startOfHour = end.getTime() - 1 - ((end.getTime() - 1) % 3_600_000);
     const start = new Date(Math.max(end.getTime() - 60_000, startOfHour));
     await sql.query(
       'UPDATE batch_export SET next_interval_start = $2, next_interval_end = $3, end_at = $3 WHERE id = $1',
       [id, start, end],
     );
-    // One that was paused meanwhile asks for the same interval.
+    // A backfill of missed intervals waits for the same interval.
     await sql.query(
       `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start, by_stored_time)
        VALUES ('late', $1, $2, $3, $2, true)`,
@@ -218,7 +219,7 @@ test("a consumer's batch that outlasts its interval holds it back, also before i
   await consumer.stop();
 });
 
-test('a destination that is down is tried again and says why; memory of its password is nowhere', async () => {
+test('retries when a destination is down and reports why, without revealing its password', async () => {
   const proxy = await createFaultProxy({ targetPort: Number(config.port) });
   const { environmentId, table, id } = await oneRun({}, { port: proxy.port });
   await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
@@ -240,7 +241,7 @@ test('a destination that is down is tried again and says why; memory of its pass
   await proxy.stop();
 });
 
-test('a wrong database is given up after five attempts', async () => {
+test('gives up a wrong database after five attempts', async () => {
   const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
   await untilNothingIsLeft(() => planRun(fixture));
   for (let attempt = 1; attempt <= 6; attempt += 1) {
@@ -256,7 +257,7 @@ test('a wrong database is given up after five attempts', async () => {
   ]);
 });
 
-test('a private network is refused unless it is allowed', async () => {
+test('rejects a private network unless it is allowed', async () => {
   const { id } = await oneRun();
   await untilNothingIsLeft(() => planRun(fixture));
   await untilNothingIsLeft(() => oneRound((slots) => exportDue({ ...deps, mayBePrivate: false }, forever, slots)));
@@ -265,12 +266,12 @@ test('a private network is refused unless it is allowed', async () => {
   ]);
 });
 
-test('a run that is cancelled leaves nothing at the destination', async () => {
+test('a cancelled run leaves nothing at the destination', async () => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
   await untilNothingIsLeft(() => planRun(fixture));
   const { sql } = fixture.database;
-  // Cancelled between the claim and the first page.
+  // Cancels the run between its claim and the first page.
   await sql.query(`CREATE OR REPLACE FUNCTION cancel_run() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN NEW.status = 'Cancelled'; RETURN NEW; END $$`);
   await sql.query(`CREATE TRIGGER cancelling BEFORE UPDATE ON batch_export_run FOR EACH ROW
@@ -281,7 +282,7 @@ test('a run that is cancelled leaves nothing at the destination', async () => {
   expect(await warehouse.query('SELECT to_regclass($1) AS found', [table])).toEqual([{ found: null }]);
 });
 
-test('a worker that stops gives its run back, and the attempt does not count', async () => {
+test('a stopping worker releases its run, and the attempt does not count', async () => {
   const { environmentId, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
   await untilNothingIsLeft(() => planRun(fixture));
@@ -293,7 +294,7 @@ test('a worker that stops gives its run back, and the attempt does not count', a
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 1 }]);
 });
 
-test('a backfill exports events by their own time, interval by interval, and says when it is done', async () => {
+test('a backfill exports events by their own timestamps, interval by interval, and completes', async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await storeEvents(sql, environmentId, { count: 7200, from: '2026-11-10T10:00:00Z' });
@@ -314,7 +315,7 @@ test('a backfill exports events by their own time, interval by interval, and say
   expect(backfill).toMatchObject({ status: 'Completed', finished_at: expect.any(Date) });
 });
 
-test('organizations take turns, and a schedule comes before what is asked for of the past', async () => {
+test('organizations take turns, and scheduled runs precede backfills', async () => {
   const { sql } = fixture.database;
   const [first, second] = [await oneRun(), await oneRun()];
   await sql.query(
@@ -340,7 +341,7 @@ test('organizations take turns, and a schedule comes before what is asked for of
   await sql.query('DELETE FROM batch_export WHERE id = $1', [first.id]);
 });
 
-test('the runs of a backfill are made at once: another interval of the export changes none', async () => {
+test("a backfill creates its runs immediately, so that a later change of the export's interval does not affect them", async () => {
   const { sql } = fixture.database;
   const { id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await sql.query(
@@ -357,7 +358,7 @@ test('the runs of a backfill are made at once: another interval of the export ch
   await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
-test('a backfill of what a pause has missed goes by when events were stored', async () => {
+test('a backfill of intervals missed during a pause selects events by storage time', async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await storeEvents(sql, environmentId, { count: 30, from: '2026-11-10T10:00:00Z' });

@@ -1,38 +1,38 @@
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
 
-/** One run's writing. What is written counts when `commit` has resolved, and not at all before. */
+/** Writes a run to its destination. Nothing takes effect before `commit` resolves. */
 export interface DestinationWriter {
   writeEvents(rows: EventRecord[]): Promise<void>;
   writePersons(rows: PersonRecord[]): Promise<void>;
   commit(): Promise<void>;
-  /** What was sent so far: of an object as it is stored, of rows their values. */
+  /** Size of the data sent so far: of an object as stored, or of row values. */
   bytes(): number;
-  /** Drops what was not committed and closes everything. Never throws; always called last. */
+  /** Discards uncommitted data and closes everything. Never throws; must always be called last. */
   close(): Promise<void>;
 }
 
-/** A run with all that its destination needs to know. */
+/** A run with its decrypted settings. */
 export interface OpenedRun extends ClaimedRun {
-  /** Secrets among them: not to be logged. */
+  /** Includes secrets, so it must not be logged. */
   settings: Record<string, unknown>;
 }
 
 export interface DestinationOptions {
-  /** Whether it may lie in a private network. */
+  /** True if the destination may be in a private network. */
   mayBePrivate: boolean;
-  /** How long a destination may take for one request or statement, with its repetitions; by default five minutes. */
+  /** Time limit of a request or statement to the destination, including retries. Default: five minutes. */
   answerTimeoutMs?: number;
 }
 
 export const usualAnswerTimeoutMs = 300_000;
 
 /**
- * The destination refused or could not be reached, or the export cannot run as it is configured. The sentence is for the export's owner and
- * holds no secrets.
+ * The destination rejected the data or is unreachable, or the export's configuration is invalid. The message is for the
+ * export's owner and contains no secrets.
  */
 export class DestinationError extends Error {
-  /** The next attempt would end in the same way. */
+  /** True if retrying is useless. */
   readonly isPermanent: boolean;
 
   constructor(message: string, options: { isPermanent?: boolean; cause: unknown }) {
@@ -41,26 +41,26 @@ export class DestinationError extends Error {
   }
 }
 
-/** A run that was claimed, with where it writes to. */
+/** A claimed run with its export's destination. */
 export interface ClaimedRun
   extends Columns<'batch_export_run', 'id' | 'data_interval_start' | 'data_interval_end' | 'batch_export_id'> {
-  /** Counts this attempt; also tells whether the claim still holds. */
+  /** Number of this attempt; also identifies the claim. */
   attempts: number;
-  /** Whether it covers events by when they were stored, not by their own time. */
+  /** True to select events by storage time, and not by their own timestamps. */
   by_stored_time: boolean;
   organization_id: string;
   environment_id: number;
   model: ExportModel;
-  /** Null: every event is exported. */
+  /** Null to export every event. */
   filters: unknown[] | null;
   destination_type: ExportDestinationType;
-  /** What may be shown of the settings. */
+  /** Settings that are not secret. */
   destination_config: Record<string, unknown>;
-  /** The rest of them, encrypted. */
+  /** Encrypted settings. */
   destination_secrets: Record<string, unknown>;
 }
 
-/** One event to be exported; JSON columns as text, which nobody here looks into. */
+/** An event to export, with JSON columns as unparsed text. */
 export interface EventRecord {
   uuid: string;
   event: string;
@@ -73,7 +73,7 @@ export interface EventRecord {
   created_at: Date;
 }
 
-/** One distinct id with its person. */
+/** A distinct ID and its person. */
 export interface PersonRecord {
   distinct_id: string;
   person_id: string;

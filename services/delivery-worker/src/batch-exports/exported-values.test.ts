@@ -7,7 +7,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { planBackfill, planRun } from './plan.ts';
 import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
 
-/** What of an interval gets to the destination. */
+/** Which events and values of an interval reach the destination. */
 let fixture: WorkerFixture;
 let warehouse: Warehouse;
 let deps: ExportRunDeps;
@@ -64,7 +64,7 @@ it.each([
   ]);
 });
 
-it('exports distinct ids of any length', async () => {
+it('exports distinct IDs of any length', async () => {
   const { environmentId, table } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
   const longId = 'x'.repeat(300);

@@ -15,14 +15,14 @@ import { planRun } from './plan.ts';
 import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
 
 /**
- * Cases by what the table of misbehaviors says of clients that read only the status. The SDK repeats a request of which nothing came back,
- * and reads the bodies.
+ * Runs all cases of the table of misbehaving HTTP servers. Unlike the clients that the table's outcomes are for, the S3
+ * SDK retries a request without a response, and reads the bodies.
  */
 const cases = [
   ...httpMisbehaviors.map(({ status, ...rest }) => ({ ...rest, scheme: 'http', outcome: status })),
   ...brokenTls.map(([id, title, script]) => ({ id, title, script, scheme: 'https', outcome: 'tls' })),
 ];
-/** What makes the SDK wait for more, until the time for the answer is over. */
+/** Cases that make the SDK wait until its time limit. */
 const slow = new Set(['H-008', 'H-038', 'H-039', 'H-064']);
 const isSlow = ({ id, outcome }: { id: string; outcome: string }) => outcome === 'late' || slow.has(id);
 const good = afterHeaders((socket) => void socket.end('HTTP/1.1 200 OK\r\netag: "a"\r\ncontent-length: 0\r\n\r\n'));
@@ -37,7 +37,7 @@ let deps: ExportRunDeps;
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Run>(), new Map<string, Run>()];
 
-/** One export to each storage, all at the same time; then once more, when the storages behave. */
+/** Runs an export to each storage, all at the same time; then again after the storages have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
@@ -85,7 +85,7 @@ async function exportAll(some: typeof cases, answerTimeoutMs: number): Promise<v
   await sql.query('DELETE FROM batch_export');
 }
 
-/** Begins all runs that are due, and waits for their ends. */
+/** Starts all due runs and waits for their ends. */
 function oneRoundOfAll(begin: (slots: Parameters<typeof exportDue>[2]) => Promise<boolean>): Promise<boolean> {
   return oneRound(
     async (slots) => {
@@ -97,11 +97,11 @@ function oneRoundOfAll(begin: (slots: Parameters<typeof exportDue>[2]) => Promis
   );
 }
 
-describe('an export to a storage that answers with', () => {
+describe('when a storage sends', () => {
   it.each(cases)('$id: $title', async ({ id, outcome, scheme }) => {
     const server = servers.get(id);
     const run = before.get(id);
-    // The client reads the body of a response as well, and fails or does not, depending on the body.
+    // The client also reads the body of a response, so the outcome may depend on it.
     if (outcome !== 'ok' || run?.status !== 'Completed') {
       expect(run).toMatchObject({
         status: 'FailedRetryable',

@@ -13,7 +13,7 @@ import type { ClaimedRun, EventRecord } from './destination.ts';
 import { copiedUntil, readPages, readStoredPages } from './read.ts';
 import { eventsOf, openCursor } from './store.ts';
 
-/** What an export reads from ClickHouse is what it reads from PostgreSQL. */
+/** An export reads the same data from ClickHouse as from PostgreSQL. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('exports from ClickHouse', () => {
@@ -99,11 +99,11 @@ const modules = await clickHouseOrSkip();
     }
     expect(rows).toHaveLength(count);
     expect(rows).toMatchObject(expected);
-    // One more event than fits.
+    // The limit plus one more event.
     expect(Math.max(0, ...sizes)).toBeLessThan(6 * 1024 * 1024);
   });
 
-  test('nothing is exported that is not copied yet', async () => {
+  test('does not export events before they are copied to ClickHouse', async () => {
     const { sql } = fixture.database;
     const until = copiedUntil(sql, fixture.atOnce);
     expect(await until()).toBeNull();

@@ -10,8 +10,8 @@ export interface PlanRunDeps {
 }
 
 /**
- * Makes the run of an interval that has ended and moves the export on, in one transaction: every interval gets exactly one
- * run, also those that ended while no worker was there.
+ * Creates the run of a past interval and advances the export to the next one, in one transaction. Every interval gets
+ * exactly one run, even if it ended while no worker was running.
  *
  * @returns whether there may be more.
  */
@@ -29,8 +29,9 @@ export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<
 }
 
 /**
- * Makes the runs of a backfill, all at once, or closes it when all have ended. Where the export's interval became shorter
- * since the backfill was asked for, there may be more runs than anybody may ask for: the rest is made when those have ended.
+ * Creates all runs of a backfill together, or completes the backfill when they have ended. If the export's interval was
+ * shortened after the backfill was requested, there may be more runs than the limit; the rest is created when those
+ * have ended.
  *
  * @returns whether there may be more.
  */

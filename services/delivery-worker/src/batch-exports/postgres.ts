@@ -13,8 +13,9 @@ import {
 } from './destination.ts';
 
 /**
- * Writes to a table of another PostgreSQL database, which is made when it is not there. Rows gather in a temporary table
- * and replace those with the same key in one transaction: an interval that is exported again leaves no row twice.
+ * Writes to a table in another PostgreSQL database, and creates the table if necessary. Collects rows in a temporary
+ * table and replaces those with the same key in one transaction, so that exporting an interval again does not duplicate
+ * rows.
  *
  * @throws DestinationError
  */
@@ -67,7 +68,7 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
   };
 }
 
-/** As a column holds it, about: a time has eight bytes, a number four or eight. */
+/** Approximate size of a column value: eight bytes for a time, four or eight for a number. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   return value === null ? 0 : typeof value === 'boolean' ? 1 : 8;
@@ -97,7 +98,7 @@ function definitions(shape: TableShape): string {
   return shape.columns.map(({ name, type }) => `${quote(name)} ${type}`).join(', ');
 }
 
-/** JSON travels as text: the driver would write an array of it differently. */
+/** JSON is sent as text, because the driver would encode an array of it differently. */
 function arrayType(type: string): string {
   return type === 'JSONB' ? 'text[]' : `${type}[]`;
 }
@@ -106,7 +107,7 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The code says what is wrong. Messages of the server may quote values and are not passed on. */
+/** Converts errors to a code. The server's messages may contain values, so they are not passed on. */
 async function named<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -120,7 +121,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The server writes the code of its errors, so it may be any text. Errors of the driver have none. */
+/** Returns the error code. The server determines it, so it may be any text. Driver errors have none. */
 function codeOf({ message, code }: Error & { code?: unknown }): string {
   if (typeof code === 'string') return /^[A-Z0-9_]{5,50}$/.test(code) ? code : 'EBADMESSAGE';
   if (/^(timeout expired|Query read timeout)$/.test(message)) return 'ETIMEDOUT';
@@ -159,14 +160,14 @@ interface TableShape<Row = never> {
   key: readonly string[];
 }
 
-/** The value of a property, null when it is not there. */
+/** Returns the value of a property; null if it is missing. */
 function property(row: EventRecord, name: string): unknown {
-  // Most events do not have the property: only a text that names it is parsed.
+  // Parses only text that contains the name, because most events do not have the property.
   if (!row.properties.includes(`"${name}"`)) return null;
   return (JSON.parse(row.properties) as Record<string, unknown>)[name] ?? null;
 }
 
-/** As JSON, whatever the client sent: a text too. */
+/** Encodes any value as JSON, even a string. */
 function jsonOf(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
@@ -179,7 +180,7 @@ function shortened(text: string | null): string | null {
   return text === null ? null : cutToCodePoints(text, 200);
 }
 
-/** Columns as existing warehouses have them. */
+/** Columns as in existing warehouses. */
 const eventsTable: TableShape<EventRecord> = {
   key: ['uuid'],
   columns: [

@@ -13,7 +13,7 @@ afterAll(() => fixture.stop());
 
 const mebibyte = 1024 * 1024;
 
-test('pages hold about 4 MiB, also where large events follow small ones', async () => {
+test('pages hold about 4 MiB, even when large events follow small ones', async () => {
   const { sql, transaction } = fixture.database;
   const { environmentId, organizationId } = await createTestTenant(fixture.database);
   await storeEvents(sql, environmentId, { count: 2500, from: '2026-11-10T00:00:00Z' });
@@ -37,8 +37,8 @@ test('pages hold about 4 MiB, also where large events follow small ones', async 
   });
   expect(uuids.size).toBe(2600);
   expect(Math.max(...pages.map(({ rows }) => rows))).toBeLessThan(2100);
-  // Once, 32 rows come that nobody could expect to be large.
+  // One page may contain 32 unexpectedly large rows.
   expect(Math.max(...pages.map(({ bytes }) => bytes))).toBeLessThan(13 * mebibyte);
-  // And small ones do not come singly.
+  // Small rows must not result in many small pages.
   expect(pages.length).toBeLessThan(12);
 });

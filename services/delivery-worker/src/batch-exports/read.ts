@@ -5,39 +5,39 @@ import type { EventRecord, PersonRecord } from './destination.ts';
 import { fetchRows, type HiddenTransaction, readOpenTransactions } from './store.ts';
 
 /**
- * The moment before which nothing can be stored any more: an event carries the time at which its transaction began
- * (`created_at`), so whatever is still open counts from its beginning.
+ * Returns the time before which no more events can be stored. Events are stored with the start time of their
+ * transaction (`created_at`), so open transactions count from their start.
  *
- * @returns null while that is not known.
+ * @returns null while it is unknown.
  */
 export type SettledUntil = () => Promise<Date | null>;
 
 interface SettledUntilDeps {
   sql: Sql;
   logger: Logger;
-  /** How long is waited by all means: what was stored shortly before an interval's end may be committed a little later. */
+  /** Minimum wait: events stored shortly before the end of an interval may be committed a little later. */
   settleSeconds?: number;
 }
 
-/** What is known of a hidden transaction: when it was first seen, and the look before, at which it was not there. */
+/** When a hidden transaction was first seen, and the time of the check before, at which it did not exist. */
 interface Seen {
   firstAt: Date;
   startedAfter: Date | null;
 }
 
-/** Whoever has written for longer is stuck, is no consumer, and holds nobody up. */
+/** A transaction open for longer is stuck and not a consumer's, so it is ignored. */
 const stuckMs = 3_600_000;
 
 /**
- * Looks at the transactions that are open. Of those of other roles the server may not tell when they began (it does to
- * members of `pg_read_all_stats`): such a one began after the last look at which it was not there; one that was
- * there at the first look holds everything back until it ends.
+ * Checks open transactions. The server hides the start times of other roles' transactions, unless the role is a member
+ * of `pg_read_all_stats`. A hidden transaction counts from the last check at which it did not exist. One that existed
+ * at the first check blocks everything until it ends.
  */
 export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledUntilDeps): SettledUntil {
   let seen = new Map<string, Seen>();
   let lastReached: Date | null = null;
   let isTold = false;
-  /** One look after the other, because each is compared with the one before. */
+  /** Runs one check at a time, because each is compared with the previous one. */
   let looking: Promise<unknown> = Promise.resolve();
 
   async function look(): Promise<Date | null> {
@@ -72,7 +72,7 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   };
 }
 
-/** Where events are read from another store: what was stored before is there too. */
+/** Like `settledUntil`, for events in another store: also waits until they are copied there. */
 export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil {
   return async () => {
     const [settled, copied] = [await settledUntil(), await readCopiedUntil(sql)];
@@ -83,12 +83,12 @@ export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil 
 
 const targetBytes = 4 * 1024 * 1024;
 const maxRows = 2000;
-/** Rows that come at once, however large they turn out to be: small ones may be followed by such of nearly a megabyte each. */
+/** Number of rows fetched at a time. Limited because after small rows, each may unexpectedly be nearly a megabyte. */
 const maxFetched = 32;
 
 /**
- * The rows of the open cursor in pages of about 4 MiB. They are fetched a few at a time, fewer when the last ones were large, so
- * that no mixture of small and large events fills the memory.
+ * Reads the rows of the open cursor in pages of about 4 MiB. Fetches a few rows at a time, and fewer after large ones,
+ * so that no mixture of small and large events fills the memory.
  */
 export async function* readPages<Row extends EventRecord | PersonRecord>(tx: Transaction): AsyncGenerator<Row[]> {
   let page: Row[] = [];
@@ -113,10 +113,10 @@ function sizeOf(row: EventRecord | PersonRecord): number {
   return 300 + row.properties.length + ('person_properties' in row ? row.person_properties.length : 0);
 }
 
-/** One page takes less by far; a store that is busy has some time. */
+/** Generous, for a busy store; a page normally takes far less. */
 const longestPageMs = 120_000;
 
-/** The events of a run from another store than PostgreSQL, in the same order and in pages of the same size. */
+/** Reads the events of a run from a store other than PostgreSQL, in the same order and in pages of the same size. */
 export async function* readStoredPages(
   events: EventStore,
   span: EventSpan,

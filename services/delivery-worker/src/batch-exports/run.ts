@@ -16,29 +16,32 @@ import { readPages, readStoredPages, type SettledUntil } from './read.ts';
 import { openS3Writer } from './s3.ts';
 import { claimRun, completeRun, eventsOf, failRun, openCursor, releaseRun, renewClaim } from './store.ts';
 
-/** Renewed after every page, so that it outlasts one page and the commit, not the run. */
+/** Duration of a claim. It is renewed after every page, so it must outlast a page and the commit, but not the run. */
 const leaseSeconds = 900;
-/** Waits before the second, third, … attempt; after the last one the run is given up. */
+/** Delays before the second and further attempts. After the last attempt, the run fails. */
 const retryDelaysSeconds = [30, 120, 600, 3600];
 
 export interface ExportRunDeps extends DestinationOptions {
   database: Database;
   logger: Logger;
-  /** Opens the secrets of destinations. */
+  /** Decrypts the secrets of destinations. */
   secretBox: SecretBox;
   settledUntil: SettledUntil;
-  /** Where events are; null: in PostgreSQL. */
+  /** The store of events if it is not PostgreSQL; otherwise null. */
   otherEvents: EventStore | null;
   counter: ReturnType<typeof createExportMetrics>;
 }
 
-/** The run was cancelled or lost to another worker, or this worker stops: nothing is to be recorded or it is given back. */
+/**
+ * The run was cancelled or another worker has claimed it (nothing must be recorded), or this worker stops (the claim is
+ * released).
+ */
 class Interrupted extends Error {}
 
 /**
- * Begins a run that is due, beside those under way.
+ * Starts a due run, next to those in progress.
  *
- * @param signal aborted when the worker stops; runs are then given back at their next page.
+ * @param signal aborted when the worker stops. Runs are then released at their next page.
  * @returns whether there may be more.
  */
 export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
@@ -57,7 +60,7 @@ export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, slots:
   return true;
 }
 
-/** All of a run's interval or nothing. Memory holds one page, whatever the interval holds. */
+/** Exports a run's interval completely or not at all. Holds one page in memory, whatever the size of the interval. */
 async function doRun(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal): Promise<void> {
   const { sql } = deps.database;
   const labels = { destination: run.destination_type, model: run.model };
@@ -94,7 +97,7 @@ async function recordFailure(run: ClaimedRun, error: unknown, { database, logger
   });
 }
 
-/** @returns how much was written. */
+/** @returns the number of written records and bytes. */
 async function copy(
   run: ClaimedRun,
   deps: ExportRunDeps,
@@ -104,7 +107,7 @@ async function copy(
   const writer = await openWriter(openSecrets(run, deps.secretBox), deps);
   try {
     const records = await copyPages(run, { where, writer, deps, signal });
-    // Whoever cancelled in the meantime finds nothing at the destination.
+    // If the run was cancelled meanwhile, nothing must appear at the destination.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
     return { records, bytes: writer.bytes() };
@@ -113,7 +116,7 @@ async function copy(
   }
 }
 
-/** The filters were valid when they were written; a cohort they name may have been deleted since. */
+/** Parses the filters. They were valid when saved, but a cohort may have been deleted since. */
 async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promise<Condition> {
   const { environment_id: projectId, filters } = run;
   try {
@@ -134,7 +137,7 @@ interface Copying {
   signal: AbortSignal;
 }
 
-/** @returns how many rows were written. */
+/** @returns the number of written rows. */
 function copyPages(run: ClaimedRun, { where, writer, deps, signal }: Copying): Promise<number> {
   const { database, otherEvents } = deps;
   const writeEvents = (rows: EventRecord[]) => writer.writeEvents(rows);
@@ -167,7 +170,7 @@ async function keepClaim(
   if (!(await renewClaim(deps.database.sql, run, { records, leaseSeconds }))) throw new Interrupted();
 }
 
-/** A key that is not there may be given to the worker later: the run is tried again. */
+/** Decrypts the secrets. A missing key is not permanent, because the operator may add it to the worker later. */
 function openSecrets(run: ClaimedRun, box: SecretBox): OpenedRun {
   try {
     return {

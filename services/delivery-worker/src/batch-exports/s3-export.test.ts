@@ -104,10 +104,10 @@ test('an interval becomes one object of JSON lines', async () => {
   });
 });
 
-test('a large interval is written in parts, compressed when asked, and not one record is lost', async () => {
+test('writes a large interval in parts, compressed if requested, without losing a record', async () => {
   const { environmentId, id } = await oneExport({ prefix: 'large' });
   const compressed = await oneExport({ prefix: 'zipped', compression: 'gzip' });
-  // Random text, so that compressing does not make it small.
+  // Random text, because it does not compress well.
   const noise = randomBytes(24_000).toString('base64');
   for (const target of [environmentId, compressed.environmentId]) {
     await storeEvents(fixture.database.sql, target, {
@@ -129,7 +129,7 @@ test('a large interval is written in parts, compressed when asked, and not one r
   expect([(await runOf(id))?.bytes, (await runOf(compressed.id))?.bytes]).toEqual([plain.length, zipped.length]);
 });
 
-test('an interval without records makes no object', async () => {
+test('an interval without records creates no object', async () => {
   const { id } = await oneExport({ prefix: 'empty' });
   await runAll();
   expect(await runOf(id)).toMatchObject({ status: 'Completed', records_completed: 0, bytes: 0 });
@@ -137,7 +137,7 @@ test('an interval without records makes no object', async () => {
   expect(Contents ?? []).toEqual([]);
 });
 
-test('an unknown bucket and a wrong key are named, without the key', async () => {
+test('names an unknown bucket and a wrong key, without revealing the key', async () => {
   const unknown = await oneExport({ bucket_name: 'there-is-none' });
   const wrong = await oneExport({}, { destination_secrets: { ...secrets, aws_access_key_id: 'AKIAWRONG' } });
   for (const { environmentId } of [unknown, wrong]) {
@@ -151,7 +151,7 @@ test('an unknown bucket and a wrong key are named, without the key', async () =>
   ]);
 });
 
-test('a private address is refused unless it is allowed', async () => {
+test('rejects a private address unless it is allowed', async () => {
   const { id } = await oneExport({});
   while (await planRun(fixture));
   while (await oneRound((slots) => exportDue({ ...deps, mayBePrivate: false }, forever, slots)));
@@ -165,7 +165,7 @@ function* spaces() {
   for (;;) yield Buffer.alloc(64 * 1024, ' ');
 }
 
-describe('a storage that', () => {
+describe('when a storage', () => {
   const stops: (() => void)[] = [];
   afterEach(() => {
     for (const stop of stops.splice(0)) stop();
@@ -202,7 +202,7 @@ describe('a storage that', () => {
       },
       'EANSWERTOOLONG',
     ],
-  ])('%s is given up, and tried again later', async (_, answers, reason) => {
+  ])('%s, the run fails and is retried later', async (_, answers, reason) => {
     const { environmentId, id } = await oneExport({ endpoint_url: await storageThat(answers) });
     await storeEvents(fixture.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
     while (await planRun(fixture));

@@ -24,12 +24,12 @@ import {
   usualAnswerTimeoutMs,
 } from './destination.ts';
 
-/** At least 5 MiB, which S3 asks of every part but the last. */
+/** S3 requires at least 5 MiB for every part except the last. */
 const partBytes = 8 * 1024 * 1024;
 
 /**
- * Writes one object of JSON lines for the interval. It appears when it is complete and replaces that of an earlier
- * attempt; an interval without records makes none. Memory holds one part.
+ * Writes the interval as one object of JSON lines. It appears when it is complete and replaces that of an earlier
+ * attempt; an interval without records creates none. Holds one part in memory.
  */
 export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const settings = run.settings as Record<string, string | undefined>;
@@ -88,7 +88,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
     bytes: () => bytes,
     async close() {
       if (uploadId !== undefined) {
-        // Parts that nobody completes would be kept, and paid for.
+        // Abandoned parts would be stored and billed.
         const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
         await asked((limit) => client.send(abort, limit)).catch(() => {});
       }
@@ -106,7 +106,7 @@ function createClient(settings: Record<string, string | undefined>, { mayBePriva
     ...(endpoint && { endpoint, forcePathStyle: true }),
     credentials: { accessKeyId: aws_access_key_id ?? '', secretAccessKey: aws_secret_access_key ?? '' },
     maxAttempts: 3,
-    // Servers that only resemble S3 do not know the newer checksums.
+    // Some S3-compatible servers do not support the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -131,7 +131,7 @@ interface Limit {
   abortSignal: AbortSignal;
 }
 
-/** The client forgets the limit of a request that is answered by 101, and never says what became of it. */
+/** Enforces the time limit, because the client ignores it after a 101 response and never settles. */
 function inTime<T>(ask: (limit: Limit) => Promise<T>, timeoutMs: number): Promise<T> {
   const abortSignal = AbortSignal.timeout(timeoutMs);
   const late = new Promise<never>((_, reject) => {
@@ -148,12 +148,12 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The name of the error tells what is wrong; messages may quote keys and are not passed on. */
+/** Converts errors to their name. Messages may contain keys, so they are not passed on. */
 function toDestinationError(cause: unknown): DestinationError {
   const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
   const word = code ?? name ?? 'no answer';
-  // The storage writes the code of its errors, so it may be any text.
+  // The storage determines the error code, so it may be any text.
   const what = name === 'AbortError' ? 'no answer in time' : /^[\w.-]{1,80}$/.test(word) ? word : 'EBADMESSAGE';
   return new DestinationError(`The object storage failed: ${what}${status === undefined ? '' : ` (${status})`}.`, {
     isPermanent: cause instanceof PrivateAddressError || what === 'EPRIVATEADDRESS',
@@ -162,8 +162,8 @@ function toDestinationError(cause: unknown): DestinationError {
 }
 
 /**
- * Name of the object of an interval: `<prefix>/<start>-<end>.jsonl[.gz]`. The prefix may hold `{year}`, `{month}`, `{day}`,
- * `{hour}`, `{minute}` and `{second}` of the interval's start in UTC, and `{table}` for the model.
+ * Returns the object key of an interval: `<prefix>/<start>-<end>.jsonl[.gz]`. The prefix may contain `{year}`,
+ * `{month}`, `{day}`, `{hour}`, `{minute}` and `{second}` of the interval's start in UTC, and `{table}` for the model.
  */
 function objectKey(
   {
@@ -180,7 +180,7 @@ function objectKey(
   return `${filled === '' ? '' : `${filled}/`}${start}-${end}.jsonl${isCompressed ? '.gz' : ''}`;
 }
 
-/** One event as a line. JSON columns are put in as the text they are. */
+/** Formats an event as a line. JSON columns are inserted as unparsed text. */
 function eventLine(row: EventRecord, environmentId: number): string {
   const { uuid, event, distinct_id, person_id, elements_chain, timestamp, created_at } = row;
   const plain = JSON.stringify({
@@ -196,7 +196,7 @@ function eventLine(row: EventRecord, environmentId: number): string {
   return `${plain.slice(0, -1)},"properties":${row.properties},"person_properties":${row.person_properties}}\n`;
 }
 
-/** One distinct id with its person as a line. */
+/** Formats a distinct ID with its person as a line. */
 function personLine(row: PersonRecord, environmentId: number): string {
   const { distinct_id, person_id, is_identified, created_at } = row;
   const [person_version, person_distinct_id_version] = [Number(row.version), Number(row.person_distinct_id_version)];
@@ -211,15 +211,15 @@ function personLine(row: PersonRecord, environmentId: number): string {
   return `${JSON.stringify({ ...plain, created_at }).slice(0, -1)},"properties":${row.properties}}\n`;
 }
 
-/** Gathers text as bytes, compressed or not, to be taken away in pieces. */
+/** Collects text as bytes, compressed if requested, that can be taken in pieces. */
 interface ByteSink {
   write(text: string): Promise<void>;
-  /** No more text will come: what the compressor still holds comes out. */
+  /** Flushes the compressor; no more text may follow. */
   end(): Promise<void>;
-  /** Bytes that can be taken. */
+  /** Number of bytes that can be taken. */
   size(): number;
   take(): Buffer;
-  /** Whether anything was ever written. */
+  /** True if anything was written. */
   hasContent(): boolean;
 }
 
@@ -256,16 +256,18 @@ function createByteSink({ isCompressed }: { isCompressed: boolean }): ByteSink {
   };
 }
 
-/** Answers to what is asked here are a few kilobytes. */
+/** Normal responses are a few kilobytes. */
 const maxAnswerBytes = 1024 * 1024;
 
-/** The SDK keeps an answer in memory to its end: without a limit one storage could end the worker of all. */
+/**
+ * Limits the size of responses. The SDK buffers them completely, so a hostile storage could otherwise crash the worker.
+ */
 function limitAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
       const answer = result.response as { statusCode: number; body?: unknown };
-      // The SDK takes every status below 300 as success.
+      // The SDK treats every status below 300 as success.
       if (!(answer.statusCode >= 200 && answer.statusCode <= 599)) {
         if (answer.body instanceof Readable) answer.body.destroy();
         throw Object.assign(new Error('The status must be between 200 and 599.'), { code: 'EBADSTATUS' });
@@ -286,7 +288,7 @@ function limited(body: Readable): Readable {
       else done(Object.assign(new Error('The response is too long.'), { code: 'EANSWERTOOLONG' }));
     },
   });
-  // Whoever reads hears of an error of either.
+  // The reader of either stream gets its error.
   pipeline(body, limit).catch(() => {});
   return limit;
 }

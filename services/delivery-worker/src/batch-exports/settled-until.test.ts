@@ -7,7 +7,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { planRun } from './plan.ts';
 import { createSettledUntil, type SettledUntil } from './read.ts';
 
-/** The worker under a role of its own, which is not told what the sessions of consumers do. */
+/** A worker with its own role, which cannot see the sessions of consumers. */
 const role = `worker_${randomBytes(6).toString('hex')}`;
 const password = randomBytes(12).toString('hex');
 const warnings: string[] = [];
@@ -39,7 +39,7 @@ beforeEach(() => {
 
 const settledOf = (database: Database) => createSettledUntil({ sql: database.sql, logger, settleSeconds: 0 });
 
-/** An export whose interval ends now. */
+/** Creates an export whose interval ends now. */
 async function dueExport(): Promise<string> {
   const { environmentId } = await createTestTenant(fixture.database);
   const end = new Date(Date.now() + 2);
@@ -57,14 +57,14 @@ async function planned(id: string, settledUntil: SettledUntil): Promise<boolean>
   return (await fixture.database.sql.query('SELECT FROM batch_export_run WHERE batch_export_id = $1', [id])).length > 0;
 }
 
-test("a consumer's batch holds its interval back, though its session is hidden from the worker", async () => {
+test("a consumer's batch delays its interval, even if its session is hidden from the worker", async () => {
   const settledUntil = settledOf(worker);
   expect(await settledUntil()).toEqual(expect.any(Date));
   const id = await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
     const due = await dueExport();
     for (let look = 0; look < 3; look += 1) expect(await planned(due, settledUntil)).toBe(false);
-    // It wrote something in the meantime, and began before.
+    // It has written something meanwhile, but began before.
     await tx.query('SELECT pg_current_xact_id()');
     expect(await planned(due, settledUntil)).toBe(false);
     return due;
@@ -73,7 +73,7 @@ test("a consumer's batch holds its interval back, though its session is hidden f
   expect(warnings).toEqual([expect.stringContaining('pg_read_all_stats')]);
 });
 
-test('so does anybody else who is hidden and has written something, and nobody who only reads', async () => {
+test('a hidden session of another role also delays it if it has written, but not if it only reads', async () => {
   const settledUntil = settledOf(worker);
   await settledUntil();
   const id = await fixture.database.transaction(async (tx) => {
@@ -88,7 +88,7 @@ test('so does anybody else who is hidden and has written something, and nobody w
   expect(await planned(id, settledUntil)).toBe(true);
 });
 
-test('batches that follow each other without a gap hold nothing back for long', async () => {
+test('consecutive batches without a gap do not delay an interval for long', async () => {
   const settledUntil = settledOf(worker);
   let id = '';
   await consumer.transaction(async (one) => {
@@ -106,7 +106,7 @@ test('batches that follow each other without a gap hold nothing back for long', 
   });
 });
 
-test('with pg_read_all_stats nothing is hidden, and nobody waits or is warned', async () => {
+test('with pg_read_all_stats, nothing is hidden, so there is no delay and no warning', async () => {
   await server.sql.query(`GRANT pg_read_all_stats TO ${role}`);
   await consumer.transaction(async (tx) => {
     const [{ now: begun } = { now: null }] = await tx.query<{ now: Date }>('SELECT now()');

@@ -5,14 +5,14 @@ import type { ExportRhythm, ExportSchedule, TimeSpan } from '@millrace/schedule'
 import type { SlotUsage } from '../poll.ts';
 import type { ClaimedRun, EventRecord, PersonRecord } from './destination.ts';
 
-/** An export that has intervals to be exported. */
+/** An export with a next interval. */
 interface Plannable extends ExportSchedule {
   id: string;
   next_interval_start: Date;
   next_interval_end: Date;
 }
 
-/** Locks an export whose next interval has ended by then (`SettledUntil`). */
+/** Locks an export whose next interval ended before this time (`SettledUntil`). */
 export async function lockDueExport(tx: Transaction, settledUntil: Date): Promise<Plannable | undefined> {
   const rows = await tx.query<Plannable & Record<string, unknown>>(
     `SELECT id, "interval", timezone, offset_day, offset_hour, start_at, end_at, next_interval_start, next_interval_end
@@ -32,7 +32,9 @@ export async function setNextInterval(tx: Transaction, exportId: string, next: T
   ]);
 }
 
-/** A run may be made before its interval has ended (the last one of a backfill); it is not done before. */
+/**
+ * Inserts runs. The last run of a backfill may be created before its interval has ended, but starts only afterwards.
+ */
 export async function insertRuns(
   tx: Transaction,
   { exportId, backfillId }: { exportId: string; backfillId: string | null },
@@ -54,7 +56,7 @@ interface PlannableBackfill extends ExportRhythm {
   has_failed_run: boolean;
 }
 
-/** Locks a backfill of which no run is open: its runs are to be made, or it can be closed. */
+/** Locks a backfill without open runs, whose next runs must be created or which can be completed. */
 export async function lockOpenBackfill(tx: Transaction): Promise<PlannableBackfill | undefined> {
   const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
     `SELECT b.id, b.batch_export_id, e."interval", e.timezone, e.offset_day, e.offset_hour, b.end_at, b.next_interval_start,
@@ -87,10 +89,10 @@ export async function updateBackfill(
 type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
 
 /**
- * Claims a run that is to be done: that of the organization whose turn it is, the oldest of its schedule before those of its
- * backfills. A claim holds for `leaseSeconds` and is renewed by `renewClaim`.
- * @param settledUntil what was stored later is not exported yet (`SettledUntil`); a run of the events' own time does
- * not ask for it, unless `isCopied`: then what was stored before the run was made has to be in the other store.
+ * Claims a due run, by fair turns of the organizations; scheduled runs come before backfills, the oldest first. A claim
+ * lasts `leaseSeconds` and is renewed by `renewClaim`.
+ * @param settledUntil events stored later are not exported yet (`SettledUntil`). A run by the events' own timestamps
+ * ignores this unless `isCopied`, which requires that events stored before the run's creation are in the other store.
  */
 export async function claimRun(
   sql: Sql,
@@ -135,7 +137,7 @@ export async function claimRun(
   return rows[0];
 }
 
-/** @returns false when the run was cancelled, or is another worker's by now. */
+/** @returns false if the run was cancelled or another worker has claimed it. */
 export async function renewClaim(
   sql: Sql,
   { id, attempts }: Claim,
@@ -163,7 +165,7 @@ export async function completeRun(
   );
 }
 
-/** @param delaySeconds null: it is given up. */
+/** @param delaySeconds delay before the next attempt; null to give up. */
 export async function failRun(
   sql: Sql,
   { id, attempts }: Claim,
@@ -179,7 +181,7 @@ export async function failRun(
   );
 }
 
-/** Gives a claim back at once: the worker stops. The attempt does not count. */
+/** Releases a claim because the worker stops. The attempt does not count. */
 export async function releaseRun(sql: Sql, { id, attempts }: Claim): Promise<void> {
   await sql.query(
     `UPDATE batch_export_run SET status = 'Starting', attempts = attempts - 1, attempt_at = now(), last_updated_at = now()
@@ -191,9 +193,9 @@ export async function releaseRun(sql: Sql, { id, attempts }: Claim): Promise<voi
 const cursorName = 'export_rows';
 
 /**
- * Opens a cursor over what a run covers, in an order that is the same at every attempt. Runs of the schedule cover events
- * by the time they were stored, so that late ones are not missed; backfills of a range cover them by their own time. Persons are
- * always all of them, as they are now: when one last changed is not kept.
+ * Opens a cursor over the records of a run, in an order that is the same at every attempt. Scheduled runs select events
+ * by storage time, so that late events are not missed; backfills of a range select them by their own timestamps. Runs
+ * of persons always cover all persons in their current state, because the time of their last change is not stored.
  */
 export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condition): Promise<void> {
   await tx.query('SET LOCAL cursor_tuple_fraction = 1');
@@ -202,7 +204,7 @@ export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condit
   await tx.query(`DECLARE ${cursorName} NO SCROLL CURSOR FOR ${text}`, values);
 }
 
-/** The events a run covers. @param where the filters of the export. */
+/** Selects the events of a run. @param where the filters of the export. */
 export function eventsOf(run: ClaimedRun, where: Condition): EventSpan {
   const { include_events: include, exclude_events: exclude } = run.destination_config;
   const values = listOrNull(exclude) ?? [];
@@ -229,7 +231,7 @@ async function openPersons(tx: Transaction, environmentId: number): Promise<void
   );
 }
 
-/** The next rows, fewer than asked for at the end. */
+/** Returns the next rows; fewer than requested at the end. */
 export async function fetchRows<Row extends EventRecord | PersonRecord>(
   tx: Transaction,
   count: number,
@@ -237,37 +239,38 @@ export async function fetchRows<Row extends EventRecord | PersonRecord>(
   return tx.query<Row & Record<string, unknown>>(`FETCH ${Math.trunc(count)} FROM ${cursorName}`);
 }
 
-/** An empty list means no filter, as if it were not there. */
+/** Treats an empty list like a missing filter. */
 function listOrNull(list: unknown): string[] | null {
   return Array.isArray(list) && list.length > 0 ? list.map(String) : null;
 }
 
-/** A transaction of which the server does not tell us since when it is open: its session is another role's. */
+/** A transaction whose start time the server hides, because its session belongs to another role. */
 export interface HiddenTransaction {
-  /** The same at every look, and never given twice while the server runs. */
+  /** Identifies the transaction at every check; never reused while the server runs. */
   id: string;
   isConsumer: boolean;
   hasWritten: boolean;
 }
 
-/** Who may still store events at this moment. */
+/** Transactions that may still store events. */
 interface OpenTransactions {
-  /** The moment of the look, less the time that is waited by all means. */
+  /** Time of the check, minus the minimum wait. */
   reached: Date;
-  /** When the oldest of those began that we can see into and that counts; null when there is none. */
+  /** Start of the oldest visible relevant transaction; null if there is none. */
   oldest: Date | null;
   hidden: HiddenTransaction[];
-  /** Sessions that are hidden from us and could hold something back, now or later. */
+  /** Number of hidden sessions that could delay exports now or later. */
   hiddenSessions: number;
-  /** A prepared transaction holds the table of events; nobody knows when it began. */
+  /** True if a prepared transaction, whose start is unknown, holds the events table. */
   hasPrepared: boolean;
 }
 
 /**
- * Those that count are the sessions of consumers, also one that has written nothing yet and therefore has no transaction
- * id; and any other session that has written something, unless it has been open for an hour.
+ * Reads the relevant transactions: sessions of consumers, even if they have not written anything and so have no
+ * transaction ID; and other sessions that have written something, unless they have been open for an hour.
  *
- * The locks of transactions are shown to everybody, so that one whose session is hidden from us is known by its own.
+ * Locks are visible to all roles, so a transaction of a hidden session can be identified by its lock on its own virtual
+ * transaction ID.
  */
 export async function readOpenTransactions(sql: Sql, settleSeconds: number): Promise<OpenTransactions> {
   const [row] = await sql.query<Row>(
@@ -303,5 +306,5 @@ interface Row extends Record<string, unknown> {
   has_prepared: boolean;
 }
 
-/** What consumers call their sessions (services/event-consumer/src/main.ts). */
+/** Application name of consumers' sessions (services/event-consumer/src/main.ts). */
 const consumerName = 'event-consumer';

@@ -72,7 +72,7 @@ const membersOf = async (id: number) =>
     )
   ).map(({ person_uuid }) => person_uuid);
 
-test('persons are counted by the rules of flags, cohorts within cohorts and static ones too', async () => {
+test('counts persons by the rules of flags, including nested and static cohorts', async () => {
   await persons(1200, { plan: 'free' });
   const pro = await persons(700, { plan: 'Pro' });
   const paying = await cohort(tree(plan('pro')));
@@ -99,7 +99,7 @@ test('persons are counted by the rules of flags, cohorts within cohorts and stat
   expect(await countDue(deps, running)).toBe(false);
 });
 
-test('what nobody can say is recorded, and tried again ever later; others are counted', async () => {
+test('records a cohort that cannot be counted and retries it with growing delays, without affecting others', async () => {
   await persons(2, { plan: 'pro' });
   const missing = await cohort(tree(within(2_000_000_000)));
   const good = await cohort(tree(plan('pro')));
@@ -116,7 +116,7 @@ test('what nobody can say is recorded, and tried again ever later; others are co
   ]);
 });
 
-test('a copy is filled with those who belong to the other one', async () => {
+test('a copy is filled with the members of the original', async () => {
   await persons(600, { plan: 'free' });
   const pro = await persons(1100, { plan: 'pro' });
   const source = await cohort(tree(plan('pro')));
@@ -126,7 +126,7 @@ test('a copy is filled with those who belong to the other one', async () => {
   expect(await stateOf(copy)).toMatchObject({ count: 1100, fill_from: null });
 });
 
-test('a cohort of those for whom a flag is on', async () => {
+test('fills a cohort with the persons for whom a flag is on', async () => {
   const pro = await persons(40, { plan: 'pro' });
   await persons(40, { plan: 'free' });
   const [flag] = await database.sql.query<{ id: number }>(
@@ -141,7 +141,7 @@ test('a cohort of those for whom a flag is on', async () => {
   expect(members.every((uuid) => pro.includes(uuid))).toBe(true);
 });
 
-test('a cohort that is changed while it is counted is counted again', async () => {
+test('a cohort that changes while it is counted is counted again', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   const sql = {
@@ -164,7 +164,7 @@ test('a cohort that is changed while it is counted is counted again', async () =
   expect(await recordsOf(id)).toMatchObject([{ count: 600 }, { count: 0 }]);
 });
 
-test('a worker that stops gives back what it has claimed; one that died leaves it for later', async () => {
+test('a stopping worker releases its claims, and those of a dead worker expire', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   await countDue(deps, AbortSignal.abort());
@@ -181,14 +181,14 @@ test('a worker that stops gives back what it has claimed; one that died leaves i
   ]);
 });
 
-test('a walk that takes too long is given up', async () => {
+test('gives up a count that takes too long', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   await countAll({ mostWalkMs: -1 });
   expect(await recordsOf(id)).toEqual([{ count: null, error: 'The count took too long.', is_over: true }]);
 });
 
-test('several workers share the cohorts, and each is counted once', async () => {
+test('several workers share the cohorts, and each cohort is counted once', async () => {
   await persons(20, { plan: 'pro' });
   const ids: number[] = [];
   for (let count = 0; count < 120; count += 1) ids.push(await cohort(tree(plan('pro'))));
@@ -196,7 +196,7 @@ test('several workers share the cohorts, and each is counted once', async () => 
   for (const id of ids) expect(await recordsOf(id)).toEqual([{ count: 20, error: null, is_over: true }]);
 });
 
-test('deleted cohorts are not counted, and of an old one a hundred records stay', async () => {
+test('does not count deleted cohorts, and keeps a hundred records of an old cohort', async () => {
   const gone = await cohort(tree(plan('pro')));
   await database.sql.query('UPDATE cohort SET deleted = true WHERE id = $1', [gone]);
   const old = await cohort(tree(plan('pro')));

@@ -11,7 +11,7 @@ import type { Logger, Metrics } from '@millrace/runtime';
 import { type ClaimedCohort, claimDueCohorts, failCount, finishCount, releaseClaims, renewClaims } from './store.ts';
 
 const leaseSeconds = 300;
-/** Cohorts of one project that are counted in one walk through its persons. */
+/** Maximum number of cohorts of a project that are counted in one pass over its persons. */
 const mostAtOnce = 50;
 const delays = { firstDelaySeconds: 60, mostDelaySeconds: 86_400 };
 const hourSeconds = 3600;
@@ -20,21 +20,21 @@ export interface CountCohortsDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
   logger: Logger;
   counter: ReturnType<typeof createCohortMetrics>;
-  /** Between two counts of a cohort that nobody changed. */
+  /** Time between two counts of an unchanged cohort. */
   recountHours: number;
-  /** Of one walk through the persons of a project; what takes longer is given up. */
+  /** Time limit of a pass over the persons of a project. */
   mostWalkMs: number;
 }
 
-/** This worker stops: what was claimed is given back. */
+/** The worker stops, so the claims must be released. */
 class Stopping extends Error {}
-/** The cohort's own fault, in words for those who made it. */
+/** The cohort cannot be counted. The message is for its creator. */
 class CannotCount extends Error {}
 
 /**
- * Counts the persons of cohorts that are due, and fills static ones that were made as copies. Memory holds one page of
- * persons, and no transaction stays open.
- * @param signal aborted when the worker stops; claims are then given back at the next page.
+ * Counts the persons of due cohorts, and fills static cohorts that were created as copies. Holds one page of persons in
+ * memory, and keeps no transaction open.
+ * @param signal aborted when the worker stops. Claims are then released at the next page.
  * @returns whether there may be more.
  */
 export async function countDue(deps: CountCohortsDeps, signal: AbortSignal): Promise<boolean> {
@@ -49,7 +49,7 @@ export async function countDue(deps: CountCohortsDeps, signal: AbortSignal): Pro
   return true;
 }
 
-/** Records what came of the attempt, unless the database is away: then the claims end by themselves. */
+/** Records the outcome of the attempt. If the database is down, the claims expire instead. */
 async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: () => Promise<void>): Promise<void> {
   const { database, logger, counter } = deps;
   try {
@@ -104,7 +104,7 @@ async function fillAndCount(deps: CountCohortsDeps, cohort: ClaimedCohort, signa
   counter.inc({ result: 'counted' });
 }
 
-/** Adds members as they are found: an attempt that comes again finds those of the last one there. */
+/** Adds members while they are found. A repeated attempt ignores those that already exist. */
 async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: AbortSignal): Promise<void> {
   const { fill_from: source, project_id: projectId, id: cohortId } = cohort;
   if (source === null) return;
@@ -121,7 +121,7 @@ async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: Abort
   }
 }
 
-/** @throws Stopping, CannotCount when it takes too long. */
+/** @throws Stopping; CannotCount when it takes too long. */
 async function* walk(
   { database, mostWalkMs }: CountCohortsDeps,
   claimed: ClaimedCohort[],

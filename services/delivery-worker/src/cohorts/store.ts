@@ -1,21 +1,21 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
-/** A cohort that was claimed to be counted, or filled. */
+/** A cohort that was claimed for counting or filling. */
 export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | 'is_static'> {
-  /** What was claimed; one that was changed since is counted again. */
+  /** Version at the time of the claim. If the cohort has changed since, it is counted again. */
   version: number;
-  /** Whose persons are to be added first. */
+  /** The cohort or flag whose persons must be added first. */
   fill_from: { cohort: number } | { flag: number } | null;
-  /** Id of the record of this attempt. */
+  /** ID of the record of this attempt. */
   calculation_id: string;
 }
 
-/** How many records of a cohort's calculations are kept. */
+/** Number of calculation records to keep per cohort. */
 const keptCalculations = 100;
 
 /**
- * Claims cohorts that are due, all of the project that has waited longest: its persons are then walked through once. A
- * claim holds for `leaseSeconds` and is renewed by `renewClaims`.
+ * Claims due cohorts of the project that has waited longest, so that one pass over its persons counts all of them. A
+ * claim lasts `leaseSeconds` and is renewed by `renewClaims`.
  */
 export async function claimDueCohorts(
   tx: Transaction,
@@ -57,7 +57,10 @@ export async function renewClaims(sql: Sql, claimed: ClaimedCohort[], leaseSecon
   );
 }
 
-/** Notes how many persons there are, and when they are counted next. Of a cohort that was changed since, only the record. */
+/**
+ * Stores the number of persons, and when to count again. For a cohort that has changed meanwhile, only updates the
+ * record.
+ */
 export async function finishCount(
   tx: Transaction,
   { id, version, calculation_id }: ClaimedCohort,
@@ -72,7 +75,7 @@ export async function finishCount(
   await finishCalculation(tx, { id, calculation_id }, { count, error: null });
 }
 
-/** Notes why it could not be counted; the more often, the later it is tried again. */
+/** Stores why a cohort could not be counted. The delay before the next attempt grows with each failure. */
 export async function failCount(
   tx: Transaction,
   { id, version, calculation_id }: ClaimedCohort,
@@ -91,7 +94,7 @@ export async function failCount(
   await finishCalculation(tx, { id, calculation_id }, { count: null, error });
 }
 
-/** Gives claims back at once: the worker stops. The attempt leaves no record. */
+/** Releases claims because the worker stops. Deletes the records of the attempt. */
 export async function releaseClaims(tx: Transaction, claimed: ClaimedCohort[]): Promise<void> {
   await tx.query(
     `UPDATE cohort c SET calculate_at = date_trunc('milliseconds', now()) FROM unnest($1::int[], $2::int[]) AS claim (id, version)

@@ -51,7 +51,7 @@ async function deleteProject(projectId: number, { isOver }: { isOver: boolean })
   if (isOver) await database.sql.query('UPDATE environment_cleanup SET not_before = now()');
 }
 
-test('the data of a deleted project go in portions, those of others stay', async () => {
+test('deletes the data of a deleted project in portions, and no other data', async () => {
   const [gone, kept] = [await createTestTenant(database), await createTestTenant(database)];
   await storeData(gone.environmentId);
   await storeData(kept.environmentId);
@@ -64,7 +64,7 @@ test('the data of a deleted project go in portions, those of others stay', async
   expect(await database.sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);
 });
 
-test('nothing goes before consumers can have noticed', async () => {
+test('deletes nothing before consumers must have noticed the deletion', async () => {
   const tenant = await createTestTenant(database);
   await storeData(tenant.environmentId);
   await deleteProject(tenant.projectId, { isOver: false });
@@ -73,7 +73,7 @@ test('nothing goes before consumers can have noticed', async () => {
   await database.sql.query('DELETE FROM environment_cleanup');
 });
 
-test('workers side by side get through and leave nothing', async () => {
+test('concurrent workers delete everything', async () => {
   const tenants = [await createTestTenant(database), await createTestTenant(database)];
   for (const { environmentId, projectId } of tenants) {
     await storeData(environmentId);
@@ -86,7 +86,7 @@ test('workers side by side get through and leave nothing', async () => {
   for (const { environmentId } of tenants) expect(await rowsOf(environmentId)).toBe(0);
 });
 
-test('every table of ingested data is in the list', async () => {
+test('the list contains every table of ingested data', async () => {
   const rows = await database.sql.query<{ table: string }>(
     `SELECT c.table_name AS table FROM information_schema.columns c
        JOIN pg_class p ON p.relname = c.table_name AND NOT p.relispartition AND p.relkind IN ('r', 'p')

@@ -19,15 +19,18 @@ import {
   requestRemoval,
 } from './store.ts';
 
-/** Events, and ids, in one transaction: short enough to hold nobody up, long enough to get through. */
+/**
+ * Maximum number of events and IDs per transaction: small enough not to delay others, and large enough to make
+ * progress.
+ */
 const portion = { events: 2000, ids: 100 };
 
 /**
- * Removes a portion of what is left of one deleted person: its events or what they hold of it, warnings that name it, and
- * last the ids themselves. Whatever dies in between, the next portion begins where the last one ended. Touches no row the
- * consumer locks: persons and their ids were deleted with the request.
+ * Deletes a portion of the remaining data of a deleted person: its events or their personal data, warnings that name
+ * it, and finally the IDs. After an interruption, the next portion continues where the last one ended. Does not touch
+ * rows that the consumer locks, because the request already deleted the person and its IDs.
  *
- * @param isCopied their events are in another store too, and leave it after
+ * @param isCopied true if events are also copied to another store, from which they must be removed
  * @returns whether there may be more.
  */
 export async function deletePersonData(
@@ -55,7 +58,10 @@ export async function deletePersonData(
   });
 }
 
-/** Goes through the ids until the portion is full. @returns those of which no event is left, and how many events it took. */
+/**
+ * Processes IDs until the portion is full. @returns the IDs without remaining events, and the number of processed
+ * events.
+ */
 async function removeSome(
   tx: Transaction,
   deletion: PersonDeletionRow,
@@ -78,12 +84,12 @@ async function removeSome(
   return { done, events };
 }
 
-/** Rows in one transaction: short enough to hold nobody up, long enough to get through. */
+/** Maximum number of rows per transaction: small enough not to delay others, and large enough to make progress. */
 const rowsAtOnce = 2000;
 
 /**
- * Deletes a portion of the ingested data of one deleted environment; the last portion takes the request away. Whatever
- * dies in between, the next portion begins where the last one ended.
+ * Deletes a portion of the ingested data of a deleted environment. The last portion also deletes the request. After an
+ * interruption, the next portion continues where the last one ended.
  *
  * @returns whether there may be more.
  */

@@ -30,7 +30,7 @@ async function storePerson(distinctIds: string[]): Promise<string> {
   return uuid;
 }
 
-/** Events of past years, which all lie in one partition; `captured` in seconds from now. */
+/** Stores events of past years, all in one partition; `captured` is in seconds from now. */
 async function storeEvents(distinctId: string, personId: string, { count = 1, captured = -60 } = {}): Promise<void> {
   await query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,
@@ -57,7 +57,7 @@ async function ask(uuid: string, deletesEvents: boolean): Promise<string> {
   return deletion.id;
 }
 
-/** Until all is done: a transaction under way in another database of the server is waited for as well. */
+/** Runs until everything is deleted. This includes waiting for transactions in other databases of the server. */
 async function finish(limit?: { events: number; ids: number }): Promise<number> {
   let rounds = 0;
   const isDone = async () => {
@@ -79,7 +79,7 @@ async function progressOf(deletionId: string) {
   return row?.detail.changes[0].after;
 }
 
-test('the events of all ids go in portions, those of others and of a later life stay', async () => {
+test("deletes the events of all IDs in portions, but not those of other persons and of the ID's next person", async () => {
   const uuid = await storePerson(['ada', 'anonymous', 'third']);
   const next = randomUUID();
   await storeEvents('ada', uuid, { count: 25 });
@@ -97,12 +97,12 @@ test('the events of all ids go in portions, those of others and of a later life 
   expect(await events('ada')).toMatchObject([{ person_id: next }]);
   expect(await events('anonymous')).toEqual([]);
   expect(await events('bob')).toHaveLength(3);
-  // Whoever looks finds hashes only.
+  // Only hashes of the IDs remain.
   const left = await query('SELECT distinct_id FROM deleted_distinct_id WHERE deletion_id = $1', [id]);
   expect(left).toEqual([{ distinct_id: null }, { distinct_id: null }, { distinct_id: null }]);
 });
 
-test('events that stay hold nothing of the person any more', async () => {
+test('kept events no longer contain data of the person', async () => {
   const uuid = await storePerson(['ada']);
   await storeEvents('ada', uuid, { count: 25 });
   const id = await ask(uuid, false);
@@ -113,7 +113,7 @@ test('events that stay hold nothing of the person any more', async () => {
   expect(await progressOf(id)).toEqual({ status: 'completed', delete_events: false, events: 25 });
 });
 
-test('warnings that name an id go, others stay', async () => {
+test('deletes warnings that name an ID, and no others', async () => {
   const uuid = await storePerson(['ada', 'anonymous']);
   for (const details of [{ distinctId: 'anonymous' }, { eventUuid: 'ada-2', distinctId: 'bob' }]) {
     await query(
@@ -129,10 +129,10 @@ test('warnings that name an id go, others stay', async () => {
   ]);
 });
 
-test('a batch under way that saw the person is waited for', async () => {
+test('waits for an in-flight batch that has seen the person', async () => {
   const uuid = await storePerson(['ada']);
   await fixture.database.transaction(async (batch) => {
-    // As the consumer's first statement does, a lock gives the transaction its number.
+    // Like the consumer's first statement, the lock gives the transaction its ID.
     await batch.query('SELECT 1 FROM environment WHERE id = $1 FOR UPDATE', [tenant.environmentId]);
     await ask(uuid, true);
     expect(await deletePersonData(fixture.database)).toBe(false);
@@ -146,7 +146,7 @@ test('a batch under way that saw the person is waited for', async () => {
   expect(await events('ada')).toEqual([]);
 });
 
-test('workers side by side get through, and one request does not hold up another', async () => {
+test('concurrent workers make progress, and one request does not delay another', async () => {
   const uuids = [await storePerson(['a']), await storePerson(['b']), await storePerson(['c'])];
   for (const [index, id] of ['a', 'b', 'c'].entries()) await storeEvents(id, uuids[index] ?? '', { count: 30 });
   for (const uuid of uuids) await ask(uuid, true);
@@ -154,7 +154,7 @@ test('workers side by side get through, and one request does not hold up another
   for (const id of ['a', 'b', 'c']) expect(await events(id)).toEqual([]);
 });
 
-test('ids are forgotten, unless they were split off from a person who still exists', async () => {
+test('forgets the IDs, unless they were split from a person who still exists', async () => {
   const [original, fresh] = [await storePerson(['ada']), await storePerson(['phone'])];
   await query('UPDATE person_distinct_id SET split_from = $1 WHERE project_id = $2 AND distinct_id = $3', [
     ...[original, tenant.environmentId, 'phone'],

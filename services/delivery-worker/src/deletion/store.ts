@@ -1,6 +1,6 @@
 import type { Columns, DeletionProgress, Sql, Transaction } from '@millrace/db';
 
-/** `events`: deleted or stripped so far. */
+/** A request to delete a person. `events` is the number of events deleted or stripped so far. */
 export type PersonDeletionRow = Columns<
   'person_deletion',
   'id' | 'project_id' | 'person_uuid' | 'delete_events' | 'requested_at' | 'events'
@@ -8,13 +8,13 @@ export type PersonDeletionRow = Columns<
 
 export interface IdToForget {
   distinct_id: string;
-  /** Its events up to this time are done; null: none yet. */
+  /** Time up to which its events are done; null if none are. */
   done_until: string | null;
 }
 
 /**
- * Notes for new requests which transactions may have seen the person: those under way now, as the request is committed.
- * A batch that began before may still store an event with a copy of the person.
+ * Stores for new requests which transactions may have seen the person: those in progress when the request was
+ * committed. A batch that began before may still store an event with a copy of the person.
  */
 export async function noteHorizons(tx: Transaction): Promise<void> {
   await tx.query(
@@ -25,9 +25,9 @@ export async function noteHorizons(tx: Transaction): Promise<void> {
 }
 
 /**
- * Locks the request that has waited longest for its turn, of those nobody else can add to any more; one another worker
- * is working on is left to it. After an hour no transaction is waited for: none of ours takes that long, and in a database
- * that was restored elsewhere the numbers of transactions mean nothing.
+ * Locks the request that has waited longest, of those to which no transaction can add any more; skips those locked by
+ * another worker. Does not wait for transactions longer than an hour: none of ours takes that long, and in a database
+ * restored elsewhere, the stored transaction IDs are meaningless.
  */
 export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow | undefined> {
   const rows = await tx.query<PersonDeletionRow & Record<string, unknown>>(
@@ -41,7 +41,7 @@ export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow |
   return rows[0];
 }
 
-/** Ids of the person of which something may be left. */
+/** IDs of the person that may have remaining data. */
 export async function readIdsToForget(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -55,7 +55,7 @@ export async function readIdsToForget(
   );
 }
 
-/** The time of the event that is `limit` events behind `after`; null when fewer are left. */
+/** Returns the time of the event that is `limit` events after `after`; null if fewer remain. */
 export async function findPortionEnd(
   tx: Transaction,
   { project_id }: PersonDeletionRow,
@@ -72,17 +72,17 @@ export async function findPortionEnd(
 }
 
 /**
- * Events of the deleted person, not of somebody the id belongs to since: they were captured or stored before the request,
- * or carry its uuid, which nobody else ever has.
+ * Selects events of the deleted person, not of the ID's next person: they were captured or stored before the request,
+ * or have its uuid, which is never reused.
  */
 const isOfPerson = `project_id = $1::int AND distinct_id = $2
    AND timestamp > $3::timestamptz AND timestamp <= $4::timestamptz
    AND (captured_at <= $5::timestamptz OR created_at <= $5::timestamptz OR person_id = $6::uuid)`;
 
-/** Properties by which an event changed its person: copies of what the person was. */
+/** Event properties that update the person and so copy its data. */
 const copies = `'{$set,$set_once,$unset}'::text[]`;
 
-/** Deletes the events of an id up to a time, or strips them of what they hold of the person. @returns how many. */
+/** Deletes the events of an ID up to a time, or strips their personal data. @returns the number of events. */
 export async function removeFromEvents(
   tx: Transaction,
   deletion: PersonDeletionRow,
@@ -118,7 +118,7 @@ export async function noteDoneUntil(
   );
 }
 
-/** Deletes warnings from before the request that name one of the ids. */
+/** Deletes warnings from before the request that name one of the IDs. */
 export async function deleteWarningsAbout(
   tx: Transaction,
   { project_id, requested_at }: PersonDeletionRow,
@@ -132,7 +132,7 @@ export async function deleteWarningsAbout(
   );
 }
 
-/** Leaves it to whoever copies events to do the same at the other store, which may have older ones. */
+/** Requests the same removal from the other event store, which may contain older events. */
 export async function requestRemoval(
   tx: Transaction,
   { project_id, person_uuid, requested_at, delete_events }: PersonDeletionRow,
@@ -145,12 +145,12 @@ export async function requestRemoval(
   );
 }
 
-/** All events of a project. */
+/** Requests the removal of all events of a project. */
 export async function requestProjectRemoval(tx: Transaction, projectId: number): Promise<void> {
   await tx.query('INSERT INTO event_store_removal (project_id) VALUES ($1)', [projectId]);
 }
 
-/** Nothing is left of these ids: only their hashes are kept from now on. */
+/** Keeps only the hashes of IDs without remaining data. */
 export async function forgetIds(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -164,7 +164,7 @@ export async function forgetIds(
   );
 }
 
-/** Notes how far it is, here and in the activity record of the request, which may be forgotten by now. */
+/** Stores the progress, also in the activity record of the request, if that still exists. */
 export async function noteProgress(tx: Transaction, id: string, progress: DeletionProgress): Promise<void> {
   await tx.query(
     `UPDATE person_deletion
@@ -179,12 +179,12 @@ export async function noteProgress(tx: Transaction, id: string, progress: Deleti
   );
 }
 
-/** Deletes in one statement. */
+/** Number of requests deleted in one statement. */
 const portion = 100;
 
 /**
- * Forgets which ids some deletions were about that ended long ago. An id that was split off from a person is remembered as long
- * as that person exists: the person may have the uuid that the id would create, and the id must not go back to it.
+ * Forgets the IDs of deletions that ended long ago. An ID that was split from a person is remembered while that person
+ * exists, because the person may have the uuid that the ID would create, and the ID must not return to it.
  *
  * @returns whether there may be more.
  */
@@ -204,8 +204,8 @@ export async function forgetDeletedIds(sql: Sql, days: number): Promise<boolean>
 }
 
 /**
- * Tables of ingested data, whose rows belong to an environment by a number and not by a foreign key, in the order in which
- * they are emptied: what refers to something goes first. A test compares the list with the database.
+ * Tables of ingested data, whose rows belong to an environment without a foreign key, in the order in which they are
+ * emptied: referring tables come first. A test compares the list with the database.
  */
 export const ingestedTables = [
   'event',
@@ -223,7 +223,7 @@ export const ingestedTables = [
   'property_definition',
 ] as const;
 
-/** Locks the oldest request to clean up that may be done; one another worker is working on is left to it. */
+/** Locks the oldest due cleanup request; skips those locked by another worker. */
 export async function lockCleanup(tx: Transaction): Promise<number | undefined> {
   const rows = await tx.query<{ environment_id: number }>(
     `SELECT environment_id FROM environment_cleanup
@@ -232,16 +232,13 @@ export async function lockCleanup(tx: Transaction): Promise<number | undefined> 
   return rows[0]?.environment_id;
 }
 
-/**
- * Deletes some rows of an environment, about `limit` of them.
- * @returns how many.
- */
+/** Deletes about `limit` rows of an environment. @returns the number of deleted rows. */
 export async function deleteSome(
   tx: Transaction,
   table: (typeof ingestedTables)[number],
   { environmentId, limit }: { environmentId: number; limit: number },
 ): Promise<number> {
-  // Places are unique within a partition only: a few more rows may go, all of the same environment.
+  // `ctid` is unique only within a partition, so a few more rows of the same environment may be deleted.
   const rows = await tx.query<{ count: number }>(
     `WITH gone AS (
        DELETE FROM "${table}"

@@ -7,7 +7,7 @@ import { checkDomains } from './check-domains.ts';
 let fixture: WorkerFixture;
 let id: string;
 let owner: string;
-/** What the name servers say: the outside edge. */
+/** The simulated result of the DNS lookup. */
 let outcome: ChallengeCheck['outcome'];
 beforeAll(async () => {
   fixture = await startWorkerFixture();
@@ -27,7 +27,7 @@ beforeEach(async () => {
   );
 });
 
-/** A day goes by, and the domain is looked at. @returns whether there was one to look at. */
+/** Checks the domain a day later. @returns whether there was a domain to check. */
 async function day(said: ChallengeCheck['outcome']): Promise<boolean> {
   outcome = said;
   await fixture.database.sql.query("UPDATE organization_domain SET proof_checked_at = now() - interval '25 hours'");
@@ -52,7 +52,7 @@ const state = async () =>
   )[0];
 const mails = () => fixture.mailServer.mails.filter(({ to }) => to.includes(owner));
 
-test('S-168: is looked at once a day; an answer that does not come is no miss; three in a row are mailed once', async () => {
+test('S-168: checks daily, does not count a failed lookup as missing, and sends one email after three misses in a row', async () => {
   expect(await day('shown')).toBe(true);
   expect(await look()).toBe(false);
   expect(await state()).toEqual({ misses: 0, away: false, verified: true });
@@ -69,7 +69,7 @@ test('S-168: is looked at once a day; an answer that does not come is no miss; t
   expect(await state()).toEqual({ misses: 0, away: false, verified: true });
 });
 
-test('a domain that is not verified, or was just now, is not looked at', async () => {
+test('does not check a domain that is not verified or was verified just now', async () => {
   await fixture.database.sql.query('UPDATE organization_domain SET verified_at = now()');
   expect(await day('shown')).toBe(false);
   await fixture.database.sql.query('UPDATE organization_domain SET verified_at = NULL');

@@ -12,14 +12,14 @@ export interface CheckDomainsDeps {
   lookUpChallenge: LookUpChallenge;
 }
 
-/** After so many days in a row without the TXT record its administrators are told. */
+/** Administrators get an email after this many days in a row without the TXT record. */
 const missesUntilMail = 3;
-/** Days before the last SAML certificate ends, on which its administrators are told. */
+/** Administrators get an email this many days before the last SAML certificate expires. */
 const certificateMails = [30, 14, 7, 3, 1, 0];
 
 /**
- * Looks once a day whether a verified domain still shows its TXT record. A DNS timeout does not count as
- * missing. After seven days without the record the domain counts as not verified (`isProofInTime`).
+ * Checks once a day whether a verified domain still has its TXT record. A DNS timeout does not count as missing. After
+ * seven days without the record, the domain no longer counts as verified (`isProofInTime`).
  *
  * @returns whether there may be more.
  */
@@ -54,14 +54,14 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   return true;
 }
 
-/** Days until the last of the certificates ends; null where there is none that can be read, or where it is over. */
+/** Returns the days until the last certificate expires; null without a valid certificate, or if it has expired. */
 function daysOfCertificate(text: string | null, now: Date): number | null {
   try {
     const ends = readSamlCertificates(text ?? '').map(({ expiresAt }) => expiresAt.getTime());
     const days = Math.floor((Math.max(...ends) - now.getTime()) / (24 * 3600 * 1000));
     return days < 0 ? null : days;
   } catch (error) {
-    // The page of the domain says what is wrong with it.
+    // The domain's page shows what is wrong with it.
     if (isAppError(error, 'invalid')) return null;
     throw error;
   }

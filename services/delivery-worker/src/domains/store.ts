@@ -6,7 +6,7 @@ export interface DueDomain
     'id' | 'organization_id' | 'domain' | 'verification_challenge' | 'saml_x509_cert'
   > {}
 
-/** A verified domain that nobody looked at for a day; nobody else takes it today. */
+/** Takes a verified domain that was not checked for a day. Other workers skip it today. */
 export async function takeDueDomain(sql: Sql): Promise<DueDomain | undefined> {
   const rows = await sql.query<DueDomain & Record<string, unknown>>(
     `UPDATE organization_domain SET proof_checked_at = now()
@@ -19,7 +19,7 @@ export async function takeDueDomain(sql: Sql): Promise<DueDomain | undefined> {
   return rows[0];
 }
 
-/** @returns how many times in a row the record was not there. */
+/** @returns how many times in a row the record was missing. */
 export async function writeProof(sql: Sql, id: string, isShown: boolean): Promise<number> {
   const rows = await sql.query<{ proof_misses: number }>(
     `UPDATE organization_domain

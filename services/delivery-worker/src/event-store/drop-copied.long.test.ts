@@ -12,7 +12,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { dropCopiedMonths } from './drop-copied.ts';
 import { createCopyMetrics, createFollower } from './follow.ts';
 
-/** What PostgreSQL drops is in ClickHouse, and stays there. */
+/** Events that PostgreSQL drops are in ClickHouse and stay there. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('PostgreSQL keeps events for some days', () => {
@@ -72,7 +72,7 @@ const modules = await clickHouseOrSkip();
     });
     while (await round());
   };
-  /** Ten days after the end of February. */
+  /** Runs ten days after the end of February. */
   const drop = async () => {
     const logger = Object.assign(Object.create(fixture.logger), {
       warn: (_: string, told: unknown) => void warnings.push(told),
@@ -93,7 +93,7 @@ const modules = await clickHouseOrSkip();
   };
   const every = ['01-01', '01-31', '02-01', '03-20'];
 
-  test('whole months that are copied leave it, and stay in ClickHouse', async () => {
+  test('drops complete months that are copied, and keeps them in ClickHouse', async () => {
     await drop();
     expect(await kept()).toEqual(every);
     await follow();
@@ -104,7 +104,7 @@ const modules = await clickHouseOrSkip();
     expect(await there('toDate(timestamp)')).toHaveLength(4);
   });
 
-  test('a month to which something was stored since stays until that is copied', async () => {
+  test('keeps a month with newly stored events until they are copied', async () => {
     await follow();
     await store('2026-01-15T00:00Z');
     await query(`UPDATE event SET created_at = now() + interval '1 hour' WHERE timestamp = '2026-01-15T00:00Z'`);
@@ -118,7 +118,7 @@ const modules = await clickHouseOrSkip();
     expect(await there('toDate(timestamp)')).toHaveLength(5);
   });
 
-  test('what is stored at the last moment puts the month back', async () => {
+  test('an event stored at the last moment restores the month', async () => {
     await follow();
     expect(await dropMonth(fixture, 'event_2026_01', async (_, table) => table !== 'event_expired_2026_01')).toBe(
       false,
@@ -128,7 +128,7 @@ const modules = await clickHouseOrSkip();
     expect(await kept()).toHaveLength(5);
   });
 
-  test('a month of which ClickHouse has fewer stays, and is told of', async () => {
+  test('keeps a month of which ClickHouse has fewer events, and logs a warning', async () => {
     await follow();
     await client.command({ query: `DELETE FROM events WHERE toDate(timestamp) = '2026-01-31'` });
     await drop();
@@ -136,7 +136,7 @@ const modules = await clickHouseOrSkip();
     expect(warnings).toEqual([{ partition: 'event_2026_01', here: 2, there: 1 }]);
   });
 
-  test('while the table is made anew nothing is dropped', async () => {
+  test('drops nothing while the ClickHouse table is rebuilt', async () => {
     await follow();
     await query(`INSERT INTO event_store_copy (store) VALUES ('clickhouse rebuild')`);
     await drop();
@@ -153,7 +153,7 @@ const modules = await clickHouseOrSkip();
        SELECT $1, sha256(convert_to('ada', 'UTF8')), 'ada', id, $2, 1, now() FROM deletion`,
       [project, uuid, deletesEvents],
     );
-    // What runs on the same server is waited for.
+    // Waits for transactions in other databases of the server.
     await eventually(
       async () => {
         await deletePersonData(fixture.database, { isCopied: true });
@@ -184,11 +184,11 @@ const modules = await clickHouseOrSkip();
       ],
     ],
   ] as const)(
-    'a person who is deleted leaves what PostgreSQL has dropped too (with events: %s)',
+    'deleting a person also affects events that PostgreSQL has dropped (with events: %s)',
     async (deletesEvents, expected) => {
       await query(`CREATE TABLE event_2026_05 PARTITION OF event FOR VALUES FROM ('2026-05-01Z') TO ('2026-06-01Z')`);
       await store('2026-01-05T00:00Z', { id: 'bob' });
-      // Of somebody to whom the id belongs since.
+      // An event of the ID's next person.
       await store('2026-05-01T00:00Z');
       await query(
         `UPDATE event SET created_at = CASE WHEN timestamp < '2026-04-01' THEN timestamp + interval '1 second' ELSE created_at END`,

@@ -1,4 +1,4 @@
-// What ClickHouse has and is old enough leaves PostgreSQL, by whole months.
+// Drops old events from PostgreSQL that ClickHouse has, month by month.
 
 import type { Sql, Transaction } from '@millrace/db';
 import { type ClickHouseClient, countCopied, isRebuilding, readCopiedUntil } from '@millrace/insights';
@@ -8,10 +8,11 @@ import { dropDetached, listPartitionsBefore } from '../retention/store.ts';
 const dayMs = 86_400_000;
 
 /**
- * Drops months whose last event is older than these days and of which ClickHouse has every event: all of it was stored before what is
- * known to be copied, and there are as many there. Nothing is dropped while the table of ClickHouse is made anew from what is here.
+ * Drops months whose last event is older than this many days and of which ClickHouse has all events: all were stored
+ * before the time up to which events have been copied, and the counts are equal. Drops nothing while the ClickHouse
+ * table is rebuilt from PostgreSQL.
  *
- * @returns that there is no more at once.
+ * @returns false: there is nothing more to do immediately.
  */
 export async function dropCopiedMonths(
   deps: RetentionDeps & { client: ClickHouseClient },
@@ -41,13 +42,13 @@ export async function dropCopiedMonths(
   return false;
 }
 
-/** The first moment of a month, and the first after it. @param partition `event_2024_01` */
+/** Returns the start and end of a month. @param partition `event_2024_01` */
 function spanOf(partition: string): { from: Date; to: Date } {
   const [year = 0, month = 0] = partition.split('_').slice(1).map(Number);
   return { from: new Date(Date.UTC(year, month - 1)), to: new Date(Date.UTC(year, month)) };
 }
 
-/** Found by an index of a few pages (BRIN). @param table a name from the catalogue */
+/** Fast because of a small BRIN index. @param table a name from the catalog */
 async function hasStoredSince(sql: Sql, table: string, time: Date): Promise<boolean> {
   return (await sql.query(`SELECT 1 FROM "${table}" WHERE created_at >= $1 LIMIT 1`, [time])).length > 0;
 }

@@ -11,14 +11,14 @@ import { cleanUp, deletePersonData } from '../deletion/delete-data.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createCopyMetrics, createFollower } from './follow.ts';
 
-/** A real ClickHouse that follows a real PostgreSQL. */
+/** Copying from a real PostgreSQL to a real ClickHouse. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('ClickHouse follows PostgreSQL', () => {
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
-  /** Of a role with the rights that docs/operations/clickhouse.md names, and no others. */
+  /** URL of a role with exactly the permissions that docs/operations/clickhouse.md names. */
   let readerUrl: string;
   beforeAll(async () => {
     fixture = await startWorkerFixture();
@@ -56,7 +56,10 @@ const modules = await clickHouseOrSkip();
   beforeAll(() => {
     gauge = createCopyMetrics(fixture.metrics);
   });
-  /** First waits for transactions of other tests on the same server: what was stored after they began is not copied before they end. */
+  /**
+   * First waits for transactions of other tests on the same server, because events stored after they began are not
+   * copied until they end.
+   */
   const followAll = async (follow = follower()) => {
     const now = Date.now();
     await eventually(async () => expect(Number(await fixture.atOnce())).toBeGreaterThanOrEqual(now), {
@@ -64,7 +67,7 @@ const modules = await clickHouseOrSkip();
     });
     while (await follow());
   };
-  /** @param stored when, an interval of PostgreSQL before now */
+  /** @param stored interval before now at which the events were stored */
   const store = (projectId: number, ids: readonly string[], { stored = '0 seconds', at = '2026-11-10T12:00Z' } = {}) =>
     fixture.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at, created_at)
@@ -82,7 +85,7 @@ const modules = await clickHouseOrSkip();
   };
   const tenant = async () => (await createTestTenant(fixture.database)).environmentId;
 
-  test('E-S-18: what is stored is there, once, however often it is copied', async () => {
+  test('E-S-18: copies stored events, each once, even if they are copied repeatedly', async () => {
     const project = await tenant();
     await store(project, ['a', 'b'], { stored: '40 days' });
     await store(project, ['a']);
@@ -91,13 +94,13 @@ const modules = await clickHouseOrSkip();
     await store(project, ['c']);
     await followAll();
     expect(await there(project)).toEqual({ a: 2, b: 1, c: 1 });
-    // As after a portion that was copied and not noted.
+    // As if a portion had been copied without recording it.
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = NULL');
     await followAll();
     expect(await there(project)).toEqual({ a: 2, b: 1, c: 1 });
   });
 
-  test('questions are answered from it, and see a merge at once', async () => {
+  test('queries use it and see a merge immediately', async () => {
     const project = await tenant();
     await store(project, ['x', 'y']);
     await followAll();
@@ -130,7 +133,7 @@ const modules = await clickHouseOrSkip();
     await reader.stop();
   });
 
-  test('E-S-20: a person who is deleted leaves it, and whoever has the id after stays', async () => {
+  test('E-S-20: removes a deleted person, but not the next person with the same ID', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['gone', 'stays']);
@@ -143,12 +146,12 @@ const modules = await clickHouseOrSkip();
        SELECT $1, sha256(convert_to('gone', 'UTF8')), 'gone', id, gen_random_uuid(), 1, now() FROM deletion`,
       [project],
     );
-    // Of somebody new.
+    // An event of the ID's next person.
     await store(project, ['gone'], { at: '2099-01-01T00:00Z' });
     await sql.query(`UPDATE event SET captured_at = '2099-01-01' WHERE project_id = $1 AND timestamp > '2098-01-01'`, [
       project,
     ]);
-    // What runs on the same server is waited for.
+    // Waits for transactions in other databases of the server.
     await eventually(
       async () => {
         await deletePersonData(fixture.database, { isCopied: true });
@@ -161,7 +164,7 @@ const modules = await clickHouseOrSkip();
     expect(await sql.query('SELECT 1 FROM event_store_removal')).toEqual([]);
   });
 
-  test('a project that is deleted leaves it', async () => {
+  test('removes a deleted project', async () => {
     const { environmentId: project, projectId } = await createTestTenant(fixture.database);
     await store(project, ["it's", 'b\\c']);
     await followAll();
@@ -173,7 +176,7 @@ const modules = await clickHouseOrSkip();
     expect(await there(project)).toEqual({});
   });
 
-  test('what an environment does not keep any more is not kept there', async () => {
+  test('removes events beyond the retention time of their environment', async () => {
     const project = await tenant();
     await store(project, ['old'], { at: '2020-01-01T00:00Z' });
     await store(project, ['new'], { at: new Date().toISOString() });
@@ -184,7 +187,7 @@ const modules = await clickHouseOrSkip();
     expect(await there(project)).toEqual({ new: 1 });
   });
 
-  test('two workers do not copy at once, and one that died holds it only for a while', async () => {
+  test('only one worker copies at a time, and the claim of a dead worker expires', async () => {
     const project = await tenant();
     await store(project, ['a']);
     const { sql } = fixture.database;
@@ -196,7 +199,7 @@ const modules = await clickHouseOrSkip();
     expect(await there(project)).toEqual({ a: 1 });
   });
 
-  test('without ClickHouse nothing is lost: it goes on where it was', async () => {
+  test('loses nothing while ClickHouse is down, and continues where it stopped', async () => {
     const project = await tenant();
     const follow = follower();
     await followAll(follow);
@@ -216,7 +219,7 @@ const modules = await clickHouseOrSkip();
     expect(await there(project)).toEqual({ a: 1 });
   });
 
-  test('made anew beside, from the beginning or from where it was broken off; what was deleted meanwhile leaves the new one', async () => {
+  test('rebuilds the table from the start or from where it was interrupted, without events deleted meanwhile', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['a', 'b', 'c'], { stored: '10 minutes' });
@@ -229,7 +232,7 @@ const modules = await clickHouseOrSkip();
     expect(told.at(-1)).toBe(1);
     expect(await sql.query('SELECT store FROM event_store_copy')).toEqual([{ store: 'clickhouse' }]);
 
-    // Broken off after its first portion; a deletion waits for its end.
+    // Interrupted after its first portion; a deletion waits for its end.
     await sql.query(
       `UPDATE event SET created_at = now() - interval '20 days' WHERE project_id = $1 AND distinct_id = 'a'`,
       [project],
@@ -250,7 +253,7 @@ const modules = await clickHouseOrSkip();
     expect(await there(project)).toEqual({ b: 1, c: 1 });
   });
 
-  test('it is refused where PostgreSQL has fewer events, and says of which month', async () => {
+  test('rejects a rebuild when PostgreSQL has fewer events, and names the months', async () => {
     const project = await tenant();
     await store(project, ['a', 'b'], { at: '2021-07-15T00:00Z' });
     await followAll();

@@ -1,4 +1,4 @@
-// Events that were stored in PostgreSQL are copied to ClickHouse, and what was deleted leaves it too.
+// Copies events stored in PostgreSQL to ClickHouse, and removes deleted ones there.
 
 import type { Database } from '@millrace/db';
 import {
@@ -33,7 +33,7 @@ export interface FollowerDeps {
   database: Pick<Database, 'sql'>;
   target: CopyTarget;
   settledUntil: SettledUntil;
-  /** Of the installation; 0: for ever. Environments may keep less. */
+  /** Retention of the installation; 0 for unlimited. Environments may keep events for less time. */
   eventRetentionDays: number;
   gauge: ReturnType<typeof createCopyMetrics>;
   logger: Logger;
@@ -53,11 +53,11 @@ export function createCopyMetrics(metrics: Metrics) {
 }
 
 /**
- * Copies portions of what was stored, by the time it was stored; one worker does so at a time. A portion that was broken off is copied once
- * more, which changes nothing: an event is one by its key. After a long pause it goes on where it was; at the first time with the oldest
- * event there is.
+ * Copies events in portions by storage time; only one worker does so at a time. An interrupted portion is copied again,
+ * which is harmless because events are unique by key. Continues where it stopped, even after a long pause; starts with
+ * the oldest event.
  *
- * @returns a task: whether there may be more.
+ * @returns a task that returns whether there may be more.
  */
 export function createFollower({
   database: { sql },
@@ -86,11 +86,11 @@ export function createFollower({
   async function removeOf({ keepsEvents, ...removed }: Removals): Promise<void> {
     if (!keepsEvents) return deleteEvents(client, removed);
     await stripEvents(client, removed);
-    // What PostgreSQL has of it comes again, exactly as it is there.
+    // Copy the events again that still exist in PostgreSQL, in their current state.
     await copyEvents(client, postgres, removed);
   }
 
-  /** What is too old here is too old there. */
+  /** Applies the retention times to ClickHouse. */
   async function forget(): Promise<void> {
     if (performance.now() - forgottenAt < forgetEveryMs) return;
     const common = await findCommonEnd(sql, eventRetentionDays);
@@ -105,7 +105,7 @@ export function createFollower({
   async function copy(from: Date | null): Promise<boolean> {
     const [settled, begin] = [await settledUntil(), from ?? (await oldestStored(sql))];
     if (settled === null) {
-      // Something holds everything back, and the gauge shows it.
+      // An open transaction blocks copying, which the gauge shows.
       if (begin !== null) tellLag(begin);
       return false;
     }
@@ -130,7 +130,7 @@ export function createFollower({
     const claim = await claimCopy(sql, leaseSeconds);
     if (claim === undefined) return false;
     try {
-      // What is deleted while the table is made anew is to leave the new one.
+      // During a rebuild, removals wait, so that they apply to the new table.
       if (!(await isRebuilding(sql))) await remove();
       await forget();
       return await copy(claim.copied_until);
@@ -142,11 +142,11 @@ export function createFollower({
 
 interface Removals extends RemovedEvents {
   distinctIds: string[] | null;
-  /** They stay, without what they hold of the person. */
+  /** True to keep the events, without data of the person. */
   keepsEvents: boolean;
 }
 
-/** Those of one deletion are done together. */
+/** Groups the removals of the same deletion. */
 function alike(removals: readonly Removal[]): Removals[] {
   const groups = new Map<string, Removals>();
   for (const removal of removals) {

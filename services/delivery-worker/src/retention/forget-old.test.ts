@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-test('what ended long ago is forgotten; what is recent or still to be done is not', async () => {
+test('deletes old outcomes, but not recent or pending ones', async () => {
   const { sql } = fixture.database;
   const { environmentId } = await createTestTenant(fixture.database);
   const subscription = await storeSubscription(sql, environmentId);

@@ -17,7 +17,7 @@ const query = (text: string, values: unknown[] = []) => fixture.database.sql.que
 const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs);
 
-/** The partition of the month a time lies in. */
+/** Creates the partition for the month that contains a time. */
 async function ensureMonth(time: Date): Promise<string> {
   const [from, to] = [0, 1].map((n) =>
     new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + n, 1)).toISOString(),
@@ -63,14 +63,14 @@ async function expireAll(installationDays: number): Promise<void> {
   while (await expireEvents(fixture.database.sql, installationDays, 2));
 }
 
-test('without any limit everything stays', async () => {
+test('keeps everything without a limit', async () => {
   await storeEvent(tenant.environmentId, daysAgo(4000));
   await storeEvent(tenant.environmentId, new Date('2001-01-01T00:00:00Z'));
   await expireAll(0);
   expect(await agesIn('event', tenant.environmentId)).toHaveLength(2);
 });
 
-test("the installation's limit drops whole months, those before 2015 too", async () => {
+test("the installation's limit drops complete months, and events before 2015", async () => {
   for (const days of [1, 89, 125, 126, 800]) await storeEvent(tenant.environmentId, daysAgo(days));
   for (let n = 0; n < 5; n += 1) await storeEvent(tenant.environmentId, new Date('2001-01-01T00:00:00Z'));
   await expireAll(90);
@@ -81,7 +81,7 @@ test("the installation's limit drops whole months, those before 2015 too", async
   expect(await query("SELECT 1 FROM pg_class WHERE relname LIKE 'event_expired%' AND relkind = 'r'")).toEqual([]);
 });
 
-test("an environment's limit goes to the day and concerns nobody else", async () => {
+test("an environment's limit is exact to the day and does not affect other environments", async () => {
   const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
@@ -92,14 +92,14 @@ test("an environment's limit goes to the day and concerns nobody else", async ()
   expect(await agesIn('event', other.environmentId)).toHaveLength(8);
 });
 
-test('an environment may keep less than the installation, not more', async () => {
+test('an environment may keep events for less time than the installation, but not longer', async () => {
   await setRetention(tenant.environmentId, 1000);
   for (const days of [1, 29, 31]) await storeEvent(tenant.environmentId, daysAgo(days));
   await expireAll(30);
   expect(await agesIn('event', tenant.environmentId)).toEqual([1, 29]);
 });
 
-test('a month that is being written to is left for later; writers wait only for a moment', async () => {
+test('skips a month that is being written to, and delays writers only for a moment', async () => {
   const name = await ensureMonth(daysAgo(800));
   await storeEvent(tenant.environmentId, daysAgo(800));
   await fixture.database.transaction(async (writer) => {
@@ -111,7 +111,7 @@ test('a month that is being written to is left for later; writers wait only for 
   expect(await months()).not.toContain(name);
 });
 
-test('what a worker detached before it died is dropped by the next', async () => {
+test('drops a month that a dead worker has detached', async () => {
   const name = await ensureMonth(daysAgo(800));
   await query(`ALTER TABLE event DETACH PARTITION "${name}"`);
   await query(`ALTER TABLE "${name}" RENAME TO "${name.replace('event_', 'event_expired_')}"`);
@@ -119,13 +119,13 @@ test('what a worker detached before it died is dropped by the next', async () =>
   expect(await query("SELECT 1 FROM pg_class WHERE relname LIKE 'event_expired%' AND relkind = 'r'")).toEqual([]);
 });
 
-test('identities outlive their events by a month', async () => {
+test('keeps the identities of events for a month longer than the events', async () => {
   const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
     for (const days of [1, 31, 59, 61, 400]) await storeEvent(environmentId, daysAgo(days));
   }
-  // So many that they lie on several pages.
+  // Enough rows for several pages.
   await query(
     `INSERT INTO event_identity SELECT $1, gen_random_uuid(), now() - interval '100 days' FROM generate_series(1, 1000)`,
     [tenant.environmentId],
@@ -138,7 +138,7 @@ test('identities outlive their events by a month', async () => {
   expect(await agesIn('event_identity', other.environmentId)).toHaveLength(5);
 });
 
-test('warnings go after some days, or with the events of their environment', async () => {
+test('deletes warnings after some days, or with the events of their environment', async () => {
   const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
@@ -155,7 +155,7 @@ test('warnings go after some days, or with the events of their environment', asy
   expect(await agesIn('ingestion_warning', other.environmentId)).toEqual([1, 31]);
 });
 
-test('activity records go after some days', async () => {
+test('deletes activity records after some days', async () => {
   for (const days of [1, 91, 92, 93]) {
     await query(
       `INSERT INTO activity_log (id, scope, item_id, activity, detail, created_at)

@@ -18,7 +18,7 @@ import {
 } from './store.ts';
 
 export interface RetentionOptions {
-  /** How long events are kept at most; 0: for ever. Environments can say less. */
+  /** Maximum age of events in days; 0 for unlimited. Environments may set less. */
   eventRetentionDays: number;
   keepWarningsDays: number;
   keepActivityDays: number;
@@ -28,7 +28,7 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const portion = 2000;
 
-/** Everything that is deleted because of its age. */
+/** All tasks that delete data because of its age. */
 export function retentionTasks(
   deps: RetentionDeps,
   { eventRetentionDays: installationDays, keepWarningsDays, keepActivityDays }: RetentionOptions,
@@ -53,11 +53,11 @@ export interface RetentionDeps {
 }
 
 /**
- * Drops the oldest month that no environment keeps any more: a thousand times cheaper than deleting its rows. One that is in use
- * is left for later, so that writers wait for a fifth of a second at most.
+ * Drops the oldest month that no environment keeps, which is a thousand times cheaper than deleting its rows. Skips a
+ * month in use, so that writers wait for at most 200 ms.
  *
- * @param installationDays how long events are kept at most; 0: for ever.
- * @returns whether there may be more at once.
+ * @param installationDays maximum age of events in days; 0 for unlimited.
+ * @returns whether there may be more.
  */
 export async function dropMonths(deps: RetentionDeps, installationDays: number): Promise<boolean> {
   const { sql } = deps.database;
@@ -69,8 +69,8 @@ export async function dropMonths(deps: RetentionDeps, installationDays: number):
 
 /**
  * Drops a month of events.
- * @param mayGo asked of the table once nobody writes to it any more, for a moment in which everybody waits.
- * @returns whether it is gone: one that is in use is left for later.
+ * @param mayGo final check of the table while nothing can write to it; all access to events waits meanwhile.
+ * @returns whether the month was dropped; false if it is in use.
  */
 export async function dropMonth(
   { database, logger }: RetentionDeps,
@@ -92,24 +92,24 @@ export async function dropMonth(
   return true;
 }
 
-/** A month is put back where it was. */
+/** Thrown to roll back, which restores the month. */
 class Stays extends Error {}
 
-/** SQLSTATEs: waited too long for a lock; took too long while everybody waited. */
+/** SQLSTATEs of timeouts: waiting for a lock, and running while others wait. */
 const tooLong = new Set<unknown>(['55P03', '57014']);
 
 function takesTooLong(error: unknown): boolean {
   return error instanceof Error && 'code' in error && tooLong.has(error.code);
 }
 
-/** From here on there is a partition for each month, which is dropped as a whole (`dropMonths`). */
+/** From here on, each month has its own partition, which `dropMonths` drops. */
 const firstMonth = new Date('2015-01-01T00:00:00Z');
 
 /**
- * Deletes a portion of the events that are not kept any more and do not go with their month: those an environment keeps
- * for a shorter time than the others, to the day, and those from before 2015.
+ * Deletes a portion of expired events that `dropMonths` does not drop: those of environments with shorter limits, exact
+ * to the day, and those from before 2015.
  *
- * @param installationDays how long events are kept at most; 0: for ever.
+ * @param installationDays maximum age of events in days; 0 for unlimited.
  * @returns whether there may be more.
  */
 export async function expireEvents(sql: Sql, installationDays: number, limit = portion): Promise<boolean> {
@@ -121,22 +121,22 @@ export async function expireEvents(sql: Sql, installationDays: number, limit = p
   return false;
 }
 
-/** 8 MiB, some 150,000 identities, in one statement. */
+/** 8 MiB or some 150,000 identities, in one statement. */
 const pagesAtOnce = 1000;
 
 /**
- * Identities outlive their events by this long. Events this old are dropped by the consumer when they come again; should
- * somebody make a limit longer, what the log still holds of before must find its identities for a while.
+ * Additional days for which identities are kept. The consumer drops events that are already expired. When a limit is
+ * increased, older records that are still in the log must find their identities for a while.
  */
 const graceDays = 30;
 
 /**
- * Goes through the identities of events from end to end, some pages at a time, and deletes those whose events are not kept any
- * more. Where it is, it keeps in memory: who restarts begins from the start, and two workers do each other no harm.
+ * Scans the identities of events, some pages at a time, and deletes those of expired events. The position is only in
+ * memory: a restart begins again, and two workers do not conflict.
  */
 export function createIdentityExpiry(sql: Sql, installationDays: number, pages = pagesAtOnce) {
   let fromPage = 0;
-  /** @returns whether there is more of this round. */
+  /** @returns whether there is more in this pass. */
   return async (): Promise<boolean> => {
     if (fromPage === 0 && !(await isAnythingLimited(sql, installationDays))) return false;
     await deleteOldIdentities(sql, { installationDays, graceDays }, { fromPage, pages });
@@ -153,11 +153,11 @@ async function isAnythingLimited(sql: Sql, installationDays: number): Promise<bo
 }
 
 const outcomesPortion = 1000;
-/** For records that wait in the log under a replaced key and carry no environment: longer than a log keeps records. */
+/** For records that wait in the log with a replaced key and without an environment: longer than a log keeps records. */
 const formerKeyDays = 90;
 
 /**
- * Deletes what came of reports and runs after some days, and replaced project keys: lists stay short and the tables small.
+ * Deletes old outcomes of reports and runs, and replaced project keys, so that lists and tables stay small.
  * @returns whether there may be more.
  */
 export async function forgetOld(sql: Sql, days: number): Promise<boolean> {

@@ -1,11 +1,14 @@
 import type { Sql, Transaction } from '@millrace/db';
 
-/** Days after which something ends for an environment `e`: the shortest of its own limit and these; null: never. */
+/**
+ * SQL expression: retention in days of environment `e`, the shortest of its own limit and these; null for unlimited.
+ */
 const shortest = (...limits: string[]) => `LEAST(e.event_retention_days, ${limits.map((l) => `NULLIF(${l}::int, 0)`)})`;
 
 /**
- * The time before which no environment keeps an event any more; null while one keeps them for ever, or there is none.
- * @param installationDays 0: no limit.
+ * Returns the time before which no environment keeps events; null if an environment keeps them indefinitely, or without
+ * environments.
+ * @param installationDays 0 for unlimited.
  */
 export async function findCommonEnd(sql: Sql, installationDays: number): Promise<Date | null> {
   const rows = await sql.query<{ ends_at: Date | null }>(
@@ -17,7 +20,7 @@ export async function findCommonEnd(sql: Sql, installationDays: number): Promise
   return rows[0]?.ends_at ?? null;
 }
 
-/** Environments that have limits of their own, each with the time before which it keeps no event. */
+/** Environments with their own limit, with the time before which they keep no events. */
 export async function listOwnEnds(
   sql: Sql,
   installationDays: number,
@@ -30,8 +33,8 @@ export async function listOwnEnds(
 }
 
 /**
- * Deletes the oldest events of an environment from before a time, about `limit` of them. By time and not by place: the
- * primary key leads to them month by month. @returns how many.
+ * Deletes about `limit` of the oldest events of an environment before a time. By time and not by physical position, so
+ * that the primary key can be used, month by month. @returns the number of deleted events.
  */
 export async function deleteOldEvents(
   sql: Sql,
@@ -43,7 +46,7 @@ export async function deleteOldEvents(
       ORDER BY timestamp OFFSET $3 LIMIT 1`,
     [environment_id, ends_at, limit - 1],
   );
-  // The bounds are written out, so that months that have nothing of it are not even looked at.
+  // The bounds are parameters, so that PostgreSQL skips the partitions of other months.
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM event WHERE project_id = $1::int AND timestamp < $2::timestamptz
                       AND timestamp <= $3::timestamptz RETURNING 1)
@@ -53,7 +56,7 @@ export async function deleteOldEvents(
   return rows[0]?.count ?? 0;
 }
 
-/** Deletes some events of the one partition that is never dropped. @returns how many. */
+/** Deletes some events from the only partition that is never dropped. @returns the number of deleted events. */
 export async function deleteAncientEvents(sql: Sql, limit: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM event_before_2015
@@ -64,7 +67,7 @@ export async function deleteAncientEvents(sql: Sql, limit: number): Promise<numb
   return rows[0]?.count ?? 0;
 }
 
-/** How many pages the table of identities has. */
+/** Returns the number of pages of the table of identities. */
 export async function countIdentityPages(sql: Sql): Promise<number> {
   const rows = await sql.query<{ pages: number }>(
     `SELECT (pg_relation_size('event_identity') / current_setting('block_size')::int)::int AS pages`,
@@ -73,8 +76,8 @@ export async function countIdentityPages(sql: Sql): Promise<number> {
 }
 
 /**
- * Deletes the identities on some pages whose events are not kept any more, `graceDays` later than the events. The table is
- * read from end to end because an index by time would make every insert dearer.
+ * Deletes identities of expired events on some pages, `graceDays` after the events. Scans the table, because an index
+ * by time would make every insert more expensive.
  */
 export async function deleteOldIdentities(
   sql: Sql,
@@ -89,7 +92,10 @@ export async function deleteOldIdentities(
   );
 }
 
-/** Deletes some warnings that are older than `days`, or than their environment keeps events. @returns how many. */
+/**
+ * Deletes some warnings that are older than `days` or than the retention time of their environment. @returns the number
+ * of deleted warnings.
+ */
 export async function deleteOldWarnings(
   sql: Sql,
   { installationDays, days, limit }: { installationDays: number; days: number; limit: number },
@@ -111,7 +117,7 @@ export async function deleteOldWarnings(
   return rows[0]?.count ?? 0;
 }
 
-/** Deletes some activity records that are older than `days`. @returns how many. */
+/** Deletes some activity records that are older than `days`. @returns the number of deleted records. */
 export async function deleteOldActivity(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM activity_log WHERE id IN (
@@ -123,7 +129,7 @@ export async function deleteOldActivity(sql: Sql, { days, limit }: { days: numbe
   return rows[0]?.count ?? 0;
 }
 
-/** Months whose partition ends at or before a time, oldest first: `event_2024_01`. */
+/** Monthly partitions that end at or before a time, the oldest first: `event_2024_01`. */
 export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM (SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -135,19 +141,19 @@ export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[
   return rows.map(({ name }) => name);
 }
 
-/** The consumer takes it while it makes a month (events/store.ts there). */
+/** The consumer takes the same lock while it creates a month (its events/store.ts). */
 const partitionLock = 620_150_101;
 
 /**
- * Takes a month out of the table, under a name by which `dropDetached` finds it. Only the catalogue is written, but for that
- * moment nobody may read or write events: it waits for 90 ms at most for each of the two locks it needs, that of all events
- * and that of the month, while whoever comes later waits behind it.
+ * Detaches a month and renames it, so that `dropDetached` finds it. This only changes the catalog, but blocks all
+ * access to events for that moment. It waits for at most 90 ms for each of two locks, on all events and on the month,
+ * while later transactions wait behind it.
  *
- * Not CONCURRENTLY: that waits for readers without being in their way, but leaves a half-detached partition behind when
- * it is interrupted, to which nothing can be written and which somebody has to finish.
+ * Does not use CONCURRENTLY: that would wait for readers without blocking others, but if interrupted, it leaves a
+ * half-detached partition that cannot be written to and must be repaired.
  *
- * @returns the name it has then.
- * @throws PostgreSQL's `lock_not_available` when somebody reads or writes for longer.
+ * @returns the new name.
+ * @throws PostgreSQL's `lock_not_available` when another transaction reads or writes for longer.
  */
 export async function detachPartition(tx: Transaction, name: string): Promise<string> {
   await tx.query("SET LOCAL lock_timeout = '90ms'");
@@ -158,7 +164,7 @@ export async function detachPartition(tx: Transaction, name: string): Promise<st
   return expired;
 }
 
-/** Drops what was detached, here or by a worker that died before it came to that. Nobody reads it any more. */
+/** Drops detached months, including those of a worker that died before dropping them. */
 export async function dropDetached(sql: Sql): Promise<void> {
   const rows = await sql.query<{ name: string }>(
     "SELECT relname AS name FROM pg_class WHERE relname ~ '^event_expired_\\d{4}_\\d{2}$' AND relkind = 'r'",
@@ -166,7 +172,7 @@ export async function dropDetached(sql: Sql): Promise<void> {
   for (const { name } of rows) await sql.query(`DROP TABLE IF EXISTS "${name}"`);
 }
 
-/** Deletes some reports and runs that ended long ago. @returns how many. */
+/** Deletes some old reports and runs. @returns the number of deleted rows. */
 export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
   const deliveries = await sql.query(
     `DELETE FROM subscription_delivery WHERE id IN (
@@ -175,7 +181,7 @@ export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: numbe
      RETURNING id`,
     [days, limit],
   );
-  // Not before what was sent of it.
+  // Reports are deleted after their deliveries.
   const reports = await sql.query(
     `DELETE FROM subscription_report WHERE id IN (
        SELECT r.id FROM subscription_report r
@@ -195,7 +201,7 @@ export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: numbe
   return deliveries.length + reports.length + runs.length;
 }
 
-/** Deletes some project keys that were replaced long ago. @returns how many. */
+/** Deletes some project keys that were replaced long ago. @returns the number of deleted keys. */
 export async function deleteFormerKeys(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
   const keys = await sql.query(
     `DELETE FROM former_project_key WHERE token IN (

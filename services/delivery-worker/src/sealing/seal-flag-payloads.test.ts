@@ -47,7 +47,7 @@ const payloadOf = async (id: number) => (await stored(id)).filters.payloads?.tru
 const seal = (keys: string | undefined, signal = running) =>
   sealFlagPayloads({ database, logger, secretBox: createSecretBox(keys) }, signal);
 
-test('what is plain and what an older key encrypted is encrypted with the newest key, and nothing else changes', async () => {
+test('encrypts plain payloads and those of an older key with the newest key, and changes nothing else', async () => {
   const [oldKey, youngKey] = [newKey(), newKey()];
   const young = createSecretBox(youngKey);
   const [plain, old, none] = [
@@ -70,7 +70,7 @@ test('what is plain and what an older key encrypted is encrypted with the newest
   expect(await stored(old)).toEqual(after);
 });
 
-test('more than are looked for at once, behind some that nobody can open', async () => {
+test('processes more flags than one portion, after some that cannot be decrypted', async () => {
   const [oldKey, youngKey] = [newKey(), newKey()];
   const damaged: number[] = [];
   for (let count = 0; count < 120; count += 1) damaged.push(await flag({ true: sealedBy(oldKey, 0) }));
@@ -81,7 +81,7 @@ test('more than are looked for at once, behind some that nobody can open', async
   expect(await stored(damaged[0] ?? 0)).toEqual(first);
 });
 
-test('without a key nothing is touched, nor what no key at hand opens, nor once the worker stops', async () => {
+test('changes nothing without a key, when no available key fits, or when the worker stops', async () => {
   const other = newKey();
   const [plain, foreign] = [await flag({ true: payload }), await flag({ true: sealedBy(other) })];
   const before = await payloadOf(foreign);

@@ -23,7 +23,7 @@ const secretsOf = async (id: string) =>
     ?.s as Record<string, unknown>;
 const newKey = () => randomBytes(32).toString('base64');
 
-test('what was stored before there was a key is encrypted, and what an older key encrypted is encrypted anew', async () => {
+test('encrypts secrets stored without a key, and those of an older key again', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey] = [newKey(), newKey()];
   const [plain, old, none] = [randomUUID(), randomUUID(), randomUUID()];
@@ -43,7 +43,7 @@ test('what was stored before there was a key is encrypted, and what an older key
   expect(await secretsOf(old)).toEqual(before);
 });
 
-test('without a key nothing is touched, nor what no key at hand opens', async () => {
+test('changes nothing without a key, or when no available key fits', async () => {
   const { sql } = fixture.database;
   const [plain, foreign, damaged] = [randomUUID(), randomUUID(), randomUUID()];
   const [key, other] = [newKey(), newKey()];
@@ -61,7 +61,7 @@ test('without a key nothing is touched, nor what no key at hand opens', async ()
   for (const id of [foreign, damaged]) expect(await secretsOf(id)).toEqual(stored[id]);
 });
 
-test('a run whose secrets cannot be decrypted says so, and is tried again', async () => {
+test('a run whose secrets cannot be decrypted reports it and is retried', async () => {
   const { sql } = fixture.database;
   const id = randomUUID();
   await storeExport(sql, environmentId, {
@@ -80,7 +80,7 @@ test('a run whose secrets cannot be decrypted says so, and is tried again', asyn
   ]);
 });
 
-test('S-022: secrets of authenticator apps follow the key, those of no key at hand stay', async () => {
+test('S-022: encrypts secrets of authenticator apps with the newest key, except those of unavailable keys', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const box = createSecretBox(`${youngKey},${oldKey}`);
@@ -103,7 +103,7 @@ test('S-022: secrets of authenticator apps follow the key, those of no key at ha
   expect(await stored(foreign)).toBe(before);
 });
 
-test('S-157: client secrets of OpenID providers follow the key, those of no key at hand stay', async () => {
+test('S-157: encrypts client secrets of OpenID providers with the newest key, except those of unavailable keys', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const { organizationId } = await createTestTenant(fixture.database);

@@ -18,8 +18,8 @@ import {
 const portion = 100;
 
 /**
- * Encrypts the secrets of exports that are not encrypted with the newest key: those that were stored before there was a
- * key, and those of an older one. So a new key only has to be put in front of the old one, which may go once this is done.
+ * Encrypts the secrets of exports that are plain or encrypted with an older key. To rotate the key, operators put a new
+ * key before the old one, and can remove the old one when this is done.
  *
  * @returns whether there may be more.
  */
@@ -33,7 +33,7 @@ export function sealSecrets(deps: SealingDeps): Promise<boolean> {
 }
 
 /**
- * The same with the secrets of authenticator apps, which the management API stores.
+ * Like `sealSecrets`, for the secrets of authenticator apps, which the management API stores.
  * @returns whether there may be more.
  */
 export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
@@ -50,7 +50,7 @@ export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
 }
 
 /**
- * The same with the client secrets of organizations' OpenID providers.
+ * Like `sealSecrets`, for the client secrets of organizations' OpenID providers.
  * @returns whether there may be more.
  */
 export function sealClientSecrets(deps: SealingDeps): Promise<boolean> {
@@ -75,7 +75,7 @@ async function sealPortion<Row extends { id: string | number }>(
   }: {
     what: string;
     lock: (tx: Transaction, keys: { newestPrefix: string; keyIds: readonly string[]; limit: number }) => Promise<Row[]>;
-    /** @throws SecretBoxError for what no key at hand opens; it is left as it is. */
+    /** @throws SecretBoxError if no available key fits; the secret then stays unchanged. */
     seal: (tx: Transaction, row: Row) => Promise<void>;
   },
 ): Promise<boolean> {
@@ -105,17 +105,17 @@ interface SealingDeps {
 }
 
 /**
- * Encrypts payloads of feature flags that are not encrypted with the newest key, as is done with the secrets of exports: those
- * that were stored before there was a key, and those of an older one. Each flag is a transaction of its own.
+ * Encrypts payloads of feature flags that are plain or encrypted with an older key. Each flag is a separate
+ * transaction.
  *
  * @param signal aborted when the worker stops; the rest is left for the next time.
- * @returns false: nothing is left to do at once.
+ * @returns false: there is nothing more to do immediately.
  */
 export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): Promise<boolean> {
   const { newestPrefix, keyIds } = deps.secretBox;
   if (newestPrefix === null) return false;
   let sealed = 0;
-  // By id, and not until none is found: a payload that no key at hand opens would be found forever.
+  // Iterates by ID, and not until none is found, because payloads that no available key fits would be found forever.
   for (let after = 0; !signal.aborted; ) {
     const flags = await findFlagsToSeal(deps.database.sql, { newestPrefix, keyIds, after, limit: portion });
     for (const flag of flags) sealed += Number(await sealFlag(deps, flag));
@@ -127,7 +127,7 @@ export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): 
   return false;
 }
 
-/** @returns whether it was done. */
+/** @returns whether the payloads were encrypted. */
 async function sealFlag({ database, logger, secretBox }: SealingDeps, flag: EncryptedFlag): Promise<boolean> {
   return database.transaction(async (tx) => {
     const payloads = await lockPayloads(tx, flag);

@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db';
 
-/** Locks some exports whose secrets are plain, or encrypted with an older one of the keys at hand. */
+/** Locks some exports whose secrets are plain or encrypted with an older available key. */
 export async function lockForSealing(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
@@ -18,7 +18,7 @@ export async function storeSecrets(tx: Transaction, id: string, secrets: Record<
   await tx.query('UPDATE batch_export SET destination_secrets = $2 WHERE id = $1', [id, secrets]);
 }
 
-/** Locks some secrets of authenticator apps that are plain, or encrypted with an older one of the keys at hand. */
+/** Locks some authenticator secrets that are plain or encrypted with an older available key. */
 export async function lockTotpSecrets(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
@@ -35,7 +35,7 @@ export async function storeTotpSecret(tx: Transaction, userId: number, secret: s
   await tx.query('UPDATE user_totp SET secret = $2 WHERE user_id = $1', [userId, secret]);
 }
 
-/** The same with the client secrets of organizations' OpenID providers. */
+/** Locks some client secrets of OpenID providers that are plain or encrypted with an older available key. */
 export async function lockClientSecrets(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
@@ -58,7 +58,7 @@ export interface EncryptedFlag {
   environmentId: number;
 }
 
-/** Some flags after `after` with a payload that is plain, or encrypted with an older one of the keys at hand. */
+/** Finds some flags after `after` with a payload that is plain or encrypted with an older available key. */
 export async function findFlagsToSeal(
   sql: Sql,
   {
@@ -79,7 +79,10 @@ export async function findFlagsToSeal(
   );
 }
 
-/** The payloads of a flag, which nobody changes until the transaction ends: whoever changes flags locks their environment. */
+/**
+ * Locks and returns the payloads of a flag. Changes to flags lock their environment, so the payloads cannot change
+ * until the transaction ends.
+ */
 export async function lockPayloads(
   tx: Transaction,
   { id, environmentId }: EncryptedFlag,
@@ -92,7 +95,7 @@ export async function lockPayloads(
   return rows[0]?.payloads;
 }
 
-/** The flag is the same as before for everybody: it keeps its version, and who changed it last. */
+/** Stores the payloads. Keeps the flag's version and last editor, because its value does not change. */
 export async function storePayloads(tx: Transaction, id: number, payloads: Record<string, unknown>): Promise<void> {
   await tx.query(`UPDATE feature_flag SET filters = jsonb_set(filters, '{payloads}', $2) WHERE id = $1`, [
     id,

@@ -19,19 +19,19 @@ import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, putOffMails } from './store.ts';
 
-/** Longer than any attempt can take: the pictures, and the mail server's or the address's time. */
+/** Longer than any attempt takes, including drawing and the response of the mail server or webhook. */
 const leaseSeconds = 120;
-/** Waits before the second, third, … attempt; after the last one it is given up. */
+/** Delays before the second and further attempts. After the last attempt, the delivery fails. */
 const retryDelaysSeconds = [60, 300, 1800, 7200];
 
 export interface DeliverDueDeps extends DeliverDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
-  /** Of one organization; 0 = no limit. */
+  /** Limit per organization; 0 for unlimited. */
   mailsPerHour: number;
   counter: ReturnType<typeof createDeliveryMetrics>;
 }
 
-/** Begins to send what is to be sent, beside what is under way. @returns whether there may be more. */
+/** Starts sending due reports, next to those in progress. @returns whether there may be more. */
 export async function deliverDue(deps: DeliverDueDeps, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
     await slots.released();
@@ -61,7 +61,7 @@ async function deliverOne(delivery: ClaimedDelivery, deps: DeliverDueDeps): Prom
   await record(deps.database.sql, delivery, outcome);
 }
 
-/** A report that has taken its worker down every time is not tried for ever. */
+/** Fails a delivery if the worker stopped during every attempt, because the delivery may be the cause. */
 async function attempt(delivery: ClaimedDelivery, deps: DeliverDueDeps): Promise<DeliveryOutcome> {
   if (delivery.attempts <= retryDelaysSeconds.length + 1) return deliver(delivery, deps);
   return {
@@ -87,10 +87,10 @@ export function createDeliveryMetrics(metrics: Metrics) {
 }
 
 /**
- * Those of the claimed reports that may go out in this hour. The mails of an organization beyond its limit are put off to
- * the next hour, with the reason where its members look for one.
+ * Returns those of the claimed deliveries that may be sent this hour. Postpones an organization's emails beyond its
+ * limit to the next hour, with a reason that its members can see.
  *
- * @param mailsPerHour of one organization; 0 = no limit.
+ * @param mailsPerHour limit per organization; 0 for unlimited.
  */
 async function withinMailLimit(
   tx: Transaction,
@@ -104,7 +104,7 @@ async function withinMailLimit(
     ),
   );
   const beyond = new Set<string>();
-  // In one order, so that two workers never wait for each other.
+  // In a fixed order, so that two workers cannot deadlock.
   for (const organizationId of [...mailsOf.keys()].sort()) {
     const mails = mailsOf.get(organizationId) ?? [];
     const granted = await takeMails(tx, { organizationId, wanted: mails.length, mailsPerHour });
@@ -128,23 +128,25 @@ function byOrganization(deliveries: ClaimedDelivery[]): Map<string, ClaimedDeliv
 }
 
 interface DeliverDeps {
-  /** Null when the installation has no mail server. */
+  /** Null if the installation has no mail server. */
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
-  /** Whether webhooks may lead into private networks. */
+  /** True if webhooks may address private networks. */
   mayBePrivate: boolean;
   postTimeoutMs: number;
   logger: Logger;
 }
 
-/** What came of one attempt. A permanent failure would come again. The sentence is for the subscription's owner. */
+/**
+ * Outcome of an attempt. After a permanent failure, retrying is useless. The message is for the subscription's owner.
+ */
 type DeliveryOutcome =
   | { result: 'delivered' }
   | { result: 'cancelled' }
   | { result: 'failed'; isPermanent: boolean; error: string };
 
-/** Sends one report once. */
+/** Sends one delivery once. */
 async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<DeliveryOutcome> {
   if (delivery.deleted && delivery.occasion !== 'ended') return { result: 'cancelled' };
   const message = messageOf(delivery, deps);
@@ -183,7 +185,10 @@ async function sendMail(to: string, message: Message, { mailer, logger }: Delive
   }
 }
 
-/** Through the address of an incoming webhook: the target itself, or the project's, which may be told a channel. */
+/**
+ * Sends to an incoming webhook of Slack: the target itself, or that of the project, for which the target may specify a
+ * channel.
+ */
 async function sendToSlack(delivery: ClaimedDelivery, message: Message, deps: DeliverDeps): Promise<DeliveryOutcome> {
   const isAddress = /^https?:\/\//.test(delivery.target);
   const address = isAddress ? delivery.target : delivery.slack_incoming_webhook?.trim();
@@ -197,7 +202,7 @@ async function sendToSlack(delivery: ClaimedDelivery, message: Message, deps: De
   return toOutcome(await post(delivery, address, { document: isAddress ? blocks : { channel, ...blocks }, deps }));
 }
 
-/** Slack and webhooks take pictures from the API, which shows those of a report to who knows its id. */
+/** Returns picture URLs for Slack and webhooks. The API shows the pictures of a report to anyone who knows its ID. */
 function pictureOf(
   { report_id: reportId, allow_publicly_shared_resources: isAllowed }: ClaimedDelivery,
   { publicApiUrl }: DeliverDeps,
@@ -252,7 +257,7 @@ function toOutcome(outcome: PostOutcome): DeliveryOutcome {
   return { result: 'failed', isPermanent: !mayChange, error: `The webhook URL responded with ${status}.` };
 }
 
-/** Insight before dashboard when a subscription has both (docs/api/subscriptions.md). */
+/** If a subscription has both, the insight takes precedence over the dashboard (docs/api/subscriptions.md). */
 function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): Message {
   const { insight, dashboard, environment_name, subject_name, insight_short_id: shortId, occasion } = delivery;
   const links = reportLinks(deps, delivery.environment_id);

@@ -15,7 +15,10 @@ import { createDeliveryMetrics, type DeliverDueDeps, deliverDue } from './delive
 import { makeDueReports } from './make-reports.ts';
 import { scheduleDue } from './schedule.ts';
 
-/** The error of a delivery, by what the table of misbehaviors says of clients that read only the status. */
+/**
+ * Expected errors of a delivery by the outcome in the table of misbehaving servers, for clients that read only the
+ * status.
+ */
 const errors: Record<string, RegExp | null> = {
   ok: null,
   invalid: /^The webhook URL did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,
@@ -40,7 +43,7 @@ let counter: DeliverDueDeps['counter'];
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Delivery>(), new Map<string, Delivery>()];
 
-/** One webhook for each misbehavior, all delivered at the same time; then once more, when the servers behave. */
+/** Delivers to one webhook per misbehavior, all at the same time; then again after the servers have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   counter = createDeliveryMetrics(fixture.metrics);
@@ -90,13 +93,13 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-describe('a webhook whose server answers with', () => {
+describe('when the server of a webhook sends', () => {
   it.each(cases)('$id: $title', async ({ id, outcome, scheme }) => {
     const expected = errors[outcome];
     const server = servers.get(id);
     if (expected) expect(before.get(id)?.error).toMatch(expected);
     else expect(before.get(id)).toMatchObject({ status: 'delivered', error: null });
-    // The next attempt succeeds, unless the first one was refused for good.
+    // The next attempt succeeds, unless the first failure was permanent.
     const isRetried = before.get(id)?.status === 'pending' && scheme === 'http';
     if (isRetried) expect(after.get(id)).toMatchObject({ status: 'delivered', error: null });
     await eventually(() => expect(server?.openConnections()).toBe(0));

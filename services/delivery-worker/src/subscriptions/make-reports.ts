@@ -1,4 +1,4 @@
-// The numbers of reports that are due, before anybody is sent one.
+// Computes the numbers of due reports, before they are sent.
 
 import type { Database } from '@millrace/db';
 import { budgetProblem, type EventStore, OverBudget, runQuery } from '@millrace/insights';
@@ -7,15 +7,15 @@ import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
 import { type ClaimedReport, claimReports, keepReport } from './store.ts';
 
-/** Each takes a connection. */
+/** Each report occupies a connection. */
 export const reportsAtOnce = 2;
-/** Of one question. */
+/** Time limit of a single query. */
 export const longestQuestionMs = 30_000;
-/** All questions of a report together: what is not answered by then says so in its place. */
+/** Time limit of all queries of a report. Insights without a result by then contain an error. */
 const longestReportMs = 90_000;
-/** Longer than any attempt can take. */
+/** Longer than any attempt takes. */
 const leaseSeconds = 120;
-/** A report that has taken its worker down every time is not tried for ever. */
+/** Gives up if the worker stopped during every attempt, because the report may be the cause. */
 const mostAttempts = 5;
 const maxBytes = 128 * 1024 * 1024;
 
@@ -23,13 +23,13 @@ export interface MakeReportsDeps {
   database: Pick<Database, 'sql'>;
   events: EventStore;
   logger: Logger;
-  /** Aborted when the worker stops: what was not answered is asked again by another. */
+  /** Aborted when the worker stops. Another worker then repeats unfinished queries. */
   stopping: AbortSignal;
 }
 
 /**
- * Begins to compute reports that are to be sent and have no numbers yet, once for all targets of a date. Where the database does not
- * answer nothing is kept, and the next attempt comes when the claim is over. @returns whether there may be more.
+ * Starts computing due reports without numbers, once for all targets of a date. If the database is down, nothing is
+ * stored, and the next attempt follows when the claim expires. @returns whether there may be more.
  */
 export async function makeDueReports(deps: MakeReportsDeps, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {

@@ -6,7 +6,7 @@ import { createDeliveryMetrics, type DeliverDueDeps, deliverDue } from './delive
 import { makeDueReports } from './make-reports.ts';
 import { scheduleDue } from './schedule.ts';
 
-// What arrives of insights and dashboards. The numbers of cases are those of the conformance list.
+// Content of the reports of insights and dashboards, with the numbers of the conformance cases.
 
 const due = '2026-11-09T09:00:00Z';
 const now = new Date('2026-11-10T12:00:00Z');
@@ -28,7 +28,8 @@ beforeAll(async () => {
   await fixture.database.sql.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')`,
   );
-  // Three orders a day in the week before it is due, six in the week before that, and one on the day after.
+  // Three orders a day in the week before the due date, six days with one order each in the week before that, and one
+  // on the day after.
   const november = [2, 3, 4, 5, 6, 7, 8].flatMap((day) => [7, 8, 9].map((hour) => `2026-11-0${day}T0${hour}:00:00Z`));
   const october = [26, 27, 28, 29, 30, 31].map((day) => `2026-10-${day}T08:00:00Z`);
   await fixture.database.sql.query(
@@ -96,7 +97,7 @@ const mail = () => {
 };
 const post = () => fixture.receiver.posts[0]?.body;
 
-test('a mail shows the number of its range, the change, the picture, and a link', async () => {
+test('an email contains the number of its range, the change, the picture and a link', async () => {
   const id = await insight('Orders', trends(), { description: 'What is bought.' });
   await subscribe({ insight: id });
   await send();
@@ -133,7 +134,7 @@ test('a mail shows the number of its range, the change, the picture, and a link'
   expect(png.readUInt32BE(16)).toBe(1280);
 });
 
-test('Q-300: a name of marks, pictures and another direction stays a name', async () => {
+test('Q-300: escapes a name with markup, emoji and right-to-left text', async () => {
   const name = '</td><i>Zahlen</i> & 📈 אנשים היום';
   await subscribe({ insight: await insight(name), title: name });
   await send();
@@ -142,7 +143,7 @@ test('Q-300: a name of marks, pictures and another direction stays a name', asyn
   expect(mail().body).toContain(name);
 });
 
-test('a name with marks stays a name', async () => {
+test('escapes a name with markup', async () => {
   const id = await insight('</td><script>alert(1)</script> & "more"');
   await subscribe({ insight: id, title: '<b>Weekly</b>' });
   await send();
@@ -151,7 +152,7 @@ test('a name with marks stays a name', async () => {
   expect(mail().attachments).toHaveLength(1);
 });
 
-/** A number and the change of it, by kind. */
+/** Key figures with their change, by kind of query. */
 test.each<[string, object, string]>([
   [
     'persons, who are not summed up over days',
@@ -216,7 +217,7 @@ test.each<[string, object, string]>([
   expect(mail().body).toContain(expected);
 });
 
-test('Q-290: of a dashboard with eight insights come six, in the order of its layout', async () => {
+test('Q-290: the report of a dashboard with eight insights contains six, in the order of the layout', async () => {
   const id = await dashboard('Shop');
   for (const y of [7, 6, 5, 4, 3, 2, 1, 0]) await tile(id, await insight(`Insight at ${y}`), y);
   await subscribe({ dashboard: id });
@@ -227,7 +228,7 @@ test('Q-290: of a dashboard with eight insights come six, in the order of its la
   expect(attachments).toHaveLength(6);
 });
 
-test('Q-291: an insight that was deleted is left out, and so is a tile that was taken off', async () => {
+test('Q-291: leaves out deleted insights and removed tiles', async () => {
   const id = await dashboard('Shop');
   await tile(id, await insight('Kept'), 0);
   await tile(id, await insight('Deleted', trends(), { deleted: true }), 1);
@@ -238,7 +239,7 @@ test('Q-291: an insight that was deleted is left out, and so is a tile that was 
   expect(mail().body).not.toMatch(/Deleted|Taken off| of /);
 });
 
-test('Q-292: one that fails says so in its place, and the others are there', async () => {
+test('Q-292: an insight that fails shows its error, and the others are complete', async () => {
   const id = await dashboard('Shop');
   await tile(id, await insight('Broken', broken), 0);
   await tile(id, await insight('Orders'), 1);
@@ -252,18 +253,18 @@ test('Q-292: one that fails says so in its place, and the others are there', asy
   expect(html).toContain('No results: This insight has no query.');
 });
 
-test('Q-293: the numbers are those of the moment it was due, whenever it is sent', async () => {
+test('Q-293: the numbers are as of the due time, even if the report is sent later', async () => {
   await subscribe({
     insight: await insight('Today', trends({ dateRange: { date_from: '-1d' } })),
     target_type: 'webhook',
     target_value: `${fixture.receiver.url}/`,
   });
   await send();
-  // The order of the day after came before it was sent.
+  // The order of the day after is not included.
   expect(post().insights[0]).toMatchObject({ date_from: '2026-11-08T00:00:00Z', figures: [{ value: 3 }] });
 });
 
-test('Q-294: the first one says who has it sent, what they say, and when the next one comes', async () => {
+test('Q-294: the first report names the user who subscribed the recipient, their message, and the next date', async () => {
   const { sql } = fixture.database;
   await sql.query(`UPDATE "user" SET email = 'grace@example.com', is_email_verified = true WHERE id = $1`, [
     tenant.userId,
@@ -295,7 +296,7 @@ it('shows names and titles as one line without links', async () => {
   expect(body + html).not.toContain('https://evil.example');
 });
 
-test('Q-295: after a crash of whoever has asked, another asks, and each gets one mail with the same numbers', async () => {
+test('Q-295: after a worker crashes, another computes the report, and each recipient gets one email with the same numbers', async () => {
   await subscribe({ insight: await insight('Orders'), target_value: 'ada@example.com,grace@example.com' });
   await scheduleDue(fixture.database, now);
   const { sql } = fixture.database;
@@ -305,7 +306,7 @@ test('Q-295: after a crash of whoever has asked, another asks, and each gets one
   );
   await makeReports();
   await oneRound((slots) => deliverDue(deps, slots));
-  // Nobody is sent a report without its numbers.
+  // A report is not sent before it has numbers.
   expect(fixture.mailServer.mails).toHaveLength(0);
   await sql.query('UPDATE subscription_report SET attempt_at = now()');
   await Promise.all([makeReports(), makeReports()]);
@@ -318,7 +319,7 @@ test('Q-295: after a crash of whoever has asked, another asks, and each gets one
   expect(await sql.query('SELECT attempts FROM subscription_report')).toEqual([{ attempts: 2 }]);
 });
 
-test('a report that has taken its worker down every time is sent without numbers, and says so', async () => {
+test('a report during which the worker stopped every time is sent without numbers, with an explanation', async () => {
   await subscribe({ insight: await insight('Orders') });
   await scheduleDue(fixture.database, now);
   await fixture.database.sql.query(
@@ -330,7 +331,7 @@ test('a report that has taken its worker down every time is sent without numbers
   expect(mail().body).toContain('No results: Every attempt to compute the results was interrupted.');
 });
 
-test('Q-296: filters of the dashboard hold for its insights, and those of a tile in their place', async () => {
+test("Q-296: dashboard filters apply to its insights, and a tile's own filters replace them", async () => {
   const id = await dashboard('Shop', { date_from: '-14d', date_to: '-1d' });
   await tile(id, await insight('Under the dashboard'), 0);
   await tile(id, await insight('Under its own'), 1, {
@@ -342,14 +343,14 @@ test('Q-296: filters of the dashboard hold for its insights, and those of a tile
   expect(mail().body).toMatch(/Under its own\n8 November 2026, .*\norder: 3/);
 });
 
-test('Q-297: a dashboard without insights says so', async () => {
+test('Q-297: the report of a dashboard without insights says so', async () => {
   await subscribe({ dashboard: await dashboard('Nothing on it') });
   await send();
   expect(mail().body).toContain('This dashboard does not contain any insights.');
   expect(mail().attachments).toEqual([]);
 });
 
-test('Q-299: a webhook gets the numbers and rows, and where the picture is', async () => {
+test('Q-299: a webhook gets the numbers, the rows and the URL of the picture', async () => {
   const id = await insight('Orders');
   await subscribe({ insight: id, target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await send();
@@ -375,7 +376,7 @@ test('Q-299: a webhook gets the numbers and rows, and where the picture is', asy
   expect(post().insights[0]).not.toHaveProperty('chart');
 });
 
-test('Slack gets blocks with the numbers, a picture it can load, and text for programs without blocks', async () => {
+test('Slack gets blocks with the numbers, a picture it can load, and a text for clients without blocks', async () => {
   await subscribe({
     insight: await insight('Orders <!channel>'),
     target_type: 'slack',
@@ -397,7 +398,7 @@ test('Slack gets blocks with the numbers, a picture it can load, and text for pr
   expect(blocks[2].image_url).toMatch(/\/api\/report_pictures\//);
 });
 
-test('a report shows the chosen insights of its dashboard, in the order of the dashboard', async () => {
+test('a report shows the selected insights of its dashboard, in the order of the dashboard', async () => {
   const about = await dashboard('Shop');
   const [first, second, third] = [await insight('First'), await insight('Second'), await insight('Third')];
   for (const [y, id] of [first, second, third].entries()) await tile(about, id, y);
@@ -407,7 +408,7 @@ test('a report shows the chosen insights of its dashboard, in the order of the d
   expect(mail().body).not.toContain('Second');
 });
 
-test('a subscription that is not enabled sends nothing when its date comes', async () => {
+test('a disabled subscription sends nothing when it is due', async () => {
   await subscribe({ insight: await insight('Orders'), enabled: false });
   await send();
   expect(fixture.mailServer.mails).toEqual([]);

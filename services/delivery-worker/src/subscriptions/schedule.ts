@@ -13,8 +13,9 @@ import {
 const portion = 100;
 
 /**
- * Turns due dates into reports to be sent and moves the dates, in one transaction: whatever dies, a date leads to exactly
- * one report for each target. After a long standstill only one report is sent, not all that were missed. Where what it is about was deleted, one that says so is the last.
+ * Creates deliveries for due subscriptions and advances their dates, in one transaction. A date therefore leads to
+ * exactly one delivery per target, even after crashes. After a long downtime, only one report is sent, not all that
+ * were missed. If the subject was deleted, a last delivery says so.
  *
  * @returns whether there may be more.
  */
@@ -45,7 +46,7 @@ export async function scheduleDue(database: Database, now: Date): Promise<boolea
   });
 }
 
-/** Turns subscriptions off as their owner would, who finds in the history why. */
+/** Deletes subscriptions, and records it in the activity log for their owners. */
 async function end(tx: Transaction, ended: DueSubscription[]): Promise<void> {
   if (ended.length === 0) return;
   await endSubscriptions(

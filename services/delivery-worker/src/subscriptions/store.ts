@@ -4,7 +4,7 @@ import type { ReportContent } from '@millrace/insights/report';
 import type { RecurrenceRule } from '@millrace/schedule';
 import type { SlotUsage } from '../poll.ts';
 
-/** A subscription whose date has come. */
+/** A subscription that is due. */
 export interface DueSubscription
   extends Columns<
       'subscription',
@@ -26,11 +26,11 @@ export interface DueSubscription
   byweekday: RecurrenceRule['byweekday'];
   next_delivery_date: Date;
   organization_id: string;
-  /** What it is about was deleted. */
+  /** True if its insight or dashboard was deleted. */
   is_ended: boolean;
 }
 
-/** Locks some subscriptions that are due; those another worker is working on are left to it. */
+/** Locks some due subscriptions; skips those locked by another worker. */
 export async function lockDueSubscriptions(
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },
@@ -51,7 +51,7 @@ export async function lockDueSubscriptions(
   );
 }
 
-/** Moves the dates of locked subscriptions. */
+/** Sets the next dates of locked subscriptions. */
 export async function setNextDates(tx: Transaction, dates: { id: number; next: Date | null }[]): Promise<void> {
   await tx.query(
     `UPDATE subscription s SET next_delivery_date = moved.next
@@ -61,12 +61,11 @@ export async function setNextDates(tx: Transaction, dates: { id: number; next: D
   );
 }
 
-/** Turns subscriptions off. */
 export async function endSubscriptions(tx: Transaction, ids: number[]): Promise<void> {
   await tx.query('UPDATE subscription SET deleted = true, updated_at = now() WHERE id = ANY ($1::int[])', [ids]);
 }
 
-/** Adds a report for each target; one that is there already stays as it is. */
+/** Inserts a delivery per target. Existing ones stay unchanged. */
 export async function insertDueDeliveries(
   tx: Transaction,
   deliveries: { subscriptionId: number; occasion: 'scheduled' | 'ended'; dueAt: Date; target: string }[],
@@ -87,7 +86,7 @@ export async function insertDueDeliveries(
   );
 }
 
-/** A report whose numbers are to be computed. */
+/** A report to compute. */
 export interface ClaimedReport
   extends Columns<'subscription_report', 'id' | 'subscription_id' | 'due_at' | 'attempts'>,
     Columns<'subscription', 'environment_id' | 'insight' | 'dashboard' | 'dashboard_export_insights'> {
@@ -95,8 +94,8 @@ export interface ClaimedReport
 }
 
 /**
- * Claims reports that are to be sent and were not computed yet, of each organization in turn the oldest. A claim holds for
- * `leaseSeconds`; whoever has not kept its numbers by then counts as dead.
+ * Claims due reports without numbers, the oldest of each organization in turn. A claim lasts `leaseSeconds`. After
+ * that, another worker may claim the report.
  */
 export async function claimReports(
   sql: Sql,
@@ -137,7 +136,9 @@ export async function claimReports(
   );
 }
 
-/** What a report says; JSON null where it is about nothing that is there. The first to say so is who is sent. */
+/**
+ * Stores the content of a report, unless another worker has already done so; JSON null if its subject does not exist.
+ */
 export async function keepReport(sql: Sql, { id }: ClaimedReport, content: ReportContent | null): Promise<void> {
   await sql.query('UPDATE subscription_report SET content = $2::jsonb WHERE id = $1 AND content IS NULL', [
     id,
@@ -145,7 +146,7 @@ export async function keepReport(sql: Sql, { id }: ClaimedReport, content: Repor
   ]);
 }
 
-/** A report that was claimed, with all it says. */
+/** A claimed delivery with the content of its report. */
 export interface ClaimedDelivery
   extends Columns<
       'subscription_delivery',
@@ -167,25 +168,25 @@ export interface ClaimedDelivery
     >,
     Columns<'environment', 'slack_incoming_webhook'>,
     Columns<'organization', 'allow_publicly_shared_resources'> {
-  /** Counts this attempt; also tells whether the claim still holds. */
+  /** Number of this attempt; also identifies the claim. */
   attempts: number;
   organization_id: string;
   frequency: RecurrenceRule['frequency'];
   byweekday: RecurrenceRule['byweekday'];
   environment_name: string;
-  /** What insight or dashboard is called, also when it is deleted. */
+  /** Name of the insight or dashboard, even if it was deleted. */
   subject_name: string | null;
   insight_short_id: string | null;
-  /** First name of who made the subscription. */
+  /** First name of the creator of the subscription. */
   created_by: string | null;
-  /** Null for one that only tells of the end. */
+  /** Null for a delivery that only announces the end. */
   report_id: string | null;
   content: ReportContent | null;
 }
 
 /**
- * Claims some reports that are to be sent and have their numbers: of each organization in turn the oldest, as many as it has slots left. A claim
- * holds for `leaseSeconds`; whoever has not finished by then counts as dead, and the report is anybody's again.
+ * Claims some due deliveries whose report has numbers, the oldest of each organization in turn, within its remaining
+ * slots. A claim lasts `leaseSeconds`. After that, another worker may claim the delivery.
  */
 export async function claimDeliveries(
   tx: Transaction,
@@ -238,8 +239,8 @@ export async function claimDeliveries(
 }
 
 /**
- * Puts off all mails of an organization that are due, claimed ones among them, without counting an attempt.
- * @param reason can be read by the owner of the subscription.
+ * Postpones all due emails of an organization, including claimed ones, without counting an attempt.
+ * @param reason shown to the owner of the subscription.
  */
 export async function putOffMails(
   tx: Transaction,
@@ -258,7 +259,7 @@ export async function putOffMails(
   );
 }
 
-/** Notes the end of a report, unless the claim was lost in the meantime. */
+/** Stores the final outcome of a delivery, unless the claim was lost meanwhile. */
 export async function finishDelivery(
   sql: Sql,
   { id, attempts }: { id: string; attempts: number },
@@ -271,7 +272,7 @@ export async function finishDelivery(
   );
 }
 
-/** Gives a claim back, for another attempt later. */
+/** Releases a claim for another attempt later. */
 export async function postponeDelivery(
   sql: Sql,
   { id, attempts }: { id: string; attempts: number },

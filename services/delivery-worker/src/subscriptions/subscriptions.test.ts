@@ -30,7 +30,7 @@ afterEach(async () => {
   fixture.receiver.posts.length = 0;
 });
 
-/** An insight or a dashboard. @returns its number. */
+/** Stores an insight or a dashboard. @returns its ID. */
 async function subject(
   kind: 'insight' | 'dashboard',
   fields: { name?: string; deleted?: boolean } = {},
@@ -63,7 +63,7 @@ const deliverDue = async (given: DeliverDueDeps) => {
 const makeDue = () =>
   fixture.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
 
-test('a date that has come sends one report to each address, with title, link and summary, and moves on', async () => {
+test('a due date sends one report to each address, with title, link and summary, and advances', async () => {
   const insight = await subject('insight');
   const id = await store({ target_value: 'ada@example.com, grace@example.com', title: 'Weekly sign-ups', insight });
   await scheduleDue(fixture.database, now);
@@ -81,31 +81,34 @@ test('a date that has come sends one report to each address, with title, link an
 test.each([
   ['insight', {}],
   ['dashboard', {}],
-  // An insight goes before a dashboard.
+  // An insight takes precedence over a dashboard.
   ['insight', { dashboard: 'there' }],
-] as const)('Q-298: when its %s was deleted, everybody is told once, and it is off (%j)', async (kind, more) => {
-  const gone = await subject(kind, { name: 'Sign-ups', deleted: true });
-  const also = 'dashboard' in more ? { dashboard: await subject('dashboard') } : {};
-  const id = await store({ target_value: 'ada@example.com, grace@example.com', [kind]: gone, ...also });
-  await scheduleDue(fixture.database, now);
-  await deliverDue(deps);
-  expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
-  const [mail] = fixture.mailServer.mails;
-  expect(mail?.headers.subject).toBe('Sign-ups');
-  expect(mail?.body).toMatch(/was deleted\. No more reports will be sent\./);
-  expect(mail?.body).not.toContain('https://');
-  await scheduleDue(fixture.database, new Date('2027-11-10T12:00:00Z'));
-  await deliverDue(deps);
-  expect(fixture.mailServer.mails).toHaveLength(2);
-  const { sql } = fixture.database;
-  expect(await sql.query('SELECT deleted FROM subscription WHERE id = $1', [id])).toEqual([{ deleted: true }]);
-  const log = `SELECT activity, user_id, organization_id FROM activity_log WHERE scope = 'Subscription' AND item_id = $1`;
-  expect(await sql.query(log, [String(id)])).toEqual([
-    { activity: 'deleted', user_id: null, organization_id: tenant.organizationId },
-  ]);
-});
+] as const)(
+  'Q-298: when its %s was deleted, notifies everyone once and deletes the subscription (%j)',
+  async (kind, more) => {
+    const gone = await subject(kind, { name: 'Sign-ups', deleted: true });
+    const also = 'dashboard' in more ? { dashboard: await subject('dashboard') } : {};
+    const id = await store({ target_value: 'ada@example.com, grace@example.com', [kind]: gone, ...also });
+    await scheduleDue(fixture.database, now);
+    await deliverDue(deps);
+    expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
+    const [mail] = fixture.mailServer.mails;
+    expect(mail?.headers.subject).toBe('Sign-ups');
+    expect(mail?.body).toMatch(/was deleted\. No more reports will be sent\./);
+    expect(mail?.body).not.toContain('https://');
+    await scheduleDue(fixture.database, new Date('2027-11-10T12:00:00Z'));
+    await deliverDue(deps);
+    expect(fixture.mailServer.mails).toHaveLength(2);
+    const { sql } = fixture.database;
+    expect(await sql.query('SELECT deleted FROM subscription WHERE id = $1', [id])).toEqual([{ deleted: true }]);
+    const log = `SELECT activity, user_id, organization_id FROM activity_log WHERE scope = 'Subscription' AND item_id = $1`;
+    expect(await sql.query(log, [String(id)])).toEqual([
+      { activity: 'deleted', user_id: null, organization_id: tenant.organizationId },
+    ]);
+  },
+);
 
-test('a report is called what its insight is, and goes on while that is there', async () => {
+test('a report has the name of its insight, and continues while the insight exists', async () => {
   const insight = await subject('insight', { name: 'Sign-ups' });
   const dashboard = await subject('dashboard', { name: 'Gone', deleted: true });
   const id = await store({ insight, dashboard });
@@ -115,7 +118,7 @@ test('a report is called what its insight is, and goes on while that is there', 
   expect(await nextDate(id)).toEqual(new Date('2026-11-16T09:00:00Z'));
 });
 
-test('what is not due, deleted or at its end sends nothing', async () => {
+test('sends nothing for subscriptions that are not due, deleted or finished', async () => {
   await store({ next_delivery_date: '2026-11-10T12:00:01Z' });
   await store({ deleted: true });
   await store({ next_delivery_date: null });
@@ -123,7 +126,7 @@ test('what is not due, deleted or at its end sends nothing', async () => {
   expect(await deliveries()).toEqual([]);
 });
 
-test('workers that look at the same moment make one report of a date', async () => {
+test('concurrent workers create one report per date', async () => {
   for (let number = 0; number < 20; number += 1) await store({ target_value: `reader-${number}@example.com` });
   await Promise.all([1, 2, 3, 4].map(() => scheduleDue(fixture.database, now)));
   expect((await deliveries()).length).toBe(20);
@@ -134,7 +137,7 @@ test('workers that look at the same moment make one report of a date', async () 
   );
 });
 
-test('after a standstill one report is sent, not all that were missed, and the last date is the end', async () => {
+test('after downtime, sends one report instead of every missed one, and stops after the end date', async () => {
   const id = await store({
     frequency: 'daily',
     next_delivery_date: '2026-11-03T09:00:00Z',
@@ -145,7 +148,7 @@ test('after a standstill one report is sent, not all that were missed, and the l
   expect((await deliveries()).length).toBe(1);
 });
 
-test('dates move by the clocks of the project', async () => {
+test('dates advance in the project time zone', async () => {
   const { sql } = fixture.database;
   await sql.query(`UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1`, [tenant.environmentId]);
   const id = await store({
@@ -158,7 +161,7 @@ test('dates move by the clocks of the project', async () => {
   await sql.query(`UPDATE environment SET timezone = 'UTC' WHERE id = $1`, [tenant.environmentId]);
 });
 
-test('a webhook gets a document with an id that stays the same at every attempt', async () => {
+test('a webhook gets a document with an ID that is the same at every attempt', async () => {
   const dashboard = await subject('dashboard');
   const id = await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook`, dashboard });
   await scheduleDue(fixture.database, now);
@@ -189,7 +192,7 @@ test('a webhook gets a document with an id that stays the same at every attempt'
   });
 });
 
-test.each([404, 301])('an answer of %i would come again: given up at once', async (status) => {
+test.each([404, 301])('gives up immediately after the permanent status %i', async (status) => {
   await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await scheduleDue(fixture.database, now);
   fixture.receiver.answerWith(status);
@@ -200,7 +203,7 @@ test.each([404, 301])('an answer of %i would come again: given up at once', asyn
   expect(fixture.receiver.posts.length).toBe(1);
 });
 
-test('a target that stays away is given up after five attempts', async () => {
+test('gives up an unreachable target after five attempts', async () => {
   await store({ target_type: 'webhook', target_value: 'http://127.0.0.1:1/' });
   await scheduleDue(fixture.database, now);
   for (let attempt = 1; attempt <= 6; attempt += 1) {
@@ -228,7 +231,7 @@ test.each([
   'http://[2002:7f00:1::]:PORT/',
   'http://user@127.0.0.1:PORT/',
   'http://１２７.０.０.１:PORT/',
-])('webhooks do not lead into our own network unless allowed: %s', async (address) => {
+])('rejects webhooks to private networks unless they are allowed: %s', async (address) => {
   const target_value = address.replace('PORT', new URL(fixture.receiver.url).port);
   await store({ target_type: 'webhook', target_value });
   await scheduleDue(fixture.database, now);
@@ -239,7 +242,7 @@ test.each([
   ]);
 });
 
-test('an unknown mailbox is given up, a full outage of the mail server is not', async () => {
+test('gives up an unknown mailbox, but not after an outage of the mail server', async () => {
   fixture.mailServer.refuse('gone@example.com');
   await store({ target_value: 'gone@example.com' });
   await scheduleDue(fixture.database, now);
@@ -253,7 +256,7 @@ test('an unknown mailbox is given up, a full outage of the mail server is not', 
   expect((await deliveries())[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('SMTP_URL') });
 });
 
-test('a subscription deleted in between sends nothing more', async () => {
+test('a subscription that was deleted meanwhile sends nothing more', async () => {
   await store();
   await scheduleDue(fixture.database, now);
   await fixture.database.sql.query('UPDATE subscription SET deleted = true');
@@ -262,7 +265,7 @@ test('a subscription deleted in between sends nothing more', async () => {
   expect(fixture.mailServer.mails).toEqual([]);
 });
 
-test('a Slack target that is an address gets the text; a channel needs the webhook of the project', async () => {
+test('a Slack target that is a URL gets the text, but a channel needs the webhook of the project', async () => {
   await store({ target_type: 'slack', target_value: `${fixture.receiver.url}/services/T1`, title: 'Sign-ups' });
   await store({ target_type: 'slack', target_value: 'C1|#general' });
   await scheduleDue(fixture.database, now);
@@ -279,7 +282,7 @@ test('a Slack target that is an address gets the text; a channel needs the webho
   ]);
 });
 
-test('a Slack channel is reached through the webhook of the project', async () => {
+test('sends to a Slack channel through the webhook of the project', async () => {
   const { sql } = fixture.database;
   const set = (address: string | null) =>
     sql.query('UPDATE environment SET slack_incoming_webhook = $2 WHERE id = $1', [tenant.environmentId, address]);
@@ -292,7 +295,7 @@ test('a Slack channel is reached through the webhook of the project', async () =
   expect(await deliveries()).toMatchObject([{ status: 'delivered' }]);
 });
 
-test('mails beyond the limit of the hour are put off with a reason, and go out in the next', async () => {
+test('postpones emails beyond the hourly limit with a reason, and sends them in the next hour', async () => {
   await awayFromHourEnd(fixture.database.sql);
   const addresses = Array.from({ length: 5 }, (_, number) => `reader-${number}@example.com`);
   await store({ target_value: addresses.join(',') });
@@ -304,7 +307,7 @@ test('mails beyond the limit of the hour are put off with a reason, and go out i
     'The organization has reached its limit of 3 emails per hour. This email will be sent in the next hour.';
   const putOff = { attempts: 0, error: reason, is_later: true };
   expect(waiting).toMatchObject([putOff, putOff]);
-  // Whoever else sends in this hour has the same limit.
+  // All emails of the organization in this hour share the limit.
   await store({ target_value: 'late@example.com' });
   await scheduleDue(fixture.database, now);
   await deliverDue({ ...deps, mailsPerHour: 3 });
@@ -315,7 +318,7 @@ test('mails beyond the limit of the hour are put off with a reason, and go out i
   expect(fixture.mailServer.mails.length).toBe(6);
 });
 
-test('what is no mail has no limit, and a limit of one organization is no other’s', async () => {
+test('the limit does not apply to other targets or to other organizations', async () => {
   await awayFromHourEnd(fixture.database.sql);
   const other = await createTestTenant(fixture.database);
   await store({ target_value: 'a@example.com,b@example.com,c@example.com' });
@@ -339,10 +342,10 @@ test('organizations take turns, each within its slots', async () => {
   expect([sent.length, sent.includes('one@example.com')]).toEqual([4, true]);
 });
 
-test('a claim whose worker has died is free again when its lease is over', async () => {
+test('the claim of a dead worker is free again when its lease expires', async () => {
   await store();
   await scheduleDue(fixture.database, now);
-  // As a worker leaves it that was killed after claiming.
+  // The state that a worker leaves when it is killed after claiming.
   await fixture.database.sql.query(
     `UPDATE subscription_delivery SET attempts = 1, attempt_at = now() + interval '1 minute'`,
   );

@@ -1,7 +1,7 @@
 import { createLogger } from '@millrace/runtime';
 import { createFairSlots, type FairSlots } from '../poll.ts';
 
-/** Lets a task begin what is due once, in slots of its own, and waits for the end of it. @returns what the task says. */
+/** Lets a task start its due work once, in separate slots, and waits for its end. @returns the task's result. */
 export async function oneRound(
   begin: (slots: FairSlots) => Promise<boolean>,
   { max = 20, maxEach = 20 } = {},

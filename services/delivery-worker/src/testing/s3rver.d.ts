@@ -1,5 +1,5 @@
 declare module 's3rver' {
-  // biome-ignore lint/style/noDefaultExport: the package exports nothing else
+  // biome-ignore lint/style/noDefaultExport: the package has only a default export
   export default class S3rver {
     constructor(options: {
       port: number;

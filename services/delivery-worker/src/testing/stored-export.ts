@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
 
-/** Writes a batch export as the management API leaves it. @returns the id. */
+/** Stores a batch export like the management API does. @returns the ID. */
 export async function storeExport(
   sql: Sql,
   environmentId: number,
@@ -26,7 +26,7 @@ export async function storeExport(
   return String(row.id);
 }
 
-/** Writes `count` events that were stored from `from` on, one a second. Their own time is a day earlier. */
+/** Stores `count` events at one per second, starting at `from`. Their own timestamps are a day earlier. */
 export async function storeEvents(
   sql: Sql,
   environmentId: number,

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 
-/** Writes a subscription as the management API leaves it, weekly and due unless told otherwise. @returns the id. */
+/** Stores a subscription like the management API does, by default weekly and due. @returns the ID. */
 export async function storeSubscription(
   sql: Sql,
   environmentId: number,

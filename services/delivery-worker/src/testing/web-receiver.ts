@@ -4,19 +4,19 @@ import type { AddressInfo } from 'node:net';
 export interface ReceivedPost {
   path: string;
   headers: Record<string, string | string[] | undefined>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at documents of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect documents of any shape
   body: any;
 }
 
 export interface WebReceiver {
   url: string;
   posts: ReceivedPost[];
-  /** Statuses of the next answers; 200 when there are none left. */
+  /** Sets the statuses of the next responses; 200 afterwards. */
   answerWith(...statuses: number[]): void;
   stop(): Promise<void>;
 }
 
-/** A real HTTP server on loopback that keeps what it is sent. */
+/** Starts an HTTP server on localhost that stores received requests. */
 export async function startWebReceiver(): Promise<WebReceiver> {
   const posts: ReceivedPost[] = [];
   const statuses: number[] = [];

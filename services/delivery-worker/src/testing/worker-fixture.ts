@@ -20,21 +20,21 @@ export interface WorkerFixture {
   mailServer: MailServer;
   mailer: Mailer;
   events: EventStore;
-  /** Events are in PostgreSQL. */
+  /** Null, because events are in PostgreSQL. */
   otherEvents: null;
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
-  /** Its key is `secretsKey`. */
+  /** Uses the key `secretsKey`. */
   secretBox: SecretBox;
   secretsKey: string;
-  /** As the worker itself waits; `atOnce`: without the time that is waited by all means. */
+  /** As the worker uses it, and without the minimum wait (`atOnce`). */
   settledUntil: SettledUntil;
   atOnce: SettledUntil;
   stop(): Promise<void>;
 }
 
-/** A database of the test's own, a mail server and a web server, all real. */
+/** Starts a database, a mail server and a web server for a test file, all real. */
 export async function startWorkerFixture(): Promise<WorkerFixture> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');
