@@ -1,4 +1,4 @@
-// `npm run image`: the image of all services, packed without Docker. See packages/stack/src/image/image.ts.
+// `npm run image`: builds the container image of all services without Docker. See packages/stack/src/image/image.ts.
 import { runCommand } from './prepare/run-command.mjs';
 
 await runCommand('../../src/image/image.ts');

@@ -1,4 +1,4 @@
-// Runs one TypeScript program of the repository, after installing what it needs: `run.mjs <file> [arguments]`.
+// Runs one TypeScript program of the repository, after installing its packages: `run.mjs <file> [arguments]`.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runProgram } from './prepare/run-command.mjs';

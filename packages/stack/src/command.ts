@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 /**
- * Something the person at the terminal can put right: a program that is missing, a directory that belongs to somebody
- * else. Shown as its message alone, without a stack (bin/prepare/run-command.mjs).
+ * A problem that the user can fix, such as a missing program or a directory that belongs to another user. Only the
+ * message is shown, without a stack trace (bin/prepare/run-command.mjs).
  */
 export class SetupProblem extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -13,27 +13,27 @@ export class SetupProblem extends Error {
   }
 }
 
-/** Shows what is being done, step by step (bin/prepare/progress.mjs). */
+/** Shows the progress of a command step by step (bin/prepare/progress.mjs). */
 export interface Progress {
-  /** A line of its own, between the steps. */
+  /** Prints a line between the steps. */
   print(line: string): void;
   /**
-   * Runs `work` as a step; it may call `tell` with a detail while it runs.
-   * @param options `log`: the file to look into when the step takes long
+   * Runs `work` as a step. `work` may call `tell` with a detail while it runs.
+   * @param options `log`: path of the log to mention if the step is slow
    */
   step<T>(title: string, work: (tell: (detail: string) => void) => Promise<T>, options?: { log?: string }): Promise<T>;
 }
 
-/** What a command's `main` is given by bin/prepare/run-command.mjs, and what it answers: the exit code. */
+/** Argument of a command's `main`, which bin/prepare/run-command.mjs calls. `main` returns the exit code. */
 export interface CommandContext {
   progress: Progress;
-  /** The repository's root, without a slash at its end. */
+  /** The root of the repository, without a slash at its end. */
   root: string;
   programArguments: string[];
 }
 export type Command = (context: CommandContext) => Promise<number>;
 
-/** The options a command was given. @throws SetupProblem for one that it does not know */
+/** Parses the options of a command. @throws SetupProblem for an unknown option */
 export function parseOptions<const T extends NonNullable<ParseArgsConfig['options']>>(
   command: string,
   words: string[],
@@ -46,7 +46,7 @@ export function parseOptions<const T extends NonNullable<ParseArgsConfig['option
   }
 }
 
-/** Where this clone keeps what it makes: `.millrace`, or what MILLRACE_DATA_DIR says. Created when it is not there. */
+/** Directory for the data of this clone: MILLRACE_DATA_DIR, or `.millrace`. Created if it does not exist. */
 export function dataDirectory(root: string): string {
   const directory = resolve(process.env.MILLRACE_DATA_DIR || join(root, '.millrace'));
   try {

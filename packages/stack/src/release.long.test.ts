@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('every file has its checksum, and there are no others', async () => {
+test('SHA256SUMS lists every file with its checksum, and no other files', async () => {
   const { stdout } = await run('sha256sum', ['-c', 'SHA256SUMS'], { cwd: made });
   const checked = stdout.trim().split('\n');
   expect(checked.every((line) => line.endsWith(': OK'))).toBe(true);
@@ -38,7 +38,7 @@ test('every file has its checksum, and there are no others', async () => {
   );
 });
 
-test('the npm packages are installed and imported by an application', async () => {
+test('an application installs and imports the npm packages', async () => {
   const application = join(directory, 'application');
   await mkdir(join(application, 'node_modules'), { recursive: true });
   await writeFile(join(application, 'package.json'), '{ "type": "module" }');
@@ -63,7 +63,7 @@ test('Helm shows and renders the chart', async () => {
   const stores = ['postgresql.url=postgresql://m:s@db:5432/m', 'kafka.brokers={kafka:9092}'];
   const rendered = async (source: string) => {
     const words = ['template', 'm', source, ...stores.flatMap((one) => ['--set', one])];
-    // Made again each time.
+    // Generated anew for each rendering.
     return (await run(helm, words, { maxBuffer: 1e8 })).stdout.replaceAll(/(SECRETS_KEY|TOKEN_SECRET): .+/g, '$1');
   };
   const stdout = await rendered(file);
@@ -73,7 +73,7 @@ test('Helm shows and renders the chart', async () => {
   expect(deployments).toEqual(expect.arrayContaining(['m-millrace-gateway', 'm-millrace-delivery-worker']));
 });
 
-test('the image says its version and platform, and each of its layers is what the manifest names', async () => {
+test('the image has its version and platform, and each layer matches its digest in the manifest', async () => {
   const layout = join(directory, 'layout');
   await mkdir(layout);
   await run('tar', ['-xf', join(made, `millrace-image-${version}.tar`), '-C', layout]);
@@ -91,7 +91,7 @@ test('the image says its version and platform, and each of its layers is what th
   }
 });
 
-test('the bill of materials names what the image consists of', async () => {
+test('the bill of materials lists the packages in the image', async () => {
   const sbom = await json(made, `millrace-image-${version}-${architecture}.cdx.json`);
   expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'millrace', version } } });
   const { dependencies } = await json(root, 'packages/event-log/package.json');
@@ -99,14 +99,14 @@ test('the bill of materials names what the image consists of', async () => {
   expect(kafkajs).toMatchObject({ version: dependencies.kafkajs, purl: `pkg:npm/kafkajs@${dependencies.kafkajs}` });
 });
 
-test('the notes are the section of this version alone', async () => {
+test('the release notes only contain the section of this version', async () => {
   const notes = await readFile(join(made, 'release-notes.md'), 'utf8');
   expect(notes).toContain(`# Millrace ${version}`);
   expect(notes).toContain('**Ingestion**');
   expect(notes).not.toMatch(/^## |\]\(docs\//m);
 });
 
-test('what publishing takes and is missing is named, and nothing is made', async () => {
+test('names missing requirements for publishing, and builds nothing', async () => {
   const output = join(directory, 'none');
   const published = await runProgram('npm', ['run', 'release', '--', '--output', output], { cwd: root });
   expect(published.status).toBe(1);
@@ -142,7 +142,7 @@ describe('publishing', () => {
     env = { PATH, ...repositories, REGISTRY_USER: 'ada', REGISTRY_PASSWORD: 'secret' };
   });
 
-  test('logs in without showing the password, and sends the image, the chart and the packages', async () => {
+  test('logs in without showing the password, and uploads the image, the chart and the packages', async () => {
     const calls = join(directory, 'calls');
     await publish(release, { ...env, CALLS: calls, GH_TOKEN: 'token' });
     expect((await readFile(calls, 'utf8')).replaceAll(`${made}/`, '').trim().split('\n')).toEqual([
@@ -156,7 +156,7 @@ describe('publishing', () => {
     ]);
   });
 
-  test('ends at the first that fails, before any package is published', async () => {
+  test('stops at the first failure, before any package is published', async () => {
     const calls = join(directory, 'failed-calls');
     await expect(publish(release, { ...env, CALLS: calls, FAILING: 'push' })).rejects.toThrow('helm push failed (1)');
     expect(await readFile(calls, 'utf8')).not.toContain('npm');

@@ -19,15 +19,15 @@ const chart = 'deploy/helm/millrace';
 const changelog = 'CHANGELOG.md';
 
 /**
- * `npm run release [-- options]`: makes what a release ships and publishes it: the image, the chart, the two npm packages, the
- * bills of materials, the notes, and SHA256SUMS over them.
+ * `npm run release [-- options]`: builds and publishes a release: the image, the chart, the two npm packages, the bills
+ * of materials, the release notes, and SHA256SUMS with their checksums.
  *
- *     --dry-run                            makes everything and publishes nothing
- *     --platform linux/amd64,linux/arm64   both when not given
- *     --output <folder>                    dist/release, emptied first; another one has to be empty
+ *     --dry-run                            build everything, but publish nothing
+ *     --platform linux/amd64,linux/arm64   default: both
+ *     --output <folder>                    default: dist/release, emptied first. Another folder must be empty
  *
- * It publishes only from a commit with the version's tag and with the settings of `publishing`; it names those that are
- * missing and ends with 1 before it makes anything.
+ * Publishing requires a commit with the tag of the version, and the settings in `publishing`. If any are missing, the
+ * command lists them and exits with code 1 before building anything.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
   const text = { type: 'string' } as const;
@@ -52,7 +52,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/** A release under way; `filesOf` says what its files are called. */
+/** A release that is being built. `filesOf` returns the names of its files. */
 interface Made {
   version: string;
   output: string;
@@ -66,20 +66,25 @@ const filesOf = ({ version, output }: Made) => ({
   packages: ['browser', 'react'].map((name) => join(output, `millrace-${name}-${version}.tgz`)),
 });
 
-/** The version of all that is shipped. @throws SetupProblem where one says another */
+/** Returns the version that all published parts share. @throws SetupProblem if the versions differ */
 async function commonVersion(root: string): Promise<string> {
   const manifests = ['package.json', ...libraries.map(({ directory }) => `${directory}/package.json`)];
-  const said: [file: string, version: string][] = [];
-  for (const file of manifests) said.push([file, JSON.parse(await readFile(join(root, file), 'utf8')).version]);
+  const versions: [file: string, version: string][] = [];
+  for (const file of manifests) versions.push([file, JSON.parse(await readFile(join(root, file), 'utf8')).version]);
   const { version, appVersion } = parse(await readFile(join(root, chart, 'Chart.yaml'), 'utf8'));
-  said.push([`${chart}/Chart.yaml, version`, version], [`${chart}/Chart.yaml, appVersion`, appVersion]);
-  if (new Set(said.map(([, one]) => one)).size > 1) {
-    throw new SetupProblem(`The versions do not match:\n${said.map(([file, one]) => `  ${one} ${file}`).join('\n')}`);
+  versions.push([`${chart}/Chart.yaml, version`, version], [`${chart}/Chart.yaml, appVersion`, appVersion]);
+  if (new Set(versions.map(([, one]) => one)).size > 1) {
+    throw new SetupProblem(
+      `The versions do not match:\n${versions.map(([file, one]) => `  ${one} ${file}`).join('\n')}`,
+    );
   }
   return String(version);
 }
 
-/** The version's section of the changelog. Links into the repository lead nowhere from elsewhere, so only their words stay. */
+/**
+ * Returns the version's section of the changelog. Links to files of the repository would not work elsewhere, so only
+ * their text is kept.
+ */
 async function notesOf(root: string, version: string): Promise<string> {
   const sections = (await readFile(join(root, changelog), 'utf8')).split(/^(?=## )/m);
   const section = sections.find((one) => /^## ([\w.+-]+)/.exec(one)?.[1] === version);
@@ -87,7 +92,7 @@ async function notesOf(root: string, version: string): Promise<string> {
   return section.replace('## ', '# Millrace ').replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1');
 }
 
-/** One archive for all platforms, and for each what its image consists of. */
+/** Writes one archive for all platforms, and a bill of materials for each platform. */
 async function packImage(root: string, platforms: string, made: Made): Promise<void> {
   const { version, output, progress } = made;
   const labels = await imageLabels(root);
@@ -101,7 +106,7 @@ async function packImage(root: string, platforms: string, made: Made): Promise<v
   }
 }
 
-/** What `helm package` makes, without Helm: a compressed tar of one folder. */
+/** Packs the chart as `helm package` does, without requiring Helm: a compressed tar file of one directory. */
 async function packChart(root: string, made: Made): Promise<void> {
   const tree: Tree = new Map();
   const takes = (path: string) => !/(^|\/)(\.DS_Store|\.helmignore)$|\.(tgz|orig|swp)$/.test(path);
@@ -114,17 +119,17 @@ async function packLibraries(root: string, { output }: Made): Promise<void> {
   try {
     const folders = libraries.map(({ directory }) => join(built, directory));
     for (const [at, library] of libraries.entries()) await buildLibrary(root, library, String(folders[at]));
-    // The compiler's own process would stay as long as this one.
+    // esbuild's child process would otherwise keep this process alive.
     await stop();
     const words = ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', output, ...folders];
-    const { status, output: said } = await runProgram('npm', words, { cwd: built });
-    if (status !== 0) throw new SetupProblem(`npm could not pack the libraries:\n${said.trim()}`);
+    const { status, output: npmOutput } = await runProgram('npm', words, { cwd: built });
+    if (status !== 0) throw new SetupProblem(`npm could not pack the libraries:\n${npmOutput.trim()}`);
   } finally {
     await rm(built, { recursive: true, force: true });
   }
 }
 
-/** For `sha256sum -c SHA256SUMS`. */
+/** Returns the content of a file for `sha256sum -c SHA256SUMS`. */
 async function checksums(output: string): Promise<string> {
   const lines: string[] = [];
   for (const name of (await readdir(output)).sort()) {
@@ -135,7 +140,7 @@ async function checksums(output: string): Promise<string> {
   return lines.join('');
 }
 
-/** What publishing takes; .github/workflows/release.yml gives it. */
+/** Environment variables that publishing requires. .github/workflows/release.yml sets them. */
 export const publishing = {
   NODE_AUTH_TOKEN: 'a token for the npm registry in your .npmrc',
   IMAGE_REPOSITORY: 'the image repository, such as registry.example.com/millrace/millrace',
@@ -157,8 +162,8 @@ async function refuseUnready(root: string, version: string, notes: string): Prom
 }
 
 /**
- * With the programs on the PATH of `env`. The npm packages after the rest, because they alone cannot be published a second time;
- * then, where `GH_TOKEN` is given, the release on GitHub with all files.
+ * Publishes with the programs in the PATH of `env`. The npm packages come after the image and the chart, because they
+ * cannot be published a second time. If `GH_TOKEN` is set, finally creates the GitHub release with all files.
  */
 export async function publish(made: Made, env: NodeJS.ProcessEnv): Promise<void> {
   const { version, output, progress } = made;
@@ -182,7 +187,7 @@ export async function publish(made: Made, env: NodeJS.ProcessEnv): Promise<void>
   await run(['gh', 'release', 'create', `v${version}`, '--notes-file', join(output, notesFile), ...files]);
 }
 
-/** @throws SetupProblem when the program fails, which says why itself */
+/** @throws SetupProblem if the program fails. The program itself prints why. */
 async function runOrFail(
   [program = '', ...words]: string[],
   { env, input }: { env: NodeJS.ProcessEnv; input: string | undefined },

@@ -2,9 +2,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { SetupProblem } from './command.ts';
 
 export interface ProgramResult {
-  /** 127 when there is no such program. */
+  /** 127 if the program does not exist. */
   status: number;
-  /** The end of what it said on both streams. */
+  /** The end of its output on both streams. */
   output: string;
 }
 
@@ -16,7 +16,7 @@ export interface ProgramOptions {
   timeoutMs?: number;
 }
 
-/** Runs a program to its end and keeps what it says. */
+/** Runs a program and returns its output. */
 export function runProgram(
   command: string,
   programArguments: readonly string[],
@@ -41,7 +41,7 @@ export function runProgram(
   });
 }
 
-/** True when the program is on the PATH. */
+/** Whether the program is in the PATH. */
 export async function hasProgram(name: string): Promise<boolean> {
   return (await runProgram('sh', ['-c', 'command -v "$1"', 'sh', name])).status === 0;
 }
@@ -53,8 +53,8 @@ export interface SystemUser {
 }
 
 /**
- * Whom PostgreSQL runs as: it refuses to run as root. Undefined when this process is not root, and needs nobody else.
- * @throws SetupProblem when this process is root and may not become anybody else.
+ * Returns the user to run PostgreSQL as, because it refuses to run as root. Undefined if this process is not root.
+ * @throws SetupProblem if this process is root but cannot switch to another user.
  */
 export function unprivilegedUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -70,7 +70,7 @@ export function unprivilegedUser(): SystemUser | undefined {
 function lookUp(name: string): SystemUser | null {
   const uid = ask('-u', name);
   const gid = ask('-g', name);
-  // macOS shows the id of `nobody`, which is -2, as 4294967294, and no process can be started with that.
+  // macOS reports the ID of `nobody`, which is -2, as 4294967294. A process cannot be started with that ID.
   return uid !== null && gid !== null && uid > 0 && uid < 2 ** 31 ? { name, uid, gid } : null;
 }
 
@@ -83,7 +83,7 @@ function canBecome({ uid, gid }: SystemUser): boolean {
   return spawnSync('sh', ['-c', ':'], { uid, gid, cwd: '/' }).status === 0;
 }
 
-/** True when the user (or this process, when there is none) can create files in the directory. */
+/** Whether the user can create files in the directory. Default: the user of this process. */
 export function canWriteIn(directory: string, user: SystemUser | undefined): boolean {
   const identity = user ? { uid: user.uid, gid: user.gid } : {};
   return spawnSync('sh', ['-c', 'cd "$1" && [ -w . ]', 'sh', directory], { cwd: '/', ...identity }).status === 0;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const bin = fileURLToPath(new URL('../bin/', import.meta.url));
 const { NODE_OPTIONS: _jestOptions, ...env } = process.env;
 
-/** Runs a program of Node.js as a person would, and returns what it prints. */
+/** Runs a Node.js program as a user would, and returns its output. */
 function run(...words: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', env });
   return { status, output: `${stdout}${stderr}` };

@@ -21,10 +21,10 @@ const readWorkflow = (name: string) => parse(readFileSync(join(folder, name), 'u
 const stepsOf = ({ jobs }: Workflow) => Object.values(jobs).flatMap(({ steps }) => steps);
 const commandsOf = (workflow: Workflow) => stepsOf(workflow).flatMap(({ run }) => run ?? []);
 
-describe.each(readdirSync(folder))('%s', (name) => {
+describe.each(readdirSync(folder))('the workflow %s', (name) => {
   const workflow = readWorkflow(name);
 
-  test('runs nothing but scripts that package.json has, with files that exist', () => {
+  test('only runs scripts from package.json, with files that exist', () => {
     const commands = commandsOf(workflow).filter((command) => !command.startsWith('wsl '));
     expect(commands.length).toBeGreaterThan(0);
     for (const command of commands) {
@@ -34,7 +34,7 @@ describe.each(readdirSync(folder))('%s', (name) => {
     }
   });
 
-  test('uses only the checkout and Node of GitHub itself, each by its commit', () => {
+  test("only uses GitHub's own actions for checkout and Node.js, pinned to a commit", () => {
     const others = stepsOf(workflow).flatMap(({ uses }) =>
       uses === undefined || /^actions\/(checkout|setup-node)@[0-9a-f]{40}$/.test(uses) ? [] : [uses],
     );
@@ -42,7 +42,7 @@ describe.each(readdirSync(folder))('%s', (name) => {
   });
 });
 
-test('every change is tested on each supported Node.js and started on each supported platform', () => {
+test('ci.yml tests every change with each supported Node.js and starts it on each supported platform', () => {
   const { jobs } = readWorkflow('ci.yml');
   const firstEvent = 'npm run test:long -- packages/stack/src/start/first-event.long.test.ts';
   expect(jobs.test?.strategy?.matrix.node).toEqual([22, 24, 26]);
@@ -57,7 +57,7 @@ test('every change is tested on each supported Node.js and started on each suppo
   expect(readFileSync(join(root, '.github/first-event-in-wsl.sh'), 'utf8')).toContain(`\n${firstEvent}\n`);
 });
 
-test('a tag of a version releases it, with every setting that publishing takes', () => {
+test('release.yml releases a version tag, with every setting that publishing requires', () => {
   const workflow = readWorkflow('release.yml');
   expect(workflow.on.push.tags).toEqual(['v*']);
   const release = stepsOf(workflow).find(({ run }) => run === 'npm run release');

@@ -5,10 +5,10 @@ import { filesBelow } from './files-below.mjs';
 import { createStamp, runQuietly, setupLog, setupProblem } from './prepare.mjs';
 
 /**
- * What `npm start` runs, as plain JavaScript in the data directory: built when any of its sources has changed. A compiler
- * that stays in the process of a system that runs costs more memory than all services together.
+ * Builds the program of `npm start` into the data directory, as plain JavaScript, if one of its sources has changed.
+ * Building beforehand saves memory: a compiler in the running process needs more memory than all services together.
  *
- * @returns {Promise<string>} the address of the program
+ * @returns {Promise<string>} the URL of the program
  */
 export async function builtStart({ root, progress }) {
   const directory = resolve(process.env.MILLRACE_DATA_DIR || join(root, '.millrace'));
@@ -16,7 +16,7 @@ export async function builtStart({ root, progress }) {
   const program = join(build, 'start.mjs');
   const sources = [join(root, 'pnpm-lock.yaml'), ...['packages', 'services'].flatMap((name) => sourcesIn(root, name))];
   const stamp = createStamp(join(build, '.made-from'), sources, sources);
-  // A system that runs there reads from it what it needs later; this one is about to be refused.
+  // A running system loads more files from its build later, so keep the build. This start fails at the lock anyway.
   const isInUse = existsSync(program) && isAlive(join(directory, 'start.lock'));
   if (!isInUse && !(existsSync(program) && stamp.isCurrent())) {
     const logFile = setupLog(root);
@@ -32,7 +32,7 @@ export async function builtStart({ root, progress }) {
   return pathToFileURL(program).href;
 }
 
-/** The source files that the programs are built from, without tests. */
+/** Returns the source files of the programs, without tests. */
 function sourcesIn(root, name) {
   return filesBelow(join(root, name))
     .filter(({ path, isLink }) => !isLink && /\.(tsx?|mjs|js|css|svg|html|json)$/.test(path))

@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The files and symbolic links below a directory, in the order of their paths. Does not follow links: pnpm links the
- * packages of a workspace to each other, so following them never ends. `readdir` with `recursive: true` does follow them
- * on Node.js 22 and newer.
+ * Lists the files and symbolic links below a directory, ordered by path. Does not follow links: pnpm links the packages
+ * of a workspace to each other, so following them never ends. `readdir` with `recursive: true` follows them in Node.js
+ * 22 and later.
  *
  * @param {string} directory
- * @param {{ withPackages?: boolean }} options whether to enter folders named `node_modules`
- * @returns {{ path: string, isLink: boolean }[]} with the paths starting with `directory`
+ * @param {{ withPackages?: boolean }} options whether to enter directories named `node_modules`
+ * @returns {{ path: string, isLink: boolean }[]} paths that start with `directory`
  */
 export function filesBelow(directory, { withPackages = false } = {}) {
   return readdirSync(directory, { withFileTypes: true })

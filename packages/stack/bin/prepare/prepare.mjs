@@ -1,4 +1,5 @@
-// Brings a clone to the point where its TypeScript runs. Before anything is installed: plain JavaScript, Node's own modules.
+// Prepares a clone so that its TypeScript can run. This file runs before anything is installed, so it is plain
+// JavaScript and only imports Node.js modules.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -20,10 +21,9 @@ import { fileURLToPath } from 'node:url';
 import { createProgress } from './progress.mjs';
 
 /**
- * Brings a clone to the point where its TypeScript runs: packages installed, database client generated. Does nothing,
- * and writes nothing, when both are up to date.
+ * Installs packages and generates the database client. Does nothing and prints nothing if both are up to date.
  *
- * @param {{ isQuiet: boolean }} options quiet: say something only when something goes wrong
+ * @param {{ isQuiet: boolean }} options isQuiet: print only problems
  */
 export async function prepare({ isQuiet }) {
   const root = fileURLToPath(new URL('../../../../', import.meta.url)).replace(/\/$/, '');
@@ -31,7 +31,7 @@ export async function prepare({ isQuiet }) {
   const parts = [packageInstallation(root), clientGeneration(root)];
   if (parts.some((part) => !part.isDone())) {
     await whileLocked(join(root, '.millrace'), progress, async () => {
-      // Whoever held the lock before may have done it.
+      // The process that held the lock before may have done it already.
       for (const part of parts) if (!part.isDone()) await part.run(progress);
     });
   }
@@ -41,10 +41,10 @@ export async function prepare({ isQuiet }) {
 const neededBytes = 2_000_000_000;
 const unreachable =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|META_FETCH_FAIL|SELF_SIGNED_CERT\w*|UNABLE_TO_\w*CERT\w*/;
-/** npm's own patience, a minute and more, is for machines that nobody waits at. */
+/** By default, npm retries for more than a minute. That is too long for a user who waits at a terminal. */
 const patience = { npm_config_fetch_retry_mintimeout: '2000', npm_config_fetch_retry_maxtimeout: '10000' };
 
-/** Installs exactly what the lockfile says, with the pnpm that package.json names, unless that has been done. */
+/** Installs the locked packages with the pnpm version in package.json, unless they are already installed. */
 function packageInstallation(root) {
   const stamp = createStamp(
     join(root, 'node_modules/.millrace-installed-from'),
@@ -69,16 +69,16 @@ function packageInstallation(root) {
   };
 }
 
-/** The output of the programs that prepare this clone, of all runs. */
+/** Path of the log with the output of all programs that have prepared this clone. */
 export const setupLog = (root) => join(root, '.millrace/setup.log');
 
 function install(root, packageManager, { tell, logFile }) {
   return withHomeDirectory((env) => {
-    // What `npm --silent test` hands down would silence the reason of a failure.
+    // `npm --silent test` sets these variables. They would suppress the error of a failed installation.
     for (const name of ['npm_config_loglevel', 'npm_config_silent', 'NODE_OPTIONS']) delete env[name];
     return runQuietly(findNpx(), ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only'], {
       cwd: root,
-      // pnpm must not ask questions.
+      // Prevents pnpm from asking questions.
       env: { ...patience, ...env, CI: 'true' },
       logFile,
       onLine: (line) => {
@@ -89,15 +89,15 @@ function install(root, packageManager, { tell, logFile }) {
   });
 }
 
-/** npx of this very Node.js first: another one on the PATH may belong to an older Node.js. */
+/** Prefers the npx of the running Node.js, because the one in the PATH may belong to an older version. */
 function findNpx() {
-  const beside = join(dirname(process.execPath), 'npx');
-  return existsSync(beside) ? beside : 'npx';
+  const sibling = join(dirname(process.execPath), 'npx');
+  return existsSync(sibling) ? sibling : 'npx';
 }
 
 function explain(status, output) {
-  const said = output.split('\n').filter((line) => !/^(npm warn|npm notice|Progress:|Scope:|\s*$)/.test(line));
-  const end = said.slice(-10).join('\n');
+  const lines = output.split('\n').filter((line) => !/^(npm warn|npm notice|Progress:|Scope:|\s*$)/.test(line));
+  const end = lines.slice(-10).join('\n');
   if (status === 127) return 'npx was not found. It is part of npm. Install Node.js with npm.';
   if (/ENOSPC/.test(output)) return 'Could not install the packages because the disk is full.';
   if (/EACCES|EPERM|EROFS/.test(output)) return `Could not write the packages to this directory:\n${end}`;
@@ -121,7 +121,7 @@ function checkDisk(root) {
   );
 }
 
-/** Generates the typed database client when the schema or the generator has changed. */
+/** Generates the typed database client if the schema or the generator has changed. */
 function clientGeneration(root) {
   const generated = join(root, 'packages/db/src/generated');
   const generator = join(root, 'packages/db/bin/generate.mjs');
@@ -147,8 +147,8 @@ function clientGeneration(root) {
 }
 
 /**
- * Runs `work` with an environment whose home directory can be written to: npm and pnpm keep their caches there. Where
- * HOME is empty, missing or read-only they get one for the time being.
+ * Runs `work` with an environment whose home directory is writable, because npm and pnpm keep their caches there. If
+ * HOME is empty, missing or read-only, uses a temporary directory.
  *
  * @template T
  * @param {(env: Record<string, string | undefined>) => Promise<T>} work
@@ -173,7 +173,7 @@ function passwordFileHome() {
   try {
     return userInfo().homedir;
   } catch {
-    // A user id without an entry, as containers like to have.
+    // The user ID has no entry in the password file, as is common in containers.
     return '';
   }
 }
@@ -188,11 +188,11 @@ function isWritable(directory) {
 }
 
 /**
- * A note of what a result was made from, so that making it again can be left out.
+ * Records what a result was made from, so that it is only rebuilt after a change.
  *
- * @param {string} file where the note is kept; inside the result, so that it goes when the result goes
- * @param {string[]} sources files the result is made from
- * @param {string[]} facts anything else it depends on
+ * @param {string} file path of the record, inside the result, so that it is deleted together with the result
+ * @param {string[]} sources files that the result is made from
+ * @param {string[]} facts anything else that the result depends on
  */
 export function createStamp(file, sources, facts = []) {
   const current = () => {
@@ -206,11 +206,11 @@ export function createStamp(file, sources, facts = []) {
   };
 }
 
-/** Runs `work` while no other command of the same clone runs its own: two installations at once break each other. */
+/** Runs `work` while no other command in the same clone does, because concurrent installations break each other. */
 async function whileLocked(directory, progress, work) {
   const lock = join(directory, 'prepare.lock');
-  for (let hasTold = false; !tryLock(directory, lock); hasTold = true) {
-    if (!hasTold) progress.print('… Waiting for another command that is preparing this clone');
+  for (let hasPrinted = false; !tryLock(directory, lock); hasPrinted = true) {
+    if (!hasPrinted) progress.print('… Waiting for another command that is preparing this clone');
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
   try {
@@ -220,7 +220,7 @@ async function whileLocked(directory, progress, work) {
   }
 }
 
-/** The lock appears with its content or not at all: a name is given to a file that is already written. */
+/** Links a complete file to the name of the lock, so that the lock never exists without its content. */
 function tryLock(directory, lock) {
   const own = `${lock}.${process.pid}`;
   try {
@@ -240,7 +240,7 @@ function tryLock(directory, lock) {
   }
 }
 
-/** A lock whose process is gone was left behind by a crash. */
+/** A lock is stale if its process no longer exists. */
 function isHeld(lock) {
   try {
     process.kill(Number(readFileSync(lock, 'utf8')), 0);
@@ -251,15 +251,15 @@ function isHeld(lock) {
 }
 
 /**
- * Runs a program and keeps the end of its output.
+ * Runs a program and returns the end of its output.
  *
  * @typedef {object} RunOptions
  * @property {string} [cwd]
  * @property {Record<string, string | undefined>} [env]
- * @property {string} [logFile] all of its output is appended to this file
+ * @property {string} [logFile] file to which the complete output is appended
  * @property {(line: string) => void} [onLine]
  * @param {RunOptions} options
- * @returns {Promise<{ status: number, output: string }>} status 127 when there is no such program
+ * @returns {Promise<{ status: number, output: string }>} status 127 if the program does not exist
  */
 export function runQuietly(command, commandArguments, { cwd, env, logFile, onLine } = {}) {
   return new Promise((resolve) => {
@@ -277,7 +277,9 @@ export function runQuietly(command, commandArguments, { cwd, env, logFile, onLin
   });
 }
 
-/** Something the person at the terminal can put right, shown as its message alone: what `SetupProblem` is in TypeScript. */
+/**
+ * Creates an error that the user can fix, shown without a stack trace. It corresponds to `SetupProblem` in TypeScript.
+ */
 export function setupProblem(message) {
   return Object.assign(new Error(message), { name: 'SetupProblem' });
 }

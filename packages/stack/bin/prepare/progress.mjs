@@ -1,11 +1,12 @@
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /**
- * Shows what is being done, step by step. At a terminal a running step shows a spinner and counts its seconds; elsewhere
- * each step is one line when it begins and one when it is done. A step that takes long reports every minute what it is
+ * Shows the progress of a command step by step. On a terminal, a running step shows a spinner and the elapsed seconds.
+ * Otherwise, each step prints one line when it starts and one when it ends. A slow step reports every minute what it is
  * doing and where its log is.
  *
- * @param {{ stream?: NodeJS.WriteStream, isQuiet?: boolean, slowMs?: number }} options isQuiet: show only failed and slow steps
+ * @param {{ stream?: NodeJS.WriteStream, isQuiet?: boolean, slowMs?: number }} options isQuiet: show only failed and
+ * slow steps
  */
 export function createProgress({ stream = process.stderr, isQuiet = false, slowMs = 60_000 } = {}) {
   const isLive = stream.isTTY === true && !process.env.CI;
@@ -33,15 +34,15 @@ export function createProgress({ stream = process.stderr, isQuiet = false, slowM
   }
 
   return {
-    /** A line of its own, between the steps. */
+    /** Prints a line between the steps. */
     print,
     /**
-     * Runs `work` as a step. It may call `tell(detail)` while it runs.
+     * Runs `work` as a step. `work` may call `tell(detail)` while it runs.
      *
      * @template T
      * @param {string} title
      * @param {(tell: (detail: string) => void) => Promise<T>} work
-     * @param {{ log?: string }} options the path of the file to look into when the step takes long
+     * @param {{ log?: string }} options path of the log to mention if the step is slow
      * @returns {Promise<T>}
      */
     async step(title, work, { log } = {}) {

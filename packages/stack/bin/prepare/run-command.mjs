@@ -1,8 +1,8 @@
-// Runs before anything is installed: plain JavaScript, nothing but Node's own modules, and syntax an old Node can read,
-// so that it can be told to go.
+// This file runs before anything is installed. It is plain JavaScript, only imports Node.js modules, and uses syntax
+// that an old Node.js can parse, so that it can report that Node.js is too old.
 const oldest = [20, 19];
 
-/** Ends the program with one line when this Node.js is too old to run anything further. */
+/** Exits with an error in one line if this Node.js is too old. */
 function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return;
@@ -12,11 +12,11 @@ function requireNode() {
   process.exit(1);
 }
 
-/** Ends the program with one line on a platform for which there are no programs of PostgreSQL. */
+/** Exits with an error in one line if there is no PostgreSQL package for this platform. */
 function requirePlatform() {
   const { platform, arch } = process;
   const hasPrograms = ['linux', 'darwin'].includes(platform) && ['x64', 'arm64'].includes(arch);
-  // Only a Node.js that was built for glibc reports its version.
+  // Only a Node.js built for glibc reports its glibc version.
   const hasGlibc = platform !== 'linux' || process.report.getReport().header.glibcVersionRuntime !== undefined;
   if (hasPrograms && hasGlibc) return;
   const own = `${platform} on ${arch}${hasGlibc ? '' : ' without glibc'}`;
@@ -27,10 +27,10 @@ function requirePlatform() {
 }
 
 /**
- * Prepares the repository, then runs `main({ progress, root, programArguments })` of a TypeScript program in this same
- * process. What it returns becomes the exit code.
+ * Prepares the repository, then runs `main({ progress, root, programArguments })` of a TypeScript program in this
+ * process. The return value becomes the exit code.
  *
- * @param {string} program its path, relative to this file
+ * @param {string} program path relative to this file
  */
 export async function runCommand(program) {
   requireNode();
@@ -43,7 +43,7 @@ export async function runCommand(program) {
   });
 }
 
-/** Prepares the repository, then runs `main` of `npm start`, which is plain JavaScript by then. */
+/** Prepares the repository, then runs `main` of `npm start`, which has been built to plain JavaScript by then. */
 export async function runBuiltStart() {
   requireNode();
   requirePlatform();
@@ -57,7 +57,7 @@ export async function runBuiltStart() {
   });
 }
 
-/** Prepares the repository, then runs a TypeScript program as if it had been called by itself. */
+/** Prepares the repository, then runs a TypeScript program as if it had been started directly. */
 export async function runProgram(url, path, programArguments) {
   requireNode();
   await orExplain(async () => {
@@ -75,7 +75,9 @@ async function prepareRepository(options) {
   return prepared;
 }
 
-/** What a person can put right is one line; anything else is a defect and shows where it happened. */
+/**
+ * Prints a problem that the user can fix in one line. Any other error is a defect and is printed with its stack trace.
+ */
 async function orExplain(work) {
   try {
     await work();

@@ -9,7 +9,7 @@ const directory = mkdtempSync(join(tmpdir(), 'millrace-entries-'));
 const mayBeProcessOne = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
 
 beforeAll(async () => {
-  // A service that is being read in, for as long as it takes.
+  // A service that is still loading while the test runs.
   const slow = `process.stdout.write('reading'); await new Promise((resolve) => setTimeout(resolve, 600_000));`;
   writeFileSync(join(directory, `${serviceFile('slow')}.mjs`), slow);
   await writeEntries(directory, ['slow']);
@@ -22,14 +22,14 @@ async function untilReading({ stdout }: ChildProcess): Promise<void> {
   if (stdout !== null) await once(stdout, 'data');
 }
 
-test('a service that is told to stop while it is still being read in ends at once', async () => {
+test('a service that receives SIGTERM while it is still loading exits immediately', async () => {
   const child = spawn(program[0], program.slice(1));
   await untilReading(child);
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-/** To process 1 the system passes only signals that it has asked for. */
+/** The kernel only delivers a signal to process 1 if the process has a handler for it. */
 (mayBeProcessOne ? test : test.skip)('as process 1 of a container too', async () => {
   const child = spawn('unshare', ['--pid', '--fork', '--kill-child', ...program]);
   await untilReading(child);

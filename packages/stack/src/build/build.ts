@@ -9,9 +9,9 @@ import { buildLibrary, libraries } from './libraries/libraries.ts';
 import { allInOne, programs, services } from './programs.ts';
 
 /**
- * `pnpm build`: every service and the command-line tool in `dist/`, with the migrations. The folder is all an image
- * needs beside Node: `node dist/ingest-gateway.mjs`. And the libraries for web pages, each in a `dist/` of its own, which
- * `npm pack` takes.
+ * `pnpm build`: builds every service and the command line into `dist/`, together with the migrations. An image only
+ * needs this directory and Node.js (`node dist/ingest-gateway.mjs`). Also builds the libraries for web pages, each into
+ * its own `dist/`, from which `npm pack` creates the package.
  */
 export const main: Command = async ({ progress, root }) => {
   await progress.step(`Building ${Object.keys(programs(root)).join(', ')}`, () =>
@@ -19,43 +19,42 @@ export const main: Command = async ({ progress, root }) => {
   );
   await progress.step(`Building ${libraries.map(({ directory }) => directory).join(', ')}`, async () => {
     for (const library of libraries) await buildLibrary(root, library, join(root, library.directory, 'dist'));
-    // The compiler's own process would stay as long as this one.
+    // esbuild's child process would otherwise keep this process alive.
     await stop();
   });
   return 0;
 };
 
-// Programs as plain JavaScript: bundles of them, and the files by which services are begun.
 /**
- * Every program, the browser library that the gateway serves, the console, and the migrations, in a folder that is all an image needs beside Node.
+ * Builds every program, the browser library that the gateway serves, the console and the migrations into one directory.
  * @param outDirectory emptied first
- * @returns the files of which something is in the programs, by their paths from the root
+ * @returns the source files that are part of the programs, as paths relative to the root
  */
 export async function buildPrograms(root: string, outDirectory: string): Promise<string[]> {
   const all = programs(root);
-  const begun: string[] = [...services, allInOne].filter((name) => name in all);
+  const started: string[] = [...services, allInOne].filter((name) => name in all);
   const files = Object.fromEntries(
-    Object.entries(all).map(([name, path]) => [begun.includes(name) ? serviceFile(name) : name, path]),
+    Object.entries(all).map(([name, path]) => [started.includes(name) ? serviceFile(name) : name, path]),
   );
   const bundled = await bundlePrograms(root, files, outDirectory);
-  await writeEntries(outDirectory, begun);
+  await writeEntries(outDirectory, started);
   await writeLibrary(join(outDirectory, libraryFolder));
   const pages = await writeConsole(join(outDirectory, consoleFolder), { root });
   await cp(join(root, 'prisma'), join(outDirectory, 'prisma'), { recursive: true });
   return [...bundled, ...pages.bundled];
 }
 
-/** Libraries written for `require` find it, wherever they end up. */
+/** Bundled CommonJS libraries call `require`, which does not exist in an ES module. */
 const requireForLibraries = `import { createRequire as createRequireForLibraries } from 'node:module';
 const require = createRequireForLibraries(import.meta.url);`;
 
 /**
- * Compiles programs to plain JavaScript with everything they import, libraries too: `<outDirectory>/<name>.mjs`, what
- * they share in `chunks/`, and what cannot be bundled in `node_modules/`. Needs nothing else but Node to run.
+ * Bundles programs with everything they import into plain JavaScript: `<outDirectory>/<name>.mjs`, shared code in
+ * `chunks/`, and packages that cannot be bundled in `node_modules/`. The result only needs Node.js to run.
  *
- * @param entries path from the root by program name
+ * @param entries path relative to the root by program name
  * @param outDirectory emptied first
- * @returns the files of which something is in them, by their paths from the root
+ * @returns the source files that are part of the programs, as paths relative to the root
  */
 export async function bundlePrograms(
   root: string,
@@ -74,7 +73,7 @@ export async function bundlePrograms(
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // Stack traces name our files and lines; the text of the sources stays in the repository.
+    // Stack traces show the source files and lines, but the bundle does not contain the source code.
     sourcemap: 'linked',
     sourcesContent: false,
     external: carriedPatterns,
@@ -82,21 +81,21 @@ export async function bundlePrograms(
     logLevel: 'warning',
     metafile: true,
   });
-  // The compiler's own process holds what it read, and would stay as long as this one.
+  // esbuild's child process would otherwise keep its memory, and keep this process alive.
   await stop();
   await carryPackages(root, outDirectory);
-  // Pictures of reports are written in them.
+  // Charts in report emails are rendered with these fonts.
   await cp(join(root, 'packages/insights/fonts'), join(outDirectory, 'fonts'), { recursive: true });
   return [...new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)))].sort();
 }
 
-/** What a service itself is compiled to; the file of its name begins it. */
+/** Name of a service's bundle. The file with the service's own name loads it. */
 export const serviceFile = (name: string) => `${name}-service`;
 
 /**
- * The files that are run: `<name>.mjs` of each service. Process 1 of a container hears only the signals that it has asked for, and
- * reading a service in takes longer than asking: a pod that is deleted in its first second would be waited for until its grace is over.
- * From `runProcess` on the service hears them itself.
+ * Writes `<name>.mjs` of each service, which handles signals and then loads the service. In a container, process 1 only
+ * receives signals that it has a handler for. Without this file, a pod that is deleted while its service is loading
+ * would only end after its grace period. `runProcess` later replaces the handlers.
  */
 export async function writeEntries(outDirectory: string, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => writeFile(join(outDirectory, `${name}.mjs`), entryOf(name))));
@@ -110,11 +109,11 @@ await import('./${serviceFile(name)}.mjs');
 }
 
 /**
- * Packages that cannot become part of a bundle, and who depends on them: they hold machine code or WebAssembly files, or
- * are looked up by path while running. They are copied beside the programs as they are.
+ * Packages that cannot be bundled, and the packages that depend on them: they contain native code or WebAssembly files,
+ * or are looked up by path at run time. They are copied to `node_modules/`.
  */
 const carried: Record<string, string> = {
-  // The produce request is put in the place of its own (packages/event-log, kafka/kafkajs-internals).
+  // packages/event-log replaces its produce request (kafka/kafkajs-internals).
   kafkajs: 'packages/event-log',
   '@node-rs/crc32': 'packages/event-log',
   '@prisma/schema-engine-wasm': 'packages/db',
@@ -122,10 +121,10 @@ const carried: Record<string, string> = {
   '@posthog/hogql-parser': 'packages/insights',
 };
 
-/** For esbuild: these, and their builds for single platforms, stay imports. */
+/** Patterns for esbuild: these packages and their builds for single platforms stay imports. */
 export const carriedPatterns = Object.keys(carried).flatMap((name) => [name, `${name}/*`, `${name}-*`]);
 
-/** Where the packages that are carried are installed, by name. */
+/** Returns the installed directory of each copied package, by name. */
 export function carriedPackages(root: string): Map<string, string> {
   return new Map(
     Object.entries(carried).map(([name, dependent]) => [
@@ -135,7 +134,7 @@ export function carriedPackages(root: string): Map<string, string> {
   );
 }
 
-/** The builds for single platforms that a carried package chooses from while running: version by name. */
+/** Returns the builds for single platforms that a copied package chooses from at run time, as versions by name. */
 export async function platformBuilds(source: string): Promise<Record<string, string>> {
   const { optionalDependencies = {} } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {
     optionalDependencies?: Record<string, string>;
@@ -143,7 +142,7 @@ export async function platformBuilds(source: string): Promise<Record<string, str
   return optionalDependencies;
 }
 
-/** Copies them to `<outDirectory>/node_modules`, where the programs find them, with their builds for this machine. */
+/** Copies these packages and their builds for this machine to `<outDirectory>/node_modules`. */
 export async function carryPackages(root: string, outDirectory: string): Promise<void> {
   for (const [name, source] of carriedPackages(root)) {
     const target = join(outDirectory, 'node_modules', name);

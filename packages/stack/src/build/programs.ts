@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The services, in the order they are started: whoever answers the world comes last. */
+/** The services in the order in which they are started. Those that accept requests from outside come last. */
 export const services = ['event-consumer', 'delivery-worker', 'management-api', 'ingest-gateway'] as const;
 
-/** All of them as one process. */
+/** The program that runs all services in one process. */
 export const allInOne = 'all-in-one';
 
-/** Every program that is built, by the name of its file: `dist/<name>.mjs`. */
+/** Returns the source file of every program by the name of its bundle, `dist/<name>.mjs`. */
 export function programs(root: string): Record<string, string> {
   const entries = {
     ...Object.fromEntries([...services, allInOne].map((name) => [name, `services/${name}/src/main.ts`])),
-    // A thread of the gateway, which finds it beside itself.
+    // A worker thread of the gateway, which must be in the same directory.
     'ingest-gateway-body-worker': 'services/ingest-gateway/src/large-bodies/body-worker.ts',
     millrace: 'packages/cli/src/main.ts',
   };

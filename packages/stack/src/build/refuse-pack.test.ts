@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../run-program.ts';
 
-/** What `npm pack` would make of sources nobody could install: they need packages that are on no registry. */
+/** A package of the sources could not be installed, because it depends on packages that are not in any registry. */
 test.each(['', 'packages/browser', 'packages/react', 'packages/cli'])(
-  'npm pack in the folder of sources ./%s says which folder to pack',
+  'npm pack in the source directory ./%s fails and says which directories to pack',
   async (folder) => {
     const cwd = fileURLToPath(new URL(`../../../../${folder}`, import.meta.url));
     const { status, output } = await runProgram('npm', ['pack', '--dry-run'], { cwd });

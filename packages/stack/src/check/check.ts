@@ -4,7 +4,7 @@ import { documentProblems } from '../docs/documents.ts';
 import { runProgram } from '../run-program.ts';
 import { proseProblems } from './prose.ts';
 
-/** Each is a promise of CONTRIBUTING.md that a machine can hold. */
+/** The programs that check the rules in CONTRIBUTING.md. */
 const programs: { name: string; program: string; arguments: string[] }[] = [
   {
     name: 'format and lint (biome)',
@@ -48,13 +48,13 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
   { name: 'spelling (cspell)', program: 'cspell', arguments: ['lint', '--config=.cspell.json', '--no-progress'] },
 ];
 
-/** What a check has to say; it fails with any status but 0. */
+/** Result of a check. Any status except 0 is a failure. */
 interface Outcome {
   status: number;
   output: string;
 }
 
-/** `pnpm check`: runs every check, shows what each has to say, fails when any fails. */
+/** `pnpm check`: runs all checks and prints their output. Fails if any check fails. */
 export const main: Command = async ({ progress, root }) => {
   async function run(name: string, check: () => Promise<Outcome>): Promise<Outcome & { name: string }> {
     const startedAt = Date.now();

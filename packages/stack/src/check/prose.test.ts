@@ -17,7 +17,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(root, path), text);
 }
 
-describe('prose check', () => {
+describe('the prose check', () => {
   it.each([
     ['docs/flags.md', '# Rules\n\nWhoever waits gets it.', 'docs/flags.md:3: "Whoever": name the subject'],
     ['docs/flags.md', 'A rule. Who is late waits.', 'docs/flags.md:1: "Who is late waits.": start with a noun'],

@@ -1,7 +1,7 @@
 import jsTokens from 'js-tokens';
 import { repositoryTexts, sourceFiles } from '../docs/documents.ts';
 
-/** Habits that made texts hard to read, each with what to write instead. They were found by a reader, not by a grammar. */
+/** Phrases that readers had to read twice, each with advice on what to write instead. */
 const habits: readonly { pattern: RegExp; advice: string }[] = [
   { pattern: /\bwhoever\b/i, advice: 'name the subject: the user, the client, any request that …' },
   { pattern: /\b(?:no|some)body\b/i, advice: 'name the role: no user, another administrator, a client' },
@@ -21,20 +21,20 @@ const habits: readonly { pattern: RegExp; advice: string }[] = [
   },
 ];
 
-/** Text of a file that people read. */
+/** A piece of text that people read, and its line. */
 interface Passage {
   line: number;
   text: string;
 }
 
-/** The texts outside of the documents that people read. */
+/** Texts outside of the documents that people read. */
 const areas: readonly { folders: string[]; endings: string[]; read: (source: string, path: string) => Passage[] }[] = [
   { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },
   { folders: ['deploy'], endings: ['.tpl', '.yaml', '.yml', '.txt'], read: everyLine },
 ];
 
-/** Phrases to avoid in documents, in texts that programs show, and in the Helm chart. One line for each. */
+/** Finds phrases to avoid in documents, in program output and in the Helm chart. Returns one line for each. */
 export async function proseProblems(root: string): Promise<string[]> {
   const files = await Promise.all(
     areas.map(async ({ folders, endings, read }) =>
@@ -54,7 +54,7 @@ function problemsOf(path: string, { line, text }: Passage): string[] {
   });
 }
 
-/** Paragraph by paragraph, and row by row in lists and tables, without code. */
+/** Splits Markdown into paragraphs, list items and table rows, without code. */
 function proseOfMarkdown(source: string): Passage[] {
   const prose = source
     .replace(/^ *```[\s\S]*?^ *```/gm, (block) => block.replace(/[^\n]/g, ''))
@@ -70,12 +70,12 @@ function proseOfMarkdown(source: string): Passage[] {
   return passages;
 }
 
-/** The strings of a program that contain a phrase, and the text between its tags. */
+/** Returns the strings of a program that contain a phrase, and the text between JSX tags. */
 function textsOfProgram(source: string, path: string): Passage[] {
   const passages: Passage[] = [];
   let line = 1;
   for (const { type, value } of jsTokens(source, { jsx: path.endsWith('.tsx') })) {
-    // Without comments of SQL and quoted names.
+    // Drops SQL comments and quoted names.
     const text = value.replace(/^['"`}]|(?:['"`]|\$\{)$/g, '').replace(/--.*|\\?`[^`]*`/g, '');
     if (/String|Template|JSXText/.test(type) && /[a-z] [a-z]/i.test(text)) passages.push({ line, text });
     line += value.split('\n').length - 1;

@@ -12,10 +12,10 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const directory = join(root, 'deploy/compose');
 const readYaml = async (path: string) => parse(await readFile(join(directory, path), 'utf8'));
 
-/** Where each service listens unless it is told otherwise (docs/configuration.md). */
+/** Default port of each service (docs/configuration.md). */
 const listensAt = { 'ingest-gateway': 8000, 'management-api': 8010, 'event-consumer': 8001, 'delivery-worker': 8021 };
 
-/** Of a time as Go writes it: `35s`, `1m5s`. */
+/** Converts a duration in Go's format, such as `35s` or `1m5s`, to seconds. */
 const secondsOf = (text = '') => {
   const [, minutes = 0, seconds] = /^(?:(\d+)m)?(\d+)s$/.exec(text) ?? [];
   return Number(minutes) * 60 + Number(seconds);
@@ -24,7 +24,7 @@ const secondsOf = (text = '') => {
 const unavailable = await whyNoComposeLoader();
 if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${unavailable}\n`);
 
-// What cannot be had is skipped, and said: a skipped test fails in CI.
+// Skip these tests if the loader is unavailable. CI fails on skipped tests.
 (unavailable === '' ? describe : describe.skip)('deploy/compose', () => {
   let project: ComposeProject;
   let configuration: string;
@@ -40,7 +40,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     configuration = await readFile(join(root, 'docs/configuration.md'), 'utf8');
   }, 300_000);
 
-  test('a mistake in a file is named', async () => {
+  test('names the location of a mistake in a file', async () => {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-compose-'));
     const file = join(temporary, 'compose.yaml');
     await writeFile(file, 'services: { one: { image: x, healthcheck: { test: [CMD, a: b] } } }');
@@ -48,7 +48,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     await rm(temporary, { recursive: true });
   });
 
-  test('has every service, the migration before them, and the command', () => {
+  test('contains every service, the migration that runs before them, and the command line', () => {
     expect(ours().map(([name]) => name)).toEqual([...ourServices, allInOne, 'migrate', 'millrace'].sort());
     expect(serviceNamed('migrate').command).toEqual(['millrace.mjs', 'migrate']);
     for (const name of ourServices) {
@@ -61,7 +61,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     }
   });
 
-  test('every image has a version: ours this one, those of servers the ones that are tested', async () => {
+  test('pins the version of every image: this release for Millrace, and the tested versions for servers', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect(new Set(ours().map(([, { image }]) => image))).toEqual(new Set([`millrace/millrace:${version}`]));
     expect(serviceNamed('kafka').image).toBe(`apache/kafka:${kafkaVersion}`);
@@ -71,7 +71,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     for (const { image } of Object.values(project.services)) expect(image).toMatch(/:v?\d[\w.-]*$/);
   });
 
-  test('with ClickHouse those who ask it and those who copy to it know where it is', () => {
+  test('gives the URL of ClickHouse to the services that query it or copy events to it', () => {
     expect(serviceNamed('clickhouse').profiles).toEqual(['clickhouse']);
     for (const name of ['management-api', 'delivery-worker']) {
       expect(serviceNamed(name).environment).toMatchObject({
@@ -81,13 +81,13 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     }
   });
 
-  test('every setting is one that a service has', () => {
+  test('only sets variables that a service reads', () => {
     for (const [, { environment = {} }] of ours()) {
       expect(Object.keys(environment).filter((name) => !configuration.includes(`\n| \`${name}\` |`))).toEqual([]);
     }
   });
 
-  test('the small installation is one process beside PostgreSQL, and nothing else', () => {
+  test('the small installation only needs PostgreSQL and one process', () => {
     const small = serviceNamed(allInOne);
     expect(small).toMatchObject({ profiles: ['small'], command: [`${allInOne}.mjs`] });
     expect(small.environment).toMatchObject({ EVENT_LOG: 'postgres' });
@@ -102,42 +102,39 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     need(allInOne);
     expect([...needed].sort()).toEqual(['migrate', 'postgres']);
     expect(small.healthcheck?.test.join(' ')).toContain('http://127.0.0.1:8001/_readiness');
-    // Gateway or API, then consumer or worker.
+    // The gateway or API stops first, then the consumer or worker.
     expect(secondsOf(small.stop_grace_period)).toBeGreaterThanOrEqual(25 + 33 + 3);
     const others = Object.keys(project.services).filter((name) => serviceNamed(name).profiles !== undefined);
     expect(others.sort()).toEqual([allInOne, 'clickhouse', 'millrace']);
   });
 
-  test.each(ourServices)(
-    '%s: its health is asked where it listens, and it has the time to stop that it takes',
-    (name) => {
-      const section = configuration.slice(configuration.indexOf(`\n## ${name}\n`)).split('\n## ')[1] ?? '';
-      const defaultOf = (setting: string) =>
-        Number(section.match(new RegExp(`\\| \`${setting}\` \\| \`(\\d+)\``))?.[1] ?? 0);
-      expect(section).toContain(`_PORT\` | \`${listensAt[name]}\``);
-      const { healthcheck, stop_grace_period: grace } = serviceNamed(name);
-      expect(healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${listensAt[name]}/_readiness`);
-      expect(secondsOf(grace) * 1000).toBeGreaterThanOrEqual(
-        defaultOf('DRAIN_TIMEOUT_MS') + defaultOf('STOP_DELAY_MS') + 3000,
-      );
-    },
-  );
+  test.each(ourServices)('%s has a health check for its port, and enough time to stop', (name) => {
+    const section = configuration.slice(configuration.indexOf(`\n## ${name}\n`)).split('\n## ')[1] ?? '';
+    const defaultOf = (setting: string) =>
+      Number(section.match(new RegExp(`\\| \`${setting}\` \\| \`(\\d+)\``))?.[1] ?? 0);
+    expect(section).toContain(`_PORT\` | \`${listensAt[name]}\``);
+    const { healthcheck, stop_grace_period: grace } = serviceNamed(name);
+    expect(healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${listensAt[name]}/_readiness`);
+    expect(secondsOf(grace) * 1000).toBeGreaterThanOrEqual(
+      defaultOf('DRAIN_TIMEOUT_MS') + defaultOf('STOP_DELAY_MS') + 3000,
+    );
+  });
 
-  test('our containers cannot write, and nothing listens to other machines', () => {
+  test('containers have a read-only file system, and ports are only open to this machine', () => {
     for (const [, service] of ours()) expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
     const ports = Object.values(project.services).flatMap((service) => service.ports ?? []);
     expect(ports.map(({ target }) => target).sort()).toEqual([3000, 8000, 8000, 8010, 8010, 9090]);
     expect(ports.filter(({ host_ip }) => host_ip !== '127.0.0.1')).toEqual([]);
   });
 
-  test('what is mounted from here is there, and cannot be changed from inside', () => {
+  test('mounted files exist and are read-only', () => {
     const mounts = Object.values(project.services).flatMap(({ volumes = [] }) => volumes);
     const own = mounts.filter(({ type }) => type === 'bind');
     expect(own.length).toBeGreaterThan(3);
     expect(own.filter(({ source, read_only }) => !existsSync(source) || !read_only)).toEqual([]);
   });
 
-  test('Prometheus asks every service at its port for metrics', async () => {
+  test('Prometheus scrapes the metrics port of every service', async () => {
     const { scrape_configs: jobs, rule_files: rules } = (await readYaml('prometheus/prometheus.yaml')) as {
       scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
       rule_files: string[];
@@ -151,7 +148,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     expect(rules.filter((rule) => !mounted?.includes(rule.replace('/*.yaml', '')))).toEqual([]);
   });
 
-  test('Grafana finds Prometheus, and the dashboards that are mounted', async () => {
+  test('Grafana finds Prometheus and the mounted dashboards', async () => {
     const { datasources } = await readYaml('grafana/provisioning/datasources/prometheus.yaml');
     expect(datasources).toEqual([expect.objectContaining({ uid: 'prometheus', url: 'http://prometheus:9090' })]);
     const { providers } = await readYaml('grafana/provisioning/dashboards/millrace.yaml');

@@ -20,7 +20,9 @@ export interface ConfigSchema {
   required?: string[];
 }
 
-/** What every service reads from its environment, in the order of `services`, and what all of them as one process do. */
+/**
+ * Returns the settings of each service, in the order of `services`, and those of the program that runs all services.
+ */
 export async function configSchemas(root: string): Promise<Record<string, ConfigSchema>> {
   const entries: [string, ConfigSchema][] = [];
   for (const service of [...services, allInOne]) {
@@ -38,14 +40,14 @@ function findSchema(exports: Record<string, unknown>): ConfigSchema {
 }
 
 /**
- * The exports of one source file of the repository, by its path. For what documents are made of: packages import no
- * services, and so these stay unknown to the compiler.
+ * Imports a source file of the repository by its path. This is for generating documents: packages must not import
+ * services, so the types of the exports are unknown.
  */
 export async function importSource(root: string, path: string): Promise<Record<string, unknown>> {
   return import(pathToFileURL(join(root, path)).href);
 }
 
-/** Every setting of every service with its default and meaning, from the schemas that read them. */
+/** Generates the page with every setting of each service, its default and its meaning, from the schemas. */
 export async function configurationPage(root: string): Promise<string> {
   const sections: string[] = [];
   for (const [service, schema] of Object.entries(await configSchemas(root))) {
@@ -77,7 +79,7 @@ function row(field: string, setting: Setting, { required = [] }: ConfigSchema): 
   return [name, defaultOf(setting, required.includes(field)), allowed(setting), asSentences(setting.description)];
 }
 
-/** Descriptions begin in lower case and end without a period, because error messages put them in parentheses. */
+/** Error messages put descriptions in parentheses, so descriptions start in lower case and have no period. */
 export function asSentences(description: string): string {
   return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
 }

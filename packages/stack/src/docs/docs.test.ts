@@ -14,15 +14,15 @@ beforeAll(async () => {
   ({ pages } = await repositoryTexts(root));
 });
 
-test('pages made from the code are what `npm run docs` would write', async () => {
+test('generated pages are identical to the output of `npm run docs`', async () => {
   for (const { path, text } of await generatedPages(root)) {
     expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
   }
 });
 
-test('commands of the documents are scripts of package.json, programs of the build, and wait for nobody', async () => {
+test('commands in the documents exist in package.json or in the build, and do not ask for input', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  /** npm's own, of those who use the client library. */
+  /** npm's own commands, for users of the client library. */
   const commandsOfNpm = ['install', 'pack'];
   const known = new Set([
     ...commandsOfNpm,
@@ -40,8 +40,8 @@ test('commands of the documents are scripts of package.json, programs of the bui
   expect(pages.filter(({ text }) => text.includes('npx pnpm')).map(({ path }) => path)).toEqual([]);
 });
 
-describe('reading registrations', () => {
-  test('names, helps and labels, wherever they are written', () => {
+describe('readRegistrations', () => {
+  test('finds names, help texts and labels, regardless of formatting', () => {
     const source = `
       const labels = ['topic', 'group'] as const;
       metrics.counter('a_total', 'Things, (some)', labels);
@@ -61,7 +61,7 @@ describe('reading registrations', () => {
     ]);
   });
 
-  test('a name that cannot be read is an error, so that none is missing', () => {
+  test('throws for a name that is not a literal, so that no metric is missing', () => {
     expect(() => readRegistrations('metrics.counter(name, help)', 'file.ts')).toThrow('file.ts');
     expect(() => readRegistrations("metrics.counter('a_total', 'Things, ' + 'some')", 'file.ts')).toThrow('file.ts');
   });

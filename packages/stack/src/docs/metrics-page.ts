@@ -1,25 +1,25 @@
-// The page of metrics, made from the calls that register them.
+// Generates the page of metrics from the calls that register them.
 import { markdownTable, sourceFiles } from './documents.ts';
 
-/** Every metric with type, labels and help, from the places in the source that register them. */
+/** Lists every metric with its type, labels and help text. */
 export async function metricsPage(root: string): Promise<string> {
   const files = await sourceFiles(root, ['services', 'packages'], ['.ts']);
-  const byRoom = new Map<string, Registration[]>();
+  const byOwner = new Map<string, Registration[]>();
   for (const { path, text } of files) {
-    // The folders of packages/runtime are of other services each.
-    const room = path
+    // Different services use the subdirectories of packages/runtime, so each gets its own section.
+    const owner = path
       .split('/')
       .slice(0, /^packages\/runtime\/src\/\w+\//.test(path) ? 4 : 2)
       .join('/');
-    if (notServed.has(room) || path.includes('.test.') || path.includes('/testing/')) continue;
-    byRoom.set(room, [...(byRoom.get(room) ?? []), ...readRegistrations(text, path)]);
+    if (withoutMetrics.has(owner) || path.includes('.test.') || path.includes('/testing/')) continue;
+    byOwner.set(owner, [...(byOwner.get(owner) ?? []), ...readRegistrations(text, path)]);
   }
-  const rooms = [...byRoom].filter(([, found]) => found.length > 0).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `${introduction}\n${rooms.map(([room, found]) => section(room, found)).join('\n')}`;
+  const owners = [...byOwner].filter(([, found]) => found.length > 0).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${introduction}\n${owners.map(([owner, found]) => section(owner, found)).join('\n')}`;
 }
 
-/** They register nothing that a service shows. */
-const notServed = new Set(['packages/bench', 'packages/stack']);
+/** Packages whose metrics no service exposes. */
+const withoutMetrics = new Set(['packages/bench', 'packages/stack']);
 
 const introduction = `# Metrics
 
@@ -38,7 +38,7 @@ that it uses, and the process metrics of \`prom-client\` (\`process_…\`, \`nod
 | \`packages/runtime\` | all services |
 `;
 
-function section(room: string, registrations: Registration[]): string {
+function section(owner: string, registrations: Registration[]): string {
   const rows = [...registrations]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, type, labels, help }) => [
@@ -47,7 +47,7 @@ function section(room: string, registrations: Registration[]): string {
       labels.map((label) => `\`${label}\``).join(', '),
       help.replace(/\.$/, ''),
     ]);
-  return `## ${room}\n\n${markdownTable(['Metric', 'Type', 'Labels', 'Meaning'], rows)}\n`;
+  return `## ${owner}\n\n${markdownTable(['Metric', 'Type', 'Labels', 'Meaning'], rows)}\n`;
 }
 
 interface Registration {
@@ -58,14 +58,15 @@ interface Registration {
 }
 
 const call = /metrics\??\.(counter|gauge|histogram)\(/g;
-/** Gauges of one file that differ only in these: rows of a table. */
+/** Matches a row of a table of gauges that only differ in name and help text. */
 const gaugeRow = /\[\s*('millrace_\w+'),\s*('[^']*'|"[^"]*"),/g;
 
 /**
- * The metrics a source file registers, read from its text: registering them for real needs servers. Only literal names
- * and helps can be read; anything else is an error, so that no metric is missing in the documents.
+ * Finds the metrics that a source file registers, by parsing its text, because running the registrations would need
+ * servers. Names and help texts must be literals. Anything else is an error, so that no metric is missing in the
+ * documents.
  *
- * @throws Error naming the file.
+ * @throws Error that names the file.
  */
 export function readRegistrations(source: string, path: string): Registration[] {
   const found: Registration[] = [...source.matchAll(gaugeRow)].map(([, name = '', help = '']) => ({
@@ -94,7 +95,7 @@ function labelsOf(type: Registration['type'], parts: string[], source: string): 
   return [...list.matchAll(/'([^']+)'/g)].map(([, label = '']) => label);
 }
 
-/** The arguments of a call, as written, from behind its opening parenthesis. */
+/** Splits the source text after the opening parenthesis of a call into its arguments. */
 function splitArguments(source: string, from: number): string[] {
   const parts = [''];
   let depth = 0;

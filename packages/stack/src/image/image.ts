@@ -19,13 +19,13 @@ import { bundledPackages, sbom, thirdPartyLicenses } from './sbom.ts';
 export const usualRepository = 'docker.io/millrace/millrace';
 
 /**
- * `npm run image [-- options]`: the image of all services and the command line, as an archive, without Docker.
+ * `npm run image [-- options]`: packs all services and the command line into an image archive, without Docker.
  *
- *     --platform linux/amd64,linux/arm64   this machine's when not given; several make one image of all
- *     --output <file>                      image/millrace-<version>.tar
- *     --name <repository>                  docker.io/millrace/millrace
- *     --folders <folder>                   instead of an archive: a folder for each layer (deploy/image/Dockerfile)
- *     --update-base                        instead of an image: pins the newest Node and libraries
+ *     --platform linux/amd64,linux/arm64   default: this machine's platform. Several create one multi-platform image
+ *     --output <file>                      default: image/millrace-<version>.tar
+ *     --name <repository>                  default: docker.io/millrace/millrace
+ *     --folders <folder>                   write a folder for each layer instead of an archive (deploy/image/Dockerfile)
+ *     --update-base                        pin the newest Node.js and libraries instead of building an image
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
   const text = { type: 'string' } as const;
@@ -74,7 +74,7 @@ export async function packImages(
   return images.map(({ platform, manifest }) => `linux/${platform.architecture} ${manifest.digest}`);
 }
 
-/** `<folder>/<number of the layer>/…`, for a Dockerfile that copies them one after the other. One platform only. */
+/** Writes `<folder>/<layer number>/…` for a Dockerfile that copies the layers in order. Supports only one platform. */
 async function writeFolders(folder: string, trees: readonly ImageTree[]): Promise<void> {
   const [first, ...others] = trees;
   if (!first || others.length > 0) throw new SetupProblem('--folders supports only one platform at a time.');
@@ -83,9 +83,9 @@ async function writeFolders(folder: string, trees: readonly ImageTree[]): Promis
 }
 
 /**
- * What the image says of where it is from. Its date is the commit's, so that one commit gives one image; where there is no
- * history, `SOURCE_DATE_EPOCH` and `REVISION` say it.
- * @throws SetupProblem when `SOURCE_DATE_EPOCH` is no number
+ * Labels that say where the image comes from. The date is that of the commit, so that a commit always gives the same
+ * image. Without git history, `SOURCE_DATE_EPOCH` and `REVISION` are used.
+ * @throws SetupProblem if `SOURCE_DATE_EPOCH` is not a number
  */
 export async function imageLabels(root: string): Promise<Labels> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -100,24 +100,24 @@ export async function imageLabels(root: string): Promise<Labels> {
   };
 }
 
-/** Where an image says what it consists of. */
+/** Path of the bill of materials in an image. */
 export const sbomPath = 'usr/share/sbom/millrace.cdx.json';
 
-/** What an image of one platform consists of, from the bottom up: what changes seldom comes first. */
+/** The layers of one platform's image, from the bottom up. Layers that rarely change come first. */
 export interface ImageTree {
   platform: Platform;
   layers: { title: string; tree: Tree }[];
 }
 
 /**
- * Builds the programs, and for each platform the trees of its image.
- * @throws SetupProblem when something cannot be had
+ * Builds the programs and the layers of each platform's image.
+ * @throws SetupProblem if a download fails
  */
 export async function buildImageTrees(
   root: string,
   { platforms, labels, progress }: { platforms: readonly Platform[]; labels: Labels; progress: Progress },
 ): Promise<ImageTree[]> {
-  // In the repository: source maps name the sources as they lie from here, and nobody's folders belong into an image.
+  // Build inside the repository, so that the source maps contain relative paths instead of the user's directories.
   await mkdir(join(root, '.millrace'), { recursive: true });
   const dist = await mkdtemp(join(root, '.millrace', 'dist-'));
   try {

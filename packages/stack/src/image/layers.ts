@@ -5,21 +5,23 @@ import { carriedPackages, platformBuilds } from '../build/build.ts';
 import { npmPackage } from '../fetched-programs.ts';
 import { type Base, type BaseLock, debianFiles, type Lockfile, type Platform } from './base.ts';
 
-/** The user of the image, by the number that is usual in images without a shell. Any other can run it too. */
+/**
+ * The user of the image, with the ID that is common in images without a shell. The image also runs as any other user.
+ */
 export const nonroot = { uid: 65532, gid: 65532 };
 
-/** Shared libraries, and what they and scanners read. Changes with Debian's security updates. */
+/** Shared libraries, and files that they and vulnerability scanners read. Changes with Debian's security updates. */
 export async function systemLayer(lock: BaseLock, platform: Platform): Promise<Tree> {
   const { debian } = lock[platform.architecture];
   const tree: Tree = new Map([
     ['lib', link('usr/lib')],
     [platform.loader, link(`/usr/lib/${platform.triplet}/${platform.loader.split('/').at(-1)}`)],
-    // Places that a container's runtime mounts something at, and where anybody may write if it is let.
+    // Mount points for the container runtime, and a writable directory if the runtime allows one.
     ...['dev', 'proc', 'sys'].map((path) => [path, directory()] as const),
     ['tmp', directory(0o1777)],
     ['etc/passwd', file(`root:x:0:0:root:/:/none\nnonroot:x:${nonroot.uid}:${nonroot.gid}:nonroot:/tmp:/none\n`)],
     ['etc/group', file(`root:x:0:\nnonroot:x:${nonroot.gid}:\n`)],
-    // Without it the C library asks the name server before it looks into /etc/hosts.
+    // Without this file, the C library queries DNS before it reads /etc/hosts.
     ['etc/nsswitch.conf', file('hosts: files dns\n')],
     ['etc/hosts', file('127.0.0.1 localhost\n::1 localhost\n')],
     ['etc/os-release', file(osRelease(lock.debianRelease))],
@@ -34,7 +36,7 @@ export async function systemLayer(lock: BaseLock, platform: Platform): Promise<T
   return tree;
 }
 
-/** Scanners find by it which list of vulnerabilities to look into. */
+/** Scanners use it to choose the vulnerability database. */
 function osRelease(release: string): string {
   return `PRETTY_NAME="Millrace, with libraries of Debian ${release}"\nNAME="Debian GNU/Linux"\nID=debian\nVERSION_ID="${release}"\n`;
 }
@@ -48,7 +50,7 @@ function packageStatus(
   return `${text.join('\n')}\n`;
 }
 
-/** Node alone, without npm. */
+/** Node.js without npm. */
 export async function nodeLayer({ node }: Base): Promise<Tree> {
   const folder = await npmPackage(node);
   return new Map([
@@ -57,7 +59,7 @@ export async function nodeLayer({ node }: Base): Promise<Tree> {
   ]);
 }
 
-/** The packages that cannot be bundled, with their builds for this one platform. */
+/** The packages that cannot be bundled, with their builds for this platform. */
 export async function carriedLayer(root: string, lockfile: Lockfile, platform: Platform): Promise<Tree> {
   const tree: Tree = new Map();
   for (const [name, source] of carriedPackages(root)) {
@@ -69,23 +71,25 @@ export async function carriedLayer(root: string, lockfile: Lockfile, platform: P
   return tree;
 }
 
-/** The programs, the migrations, and the documents of the whole. */
+/** The programs, the migrations and the documents of the image. */
 export async function programsLayer(dist: string, documents: Record<string, string>): Promise<Tree> {
-  // The image has no shell; the kernel itself starts what the first line names.
+  // The image has no shell, so the kernel starts the interpreter in the first line.
   const tree: Tree = new Map([['usr/bin/millrace', file("#!/usr/bin/node\nimport('/app/millrace.mjs');\n", 0o755)]]);
   await addFolder(tree, 'app', { folder: dist });
   for (const [path, text] of Object.entries(documents)) tree.set(path, file(text));
   return tree;
 }
 
-// The files of an image or of a layer, in memory and written to a folder.
-/** What lies at a path of the image. All of it belongs to root, and everybody may read it: any user can run it. */
+// The files of a layer, in memory or written to a directory.
+/**
+ * An entry of the image. All entries belong to root and are readable by every user, so that any user can run the image.
+ */
 export type Entry =
   | { kind: 'directory'; mode: number }
   | { kind: 'file'; mode: number; content: Buffer }
   | { kind: 'link'; target: string };
 
-/** By path, without a slash at its beginning or end. */
+/** Entries by path, without a slash at the beginning or end. */
 export type Tree = Map<string, Entry>;
 
 export const directory = (mode = 0o755): Entry => ({ kind: 'directory', mode });
@@ -98,13 +102,13 @@ export const file = (content: string | Buffer, mode = 0o644): Entry => ({
 
 interface FolderOptions {
   folder: string;
-  /** Decides about a file by its path in the folder. All are taken when left out. */
+  /** Selects files by their path in the folder. Default: all. */
   takes?: (path: string) => boolean;
-  /** Whether to add what is in folders named `node_modules`. */
+  /** Whether to include directories named `node_modules`. */
   withPackages?: boolean;
 }
 
-/** Adds the files and links of a folder of this machine at `path`. */
+/** Adds the files and links of a directory of this machine at `path`. */
 export async function addFolder(
   tree: Tree,
   path: string,
@@ -122,7 +126,7 @@ export async function addFolder(
   }
 }
 
-/** In the order of paths, each after the folders it lies in: what is the same is written the same. */
+/** Orders entries by path and adds missing parent directories, so that equal trees give equal archives. */
 export function inOrder(tree: Tree): [path: string, entry: Entry][] {
   const whole: Tree = new Map(tree);
   for (const path of tree.keys()) {
@@ -136,7 +140,7 @@ function parentsOf(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join('/'));
 }
 
-/** Writes a tree into a folder of this machine. */
+/** Writes a tree to a directory of this machine. */
 export async function writeTree(folder: string, tree: Tree): Promise<void> {
   await mkdir(folder, { recursive: true });
   const entries = inOrder(tree);
@@ -148,7 +152,7 @@ export async function writeTree(folder: string, tree: Tree): Promise<void> {
     if (entry.kind === 'file') await writeFile(target, entry.content);
     if (entry.kind !== 'link') await chmod(target, entry.mode);
   }
-  // From the inside out: writing into a folder would change its time again.
+  // Set times of inner entries first, because writing into a directory changes its time.
   for (const [path, entry] of entries.reverse()) {
     if (entry.kind !== 'link') await utimes(join(folder, path), 0, 0);
   }

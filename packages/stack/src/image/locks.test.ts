@@ -10,7 +10,7 @@ beforeAll(async () => {
   lock = await readBaseLock(root);
 });
 
-test('every platform has the same Node and the same packages', () => {
+test('all platforms have the same versions of Node.js and packages', () => {
   const versionsOf = ({ node, debian }: BaseLock['amd64']) => [
     node.version,
     ...debian.map(({ name, version }) => `${name} ${version}`),
@@ -18,7 +18,7 @@ test('every platform has the same Node and the same packages', () => {
   expect(versionsOf(lock.arm64)).toEqual(versionsOf(lock.amd64));
 });
 
-test('the Dockerfile builds with the Node that the image has', async () => {
+test('the Dockerfile builds with the Node.js version of the image', async () => {
   const dockerfile = await readFile(join(root, 'deploy/image/Dockerfile'), 'utf8');
   expect(dockerfile).toContain(` node:${lock.amd64.node.version}-`);
 });

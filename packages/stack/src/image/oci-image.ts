@@ -1,4 +1,4 @@
-// An image as OCI describes it: layers as compressed tars, the manifest over them, and the archive all of it is written to.
+// Writes an OCI image: layers as compressed tar files, the manifest, and the archive that contains all of them.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -10,16 +10,16 @@ import type { Platform } from './base.ts';
 import { type Entry, inOrder, nonroot, type Tree } from './layers.ts';
 
 interface ImageName {
-  /** With the registry: `docker.io/millrace/millrace`. */
+  /** Including the registry: `docker.io/millrace/millrace`. */
   repository: string;
   tag: string;
 }
 
 export interface Labels {
   version: string;
-  /** When the source was last changed, as ISO 8601. */
+  /** Time of the last source change, in ISO 8601. */
   created: string;
-  /** The commit; empty when it is not known. */
+  /** The commit, or empty if unknown. */
   revision: string;
 }
 
@@ -43,7 +43,7 @@ const types = {
   layer: 'application/vnd.oci.image.layer.v1.tar+gzip',
 };
 
-/** What an image runs, and as whom: the programs of this system, unless said otherwise. */
+/** Default configuration of a container: the command line, as an unprivileged user. */
 const programs = {
   User: `${nonroot.uid}:${nonroot.gid}`,
   Env: ['PATH=/usr/bin', 'HOME=/tmp', 'NODE_ENV=production', 'MALLOC_MMAP_THRESHOLD_=262144'],
@@ -52,7 +52,7 @@ const programs = {
   WorkingDir: '/app',
 };
 
-/** One image of one platform. @param layers from the bottom up, each with what it is */
+/** Creates the image of one platform. @param layers layers from the bottom up, each with a title */
 export function platformImage(platform: Platform, { layers, labels, runs = programs }: ImageContent): PlatformImage {
   const config = jsonBlob({
     architecture: platform.architecture,
@@ -91,8 +91,8 @@ const jsonBlob = (value: unknown): Blob => {
 const descriptor = (mediaType: string, { digest, content }: Blob) => ({ mediaType, digest, size: content.length });
 
 /**
- * The files of an archive that `ctr image import`, `docker load` and `skopeo copy oci-archive:` take, by path: an OCI image
- * layout, and for Docker its own list of the first platform's layers.
+ * Returns the files of an archive for `ctr image import`, `docker load` and `skopeo copy oci-archive:`, by path. It is
+ * an OCI image layout with Docker's manifest for the first platform.
  */
 function imageLayout({ repository, tag }: ImageName, images: readonly PlatformImage[]): Map<string, Buffer> {
   const manifests = images.map(({ platform, manifest }) => ({
@@ -124,27 +124,27 @@ function imageLayout({ repository, tag }: ImageName, images: readonly PlatformIm
 
 const blobPath = ({ digest }: Blob): string => `blobs/${digest.replace(':', '/')}`;
 
-/** Writes one image, of one platform or several, to a file that containerd, Docker and skopeo take. */
+/** Writes an image of one or several platforms to an archive for containerd, Docker and skopeo. */
 export async function writeArchive(file: string, name: ImageName, images: readonly PlatformImage[]): Promise<void> {
   const entries = [...imageLayout(name, images)].map(([path, content]) => ({ name: path, content }));
   await writeFile(file, await tarOf(entries.map((entry) => ({ ...entry, type: 'file' as const, mode: 0o644 }))));
 }
 
-/** A file of an image, named by what it holds. */
+/** A file of an image, named by the hash of its content. */
 interface Blob {
   digest: string;
   content: Buffer;
 }
 
 interface Layer extends Blob {
-  /** Digest of the tar before it was compressed. */
+  /** Digest of the uncompressed tar file. */
   diffId: string;
 }
 
 const digestOf = (content: Uint8Array | string): string =>
   `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-/** A compressed tar of the tree. The same tree gives the same bytes, on every machine and every Node. */
+/** Packs a tree into a compressed tar file. The same tree gives the same bytes on every machine and Node.js version. */
 export async function writeLayer(tree: Tree): Promise<Layer> {
   const tar = await tarOf(
     inOrder(tree).map(([path, entry]) => ({ ...headerOf(entry), name: path, content: contentOf(entry) })),
@@ -154,7 +154,7 @@ export async function writeLayer(tree: Tree): Promise<Layer> {
   return { diffId, content, digest: digestOf(content) };
 }
 
-/** A tar in which nothing tells when or by whom it was made. */
+/** Creates a tar file without creation times and users. */
 async function tarOf(entries: readonly (Partial<Header> & { name: string; content: Buffer })[]): Promise<Buffer> {
   const tar = pack();
   const chunks: Buffer[] = [];
@@ -177,8 +177,8 @@ function headerOf(entry: Entry): Partial<Header> {
 const contentOf = (entry: Entry): Buffer => (entry.kind === 'file' ? entry.content : Buffer.alloc(0));
 
 /**
- * By a compressor in JavaScript: that of Node is another one for each processor and version, with other bytes. It takes
- * five seconds for Node itself, so what was compressed once is kept.
+ * Compresses with a JavaScript library, because the output of Node.js's zlib depends on processor and version. The
+ * Node.js layer takes five seconds, so results are cached.
  */
 async function compressed(tar: Buffer, diffId: string): Promise<Buffer> {
   const kept = join(cacheDirectory(), 'layers', diffId.replace(':', '-'));

@@ -1,4 +1,4 @@
-// What the image consists of, as a bill of materials and as the licenses it carries.
+// Lists the contents of an image, as a bill of materials and as the licenses of its packages.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { carriedPackages } from '../build/build.ts';
@@ -10,13 +10,13 @@ export interface ImageContents {
   platform: Platform;
   base: Base;
   debianRelease: string;
-  /** With their hashes in the lockfile. */
+  /** Packages with their hashes from the lockfile. */
   packages: readonly (BundledPackage & NpmPackage)[];
 }
 
 /**
- * What the image consists of, as CycloneDX 1.6: not what the lockfile holds, most of which is for tests, but what is in the
- * programs and beside them, with the lockfile's hashes.
+ * Creates the bill of materials in CycloneDX 1.6. It does not list the whole lockfile, which mostly contains test
+ * tools, but the packages in the programs and next to them.
  */
 export function sbom({ platform, base, debianRelease, packages }: ImageContents, labels: Labels): string {
   const { node, debian } = base;
@@ -67,21 +67,21 @@ function npmComponent(type: 'library' | 'platform', { name, version, integrity }
   };
 }
 
-/** One name of SPDX, or an expression of several. */
+/** An SPDX identifier, or an expression of several. */
 const licenseOf = (license: string) =>
   / (OR|AND|WITH) /.test(license) ? { expression: license } : { license: { id: license } };
 
-/** A package of others that is part of the programs, or lies beside them. */
+/** A third-party package that is bundled into the programs or copied next to them. */
 interface BundledPackage {
   name: string;
   version: string;
-  /** Of SPDX; empty when the package does not say. */
+  /** SPDX license identifier, or empty if the package does not declare one. */
   license: string;
-  /** The texts that have to go with it. */
+  /** License texts that must be distributed with it. */
   licenseTexts: string[];
 }
 
-/** @param bundled the files of which something is in the programs, by their paths from the root */
+/** @param bundled source files that are part of the programs, as paths relative to the root */
 export async function bundledPackages(root: string, bundled: readonly string[]): Promise<BundledPackage[]> {
   const folders = new Set([...bundled.flatMap((path) => packageFolder(root, path)), ...carriedPackages(root).values()]);
   const packages = await Promise.all([...folders].map(readPackage));
@@ -89,7 +89,7 @@ export async function bundledPackages(root: string, bundled: readonly string[]):
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-/** Some packages have further `package.json` files in their folders, that say no more than how to load them. */
+/** Finds the root directory of a package. Other `package.json` files in its subdirectories only say how to load it. */
 function packageFolder(root: string, path: string): string[] {
   const [, within, name] = path.match(/^(.*node_modules\/)((?:@[^/]+\/)?[^/]+)\//) ?? [];
   return within && name ? [join(root, within, name)] : [];
@@ -110,7 +110,7 @@ async function readPackage(folder: string): Promise<BundledPackage> {
   };
 }
 
-/** The texts that licences demand to go with what is compiled into the programs. */
+/** Returns the license texts that must be distributed with the bundled code. */
 export function thirdPartyLicenses(packages: readonly BundledPackage[]): string {
   const parts = packages.map(({ name, version, license, licenseTexts }) =>
     [`## ${name} ${version} (${license || 'no license stated'})`, ...licenseTexts.map((text) => text.trim())].join(

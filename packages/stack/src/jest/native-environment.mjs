@@ -2,23 +2,23 @@ import { isDeepStrictEqual } from 'node:util';
 import { hiddenFrom } from '../test/needs-by-name.ts';
 import { workerFixtures } from './worker-fixtures.cjs';
 
-/** The servers that are not available, by the variable that would hold their address (src/test/run-tests.ts). */
+/** Unavailable servers, by the variable that would have their address (src/test/run-tests.ts). */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
 
-/** jest-runner replaces it for every file with one that prints a stack first. */
+/** jest-runner replaces `process.exit` for each file with a function that prints a stack trace first. */
 const exitProcess = process.exit;
 
-/** Recognizes the error that `testServers()` of test-e2e/testing throws when a test requests such an address. */
+/** Recognizes the error that `testServers()` of test-e2e/testing throws when a test requests an unavailable server. */
 const isAboutMissing = (error) => {
   const message = String(error?.message ?? error);
   return missing.some((variable) => message.includes(`${variable} is not set`));
 };
 
 /**
- * Runs tests in this process's own realm, which they share with the test files that run after them. A file that leaves
- * something behind for them fails.
+ * Runs tests in the realm of this process, which they share with the test files that run afterwards. A file that does
+ * not restore the process state fails.
  *
- * A test that fails because its server is not available is reported as skipped.
+ * A test that fails because its server is unavailable is reported as skipped.
  */
 export default class NativeEnvironment {
   global = globalThis;
@@ -52,7 +52,7 @@ export default class NativeEnvironment {
     Object.assign(process.env, before.environment);
     process.chdir(before.directory);
     process.exit = exitProcess;
-    // An error here would hide the one for which a file could not be loaded.
+    // Throwing here would hide the error of a file that could not be loaded.
     if (this.#hasRun && problems.length > 0)
       throw new Error(`This test file does not clean up after itself: ${problems.join(', ')}`);
   }
@@ -61,7 +61,7 @@ export default class NativeEnvironment {
   handleTestEvent(event, state) {
     if (event.name === 'hook_failure') {
       this.#lacksServer ||= isAboutMissing(event.error);
-      // What could not be set up cannot be torn down either.
+      // If the setup failed, the teardown fails too.
       if (this.#lacksServer && event.hook.type === 'afterAll') state.unhandledErrors.pop();
     }
     if (event.name === 'run_finish') this.#hasRun = true;
@@ -80,11 +80,14 @@ const processState = () => ({
   environment: { ...process.env },
   directory: process.cwd(),
   listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
-  // What test files share may listen for the end of the process, for instance to end Chromium.
+  // Shared fixtures may listen for the exit of the process, for instance to end Chromium.
   fixtures: workerFixtures().size,
 });
 
-/** Fewer listeners than before are no leak: a program that an earlier file started may end while this one runs. */
+/**
+ * Only additional listeners are a leak. A program of an earlier file may end while this file runs and remove its
+ * listener.
+ */
 const addedListeners = (before, after) => Object.keys(after).filter((name) => after[name] > (before[name] ?? 0));
 
 function changedKeys(before, after) {

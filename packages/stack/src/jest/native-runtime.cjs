@@ -1,10 +1,10 @@
-// Tests as native ES modules: one process keeps what it has loaded, and a test file costs no more than its own modules.
+// Runs tests as native ES modules. A process keeps the modules it has loaded, so each test file only loads its own.
 const { pathToFileURL } = require('node:url');
 require('./worker-fixtures.cjs');
 
 /**
- * The part of jest-runtime's interface that jest-runner and jest-circus call. Test files and what they import are loaded by
- * Node.js (with tsx), in this process's own realm, and stay loaded for the next file.
+ * Implements the part of jest-runtime's interface that jest-runner and jest-circus call. Node.js loads test files and
+ * their imports (with tsx) in the realm of this process, and keeps them loaded for the next file.
  */
 class NativeRuntime {
   #environment;
@@ -25,7 +25,7 @@ class NativeRuntime {
     return require(path);
   }
 
-  /** Each file gets a fresh copy of jest-circus: it keeps its tests and event handlers in module state. */
+  /** Loads a fresh copy of jest-circus for each file, because it keeps tests and event handlers in module state. */
   requireInternalModule(path) {
     delete require.cache[path];
     delete globalThis[Symbol.for('EVENT_HANDLERS')];

@@ -5,7 +5,7 @@ import { stopWorkerFixtures } from './worker-fixtures.cjs';
 
 const listed = 30;
 
-/** Writes the counts and the names of failed tests to the file that `npm test` names, and shows where the time went. */
+/** Writes the counts and the names of failed tests to the file that `npm test` passes, and prints the slowest files. */
 export default class RunReporter {
   #rootDirectory;
 
@@ -13,9 +13,9 @@ export default class RunReporter {
     this.#rootDirectory = rootDir;
   }
 
-  /** @param {object} results what jest counted, over all files */
+  /** @param {object} results jest's counts for all files */
   async onRunComplete(_contexts, results) {
-    // A single file runs in this process and not in a worker.
+    // A single file runs in this process instead of a worker.
     await stopWorkerFixtures();
     const counts = {
       failedFiles: results.testResults.flatMap((file) => {
@@ -24,7 +24,7 @@ export default class RunReporter {
         return failures.length === 0 ? [] : [{ path, failures, ...countsOf(file) }];
       }),
       passed: results.numPassedTests,
-      // A file that could not even be loaded has an unknown number of tests: it counts as one failure.
+      // A file that could not be loaded has an unknown number of tests, so it counts as one failure.
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       skipped: results.numPendingTests + results.numTodoTests,
     };
@@ -62,7 +62,7 @@ function failuresOf(path, { testExecError, testResults }) {
   return testExecError ? [...failed, `${path}: ${beginning(testExecError.message ?? testExecError)}`] : failed;
 }
 
-/** The first lines of an error on one line, without the colors of jest's matchers. */
+/** Returns the first lines of an error as one line, without colors. */
 function beginning(message) {
   const lines = stripVTControlCharacters(String(message)).split('\n');
   return lines

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import Sequencer from '@jest/test-sequencer';
 
-/** Runs test files in a random order, so that none comes to depend on another. `--seed` repeats an order. */
+/** Runs test files in random order, so that no file depends on another. `--seed` reproduces an order. */
 export default class ShuffledFiles extends Sequencer {
   #seed;
 

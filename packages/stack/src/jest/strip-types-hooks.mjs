@@ -1,4 +1,4 @@
-// Replaces types with spaces, as Node.js 22.18 and newer do, so that lines and columns in errors are those of the source.
+// Replaces types with spaces, as Node.js 22.18 and later do, so that errors have the lines and columns of the source.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ export async function load(url, context, nextLoad) {
   return { format: 'module', source: await strip(source), shortCircuit: true };
 }
 
-/** Cached by content, for both workers and for later runs. */
+/** Caches the result by content, for all workers and for later runs. */
 async function strip(source) {
   const file = join(cache, createHash('sha256').update(source).digest('hex'));
   try {

@@ -1,6 +1,6 @@
-// Ends what test files share (test-e2e/testing/worker-fixture.ts) when the process has run its last file.
+// Stops the fixtures that test files share (test-e2e/testing/worker-fixture.ts) when the process has run its last file.
 
-/** @returns {Set<() => Promise<void>>} how to stop each */
+/** @returns {Set<() => Promise<void>>} functions that stop a fixture */
 const workerFixtures = () => globalThis[Symbol.for('millrace.worker-fixtures')] ?? new Set();
 
 async function stopWorkerFixtures() {
@@ -9,8 +9,8 @@ async function stopWorkerFixtures() {
 }
 
 /**
- * By this message jest-worker tells a process that there are no more files. Half a second later it kills the process, which may be
- * too early for an orderly stop: programs that tests started end with their parent, and databases with the run.
+ * jest-worker sends this message when there are no more files, and kills the process half a second later. That may be
+ * too early for an orderly stop. Programs that tests started then end with their parent, and databases with the run.
  */
 const endMessage = 2;
 

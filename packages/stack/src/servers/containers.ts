@@ -3,8 +3,8 @@ import type { StartedTestContainer } from 'testcontainers';
 import { kafkaVersion } from './kafka.ts';
 import { freePort, type RunningServer } from './server-process.ts';
 
-// Servers in containers, where a Docker daemon answers.
-/** Loaded only when a daemon answers: the library takes a second to load. */
+// Starts test servers in containers if a Docker daemon is available.
+/** Imported on demand, because the library takes a second to load. */
 const testcontainers = () => import('testcontainers');
 
 export async function startPostgresContainer(): Promise<RunningServer> {
@@ -13,7 +13,7 @@ export async function startPostgresContainer(): Promise<RunningServer> {
     .withEnvironment({ POSTGRES_PASSWORD: 'postgres' })
     .withCommand(['-c', 'max_connections=300', '-c', 'fsync=off', '-c', 'full_page_writes=off'])
     .withExposedPorts(5432)
-    // It starts twice: the first time only to create its files.
+    // The container starts PostgreSQL twice, the first time only to create its files.
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start();
   return running(
@@ -34,7 +34,7 @@ export async function startRedisContainer(): Promise<RunningServer> {
 
 export async function startKafkaContainer(): Promise<RunningServer> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await testcontainers();
-  // A broker tells its clients where to find it, so its outer address has to be known before it starts.
+  // A broker advertises its address to clients, so the mapped port must be known before it starts.
   const { host } = (await getContainerRuntimeClient()).info.containerRuntime;
   const port = await freePort();
   const container = await new GenericContainer(`apache/kafka:${kafkaVersion}`)
@@ -67,7 +67,9 @@ function running(container: StartedTestContainer, address: string): RunningServe
   };
 }
 
-/** True when a Docker daemon answers within a second and a half; having the command means nothing. */
+/**
+ * Whether a Docker daemon responds within 1.5 s. That the command is installed does not mean that a daemon is running.
+ */
 export function dockerAnswers(): Promise<boolean> {
   return new Promise((resolve) => {
     const target = daemonAddress(process.env.DOCKER_HOST);
@@ -85,7 +87,7 @@ export function dockerAnswers(): Promise<boolean> {
   });
 }
 
-/** Exported for its test. @returns null for an address only the Docker client itself understands (ssh, named pipes). */
+/** Exported for its test. @returns null for an address that only the Docker client supports (ssh, named pipes). */
 export function daemonAddress(
   dockerHost: string | undefined,
 ): { socketPath: string } | { host: string; port: number } | null {

@@ -1,11 +1,10 @@
-// Loaded into every child: when its parent is gone, however that happened, it drains and ends as on SIGTERM. Ten seconds
-// later it ends anyway. Grandchildren inherit the option that loads this; they have parents of their own to look after
-// them.
+// Loaded into every child process. When the parent ends for any reason, the child shuts down as on SIGTERM, and exits
+// after at most ten seconds. Grandchildren inherit the option that loads this file, but have a different parent.
 if (process.ppid === Number(process.env.MILLRACE_PARENT)) {
   process.once('disconnect', () => {
     setTimeout(() => process.exit(1), 10_000).unref();
     process.kill(process.pid, 'SIGTERM');
   });
-  // Listening for that alone must not keep a program alive that has ended.
+  // This channel must not keep a finished program alive.
   process.channel?.unref();
 }

@@ -17,19 +17,19 @@ afterEach(async () => {
 });
 
 describe('freePort', () => {
-  test.each(['127.0.0.1', '0.0.0.0'])('passes over a port that is taken on %s', async (host) => {
+  test.each(['127.0.0.1', '0.0.0.0'])('skips a port that is in use on %s', async (host) => {
     const taken = await occupy(host);
     expect(await isFree(taken)).toBe(false);
     expect(await freePort(taken)).toBeGreaterThan(taken);
   });
 
-  test('passes over ports that are spoken for', async () => {
+  test('skips ports that are reserved', async () => {
     const port = await freePort();
     expect(await freePort(port, new Set([port]))).not.toBe(port);
   });
 
-  test('keeps a port that is free', async () => {
-    // Others on this machine may take it in between.
+  test('returns the preferred port if it is free', async () => {
+    // Another process on this machine may take the port in between.
     await eventually(async () => {
       const port = await freePort();
       expect(await freePort(port)).toBe(port);

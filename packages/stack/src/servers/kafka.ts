@@ -17,23 +17,23 @@ import {
 } from './server-process.ts';
 
 export interface KafkaOptions {
-  /** Where everything of it is kept, e.g. `.millrace/kafka`. */
+  /** Directory for all files of the broker, e.g. `.millrace/kafka`. */
   directory: string;
   preferredPort: number;
-  /** The address it listens on and is known by; loopback when left out. */
+  /** Address to listen on and to advertise. Default: loopback. */
   host?: string;
   reaper: Reaper;
-  /** A second way in, by TLS. */
+  /** An additional listener with TLS. */
   secured?: SecuredListener;
 }
 
 export interface SecuredListener {
   port: number;
-  /** PEM file of a private key and its certificate, read at every start. */
+  /** PEM file with a private key and its certificate, read at every start. */
   keyStore: string;
 }
 
-/** One broker that is its own controller, from Apache Kafka's own jars. */
+/** Starts a single broker, which is also the controller, from Apache Kafka's jars. */
 export async function startKafka({
   directory,
   preferredPort,
@@ -80,12 +80,12 @@ function serverProperties(host: string, port: number, controllerPort: number, se
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,SSL:SSL,CONTROLLER:PLAINTEXT',
     ...(secured ? { 'ssl.keystore.type': 'PEM', 'ssl.keystore.location': secured.keyStore } : {}),
-    // Relative to the working directory, whatever characters that has in its name.
+    // Relative to the working directory, so that its name may contain any characters.
     'log.dirs': 'data',
     'offsets.topic.replication.factor': 1,
     'transaction.state.log.replication.factor': 1,
     'transaction.state.log.min.isr': 1,
-    // A group forms without waiting for members that nobody starts.
+    // Consumer groups form immediately instead of waiting for further members.
     'group.initial.rebalance.delay.ms': 0,
     'auto.create.topics.enable': false,
   };
@@ -94,13 +94,13 @@ function serverProperties(host: string, port: number, controllerPort: number, se
     .join('\n')}\n`;
 }
 
-/** A log directory is given its cluster's id once. */
+/** Initializes the log directory with a cluster ID, once. */
 async function format(
   java: string,
   classPath: string,
   { directory, config }: { directory: string; config: string },
 ): Promise<void> {
-  // Kafka's tool takes an id that begins with a dash for an option: the highest bit is left out.
+  // Kafka's tool treats an ID that begins with a dash as an option. Without the highest bit, it cannot begin with one.
   const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
   const { status, output } = await runProgram(
     java,
@@ -141,10 +141,10 @@ async function hasBroker(address: string): Promise<boolean> {
   }
 }
 
-// What a broker is run with: Java, and Apache Kafka's jars.
+// What a broker needs: Java, and Apache Kafka's jars.
 export const kafkaVersion = '4.1.0';
 
-/** The broker itself and a logger that prints; Maven finds the other forty-odd. */
+/** The broker and a logger for the console. Maven resolves more than forty further dependencies. */
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>millrace</groupId>
@@ -160,14 +160,15 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 const directoryName = `kafka-${kafkaVersion}`;
 const directory = () => join(cacheDirectory(), directoryName);
 
-/** True when they were fetched before, so that Maven is not needed. */
+/** Whether the jars were downloaded before, so that Maven is not needed. */
 export function hasKafkaJars(): boolean {
   return existsSync(join(directory(), 'lib'));
 }
 
 /**
- * The directory of Apache Kafka's own jars, fetched through Maven the first time (43 MB) and kept for all clones.
- * @throws SetupProblem with Maven's words when it cannot fetch them.
+ * Returns the directory of Apache Kafka's jars. Downloads them with Maven on first use (43 MB) and keeps them for all
+ * clones.
+ * @throws SetupProblem with Maven's output if the download fails.
  */
 export async function kafkaJars(): Promise<string> {
   if (!hasKafkaJars()) await fetchJars();
@@ -191,32 +192,35 @@ async function fetchJars(): Promise<void> {
   });
 }
 
-/** Maven's cache is in the home directory of the password file; where there is none, it gets one for the time being. */
+/**
+ * Maven keeps its cache in the user's home directory from the password file. If that is not writable, uses a temporary
+ * directory.
+ */
 function localRepository(temporary: string): string[] {
   try {
     const { homedir } = userInfo();
     if (canWriteIn(join(homedir, '.m2'), undefined) || canWriteIn(homedir, undefined)) return [];
   } catch {
-    // No entry in the password file.
+    // The user has no entry in the password file.
   }
   return [`-Dmaven.repo.local=${join(temporary, 'maven')}`];
 }
 
 const oldest = 17;
 
-/** The first Java that is new enough: JAVA_HOME's, the PATH's, one that was fetched. Null when there is none. */
+/** Returns the first Java that is new enough: JAVA_HOME, the PATH, a downloaded one. Null if there is no such Java. */
 export async function findJava(): Promise<string | null> {
   const { JAVA_HOME } = process.env;
   for (const java of [...(JAVA_HOME ? [join(JAVA_HOME, 'bin/java')] : []), 'java', keptJava() ?? []].flat()) {
     const { status, output } = await runProgram(java, ['-version'], { timeoutMs: 20_000 });
-    // `openjdk version "17.0.15"`; the 1.8 of old is 1.
+    // Matches `openjdk version "17.0.15"`. In old versions such as 1.8, the first number is 1.
     const version = /version "(\d+)/.exec(output)?.[1];
     if (status === 0 && Number(version) >= oldest) return java;
   }
   return null;
 }
 
-/** The same, fetched when there is none. @throws SetupProblem when it cannot be had. */
+/** Like `findJava`, but downloads Java if necessary. @throws SetupProblem if that fails. */
 export async function ensureJava(): Promise<string> {
   return (await findJava()) ?? fetchJava();
 }

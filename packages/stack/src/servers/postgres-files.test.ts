@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { unprivilegedUser } from '../run-program.ts';
 import { postgresFiles, removePostgresFiles } from './postgres.ts';
 
-/** Reached by nobody but its owner, like a clone in root's home. */
+/** A directory that only its owner can enter, like a clone in root's home. */
 let closed: string;
 const user = unprivilegedUser();
 
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(closed, { recursive: true, force: true }));
 
 if (user) {
-  test('what the server’s user cannot reach lies outside, and is found again', () => {
+  test('keeps data outside of a directory that the server’s user cannot enter, and finds it again', () => {
     const directory = join(closed, 'postgres');
     const files = postgresFiles(directory, user);
     expect(files.data).toMatch(/^\/var\/lib\/millrace\//);
@@ -24,7 +24,7 @@ if (user) {
     expect(existsSync(files.data)).toBe(false);
   });
 
-  test('a directory that was moved keeps its data, a copy of it gets its own', () => {
+  test('a moved directory keeps its data, and a copied one gets new data', () => {
     const [first, second, third] = ['first', 'second', 'third'].map((name) => join(closed, name)) as [
       string,
       string,
@@ -41,7 +41,7 @@ if (user) {
     expect(existsSync(data)).toBe(false);
   });
 
-  test('data that are there keep their owner', () => {
+  test('existing data keeps its owner', () => {
     chmodSync(closed, 0o755);
     const directory = join(closed, 'postgres');
     const { data, user: first } = postgresFiles(directory, user);
@@ -50,7 +50,7 @@ if (user) {
     expect(postgresFiles(directory, user).user).toMatchObject({ uid: 12_345, gid: 12_345 });
   });
 } else {
-  test('an ordinary user’s data lie where they are asked for', () => {
+  test('keeps the data of a regular user in the requested directory', () => {
     const directory = join(closed, 'postgres');
     const files = postgresFiles(directory, undefined);
     expect(files).toEqual({ data: join(directory, 'data'), user: undefined });

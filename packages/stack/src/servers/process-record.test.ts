@@ -9,7 +9,7 @@ let directory: string;
 let file: string;
 const children: ChildProcess[] = [];
 
-/** A process that has `marker` on its command line, and refuses SIGTERM when it is stubborn. */
+/** Starts a process with `marker` in its command line. A stubborn process ignores SIGTERM. */
 async function start(marker: string, { isStubborn = false } = {}): Promise<{ child: ChildProcess; pid: number }> {
   const program = `${isStubborn ? "process.on('SIGTERM', () => {});" : ''} process.stdout.write('up'); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['-e', program, marker], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -29,16 +29,19 @@ afterEach(() => {
 });
 
 describe('stopRecordedProcess', () => {
-  test.each([{ isStubborn: false }, { isStubborn: true }])('ends a process left behind: %p', async (kind) => {
-    const { child, pid } = await start('left-behind', kind);
-    writeProcessRecord(file, { pid, marker: 'left-behind' });
-    const ended = once(child, 'exit');
-    expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(true);
-    await ended;
-    expect(existsSync(file)).toBe(false);
-  });
+  test.each([{ isStubborn: false }, { isStubborn: true }])(
+    'ends a process that an earlier run left behind: %p',
+    async (kind) => {
+      const { child, pid } = await start('left-behind', kind);
+      writeProcessRecord(file, { pid, marker: 'left-behind' });
+      const ended = once(child, 'exit');
+      expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(true);
+      await ended;
+      expect(existsSync(file)).toBe(false);
+    },
+  );
 
-  test('leaves alone a stranger who was given the same process id', async () => {
+  test('does not end another process that got the same process ID', async () => {
     const { pid } = await start('stranger');
     writeProcessRecord(file, { pid, marker: 'left-behind' });
     expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(false);
@@ -47,7 +50,7 @@ describe('stopRecordedProcess', () => {
   });
 
   test.each(['', '{', '{"pid":"12","marker":"x"}', '{"pid":1,"marker":""}'])(
-    'forgets a record that says %p',
+    'deletes a record with the content %p',
     async (text) => {
       writeFileSync(file, text);
       expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(false);

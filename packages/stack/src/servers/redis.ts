@@ -13,18 +13,18 @@ import {
 } from './server-process.ts';
 
 export interface RedisOptions {
-  /** Where its log is kept. Its data are a cache and kept nowhere. */
+  /** Directory for its log. The data is a cache and is not stored. */
   directory: string;
   preferredPort: number;
-  /** The address it listens on; loopback when left out. */
+  /** Address to listen on. Default: loopback. */
   host?: string;
   reaper: Reaper;
 }
 
 /**
- * The first server that is new enough: the one REDIS_SERVER_PATH names, those on the PATH, one that was fetched. Null when there
- * is none.
- * @param oldest its major version: what is asked of 6 is less than what tests of topologies ask of 7
+ * Returns the first server that is new enough: REDIS_SERVER_PATH, the PATH, a downloaded one. Null if there is no such
+ * server.
+ * @param oldest minimum major version. Cluster tests need 7, everything else 6.
  */
 export async function findRedisServer(oldest = 6): Promise<string | null> {
   for (const program of [
@@ -34,13 +34,13 @@ export async function findRedisServer(oldest = 6): Promise<string | null> {
     keptValkey() ?? [],
   ].flat()) {
     const { status, output } = await runProgram(program, ['--version'], { timeoutMs: 20_000 });
-    // `Redis server v=7.0.15 sha=…`
+    // Matches `Redis server v=7.0.15 sha=…`.
     if (status === 0 && Number(/ v=(\d+)/.exec(output)?.[1]) >= oldest) return program;
   }
   return null;
 }
 
-/** A Redis server, in memory only. @throws SetupProblem when there is no program for it. */
+/** Starts a Redis server that keeps its data in memory only. @throws SetupProblem if there is no program for it. */
 export async function startRedis({
   directory,
   preferredPort,
@@ -61,7 +61,7 @@ export async function startRedis({
         String(port),
         '--bind',
         host,
-        // Without a password it would refuse whoever comes from elsewhere, however few can.
+        // In protected mode, Redis without a password rejects clients from other addresses.
         '--protected-mode',
         'no',
         '--save',
@@ -71,7 +71,7 @@ export async function startRedis({
         '--dir',
         directory,
       ],
-      // It rewrites its own command line to the address.
+      // Redis changes its own command line to contain the address.
       marker: `-server ${host}:${port}`,
       logFile: join(directory, 'redis.log'),
       recordFile,

@@ -6,20 +6,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupProblem } from '../command.ts';
 import type { SystemUser } from '../run-program.ts';
 
-// Servers that others use: one that runs somewhere, and one that is started here and watched over.
+// Starts and stops server processes, and refers to servers that already run.
 export interface ServerProcessOptions {
-  /** How it is called in messages. */
+  /** Name in messages. */
   name: string;
   command: string;
   arguments: string[];
-  /** A part of the command line that no other process has; a data directory or a config file. */
+  /** A part of the command line that no other process has, such as a data directory or a config file. */
   marker: string;
   env?: Record<string, string | undefined>;
-  /** Whom it runs as; this process's own user when left out. */
+  /** User that it runs as. Default: the user of this process. */
   user?: SystemUser | undefined;
   cwd?: string;
   logFile: string;
-  /** Where it is noted, for a later run to find it if this one dies. */
+  /** File in which the process is recorded, so that a later run finds it if this one crashes. */
   recordFile: string;
   reaper: Reaper;
   stopSignal: NodeJS.Signals;
@@ -29,15 +29,15 @@ export interface ServerProcessOptions {
 /** A server program that runs until it is stopped. */
 export interface ServerProcess {
   pid: number;
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   ended: Promise<void>;
   hasEnded(): boolean;
-  /** The end of what it logged. */
+  /** The end of its log. */
   lastLog(): string;
   stop(): Promise<void>;
 }
 
-/** Starts a server in a session of its own, where Ctrl-C does not reach it: it must outlive those who use it. */
+/** Starts a server in its own session, so that Ctrl-C does not reach it: it must outlive its clients. */
 export function startServerProcess(options: ServerProcessOptions): ServerProcess {
   const log = openSync(options.logFile, 'a', 0o600);
   const child = spawn(options.command, options.arguments, {
@@ -76,26 +76,25 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     async stop() {
       if (hasEnded) return;
       child.kill(options.stopSignal);
-      // Referenced on purpose: the exit of an unreferenced child alone would not keep this process waiting.
-      const impatience = setTimeout(() => child.kill('SIGKILL'), options.stopPatienceMs);
+      // This timer also keeps the process running, because waiting for an unreferenced child does not.
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), options.stopPatienceMs);
       await ended;
-      clearTimeout(impatience);
+      clearTimeout(killTimer);
     },
   };
 }
 
-/** A server that was started and may not be ready yet. */
+/** A server that was started but may not be ready yet. */
 interface LaunchedServer {
   server: ServerProcess;
-  /** Where it will be found. */
+  /** Its address once it is ready. */
   address: string;
   isReady(): Promise<boolean>;
 }
 
 /**
- * Launches a server on a port that is free, and waits for it. Somebody else may be quicker to take the port: then it is
- * launched again.
- * @param launch chooses the port again each time
+ * Starts a server on a free port and waits until it is ready. Retries if another process takes the port first.
+ * @param launch chooses a port and starts the server; called again for each attempt
  * @throws SetupProblem as `waitUntilReady` does.
  */
 export async function startOnFreePort(
@@ -117,8 +116,8 @@ export async function startOnFreePort(
 }
 
 /**
- * Asks until the server answers.
- * @throws SetupProblem with the end of its log when it ends before that, or says nothing for `timeoutMs`.
+ * Polls until the server responds.
+ * @throws SetupProblem with the end of its log if it exits or does not respond within `timeoutMs`.
  */
 export async function waitUntilReady(
   { name, process: server }: { name: string; process: ServerProcess },
@@ -135,25 +134,25 @@ export async function waitUntilReady(
   }
 }
 
-/** A server somebody can use, wherever it came from. */
+/** A server that can be used, wherever it comes from. */
 export interface RunningServer {
-  /** As it stands in DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
+  /** In the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
   address: string;
-  /** Resolves when it ends by itself; never for a server that is not ours. */
+  /** Resolves when it ends unexpectedly. Never resolves for a server that was not started here. */
   ended: Promise<void>;
-  /** The end of what it logged. */
+  /** The end of its log. */
   lastLog(): string;
   stop(): Promise<void>;
 }
 
-/** A server that was there before and stays there. */
+/** A server that already runs and will not be stopped. */
 export function serverAt(address: string): RunningServer {
   return { address, ended: new Promise(() => {}), lastLog: () => '', stop: async () => {} };
 }
 
-// Processes that a later run has to find: each is noted with a part of its command line, since an id alone may belong to
-// somebody else by then.
-/** A process that was started and should be found again by a later run if this one dies. */
+// Records of processes that a later run must find. A record includes a part of the command line, because the process ID
+// may have been reused by then.
+/** A process that a later run should find if this one crashes. */
 export interface ProcessRecord {
   pid: number;
   /** A part of its command line that no other process has. */
@@ -164,7 +163,7 @@ export function writeProcessRecord(file: string, record: ProcessRecord): void {
   writeFileSync(file, JSON.stringify(record), { mode: 0o600 });
 }
 
-/** @returns null when there is no such file, or none that can be understood. */
+/** @returns null if the file does not exist or is invalid. */
 export function readProcessRecord(file: string): ProcessRecord | null {
   try {
     const { pid, marker } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ProcessRecord>;
@@ -174,7 +173,7 @@ export function readProcessRecord(file: string): ProcessRecord | null {
   }
 }
 
-/** Stops the process that an earlier run recorded, if it still runs, and forgets it. */
+/** Stops the process that an earlier run recorded if it still runs, and deletes the record. */
 export async function stopRecordedProcess(file: string, signal: NodeJS.Signals, patienceMs = 10_000): Promise<boolean> {
   const record = readProcessRecord(file);
   const wasRunning = record !== null && (await endProcess(record, signal, patienceMs));
@@ -182,7 +181,7 @@ export async function stopRecordedProcess(file: string, signal: NodeJS.Signals, 
   return wasRunning;
 }
 
-/** Sends `signal`, waits, and sends SIGKILL when patience is over. @returns whether it was running at all. */
+/** Sends `signal`, waits, and sends SIGKILL after `patienceMs`. @returns whether the process was running. */
 export async function endProcess(record: ProcessRecord, signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
   const { pid, marker } = record;
   if (!isRunning(pid, marker)) return false;
@@ -199,14 +198,14 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It ended by itself in between.
+    // The process has ended in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
 /**
- * The whole command line of a running process, or null when there is none. A process id alone says nothing: it may have
- * been given to somebody else since it was written down.
+ * Returns the complete command line of a running process, or null. A process ID alone is not enough to identify a
+ * process, because it may have been reused.
  */
 function commandLine(pid: number): string | null {
   if (!Number.isInteger(pid) || pid <= 0) return null;
@@ -215,30 +214,30 @@ function commandLine(pid: number): string | null {
     return status === 0 ? stdout.trim() || null : null;
   }
   try {
-    // A zombie has an empty one: it is over, only not yet buried.
+    // A zombie process has an empty command line.
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() || null;
   } catch {
     return null;
   }
 }
 
-/** True when the process runs and its command line contains `marker`, e.g. its data directory. */
+/** Whether the process runs and its command line contains `marker`, e.g. its data directory. */
 export function isRunning(pid: number, marker: string): boolean {
   return commandLine(pid)?.includes(marker) === true;
 }
 
-/** Ends processes if this one dies without having done so. */
+/** Ends processes if this process dies without stopping them. */
 export interface Reaper {
-  /** Watches over a process from now on. Those added last are ended first. */
+  /** Starts watching a process. The processes that were added last are ended first. */
   watch(pid: number, signal: NodeJS.Signals): void;
   forget(pid: number): void;
-  /** Nothing is watched over any more; the reaper goes. */
+  /** Stops watching all processes and ends the reaper. */
   dismiss(): void;
 }
 
 /**
- * Reads the current list, one line each time it changes, from a pipe that closes when its writer dies, however that
- * happens. Then it signals each process and waits up to 15 s for it before it takes the next.
+ * Reads the current list from a pipe, one line for each change, until the pipe closes because its writer died. Then
+ * signals each process and waits up to 15 s for it before the next one.
  */
 const script = `
 trap '' INT TERM HUP
@@ -253,8 +252,8 @@ done
 `;
 
 /**
- * A reaper is a process of its own in a session of its own, so that neither Ctrl-C nor the end of the terminal reaches
- * it. A shell, because it costs a megabyte.
+ * Creates a reaper, which is a process in its own session, so that neither Ctrl-C nor closing the terminal reaches it.
+ * It is a shell because that only takes a megabyte.
  */
 export function createReaper(): Reaper {
   const child = spawn('sh', ['-c', script, 'millrace-reaper'], {
@@ -287,7 +286,7 @@ export function createReaper(): Reaper {
   };
 }
 
-/** A port nobody listens on: `preferred`, else the next free one after it. 0 takes a random one. */
+/** Returns a free port: `preferred`, otherwise the next free one. 0 chooses a random one. */
 export async function freePort(preferred = 0, taken: ReadonlySet<number> = new Set()): Promise<number> {
   if (preferred === 0) return anyPort();
   for (let port = preferred; port <= 65_535; port++) {
@@ -297,8 +296,8 @@ export async function freePort(preferred = 0, taken: ReadonlySet<number> = new S
 }
 
 /**
- * Looked at on every address: what listens on one of them only would let us listen on another, and a client would reach
- * the wrong one.
+ * Checks all addresses. A port that is in use on only one address could be opened on another, and clients would connect
+ * to the wrong server.
  */
 export async function isFree(port: number): Promise<boolean> {
   for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::']) {
@@ -311,7 +310,7 @@ function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
-      // A machine without IPv6 has no such address for anybody.
+      // A machine without IPv6 has no such address.
       resolve(error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT');
     });
     server.listen({ port, host, ipv6Only: host.includes(':'), exclusive: true }, () =>
@@ -321,8 +320,8 @@ function canListen(port: number, host: string): Promise<boolean> {
 }
 
 /**
- * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections: a server that is stopped and started
- * again would otherwise find its port taken by a connection.
+ * Below the ports that Linux (from 32768) and macOS (from 49152) use for outgoing connections. Otherwise a server that
+ * is restarted could find its port in use by a connection.
  */
 const anyPortRange = { first: 15_000, last: 32_767 };
 

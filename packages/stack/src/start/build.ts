@@ -1,4 +1,4 @@
-/** Builds what `npm start` runs (bin/prepare/built-start.mjs): `build.ts <directory>`. */
+/** Builds the program of `npm start` (bin/prepare/built-start.mjs): `build.ts <directory>`. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,20 +27,20 @@ await build({
   outExtension: { '.js': '.mjs' },
   chunkNames: 'start-chunks/[name]-[hash]',
   bundle: true,
-  // What is only needed now and then is loaded then.
+  // Rarely needed modules are only loaded on demand.
   splitting: true,
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  // As Node itself resolves.
+  // Resolves packages with the same conditions as Node.js.
   conditions: [],
   logLevel: 'warning',
   plugins: [sourcesStayWhereTheyAre(), packagesStayWhereTheyAre()],
 });
-// The compiler's own process would stay as long as this one.
+// esbuild's child process would otherwise keep this process alive.
 await stop();
 
-/** Files of ours are asked for beside their sources. */
+/** Keeps `import.meta.url` pointing to the source file, because programs look for files relative to it. */
 function sourcesStayWhereTheyAre(): Plugin {
   return {
     name: 'sources-stay-where-they-are',
@@ -54,7 +54,10 @@ function sourcesStayWhereTheyAre(): Plugin {
   };
 }
 
-/** Packages that are installed are imported by their addresses: what is built lies outside the tree in which names are found. */
+/**
+ * Imports packages by their URL, because the build is outside of the directories in which Node.js would find them by
+ * name.
+ */
 function packagesStayWhereTheyAre(): Plugin {
   const resolving = Symbol('resolving');
   return {

@@ -2,17 +2,19 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Demo } from './demo.ts';
 
-/** What a script needs to talk to the running system; `millrace` reads it too (packages/cli/src/running-system.ts). */
+/** What a script needs to use the running system. `millrace` reads it too (packages/cli/src/running-system.ts). */
 export interface Connection extends Demo {
   ingestUrl: string;
   apiUrl: string;
-  /** A page that uses the browser library. */
+  /** URL of a page that uses the browser library. */
   shopUrl: string;
-  /** What the services were started with, for commands that work on the database and the log themselves. */
+  /** Settings of the services, for commands that access the database and the event log directly. */
   settings: Record<string, string>;
 }
 
-/** `connection.json` is there exactly while the system is ready. It holds keys: only its owner may read it. */
+/**
+ * Manages `connection.json`, which exists while the system is ready. It contains keys, so only its owner can read it.
+ */
 export function connectionFile(directory: string) {
   const file = join(directory, 'connection.json');
   return {
@@ -25,7 +27,7 @@ export function connectionFile(directory: string) {
       const keys = { projectApiKey, personalApiKey };
       const content = { ...addresses, organizationId, projectId, environmentId, ...keys, settings };
       writeFileSync(written, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-      // Whoever waits for it never reads half of it.
+      // Renaming prevents a reader from seeing an incomplete file.
       renameSync(written, file);
     },
     remove: () => rmSync(file, { force: true }),

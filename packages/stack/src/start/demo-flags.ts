@@ -1,7 +1,7 @@
 import { ask } from './ask.ts';
 import type { Connection } from './connection-file.ts';
 
-/** One of each kind: for everybody; with variants and payloads; for some persons only. */
+/** One flag of each kind: for all users, with variants and payloads, and for some persons only. */
 const demoFlags = [
   {
     key: 'new-home-page',
@@ -38,8 +38,8 @@ const demoFlags = [
 ];
 
 /**
- * Makes the flags of the demo project by its API, as a person would. A project that ever had a flag is left as it is: what
- * its owner has changed or deleted does not come back.
+ * Creates the flags of the demo project through the API. Does nothing if the project ever had a flag, so that deleted
+ * and changed flags are not recreated.
  */
 export async function ensureDemoFlags({
   apiUrl,

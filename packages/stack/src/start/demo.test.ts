@@ -30,7 +30,7 @@ const keysOf = async ({ organizationId }: Demo) => {
   return keys.flat();
 };
 
-test('an organization with an owner and a member, a project, and a key that may do everything; the same every time', async () => {
+test('creates an organization with an owner and a member, a project and a key with all scopes, and returns the same every time', async () => {
   const demo = await ensureDemo(database, directory);
   expect(demo.projectApiKey).toMatch(/^phc_/);
   expect(demo.personalApiKey).toMatch(/^phx_/);
@@ -43,7 +43,7 @@ test('an organization with an owner and a member, a project, and a key that may 
   expect(await ensureDemo(database, directory)).toEqual(demo);
 });
 
-test('its project has the filters and the records that every new project has', async () => {
+test('its project has the default filters and records of a new project', async () => {
   const demo = await ensureDemo(database, directory);
   const { test_account_filters: filters } = await database.prisma.environment.findUniqueOrThrow({
     where: { id: demo.environmentId },
@@ -59,7 +59,7 @@ test('its project has the filters and the records that every new project has', a
   ]);
 });
 
-test('a lost file costs a new personal key, and the old one is revoked', async () => {
+test('creates a new personal key and revokes the old one if the file is lost', async () => {
   const before = await ensureDemo(database, directory);
   rmSync(join(directory, 'demo.json'));
   const after = await ensureDemo(database, directory);
@@ -70,7 +70,7 @@ test('a lost file costs a new personal key, and the old one is revoked', async (
   ]);
 });
 
-test('a database that is new makes everything new, whatever the file says', async () => {
+test('creates everything for a new database, regardless of the file', async () => {
   await ensureDemo(database, directory);
   const otherDatabase = await createTestDatabase();
   const other = createDatabase({ url: otherDatabase.url, logger: createLogger('test', 'error'), poolSize: 1 });

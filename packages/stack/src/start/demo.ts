@@ -18,14 +18,17 @@ import {
 import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 
-/** The first organization of a fresh system, with what a person or a script needs to begin. */
+/** The first organization of a new system, with what a user or a script needs to use it. */
 export interface Demo {
   organizationId: string;
   projectId: number;
   environmentId: number;
-  /** `phc_…` */
+  /** Starts with `phc_`. */
   projectApiKey: string;
-  /** `phx_…`, of the owner, may do everything. The database has only its hash, so a file of this user's keeps it. */
+  /**
+   * Starts with `phx_`. Belongs to the owner and has all scopes. The database only stores its hash, so it is kept in a
+   * file that only this user can read.
+   */
   personalApiKey: string;
 }
 
@@ -36,10 +39,10 @@ const keyLabel = 'npm start';
 const actor = { command: 'npm start' };
 
 /**
- * The demo organization of this data directory: made at the first start, the same with every later one. Whatever is
- * missing of it, because a file or a row was removed, is made again.
+ * Returns the demo organization of this data directory. It is created on the first start. Later starts return the same
+ * one and only recreate missing files and rows.
  *
- * @param directory where `demo.json` is kept, readable for its owner only
+ * @param directory directory of `demo.json`, which only its owner can read
  */
 export async function ensureDemo(database: Pick<SqlDatabase, 'transaction'>, directory: string): Promise<Demo> {
   const file = join(directory, 'demo.json');
@@ -51,7 +54,7 @@ export async function ensureDemo(database: Pick<SqlDatabase, 'transaction'>, dir
   return demo;
 }
 
-/** @returns the secret of a link that signs the owner in, once and within the hour (docs/operations/console.md). */
+/** @returns the secret of a link that signs in the owner once, within one hour (docs/operations/console.md). */
 export function createConsoleLink(database: Pick<SqlDatabase, 'transaction'>): Promise<string> {
   return database.transaction(async (tx) => {
     const userId = await findOrCreateUser(tx, owner);
@@ -95,7 +98,7 @@ async function findOrCreateOrganization(tx: Transaction, ownerId: number): Promi
   return (await createOwnedOrganization(tx, { name: 'Demo', features, ownerId, project, actor })).organization.id;
 }
 
-/** A key whose value is lost is replaced: a user may only have so many. */
+/** Replaces a key whose value is lost, because the number of keys per user is limited. */
 async function findOrCreateKey(tx: Transaction, userId: number, known: string | undefined): Promise<string> {
   const keys = await listPersonalApiKeys(tx, { userId });
   if (known && keys.some(({ secure_value }) => secure_value === hashPersonalApiKey(known))) return known;

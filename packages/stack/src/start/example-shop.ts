@@ -1,4 +1,4 @@
-// A second project with something to see: 30 days of a made-up shop, four insights and a dashboard.
+// Creates a second project with example data: 30 days of a fictional shop, four insights and a dashboard.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,11 +8,11 @@ import type { Connection } from './connection-file.ts';
 
 export const exampleShopFile = 'example-shop.json';
 
-/** What was made; a start that was broken off goes on. */
+/** What was created so far, so that an interrupted start can continue. */
 interface ExampleShop {
   projectId: number;
   projectApiKey: string;
-  /** The last of the 30 days ends then; milliseconds. */
+  /** End of the 30 days, in milliseconds since 1970. */
   madeAt: number;
   dashboardId?: number;
 }
@@ -20,21 +20,21 @@ interface ExampleShop {
 type Reached = Pick<Connection, 'apiUrl' | 'ingestUrl' | 'organizationId' | 'environmentId' | 'personalApiKey'>;
 
 /**
- * Makes the project once by the API, as a person would. What its owner has changed or deleted does not come back.
- * @param directory keeps what was made
- * @returns the path of its dashboard in the console; null when it is gone.
+ * Creates the project once, through the API. Whatever its owner has changed or deleted is not recreated.
+ * @param directory directory for the file that records what was created
+ * @returns the path of its dashboard in the console, or null if it was deleted.
  */
-export async function ensureExampleShop(reached: Reached, directory: string): Promise<string | null> {
+export async function ensureExampleShop(connection: Reached, directory: string): Promise<string | null> {
   const file = join(directory, exampleShopFile);
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ExampleShop) : null;
-  const keep = (shop: ExampleShop) => writeFileSync(file, `${JSON.stringify(shop, null, 2)}\n`, { mode: 0o600 });
-  const api = apiOf(reached);
-  const shop = known ?? (await makeProject(api, reached));
-  keep(shop);
+  const save = (shop: ExampleShop) => writeFileSync(file, `${JSON.stringify(shop, null, 2)}\n`, { mode: 0o600 });
+  const api = apiOf(connection);
+  const shop = known ?? (await makeProject(api, connection));
+  save(shop);
   if (shop.dashboardId === undefined) {
-    await sendEvents(reached, shop);
+    await sendEvents(connection, shop);
     shop.dashboardId = await makeDashboard(api, shop);
-    keep(shop);
+    save(shop);
   }
   const isThere = await api.exists(`/api/projects/${shop.projectId}/dashboards/${shop.dashboardId}/`);
   return isThere ? `/console/projects/${shop.projectId}/dashboards?dashboard=${shop.dashboardId}` : null;
@@ -54,7 +54,10 @@ function apiOf({ apiUrl, personalApiKey }: Reached) {
   };
 }
 
-/** The console opens with the project that is there for the person's own events, and not with the newest one. */
+/**
+ * Creates the project and then selects the project for the user's own events again, so that the console opens with that
+ * one.
+ */
 async function makeProject(api: Api, { organizationId, environmentId }: Reached): Promise<ExampleShop> {
   const path = `/api/organizations/${organizationId}/projects/`;
   const made = await api.send<{ id: number; api_token: string }>('POST', path, { name: 'Example shop' });
@@ -151,7 +154,7 @@ const systems = ['Mac OS X', 'Windows', 'Android', 'iOS', 'Linux'] as const;
 const cities = ['Berlin', 'Lyon', 'Porto', 'Vienna', 'Bergen', 'Gdansk'] as const;
 const countries = { Berlin: 'DE', Lyon: 'FR', Porto: 'PT', Vienna: 'AT', Bergen: 'NO', Gdansk: 'PL' } as const;
 const isMobile: ReadonlySet<string> = new Set(['Android', 'iOS']);
-/** Where visits come from: the domain, and the campaign if there is one. */
+/** Sources of visits: the domain, and the campaign if there is one. */
 const origins = [
   ...[['$direct'], ['$direct'], ['$direct'], ['www.google.com'], ['www.google.com'], ['duckduckgo.com']],
   ['news.ycombinator.com'],
@@ -168,15 +171,18 @@ const products = [
   ['baking-stone', 42],
 ] as const;
 
-/** The same for the same end: sent twice it is stored once. @param end milliseconds */
+/**
+ * Generates the same events for the same end, so that sending them twice stores them once.
+ * @param end milliseconds since 1970
+ */
 function shopEvents(end: number): ShopEvent[] {
   const random = seeded(7);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  // Numbers of its own, so that what visitors do stays the same.
+  // A separate generator, so that the behavior of visitors does not depend on it.
   const chance = seeded(11);
   const events: ShopEvent[] = [];
   const begin = end - days * dayMs;
-  const tell = (name: string, who: Visitor, at: number, properties: object = {}) => {
+  const addEvent = (name: string, who: Visitor, at: number, properties: object = {}) => {
     if (at >= end) return;
     const uuid = uuidOf(`${end} ${events.length}`);
     const all = { ...who.device, ...properties };
@@ -186,7 +192,7 @@ function shopEvents(end: number): ShopEvent[] {
   for (let day = 0; day < days; day += 1) {
     const date = new Date(begin + day * dayMs);
     const isWeekend = [0, 6].includes(date.getUTCDay());
-    // It grows, and is quiet at weekends.
+    // Traffic grows over the days and is lower at weekends.
     const visitors = Math.round(newVisitorsADay * (0.7 + (0.6 * day) / days) * (isWeekend ? 0.6 : 1));
     for (let number = 0; number < visitors; number += 1) {
       const [browser, system, city] = [pick(browsers), pick(systems), pick(cities)];
@@ -199,7 +205,7 @@ function shopEvents(end: number): ShopEvent[] {
       let at = begin + day * dayMs + Math.floor(random() * dayMs);
       for (let visit = 0; at < end; visit += 1) {
         who = shopping(who, { at, visit });
-        // Two in five come back within some days, those who have bought more often.
+        // Two in five visitors return within a few days, and more of those who have ordered.
         if (random() > (who.id === anonymous.id ? 0.4 : 0.7)) break;
         at += (1 + Math.floor(random() * 8)) * dayMs + Math.floor((random() - 0.5) * 6 * 3_600_000);
       }
@@ -207,7 +213,7 @@ function shopEvents(end: number): ShopEvent[] {
   }
   return events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0));
 
-  /** What all events of a visit have: the session, and where the visitor came from. */
+  /** Properties of all events of a visit: the session, and where the visitor came from. */
   function visitOf(id: string, at: number): object {
     const [domain, source, medium, campaign] = origins[Math.floor(chance() * origins.length)] ?? ['$direct'];
     return {
@@ -216,21 +222,24 @@ function shopEvents(end: number): ShopEvent[] {
     };
   }
 
-  /** One visit. @returns who it turned out to be. */
+  /** Generates one visit. @returns the visitor, who is identified after an order. */
   function shopping(who: Visitor, { at, visit }: { at: number; visit: number }) {
     const minute = () => Math.floor((0.3 + random() * 3) * 60_000);
     let time = at;
     let known = { ...who, device: { ...who.device, ...visitOf(who.id, at) } };
-    tell('$pageview', known, time, { $current_url: 'https://shop.example.com/', $pathname: '/' });
+    addEvent('$pageview', known, time, { $current_url: 'https://shop.example.com/', $pathname: '/' });
     if (random() < 0.25) return who;
     for (let looks = 1 + Math.floor(random() * 3); looks > 0; looks -= 1) {
       const [product, price] = pick(products);
       time += minute();
-      tell('$pageview', known, time, { $current_url: `https://shop.example.com/${product}`, $pathname: `/${product}` });
-      tell('product viewed', known, time + 500, { product, price });
+      addEvent('$pageview', known, time, {
+        $current_url: `https://shop.example.com/${product}`,
+        $pathname: `/${product}`,
+      });
+      addEvent('product viewed', known, time + 500, { product, price });
       if (random() > 0.42) continue;
       time += minute();
-      tell('product added', known, time, { product, price });
+      addEvent('product added', known, time, { product, price });
       if (random() > 0.55) continue;
       time += minute();
       if (visit === 0 || known.id.startsWith('visitor-')) {
@@ -239,18 +248,18 @@ function shopEvents(end: number): ShopEvent[] {
         const plan = random() < 0.2 ? 'club' : 'guest';
         const properties = { $anon_distinct_id: known.id, $set: { email: address, name, plan } };
         known = { ...known, id: address };
-        tell('$identify', known, time, properties);
+        addEvent('$identify', known, time, properties);
       }
       const items = 1 + Math.floor(random() * 3);
       const total = Math.round(price * items * 100) / 100;
-      tell('order placed', known, time + 2000, { total, items, currency: 'EUR', product });
+      addEvent('order placed', known, time + 2000, { total, items, currency: 'EUR', product });
       break;
     }
     return { ...who, id: known.id };
   }
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Generates numbers from 0 to 1, the same for the same seed (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -261,7 +270,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** A uuid of a name, of the version for hashes of one's own. */
+/** Derives a version 8 UUID from a name. */
 function uuidOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

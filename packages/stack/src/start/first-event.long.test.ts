@@ -12,7 +12,7 @@ let command: StartCommand | undefined;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-first-event-'));
-  // PostgreSQL runs as another user when the tests run as root.
+  // If the tests run as root, PostgreSQL runs as another user.
   chmodSync(directory, 0o755);
 });
 afterEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** The newest patch release, whatever it is today: users do not have the one that was newest when this was written. */
+/** Downloads the newest patch release, because users have newer releases than those at the time of writing. */
 async function fetchNode(line: number): Promise<string> {
   const name = `node-${process.platform}-${process.arch}`;
   return join(await npmPackage(await pinPackage(name, await newestNode(line, [name]))), 'bin/node');

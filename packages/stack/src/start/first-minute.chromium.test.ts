@@ -11,13 +11,13 @@ import { runStartCommand, type StartCommand } from '../testing/start-command.ts'
 import { createConsoleLink } from './demo.ts';
 import { ensureExampleShop } from './example-shop.ts';
 
-/** What somebody does who has just cloned the repository. */
+/** Follows the first steps of a user who has just cloned the repository. */
 const directory = mkdtempSync(join(tmpdir(), 'millrace-first-minute-'));
 let command: StartCommand;
 let browser: Awaited<ReturnType<typeof launchChromium>>;
 
 beforeAll(async () => {
-  // So that the database lies in it, and its server is found by it, when the tests run as root.
+  // If the tests run as root, PostgreSQL runs as another user, who must be able to enter the directory.
   chmodSync(directory, 0o755);
   command = runStartCommand(directory);
   browser = await launchChromium();
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('C-047 npm start prints a link that leads in, the page has a command to paste, and what it sends is seen without a reload', async () => {
+test('C-047 npm start prints a sign-in link, the page shows a command to paste, and the event it sends appears without reloading', async () => {
   const [, link = ''] = /^ {2}Console +(\S+)$/m.exec(command.output()) ?? [];
   expect(link).toMatch(/\/console\/enter#[\w-]+$/);
   const page = await (await browser.newContext()).newPage();
@@ -56,14 +56,14 @@ test('C-047 npm start prints a link that leads in, the page has a command to pas
   await row.first().click();
   await page.getByRole('heading', { name: 'hello' }).waitFor();
 
-  // The link has done what it is for: whoever finds it later gets nowhere.
+  // The link has been used, so it does not sign in a second browser.
   const other = await (await browser.newContext()).newPage();
   await other.goto(link);
   await other.getByText('This link is not valid').waitFor();
   expect(new URL(other.url()).pathname).not.toContain('/projects/');
 });
 
-test('it prints a link to a made-up shop of 30 days: four insights with numbers, made once', async () => {
+test('npm start prints a link to an example shop of 30 days with four insights, and creates it only once', async () => {
   const [, link = ''] = /^ {2}Example +(\S+)$/m.exec(command.output()) ?? [];
   const connection = JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8'));
   const secret = await consoleSecret(connection.settings.DATABASE_URL);
@@ -87,11 +87,11 @@ test('it prints a link to a made-up shop of 30 days: four insights with numbers,
   const [, projectId, dashboardId] = /projects\/(\d+)\/dashboards\?dashboard=(\d+)/.exec(link) ?? [];
   const dashboard = `${connection.apiUrl}/api/projects/${projectId}/dashboards/${dashboardId}/`;
   await fetch(dashboard, { method: 'PATCH', headers, body: '{"deleted": true}' });
-  // What its owner has deleted does not come back.
+  // What its owner has deleted is not recreated.
   expect(await ensureExampleShop(connection, directory)).toBeNull();
 });
 
-/** Of a link as `npm start` prints one. */
+/** Returns the secret of a console link like the one that `npm start` prints. */
 async function consoleSecret(url: string): Promise<string> {
   const database = createSqlDatabase({ url, logger: createLogger('test', 'error'), poolSize: 1 });
   try {

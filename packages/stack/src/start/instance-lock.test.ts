@@ -9,7 +9,7 @@ import { lockInstance } from './instance-lock.ts';
 let directory: string;
 let other: ChildProcess | undefined;
 
-/** A process that looks like `npm start`, or like anything else. */
+/** Starts a process with the command line of `npm start`, or any other. */
 async function startOther(commandLine: string): Promise<number> {
   other = spawn(process.execPath, ['-e', "process.stdout.write('up'); setInterval(() => {}, 1000);", commandLine]);
   await once(other.stdout as NonNullable<typeof other.stdout>, 'data');
@@ -27,7 +27,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test('refuses while another system runs on the directory, naming it', async () => {
+test('throws and names the process while another system uses the directory', async () => {
   const pid = await startOther('packages/stack/bin/start.mjs');
   hold(pid);
   expect(() => lockInstance(directory)).toThrow(SetupProblem);
@@ -35,9 +35,9 @@ test('refuses while another system runs on the directory, naming it', async () =
   expect(readdirSync(directory)).toEqual(['start.lock']);
 });
 
-test.each(['dead', 'a stranger'])('takes over the lock of a process that is %s', async (kind) => {
+test.each(['has ended', 'is another program'])('takes over the lock of a process that %s', async (kind) => {
   const pid = await startOther('something-else');
-  if (kind === 'dead') {
+  if (kind === 'has ended') {
     const ended = once(other as ChildProcess, 'exit');
     other?.kill('SIGKILL');
     await ended;

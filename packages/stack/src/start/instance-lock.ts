@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';
 import { isRunning, readProcessRecord, writeProcessRecord } from '../servers/server-process.ts';
 
-/** A part of this command's line; see package.json. */
+/** A part of this command's command line (see package.json). */
 const marker = 'bin/start.mjs';
 
 /**
- * Makes this process the only system on a data directory.
- * @returns releases it
- * @throws SetupProblem when another one runs there.
+ * Prevents a second system from using the data directory.
+ * @returns a function that releases the lock
+ * @throws SetupProblem if another system uses the directory.
  */
 export function lockInstance(directory: string): () => void {
   const lock = join(directory, 'start.lock');
@@ -18,7 +18,7 @@ export function lockInstance(directory: string): () => void {
   try {
     for (;;) {
       try {
-        // It appears with its content or not at all.
+        // The lock never exists without its content.
         linkSync(own, lock);
         return () => rmSync(lock, { force: true });
       } catch (error) {

@@ -1,17 +1,17 @@
 import { freeServicePorts, readPorts } from './ports.ts';
 
-test('INGEST_PORT and API_PORT choose, empty means the standard one', () => {
+test('reads INGEST_PORT and API_PORT, and treats an empty value as the default', () => {
   expect(readPorts({ INGEST_PORT: '9000', API_PORT: '' })).toMatchObject({
     ingest: 9000,
     api: 8010,
   });
 });
 
-test.each(['x', '-1', '65536', '80.5'])('%p is no port, and says whose', (text) => {
+test.each(['x', '-1', '65536', '80.5'])('rejects the port %p and names its variable', (text) => {
   expect(() => readPorts({ API_PORT: text })).toThrow(/API_PORT/);
 });
 
-test('three services that want one port get three', async () => {
+test('finds three different ports for services that prefer the same one', async () => {
   const { ingest, api, health } = await freeServicePorts({ ingest: 18_400, api: 18_400, health: 18_400 });
   expect(new Set([ingest, api, health]).size).toBe(3);
 });

@@ -1,10 +1,10 @@
 import { SetupProblem } from '../command.ts';
 import { freePort } from '../servers/server-process.ts';
 
-/** Which port everything would like to have; the next free one is taken when it is in use. */
+/** Preferred ports. If one is in use, the next free one is used. */
 export type Ports = Record<keyof ServicePorts | 'shop' | 'postgres' | 'kafka' | 'redis', number>;
 
-/** Where the services listen: events and flags, the management API, health and metrics of all. */
+/** Ports of the services: events and flags, the management API, and health and metrics of all. */
 export interface ServicePorts {
   ingest: number;
   api: number;
@@ -12,9 +12,9 @@ export interface ServicePorts {
 }
 
 /**
- * INGEST_PORT, API_PORT, HEALTH_PORT and SHOP_PORT may be chosen. The others are off the standard ports, where a server of the person's own is
- * likely to be, or to come.
- * @throws SetupProblem naming the variable that is no port.
+ * Reads INGEST_PORT, API_PORT, HEALTH_PORT and SHOP_PORT. The servers do not use their standard ports, where the user's
+ * own servers are likely to run.
+ * @throws SetupProblem that names the variable with an invalid port.
  */
 export function readPorts(env: Record<string, string | undefined>): Ports {
   return {
@@ -36,7 +36,7 @@ function readPort(env: Record<string, string | undefined>, name: string, standar
   throw new SetupProblem(`${name} must be a port between 0 and 65535, not "${text}".`);
 }
 
-/** Ports for the services that nobody listens on, the wanted ones first. */
+/** Returns a different free port for each service, its preferred port if possible. */
 export async function freeServicePorts(wanted: ServicePorts): Promise<ServicePorts> {
   const ingest = await freePort(wanted.ingest);
   const api = await freePort(wanted.api, new Set([ingest]));

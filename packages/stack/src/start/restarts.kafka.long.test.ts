@@ -9,7 +9,7 @@ import { curlLines, sendAndSee, useStartDirectory } from '../testing/start-direc
 
 const directory = useStartDirectory();
 
-test('services that crash come back; a system that is killed leaves nothing running and starts again', async () => {
+test('restarts crashed services, and a killed system leaves no process behind and starts again', async () => {
   const command = directory.start();
   await command.ready();
   const [services] = findProcesses(join(directory.path(), 'build/all-in-one.mjs'));
@@ -30,7 +30,7 @@ test('services that crash come back; a system that is killed leaves nothing runn
   await sendAndSee(again);
 }, 300_000);
 
-test('npm start -- --fresh: empty data, and those of before stay beside', async () => {
+test('npm start -- --fresh starts with empty data and keeps the previous data', async () => {
   const command = directory.start();
   const former = await command.ready();
   await sendAndSee(command);
@@ -46,7 +46,7 @@ test('npm start -- --fresh: empty data, and those of before stay beside', async 
   removePostgresFiles(join(directory.path(), aside, 'postgres'));
 }, 300_000);
 
-test('npm start -- --kafka: the same on a broker and Redis', async () => {
+test('npm start -- --kafka stores events with a broker and Redis', async () => {
   const { kafkaBrokers, redisUrl } = testServers();
   const servers = { KAFKA_BROKERS: kafkaBrokers.join(','), REDIS_URL: redisUrl };
   const command = directory.start({ ...servers, TOPIC_PREFIX: `t-${randomUUID()}.` }, ['--kafka']);

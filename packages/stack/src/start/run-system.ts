@@ -36,15 +36,15 @@ export interface SystemOptions {
 
 export interface RunningSystem {
   connection: Connection;
-  /** Signs the demo's owner in, once; null where no pages are served. */
+  /** Link that signs in the demo's owner once. Null if the console is not served. */
   consoleUrl: string | null;
-  /** A dashboard with 30 days of made-up events; null where it was deleted. */
+  /** Link to a dashboard with 30 days of example events. Null if it was deleted. */
   exampleUrl: string | null;
-  /** Services first, the outermost first, so that nobody loses what he still needs; then the servers. */
+  /** Stops the services first, and then the servers they need. */
   stop(): Promise<void>;
 }
 
-/** The servers side by side, then the services and the demo. Leaves nothing running if it fails. */
+/** Starts the servers in parallel, then the services and the demo. If it fails, stops everything it has started. */
 export async function runSystem(options: SystemOptions): Promise<RunningSystem> {
   const { directory, progress, stopRequest } = options;
   const parts: { name: string; stop(): Promise<void> }[] = [];
@@ -138,7 +138,7 @@ async function prepareDemo(url: string, directory: string): Promise<{ demo: Demo
 }
 
 async function startBroker({ directory, reaper, progress }: SystemOptions, own: Own) {
-  // Where they come from takes libraries that nobody else needs.
+  // Imported on demand, because it loads libraries that are only needed here.
   const { kafkaSources, provide, redisSources } = await import('../servers/provision.ts');
   const options = { directory, reaper, ports: readPorts(process.env), say: progress.print };
   const start = (name: string, sources: Source[]) =>
@@ -164,7 +164,9 @@ function startServices(settings: ServiceSettings, options: SystemOptions): Promi
   return progress.step('Services', start, { log: logFile });
 }
 
-/** Like Promise.all, but waits for all of them even when one fails: what the others have started must be stopped. */
+/**
+ * Like Promise.all, but waits for all promises even if one fails, so that everything they have started can be stopped.
+ */
 async function all<T extends readonly Promise<unknown>[]>(
   promises: readonly [...T],
 ): Promise<{ [K in keyof T]: Awaited<T[K]> }> {

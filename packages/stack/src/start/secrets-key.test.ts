@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSecretsKey } from './secrets-key.ts';
 
-test('the key is made once, kept, and readable for its owner only', () => {
+test('creates the key once, and only its owner can read it', () => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-key-'));
   try {
     const key = ensureSecretsKey(directory);

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The key that encrypts secrets in this directory's database (`SECRETS_KEY`): made at the first start and kept beside the
- * data, readable for its owner only. Without it the stored secrets are lost.
+ * Returns the key that encrypts secrets in the database of this directory (`SECRETS_KEY`). It is created on the first
+ * start and stored next to the data, readable only by its owner. Without it, the stored secrets are lost.
  */
 export function ensureSecretsKey(directory: string): string {
   const file = join(directory, 'secrets.key');

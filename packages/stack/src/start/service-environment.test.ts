@@ -3,7 +3,7 @@ import { serviceEnvironment, serviceUrl } from './service-environment.ts';
 const settings = { databaseUrl: 'postgresql://x', secretsKey: 'key of the data directory' };
 const ports = { ingest: 8000, api: 8010, health: 8001 };
 
-test('a stray broker or Redis in the environment does not change the embedded system', () => {
+test("ignores brokers, Redis and a database from the user's environment", () => {
   const env = {
     KAFKA_BROKERS: 'elsewhere:9092',
     REDIS_URL: 'redis://elsewhere',
@@ -24,7 +24,7 @@ test('a stray broker or Redis in the environment does not change the embedded sy
   });
 });
 
-test('any other setting of the person is passed on', () => {
+test('passes on any other setting', () => {
   const env = serviceEnvironment(
     { MAX_BODY_BYTES: '5' },
     { ...settings, kafkaBrokers: 'b:1', redisUrl: 'redis://r' },
@@ -38,7 +38,7 @@ test.each([
   [{ API_HOST: '::1' }, 'http://localhost:8010'],
   [{ API_HOST: '0.0.0.0' }, undefined],
   [{ API_HOST: '0.0.0.0', PUBLIC_API_URL: 'https://a.example' }, 'https://a.example'],
-])('with %p the public address is %s', (env, url) => {
+])('for %p, the public URL is %s', (env, url) => {
   expect(serviceEnvironment(env, settings, ports).PUBLIC_API_URL).toBe(url);
 });
 
@@ -47,6 +47,6 @@ test.each([
   [{ INGEST_HOST: '0.0.0.0' }, 'http://127.0.0.1:8000'],
   [{ INGEST_HOST: '::1' }, 'http://[::1]:8000'],
   [{ INGEST_HOST: '10.1.2.3' }, 'http://10.1.2.3:8000'],
-])('with %p it is reached at %s', (env, url) => {
+])('for %p, the service URL is %s', (env, url) => {
   expect(serviceUrl(env, 'ingest', 8000)).toBe(url);
 });

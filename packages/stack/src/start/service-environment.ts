@@ -1,6 +1,6 @@
 import type { ServicePorts } from './ports.ts';
 
-/** Where the services find what they stand on. Without brokers they use the log inside PostgreSQL. */
+/** Addresses of the servers that the services use. Without brokers, the event log is in PostgreSQL. */
 export interface ServiceSettings {
   databaseUrl: string;
   kafkaBrokers?: string;
@@ -13,7 +13,7 @@ const loopback = '127.0.0.1';
 
 const hostVariable = { ingest: 'INGEST_HOST', api: 'API_HOST', health: 'HEALTH_HOST' };
 
-/** Where a service that listens on `…_HOST` and `port` is reached from this machine. */
+/** Returns the URL at which this machine reaches a service that listens on `…_HOST` and `port`. */
 export function serviceUrl(env: Record<string, string | undefined>, name: keyof ServicePorts, port: number): string {
   const host = env[hostVariable[name]] || loopback;
   const isEverywhere = host === '0.0.0.0' || host === '::';
@@ -21,15 +21,16 @@ export function serviceUrl(env: Record<string, string | undefined>, name: keyof 
 }
 
 /**
- * The address of the console, to which passkeys and sign-in providers are bound: a name, because a passkey cannot belong to an
- * IP address. Undefined if the API listens beyond this machine: then only the operator knows how people reach it.
+ * Returns the URL of the console, which passkeys and sign-in providers are bound to. It uses a name, because a passkey
+ * cannot belong to an IP address. Undefined if the API also listens on other addresses, because only the operator knows
+ * its public URL.
  */
 export function publicApiUrl(env: Record<string, string | undefined>, port: number): string | undefined {
   if (env.PUBLIC_API_URL) return env.PUBLIC_API_URL;
   return ['127.0.0.1', '::1', 'localhost'].includes(env.API_HOST || loopback) ? `http://localhost:${port}` : undefined;
 }
 
-/** What all services are told of what they stand on, as they and the `millrace` command read it. */
+/** Settings for the servers, as the services and the `millrace` command read them. */
 export function storageSettings(
   env: Record<string, string | undefined>,
   { databaseUrl, kafkaBrokers, redisUrl, secretsKey }: ServiceSettings,
@@ -45,8 +46,8 @@ export function storageSettings(
 }
 
 /**
- * The environment of the services: the person's own, so that any setting can be tried, with addresses and ports put in. They listen
- * on loopback unless told otherwise: the demo's key is no secret to whoever looks over your shoulder.
+ * Returns the environment of the services: the user's environment, so that any setting can be tried, plus addresses and
+ * ports. Services listen on loopback unless configured otherwise, because the demo's key is printed on the terminal.
  */
 export function serviceEnvironment(
   env: Record<string, string | undefined>,
@@ -56,22 +57,22 @@ export function serviceEnvironment(
   return {
     ...env,
     NODE_ENV: 'production',
-    // As in the image: the memory of large bodies is given back to the system.
+    // As in the image: memory of large request bodies is returned to the system.
     MALLOC_MMAP_THRESHOLD_: '262144',
     NODE_OPTIONS: undefined,
     KAFKA_BROKERS: undefined,
     REDIS_URL: undefined,
     ...storageSettings(env, settings),
-    // On one's own machine a webhook or a warehouse is likely to be on that machine.
+    // On a developer's machine, a webhook or warehouse is likely to run on the same machine.
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
-    // No balancer has to notice.
+    // There is no load balancer that must notice the shutdown.
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
-    // For live events and `millrace tail`: nobody measures here what it costs.
+    // Needed for live events and `millrace tail`. Its cost does not matter here.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
     PUBLIC_API_URL: publicApiUrl(env, api),
-    // For flag definitions and test events, which the API hands on.
+    // The API requests flag definitions and sends test events to this URL.
     INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
-    // The console shows where events go: another port than its own.
+    // The console shows this URL for sending events. It has a different port than the console.
     PUBLIC_INGEST_URL: env.PUBLIC_INGEST_URL || serviceUrl(env, 'ingest', ingest),
     ...{ INGEST_PORT: String(ingest), API_PORT: String(api), HEALTH_PORT: String(health) },
     ...Object.fromEntries(Object.values(hostVariable).map((name) => [name, env[name] || loopback])),

@@ -7,39 +7,42 @@ import { SetupProblem } from '../command.ts';
 import { shortLogLine } from './short-log-line.ts';
 
 export interface ServiceOptions {
-  /** The built program of all services. */
+  /** Path of the built program of all services. */
   file: string;
   env: Record<string, string | undefined>;
-  /** Where it tells whether it is ready. */
+  /** URL of its readiness check. */
   healthUrl: string;
   logFile: string;
-  /** A line for the person at the terminal. */
+  /** Prints a line on the terminal. */
   tell(line: string): void;
 }
 
-/** One start of the services, until their process ends. */
+/** One run of the services' process. */
 export interface ServiceRun {
   pid: number;
   ended: Promise<string>;
-  /** SIGTERM, and SIGKILL when it has not drained after 65 s. */
+  /** Sends SIGTERM, and SIGKILL if it has not shut down after 65 s. */
   stop(): Promise<void>;
 }
 
 const endWithParent = fileURLToPath(new URL('../servers/end-with-parent.mjs', import.meta.url));
 const readyWithinMs = 60_000;
-/** A little longer than the services give themselves, those that answer and those that work one after the other. */
+/**
+ * Slightly longer than the services' own limits: those that serve requests stop first, then those in the background.
+ */
 const drainedWithinMs = 65_000;
 
-/** Thrown when a port was taken between looking and listening. */
+/** Another process has taken a port after it was found to be free. */
 export class PortTaken extends Error {}
 
 /**
- * Starts the services and waits until they say that they are ready for their work.
- * @throws PortTaken, or SetupProblem with the end of what it said when it ends before that.
+ * Starts the services and waits until they report that they are ready.
+ * @throws PortTaken, or SetupProblem with the end of the output if the process exits.
  */
 export async function startService(options: ServiceOptions): Promise<ServiceRun> {
   const { file, env, logFile, healthUrl } = options;
-  // A group of ours: Ctrl-C reaches all, and each drains; what is still needed by others is stopped by us, in order.
+  // Ctrl-C reaches the services directly, because they are in the same process group, and each shuts down. The servers
+  // they need are stopped afterwards, in order.
   const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
     env: { ...env, MILLRACE_PARENT: String(process.pid) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -62,14 +65,17 @@ export async function startService(options: ServiceOptions): Promise<ServiceRun>
     ended,
     async stop() {
       child.kill('SIGTERM');
-      const impatience = setTimeout(() => child.kill('SIGKILL'), drainedWithinMs);
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), drainedWithinMs);
       await ended;
-      clearTimeout(impatience);
+      clearTimeout(killTimer);
     },
   };
 }
 
-/** All of it goes to the file, what a person should see to the terminal. @returns the end of it. */
+/**
+ * Writes all output to the file, and what the user should see to the terminal.
+ * @returns a function that returns the end of the output.
+ */
 function followOutput(child: ChildProcess, log: WriteStream, { tell }: ServiceOptions): () => string {
   let end = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -89,11 +95,11 @@ async function untilListening(child: ChildProcess, ended: Promise<string>, outpu
     const fail = (why: string) => {
       clearTimeout(timer);
       child.kill('SIGKILL');
-      const said = output().trim();
+      const lastOutput = output().trim();
       reject(
-        /EADDRINUSE/.test(said)
+        /EADDRINUSE/.test(lastOutput)
           ? new PortTaken()
-          : new SetupProblem(`The services process ${why}. Its last output:\n${said}`),
+          : new SetupProblem(`The services process ${why}. Its last output:\n${lastOutput}`),
       );
     };
     const timer = setTimeout(() => fail(`was not ready after ${readyWithinMs / 1000} s`), readyWithinMs);
@@ -107,8 +113,8 @@ async function untilListening(child: ChildProcess, ended: Promise<string>, outpu
 }
 
 /**
- * Ready is later than listening: a consumer has to join its groups first. One that is not ready in time may still become
- * so, and says in its log what it waits for.
+ * Waits until the services are ready. This is later than listening, because a consumer must join its groups first. A
+ * service that misses the deadline may still become ready, and logs what it waits for.
  */
 async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + readyWithinMs;

@@ -7,6 +7,6 @@ test.each([
   ['Segmentation fault', 'Segmentation fault'],
   ['null', 'null'],
   ['  ', null],
-])('of %p a person sees %p', (line, short) => {
+])('shortens %p to %p', (line, short) => {
   expect(shortLogLine(line)).toBe(short);
 });

@@ -1,6 +1,6 @@
 /**
- * What of a line of the services' log a person at the terminal should see: warnings and errors, in a few words, or nothing
- * (null). A line that is not from our logger (a crash of Node itself) is shown as it is.
+ * Shortens a line of the services' log for the terminal. Returns null for anything but warnings and errors. Returns a
+ * line that the logger has not written, such as a crash of Node.js, unchanged.
  */
 export function shortLogLine(line: string): string | null {
   if (line.trim() === '') return null;

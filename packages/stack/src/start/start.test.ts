@@ -9,10 +9,10 @@ import type { Connection } from './connection-file.ts';
 
 const directory = useStartDirectory();
 
-/** The way to call `millrace` that is printed. */
+/** The `millrace` command that `npm start` prints. */
 const printedCommand = (command: StartCommand) => String(/^ {2}(.*npx millrace .*)$/m.exec(command.output())?.[1]);
 
-/** The event of the API's own arrives as any other. */
+/** Sends the API's test event and waits until it is stored. */
 async function sendTestEvent({ apiUrl, projectId, personalApiKey }: Connection): Promise<void> {
   const path = `${apiUrl}/api/projects/${projectId}`;
   const headers = { authorization: `Bearer ${personalApiKey}` };
@@ -23,7 +23,7 @@ async function sendTestEvent({ apiUrl, projectId, personalApiKey }: Connection):
   });
 }
 
-/** The README's lines from the first event to the first flag, as they stand there, with the addresses and keys of this system. */
+/** Runs the README's commands from the first event to the first flag, with the addresses and keys of this system. */
 async function tryReadme(connection: Connection): Promise<string[]> {
   const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
   const [, newcomer = ''] =
@@ -40,14 +40,14 @@ async function tryReadme(connection: Connection): Promise<string[]> {
     .replaceAll('\\\n', ' ')
     .split('\n')
     .filter((line) => /^(curl|npx) /.test(line));
-  // Whoever names a database means that one; the tests do.
+  // The tests set a database, which would make `millrace` use that one instead.
   const npx = `env -u DATABASE_URL -u KAFKA_BROKERS -u REDIS_URL MILLRACE_DATA_DIR='${directory.path()}' npx `;
   const answers: string[] = [];
   for (const line of lines) {
     await eventually(
       async () => {
         const answer = await paste(line.replace('curl ', 'curl -s ').replace('npx ', npx));
-        // An event, and a flag, are seen a moment after they were made.
+        // An event or flag is only visible after a moment.
         if (line.includes('/events/')) expect(answer).toContain('"distinct_id":"ada"');
         if (line.includes('/flags/?')) expect(JSON.parse(answer).flags).toHaveProperty('new-checkout');
         answers.push(answer);
@@ -58,7 +58,7 @@ async function tryReadme(connection: Connection): Promise<string[]> {
   return answers;
 }
 
-/** The script that the demo shop loads. */
+/** Returns the script that the demo shop loads. */
 async function libraryOf({ shopUrl }: Connection): Promise<string> {
   const page = await (await fetch(shopUrl)).text();
   const [, address = ''] = /<script src="([^"]+\/array\.js)"/.exec(page) ?? [];
@@ -70,7 +70,7 @@ async function libraryOf({ shopUrl }: Connection): Promise<string> {
 const flagsOf = (answer: unknown) =>
   (answer as { flags: Record<string, { enabled: boolean; variant?: string }> }).flags;
 
-test('npm start: from nothing to a stored event, with the wanted ports taken; Ctrl-C leaves the data and nothing else', async () => {
+test('npm start stores an event on a new machine even if its ports are in use, and after Ctrl-C leaves nothing but its data', async () => {
   const command = directory.start();
   const connection = await command.ready();
 
@@ -86,7 +86,7 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
   expect((await libraryOf(connection)).slice(0, 2000)).toMatch(/^\/\/#.*\n\(function.*_POSTHOG_REMOTE_CONFIG/s);
   await sendAndSee(command);
   await sendTestEvent(connection);
-  // Tried again: a busy machine may not answer within the time that flags wait for the database.
+  // Retried, because a busy machine may exceed the time limit of flag requests for the database.
   await eventually(
     async () =>
       expect(flagsOf(JSON.parse(await paste(String(curlLines(command)[2]))))).toMatchObject({
@@ -132,7 +132,7 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
   expect(await paste(String(curlLines(again)[1]))).toBe(seen);
 }, 600_000);
 
-test('an option nobody knows is one line', async () => {
+test('reports an unknown option in one line', async () => {
   const command = directory.start({}, ['--kafak']);
   expect(await command.ended).toBe(1);
   expect(command.output().trim()).toMatch(/^✗ Unknown option --kafak/);

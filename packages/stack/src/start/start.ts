@@ -10,15 +10,15 @@ import { createStopRequest } from './stop-request.ts';
 import { welcome } from './welcome.ts';
 
 /**
- * `npm start [-- --kafka] [-- --fresh]`: the whole system on this machine, until it is told to stop. With `--fresh` it starts
- * with empty data; what was there is kept beside.
+ * `npm start [-- --kafka] [-- --fresh]`: runs the whole system on this machine until it is stopped. With `--fresh`, it
+ * starts with empty data and moves the existing data to another directory.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
   const { withKafka, isFresh } = readArguments(programArguments);
   const directory = dataDirectory(root);
   const release = lockInstance(directory);
   const connection = connectionFile(directory);
-  // One that is there was left by a system that was killed.
+  // An existing file was left by a system that was killed.
   connection.remove();
   if (isFresh) setDataAside(directory, progress.print);
   const logDirectory = join(directory, 'logs');
@@ -69,7 +69,7 @@ function readArguments(programArguments: readonly string[]): { withKafka: boolea
   return { withKafka: programArguments.includes('--kafka'), isFresh: programArguments.includes('--fresh') };
 }
 
-/** Moves databases, logs and keys of this installation into a folder of their own, where they can be fetched back from. */
+/** Moves databases, logs and keys to a new directory, from which they can be restored. */
 function setDataAside(directory: string, print: (line: string) => void): void {
   const data = ['postgres', 'kafka', 'redis', 'demo.json', exampleShopFile, 'secrets.key'].filter((name) =>
     existsSync(join(directory, name)),

@@ -1,17 +1,17 @@
-/** Somebody, or something that went wrong, wants the system to stop. */
+/** A request to stop the system, by the user or because of a failure. */
 export interface StopRequest {
   /** Resolves with the first request. */
   made: Promise<void>;
   isMade(): boolean;
-  /** Asks to stop because of a failure. */
+  /** Requests a stop because of a failure. */
   fail(reason: string): void;
-  /** What failed, if that is why. */
+  /** The reason if the stop was requested because of a failure. */
   failure(): string | undefined;
 }
 
 /**
- * Listens to Ctrl-C, SIGTERM and the end of the terminal. A second signal ends this process at once; the reaper and the
- * services' own watch over their parent do the rest.
+ * Listens for Ctrl-C, SIGTERM and the end of the terminal. A second signal ends this process immediately. The reaper
+ * then ends the servers, and the services end with their parent.
  */
 export function createStopRequest(): StopRequest {
   let isMade = false;
@@ -30,7 +30,7 @@ export function createStopRequest(): StopRequest {
       make();
     });
   }
-  // The reader of our output may be gone before us (`npm start | head`).
+  // The reader of the output may exit first (`npm start | head`).
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return {
     made,

@@ -5,13 +5,13 @@ import { freeServicePorts, type ServicePorts } from './ports.ts';
 import { PortTaken, type ServiceOptions, type ServiceRun, startService } from './service.ts';
 
 export interface SupervisedOptions extends Omit<ServiceOptions, 'env' | 'healthUrl'> {
-  /** Their settings, given the ports they shall listen on. */
+  /** Returns the services' settings for the ports they should listen on. */
   env(ports: ServicePorts): Record<string, string | undefined>;
   healthUrl(ports: ServicePorts): string;
-  /** Taken when they are free, else the next free ones. */
+  /** Used if they are free, otherwise the next free ports. */
   preferredPorts: ServicePorts;
   reaper: Reaper;
-  /** Called when they crashed so often that starting them again is no use. */
+  /** Called after so many crashes that another restart is pointless. */
   giveUp(reason: string): void;
 }
 
@@ -20,11 +20,14 @@ export interface SupervisedServices {
   stop(): Promise<void>;
 }
 
-/** What crashed this often within a minute will crash again. */
+/** After this many crashes within a minute, the services are not restarted. */
 const maxCrashes = 5;
 const crashMemoryMs = 60_000;
 
-/** Starts the services and starts them again, on the same ports, when their process crashes: at once, then after 1, 2, 4 s. */
+/**
+ * Starts the services, and restarts them on the same ports when their process crashes: immediately, then after 1, 2 and
+ * 4 s.
+ */
 export async function supervise(options: SupervisedOptions): Promise<SupervisedServices> {
   const { reaper, tell } = options;
   let isStopping = false;
@@ -78,7 +81,7 @@ async function startOnFreePorts(options: SupervisedOptions): Promise<{ run: Serv
     try {
       return { run: await startService(withPorts(options, ports)), ports };
     } catch (error) {
-      // Somebody else was quicker: look again.
+      // Another process has taken a port, so look for free ports again.
       if (!(error instanceof PortTaken)) throw error;
     }
   }

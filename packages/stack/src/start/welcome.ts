@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Connection } from './connection-file.ts';
 
-/** What a person at the terminal reads once all is ready: where things are, and commands that work when pasted. */
+/** Text that is printed once everything is ready: URLs, and commands to paste. */
 export function welcome(
   connection: Connection,
   facts: {
@@ -48,7 +48,7 @@ Press Ctrl-C to stop Millrace. Your data is kept.
 `;
 }
 
-/** It finds the system by its folder, so one that lies elsewhere is named. */
+/** `millrace` finds the system by its directory, so a different data directory must be passed. */
 function commandLine({ root, connectionPath }: { root: string; connectionPath: string }): string {
   const directory = dirname(connectionPath);
   const isUsual = directory === join(root, '.millrace');

@@ -37,8 +37,16 @@ afterEach(() => rmSync(root, { recursive: true }));
 test.each([
   ['nothing when nothing changed', [], []],
   ['the packages that import a changed one', ['packages/flags/a.ts'], ['packages/flags', 'services/gateway']],
-  ['the packages that import those', ['packages/db/a.ts'], ['packages/db', 'packages/flags', 'services/gateway']],
-  ['what reads the tables', ['prisma/schema.prisma'], ['packages/db', 'packages/flags', 'services/gateway']],
+  [
+    'the packages that import a changed one indirectly',
+    ['packages/db/a.ts'],
+    ['packages/db', 'packages/flags', 'services/gateway'],
+  ],
+  [
+    'the packages that read the tables',
+    ['prisma/schema.prisma'],
+    ['packages/db', 'packages/flags', 'services/gateway'],
+  ],
 ])('lists %s', (_, files, expected) => {
   for (const file of files) write(file, 'new');
   const startingPrograms = expected.includes('services/gateway')

@@ -3,17 +3,20 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';
 
-/** Files outside of packages, and the packages whose tests read them. Any other file outside belongs to all packages. */
+/**
+ * Files outside of packages, and the packages whose tests read them. A change to any other such file affects all
+ * packages.
+ */
 const readBy: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^prisma\//, ['packages/db']],
   [/^(?:docs|deploy|\.github)\/|^[^/]+\.md$/, ['packages/stack', 'test-e2e']],
 ];
 
 /**
- * The folders of the packages whose tests a change since `commit` may break: those that changed, and those that import them, directly or
- * not, or start their programs. Files that are not committed count as changed.
+ * Returns the directories of the packages whose tests a change since `commit` may break: changed packages, packages
+ * that import them directly or indirectly, and packages whose tests start their programs. Uncommitted changes count.
  *
- * @throws SetupProblem when git does not know the commit
+ * @throws SetupProblem if git does not know the commit
  */
 export function changedPackages(root: string, commit: string): string[] {
   const packages = readPackages(root);
@@ -43,7 +46,7 @@ function changedFiles(root: string, commit: string): string[] {
 
 interface Package {
   folder: string;
-  /** Folders of the packages that it imports, or whose programs its tests start. */
+  /** Directories of the packages that it imports, or whose programs its tests start. */
   uses: string[];
 }
 
@@ -65,5 +68,5 @@ function readPackages(root: string): Package[] {
   });
 }
 
-/** Their tests start compiled services, which they do not import. */
+/** Tests of these packages start compiled services without importing them. */
 const startsPrograms = new Set(['packages/bench', 'packages/cli', 'packages/console', 'packages/stack', 'test-e2e']);

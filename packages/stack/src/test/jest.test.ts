@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 test.each([
   ['all quick tests', 'quick', []],
-  ['a part of the long tests', 'long', ['packages/flags']],
-] as const)('%s are one run, on this Node', async (_, suite, jestArguments) => {
+  ['some of the long tests', 'long', ['packages/flags']],
+] as const)('%s are a single run with the current Node.js', async (_, suite, jestArguments) => {
   expect(await jestRuns(root, suite, jestArguments)).toEqual([
     { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments },
   ]);
@@ -26,7 +26,7 @@ test.each([
       output: expect.stringMatching(/^26\.\d+\.\d+\n$/),
     });
     const again = second?.jestArguments.map((path) => relative(root, path)) ?? [];
-    // Random cases, library internals, a story.
+    // One file for each reason to run again: random cases, library internals, and the story.
     expect(again).toEqual(
       expect.arrayContaining([
         'services/event-consumer/src/process-event.properties.sampled.test.ts',

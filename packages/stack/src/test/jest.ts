@@ -1,4 +1,4 @@
-// How jest is started, on which versions of Node, what it will run and what it counted.
+// Starts jest: which tests run with which Node.js, and how many passed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,34 +10,34 @@ import { cacheDirectory, npmPackage } from '../fetched-programs.ts';
 import { ownPlatform, readBaseLock } from '../image/base.ts';
 import type { TestServerSet } from './test-servers.ts';
 
-/** Of jest's own process; its workers inherit them, and programs that tests start do not. */
+/** Node.js options of jest and its workers. Programs that tests start do not inherit them. */
 const nodeOptions = [
   ...['--import', new URL('../servers/end-with-parent.mjs', import.meta.url).href],
   ...['--import', new URL('../jest/strip-types.mjs', import.meta.url).href],
-  // kafkajs passes negative delays, about which newer releases of Node.js warn. The services correct them
-  // (packages/event-log, kafkajs-internals/request-queue-timer); some tests use kafkajs without that.
+  // kafkajs passes negative delays, which newer Node.js releases warn about. The services correct them
+  // (packages/event-log, kafkajs-internals/request-queue-timer), but some tests use kafkajs directly.
   ...['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'],
 ];
 const runReporter = fileURLToPath(new URL('../jest/run-reporter.mjs', import.meta.url));
 
-/** `quick` is what `npm test` runs, `long` what `npm run test:long` does: files named `*.long.test.ts`. */
+/** `npm test` runs `quick`, and `npm run test:long` runs `long`: files named `*.long.test.ts`. */
 export type Suite = 'quick' | 'long';
 
 /** One run of jest over some or all tests of a suite. */
 export interface JestRun {
   suite: Suite;
-  /** Shown before it; empty for the first. */
+  /** Printed before the run. Empty for the first run. */
   title: string;
-  /** The path of the Node that runs it. */
+  /** Path of the Node.js that runs it. */
   node: string;
-  /** Random stories are told at length (`storySize` of test-e2e/testing). */
+  /** Whether random stories have their full length (`storySize` of test-e2e/testing). */
   isAtLength: boolean;
   jestArguments: readonly string[];
 }
 
 /**
- * Starts jest on the given servers; its output goes to the terminal as it is.
- * @param countsFile where the counts will be found, see `readCounts`; in the directory of this run, where tests keep what they share
+ * Starts jest with the given servers. Its output goes directly to the terminal.
+ * @param countsFile file for the counts, see `readCounts`. Tests also keep shared files in its directory.
  */
 export function startJest(
   root: string,
@@ -57,7 +57,7 @@ export function startJest(
     run.node,
     [
       ...nodeOptions,
-      // The config comes last: what follows a list of reporters would be taken for one more.
+      // The config must come last: a word after `--reporters` would be treated as another reporter.
       ...[jestProgram(root), '--reporters=default', `--reporters=${runReporter}`],
       ...['-c', join(root, '.jest.config.mjs'), ...run.jestArguments],
     ],
@@ -66,8 +66,8 @@ export function startJest(
 }
 
 /**
- * The files a run will take, without running them.
- * @throws SetupProblem with jest's words when it does not understand the arguments.
+ * Returns the test files of a run without running them.
+ * @throws SetupProblem with jest's output if the arguments are invalid.
  */
 export async function listTests(root: string, run: JestRun): Promise<string[]> {
   const words = [jestProgram(root), '--listTests', '-c', join(root, '.jest.config.mjs'), ...run.jestArguments];
@@ -75,9 +75,9 @@ export async function listTests(root: string, run: JestRun): Promise<string[]> {
     ...{ cwd: root, env: environmentOf(run), stdio: ['ignore', 'pipe', 'pipe'] },
   });
   const ended = new Promise((resolve) => jest.once('close', resolve));
-  const [said, complained, status] = await Promise.all([text(jest.stdout), text(jest.stderr), ended]);
-  if (status !== 0) throw new SetupProblem(`jest could not list its tests:\n${complained.trim() || said.trim()}`);
-  return said.split('\n').filter((line) => line.endsWith('.test.ts'));
+  const [out, errors, status] = await Promise.all([text(jest.stdout), text(jest.stderr), ended]);
+  if (status !== 0) throw new SetupProblem(`jest could not list its tests:\n${errors.trim() || out.trim()}`);
+  return out.split('\n').filter((line) => line.endsWith('.test.ts'));
 }
 
 const jestProgram = (root: string) => createRequire(join(root, 'package.json')).resolve('jest/bin/jest');
@@ -85,10 +85,10 @@ const jestProgram = (root: string) => createRequire(join(root, 'package.json')).
 function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | undefined> {
   return {
     ...process.env,
-    // Not ours to change before Node.js 20 goes, and not about the tests.
+    // Millrace supports Node.js 20, so this warning of the AWS SDK is of no use.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     MILLRACE_CACHE_DIR: cacheDirectory(),
-    // Read by .jest.config.mjs.
+    // .jest.config.mjs reads this.
     MILLRACE_TEST_SUITE: suite,
     MILLRACE_TESTS_AT_LENGTH: String(isAtLength),
   };
@@ -102,7 +102,7 @@ interface Counts {
 
 export interface FailedFile extends Counts {
   path: string;
-  /** The file, the name and the beginning of the error of each failed test. */
+  /** File, name and beginning of the error of each failed test. */
   failures: string[];
 }
 
@@ -112,7 +112,7 @@ export interface TestCounts extends Counts {
   unstable?: string[];
 }
 
-/** What the reporter of a run of jest has written; as one failure when jest did not come to its end. */
+/** Returns what the reporter has written, or one failure if jest ended early. */
 export function readCounts(countsFile: string): TestCounts {
   try {
     return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;
@@ -153,16 +153,16 @@ export function withRerun(first: TestCounts, again: TestCounts): TestCounts {
 }
 
 /**
- * Quick tests that the long suite runs again. Sampled ones (`*.sampled.test.ts`) get all of their cases, and those of code that a
- * new release of Node.js could break run on the release of the image: what reads library internals, and what works with sockets,
- * streams, compression, TLS, HTTP, JSON or text.
+ * Quick tests that the long suite runs again. Sampled tests (`*.sampled.test.ts`) run with all of their cases. Tests of
+ * code that a new Node.js release could break run with the Node.js of the image: code that uses library internals,
+ * sockets, streams, compression, TLS, HTTP, JSON or text encodings.
  */
 const runsAgain =
   /\.sampled\.test\.ts$|-internals\/|^packages\/(?:contracts|http|runtime)\/|^services\/ingest-gateway\/src\/(?:body|json|large-bodies|readers|answer)\//;
 
 /**
- * The run that was requested, on the Node.js that runs this. The complete long suite has a second run on the Node.js of the image, see
- * `runsAgain`. The programs themselves run on that Node.js in test-e2e/image.
+ * Returns the requested run with the current Node.js. The complete long suite has a second run with the Node.js of the
+ * image, see `runsAgain`. test-e2e/image runs the programs themselves with that Node.js.
  */
 export async function jestRuns(root: string, suite: Suite, jestArguments: readonly string[]): Promise<JestRun[]> {
   const first: JestRun = { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments };

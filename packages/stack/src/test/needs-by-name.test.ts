@@ -9,11 +9,11 @@ test.each([
   expect([...needsOf([file])].sort()).toEqual(needs);
 });
 
-it('needs nothing for no files', () => {
+it('needs nothing without files', () => {
   expect(needsOf([]).size).toBe(0);
 });
 
-it('hides from a file what its name does not say', () => {
+it('hides servers from a file whose name does not include them', () => {
   expect(hiddenFrom('a/live.kafka.test.ts')).toContain('CHROMIUM_PATH');
   expect(hiddenFrom('a/live.kafka.test.ts')).not.toContain('KAFKA_BROKERS');
   expect(process.env.KAFKA_BROKERS).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What tests run on, by the environment variable that has its address or path. */
+/** A server or program that tests need, named by the environment variable with its address or path. */
 export type Need =
   | 'DATABASE_URL'
   | 'KAFKA_BROKERS'
@@ -10,29 +10,29 @@ export type Need =
   | 'FIREFOX_PATH'
   | 'WEBKIT_DRIVER_PATH';
 
-/** Every test has PostgreSQL. A file that needs more says so in its name: `live.kafka.test.ts`. */
+/** Every test gets PostgreSQL. A file that needs more has a suffix in its name, such as `live.kafka.test.ts`. */
 const bySuffix: Readonly<Record<string, readonly Need[]>> = {
   kafka: ['KAFKA_BROKERS', 'REDIS_URL'],
-  // Kafka's programs too, for brokers that the test starts and stops.
+  // Includes Kafka's programs, for brokers that the test starts and stops.
   'kafka-cluster': ['KAFKA_BROKERS', 'KAFKA_JARS', 'REDIS_URL'],
   redis: ['REDIS_URL'],
   // The program, for servers that the test starts and stops.
   'redis-server': ['REDIS_SERVER_PATH'],
   chromium: ['CHROMIUM_PATH'],
-  // A Chromium that keeps pages for the back button.
+  // A Chromium that keeps left pages in its back/forward cache.
   'kept-pages': ['CHROMIUM_PATH', 'WINDOWED_CHROMIUM_PATH'],
   firefox: ['FIREFOX_PATH'],
   webkit: ['WEBKIT_DRIVER_PATH'],
 };
 
-/** What these test files need, by their names. */
+/** Returns what the test files need, according to their names. */
 export function needsOf(testFiles: readonly string[]): Set<Need> {
   const suffixes = testFiles.flatMap((file) => (file.split('/').at(-1) ?? '').split('.').slice(1));
   const base: Need[] = testFiles.length > 0 ? ['DATABASE_URL'] : [];
   return new Set([...base, ...suffixes.flatMap((suffix) => bySuffix[suffix] ?? [])]);
 }
 
-/** What a test file does not see, so that one without the right name fails wherever it runs. */
+/** Returns the variables that a test file does not get, so that a test with a missing suffix fails everywhere. */
 export function hiddenFrom(testFile: string): Need[] {
   const needs = needsOf([testFile]);
   return [...new Set(Object.values(bySuffix).flat())].filter((need) => !needs.has(need));

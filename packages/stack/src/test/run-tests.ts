@@ -25,9 +25,9 @@ import {
 } from './test-servers.ts';
 
 /**
- * `npm test [-- jest's arguments]`, with `--changed` also only for the packages that a change may break, and with `--long` before them `npm run test:long`: clears away what killed runs left,
- * brings up the servers that the chosen tests need, runs jest, takes everything down, and ends with one line that counts. In
- * CI a skipped test is a failure.
+ * `npm test [-- jest's arguments]`, and with `--long` first `npm run test:long`. Removes what killed runs left behind,
+ * starts the servers that the selected tests need, runs jest, stops everything, and prints the counts in the last line.
+ * With `--changed`, only runs the tests of packages that a change may break. In CI, a skipped test is a failure.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
   const [suite, given]: [Suite, string[]] =
@@ -47,7 +47,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   try {
     const runs = await jestRuns(root, suite, jestArguments);
     const files = (await Promise.all(runs.map((run) => listTests(root, run)))).flat();
-    if (files.length === 0) await tellOfOtherSuite(root, runs[0] as JestRun, progress);
+    if (files.length === 0) await suggestOtherSuite(root, runs[0] as JestRun, progress);
     const servers = await provideTestServers(needsOf(files), { directory, reaper, progress });
     try {
       for (const [index, run] of runs.entries()) {
@@ -70,8 +70,9 @@ export const main: Command = async ({ progress, root, programArguments }) => {
 };
 
 /**
- * Replaces `--changed` or `--changed=<commit>` by the folders of the packages that changed since the last commit, or since that one.
- * @returns null when nothing has changed
+ * Replaces `--changed` or `--changed=<commit>` with the directories of the packages that changed since the last commit
+ * or the given one.
+ * @returns null if no package has changed
  */
 function withChangedPackages(root: string, words: string[]): string[] | null {
   const option = words.find((word) => /^--changed(?:=|$)/.test(word));
@@ -81,7 +82,7 @@ function withChangedPackages(root: string, words: string[]): string[] | null {
   return folders.length === 0 ? null : [...others, ...folders.map((folder) => `${folder}/`)];
 }
 
-async function tellOfOtherSuite(root: string, run: JestRun, progress: Progress): Promise<void> {
+async function suggestOtherSuite(root: string, run: JestRun, progress: Progress): Promise<void> {
   const [other, command]: [Suite, string] =
     run.suite === 'quick' ? ['long', 'npm run test:long'] : ['quick', 'npm test'];
   const { length } = await listTests(root, { ...run, suite: other });
@@ -91,7 +92,7 @@ async function tellOfOtherSuite(root: string, run: JestRun, progress: Progress):
     );
 }
 
-/** What one run of jest came to. */
+/** Result of one run of jest. */
 interface Outcome {
   counts: TestCounts;
   exitCode: number;
@@ -110,14 +111,14 @@ async function runJest(root: string, { servers, interruption, ...run }: Running)
   return { counts: readCounts(run.countsFile), exitCode: code ?? 1 };
 }
 
-/** From this number of files on, a run is one of a whole suite or package, which is expensive to repeat. */
+/** A run of at least this many files is a whole suite or package, which is expensive to repeat. */
 const manyFiles = 50;
 /** More failed files than this have a common cause. */
 const mostReruns = 3;
 
 /**
- * Runs a few failed files again, one after another. A test that passes then depends on what else happened on the machine; it is listed at
- * the end of the run, but does not fail it (docs/decisions/041-unstable-tests.md).
+ * Runs a few failed files again, one after another. A test that passes then depends on the load of the machine. It is
+ * listed at the end but does not fail the run (docs/decisions/041-unstable-tests.md).
  */
 async function rerunFailedFiles(root: string, run: Running, first: Outcome): Promise<Outcome> {
   const paths = first.counts.failedFiles.map(({ path }) => path);
@@ -130,10 +131,10 @@ async function rerunFailedFiles(root: string, run: Running, first: Outcome): Pro
 }
 
 /**
- * Prints the failed tests and the closing line, alone on its line and last; or writes them to the file that
- * MILLRACE_CLOSING_LINE_FILE names, closing line first, for `.ci/run`, which prints the sum of two.
+ * Prints the failed tests, and then the line with the counts as the last line. If MILLRACE_CLOSING_LINE_FILE is set,
+ * writes them to this file instead, counts first, because `.ci/run` adds the counts of two runs.
  *
- * @returns the exit code of the whole.
+ * @returns the exit code.
  */
 function report(outcomes: readonly Outcome[]): number {
   const { failedFiles, unstable = [], passed, failed, skipped } = sumOf(outcomes.map(({ counts }) => counts));
@@ -155,7 +156,10 @@ function report(outcomes: readonly Outcome[]): number {
 
 type Interruption = ReturnType<typeof watchForInterruption>;
 
-/** A first signal ends jest, and then the rest in order; a second one ends this process, and the reaper does the rest. */
+/**
+ * The first signal ends jest and then stops everything in order. A second one ends this process, and the reaper ends
+ * the servers.
+ */
 function watchForInterruption() {
   let received: NodeJS.Signals | undefined;
   let passOn: ((signal: NodeJS.Signals) => void) | undefined;

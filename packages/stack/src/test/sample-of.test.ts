@@ -6,7 +6,7 @@ afterEach(() => {
   process.env.MILLRACE_TESTS_AT_LENGTH = isAtLength;
 });
 
-it.each([1, 4, 34])('covers every case in successive turns of %i', (count) => {
+it.each([1, 4, 34])('covers every case in successive runs with samples of %i', (count) => {
   process.env.MILLRACE_TESTS_AT_LENGTH = 'false';
   const turns = Array.from({ length: Math.ceil(35 / count) }, (_, turn) => sampleOf(cases, { count, turn }));
   expect(new Set(turns.map(({ length }) => length))).toEqual(new Set([count]));

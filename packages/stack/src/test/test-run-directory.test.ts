@@ -40,7 +40,7 @@ test('ends the servers of a run that was killed, and removes its files', async (
   expect(existsSync(directory)).toBe(false);
 });
 
-test('leaves a run alone that is still going on', async () => {
+test('does not touch a run that is still in progress', async () => {
   const directory = createTestRunDirectory(parent);
   const run = await startProcess('packages/stack/bin/test.mjs');
   writeProcessRecord(join(directory, 'run.json'), { pid: Number(run.pid), marker: 'bin/test.mjs' });
@@ -50,7 +50,7 @@ test('leaves a run alone that is still going on', async () => {
   expect(existsSync(directory)).toBe(false);
 });
 
-test('a directory without a record belongs to a run that is just beginning, or is old', async () => {
+test('keeps a new directory without a record, because its run is just starting, and removes an old one', async () => {
   const young = join(parent, 'run-young');
   const old = join(parent, 'run-old');
   mkdirSync(young);
@@ -60,6 +60,6 @@ test('a directory without a record belongs to a run that is just beginning, or i
   expect([existsSync(young), existsSync(old)]).toEqual([true, false]);
 });
 
-test('where no tests have run there is nothing to remove', async () => {
+test('removes nothing if no tests have run', async () => {
   expect(await removeDeadTestRuns(join(parent, 'none'))).toBe(0);
 });

@@ -27,14 +27,14 @@ import {
 import type { Need } from './needs-by-name.ts';
 
 export interface TestServerSet {
-  /** By variable, of what was needed, as far as it could be had. */
+  /** Addresses of the needed servers that are available, by variable. */
   addresses: Record<string, string>;
-  /** The variables of what was needed and is not available. */
+  /** Variables of the needed servers that are unavailable. */
   missing: string[];
   stop(): Promise<void>;
 }
 
-/** Brings up what the tests need, side by side. What cannot be had is said, and left out. */
+/** Starts the needed servers in parallel. Reports and omits the ones that are unavailable. */
 export async function provideTestServers(
   needed: ReadonlySet<Need>,
   { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },
@@ -61,8 +61,8 @@ export async function provideTestServers(
         const { server, source, passedOver } = await progress.step(name, async () => provide(name, sources));
         running.push(server);
         addresses[variable] = server.address;
-        const worthSaying = passedOver.filter((reason) => !reason.endsWith(': not set'));
-        progress.print(`  ${name} from ${source}${worthSaying.length > 0 ? ` (${worthSaying.join('; ')})` : ''}`);
+        const notable = passedOver.filter((reason) => !reason.endsWith(': not set'));
+        progress.print(`  ${name} from ${source}${notable.length > 0 ? ` (${notable.join('; ')})` : ''}`);
       } catch (error) {
         if (!(error instanceof NotProvided)) throw error;
         missing.push(variable);
@@ -79,13 +79,13 @@ export async function provideTestServers(
   return { addresses, missing, stop };
 }
 
-/** A part of this command's line; see package.json. */
+/** A part of this command's command line (see package.json). */
 const marker = 'bin/test.mjs';
 
-/** How the servers of a run are asked to end, and under which name they keep their files. */
+/** Directory name of each server in the run's directory, and the signal that stops it. */
 const servers: Record<string, NodeJS.Signals> = { postgres: 'SIGINT', kafka: 'SIGTERM', redis: 'SIGTERM' };
 
-/** A directory of this run's own, for servers that live as long as the run. */
+/** Creates a directory for servers that run as long as this test run. */
 export function createTestRunDirectory(parent: string): string {
   mkdirSync(parent, { recursive: true });
   const directory = mkdtempSync(join(parent, 'run-'));
@@ -93,7 +93,7 @@ export function createTestRunDirectory(parent: string): string {
   return directory;
 }
 
-/** Ends the servers of runs that were killed and removes their files. Runs still going on are left alone. */
+/** Ends the servers of killed runs and deletes their files. Does not touch runs in progress. */
 export async function removeDeadTestRuns(parent: string): Promise<number> {
   if (!existsSync(parent)) return 0;
   let removed = 0;
@@ -117,7 +117,7 @@ export async function removeTestRunDirectory(directory: string): Promise<void> {
 function isAlive(directory: string): boolean {
   const record = readProcessRecord(recordFile(directory));
   if (record) return isRunning(record.pid, record.marker);
-  // Without a record it is being created right now, or was when its run was killed.
+  // A directory without a record is either new, or its run was killed immediately.
   return Date.now() - statSync(directory).mtimeMs < 60_000;
 }
 

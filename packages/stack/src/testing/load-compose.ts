@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { cacheDirectory } from '../fetched-programs.ts';
 import { hasProgram, runProgram } from '../run-program.ts';
 
-/** What Docker's own library makes of a Compose file: names resolved, defaults filled in, shorthands written out. */
+/** A Compose file as Docker's own library loads it: with resolved variables, defaults and expanded shorthands. */
 export interface ComposeProject {
   services: Record<string, ComposeService>;
 }
@@ -20,16 +20,16 @@ export interface ComposeService {
   healthcheck?: { test: string[] };
   read_only?: boolean;
   cap_drop?: string[];
-  /** As Go writes it: `35s`, `1m0s`. */
+  /** A duration in Go's format: `35s`, `1m0s`. */
   stop_grace_period?: string;
 }
 
-/** Why Compose files cannot be loaded here; empty when they can. */
+/** Why Compose files cannot be loaded here. Empty if they can. */
 export async function whyNoComposeLoader(): Promise<string> {
   return (await hasProgram('go')) ? '' : 'go is not on the PATH';
 }
 
-/** @throws Error with the library's words for a file it refuses */
+/** @throws Error with the library's message if the file is invalid */
 export async function loadCompose(file: string): Promise<ComposeProject> {
   const source = fileURLToPath(new URL('./compose-loader/', import.meta.url));
   const program = join(cacheDirectory(), 'compose-loader');

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
-/** Does what a printed curl line says: with curl where there is one, else by reading the line. @returns the answer's body */
+/**
+ * Runs a printed curl command, with curl if it is installed, otherwise by parsing the command.
+ * @returns the response body
+ */
 export async function paste(line: string): Promise<string> {
   const { status, stdout } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
   const isMissing = status === 127;

@@ -1,4 +1,7 @@
-/** Started by reaper.test.ts: owns a reaper and two servers, prints their process ids, then stays or dismisses it. */
+/**
+ * Started by reaper.test.ts. Owns a reaper and two servers, prints their process IDs, then keeps or dismisses the
+ * reaper.
+ */
 import { spawn } from 'node:child_process';
 import { createReaper } from '../servers/server-process.ts';
 

@@ -8,19 +8,19 @@ import type { Connection } from '../start/connection-file.ts';
 
 const command = fileURLToPath(new URL('../../bin/start.mjs', import.meta.url));
 
-/** `npm start` as a process of its own. */
+/** `npm start` in a separate process. */
 export interface StartCommand {
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with its exit code, null after a signal. */
+  /** Resolves with its exit code, or null after a signal. */
   ended: Promise<number | null>;
   output(): string;
-  /** Waits until it has said that all is ready. */
+  /** Waits until it has printed that everything is ready. */
   ready(): Promise<Connection>;
 }
 
 /**
  * @param directory its data directory
- * @param node the path of the Node.js that runs it
+ * @param node path of the Node.js that runs it
  */
 export function runStartCommand(
   directory: string,
@@ -28,7 +28,7 @@ export function runStartCommand(
   { options = [], node = process.execPath }: { options?: readonly string[]; node?: string } = {},
 ): StartCommand {
   const child = spawn(node, [command, ...options], {
-    // Neither the test runner's Node options nor what it tells its own children.
+    // Excludes the Node.js options and variables of the test runner.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, MILLRACE_DATA_DIR: directory },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

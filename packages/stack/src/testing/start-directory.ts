@@ -9,18 +9,20 @@ import { findProcesses } from './find-processes.ts';
 import { paste } from './paste.ts';
 import { runStartCommand, type StartCommand } from './start-command.ts';
 
-/** Where the tests of one file run `npm start`. */
+/** The directory in which the tests of one file run `npm start`. */
 export interface StartDirectory {
-  /** The data directory. Its name has a space and an umlaut. */
+  /** The data directory. Its name contains a space and an umlaut. */
   path(): string;
-  /** A port that another program listens on, which `start` requests for the gateway and the API. */
+  /** A port in use by another program, which `start` requests for the gateway and the API. */
   takenPort(): number;
   start(env?: Record<string, string>, options?: string[]): StartCommand;
   /** Waits until no process uses the data directory. */
   nothingRuns(): Promise<void>;
 }
 
-/** Creates a data directory before the tests of a file, ends what they started after each, and removes it at the end. */
+/**
+ * Creates a data directory before the tests of a file, ends what they started after each, and removes it at the end.
+ */
 export function useStartDirectory(): StartDirectory {
   let directory: string;
   let taken: Server;

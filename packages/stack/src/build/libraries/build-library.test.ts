@@ -16,7 +16,7 @@ import { buildLibrary, libraries } from './libraries.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../../../..');
 
-/** An application that has installed both libraries, and React. */
+/** Directory of an application that has installed both libraries and React. */
 let application: string;
 const installed = (name: string) => join(application, 'node_modules', name);
 
@@ -40,13 +40,13 @@ async function manifestOf(name: string): Promise<Record<string, unknown>> {
   return JSON.parse(await readFile(join(installed(name), 'package.json'), 'utf8')) as Record<string, unknown>;
 }
 
-describe.each(['@millrace/browser', '@millrace/react'])('%s as it is packed', (name) => {
-  it('is what publint expects', async () => {
+describe.each(['@millrace/browser', '@millrace/react'])('the package %s', (name) => {
+  it('has no publint errors', async () => {
     const { messages } = await publint({ pkgDir: installed(name), strict: true, pack: false });
     expect(messages).toEqual([]);
   });
 
-  it('has its types where every resolver looks for them (arethetypeswrong)', async () => {
+  it('has types that every resolver finds (arethetypeswrong)', async () => {
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', application], {
       cwd: installed(name),
     });
@@ -55,18 +55,18 @@ describe.each(['@millrace/browser', '@millrace/react'])('%s as it is packed', (n
     expect('problems' in checked ? checked.problems : checked).toEqual([]);
   });
 
-  it('says its types in words that compilers before TypeScript 5 know', async () => {
+  it('has type declarations that compilers before TypeScript 5 understand', async () => {
     const written = await readFile(join(installed(name), 'types/index.d.ts'), 'utf8');
     expect(written).toMatch(/^export /m);
     expect(written).not.toContain('export type *');
   });
 
-  it('needs nothing while running', async () => {
+  it('has no dependencies', async () => {
     const { dependencies, optionalDependencies, scripts, devDependencies } = await manifestOf(name);
     expect({ dependencies, optionalDependencies, scripts, devDependencies }).toEqual({});
   });
 
-  it('holds its sources for debuggers', async () => {
+  it('contains its sources for debuggers', async () => {
     const map = JSON.parse(await readFile(join(installed(name), 'esm/index.js.map'), 'utf8')) as {
       sourcesContent: string[];
     };
@@ -76,7 +76,7 @@ describe.each(['@millrace/browser', '@millrace/react'])('%s as it is packed', (n
 
 describe('npm pack', () => {
   it.each(['.', 'packages/browser', 'packages/react'])(
-    'in the folder of sources %s says where packages are, and makes none',
+    'fails in the source directory %s and says which directories to pack',
     async (folder) => {
       const { status, output } = await runProgram('npm', ['pack', '--pack-destination', application], {
         cwd: join(root, folder),
@@ -86,7 +86,7 @@ describe('npm pack', () => {
     },
   );
 
-  it('of what was built makes files that an application installs and imports without the network', async () => {
+  it('creates packages that an application installs and imports without network access', async () => {
     const user = await mkdtemp(join(tmpdir(), 'millrace-user-'));
     try {
       const folders = libraries.map(({ directory }) => installed(directory.replace('packages', '@millrace')));
@@ -117,7 +117,7 @@ it.each([
   ['@millrace/react', ['PostHogProvider', 'useFeatureFlagEnabled']],
   ['@millrace/react/slim', ['PostHogProvider', 'useFeatureFlagEnabled']],
   ['@millrace/react/surveys', ['useThumbSurvey']],
-])('%s can be imported and required where there is no page', async (entry, names) => {
+])('%s can be imported and required outside of a browser', async (entry, names) => {
   const program = `
     import { createRequire } from 'node:module';
     const required = createRequire(process.cwd() + '/')(${JSON.stringify(entry)});
@@ -134,13 +134,13 @@ it.each([
   expect(imported).toEqual(expect.arrayContaining(names));
 });
 
-it('names nothing globally that servers at the edge lack, and their builds warn of', async () => {
+it('does not use globals that edge runtimes lack and warn about', async () => {
   const code = await bundle(`export * from '@millrace/browser';`);
   expect(code).toContain('"CompressionStream"');
   expect(code).not.toMatch(/(?<![."])\bCompressionStream\b/);
 });
 
-it('the react library is a script too, which takes React and the client from the page', async () => {
+it('the react library also works as a script, with React and the client from the page', async () => {
   const script = await readFile(join(installed('@millrace/react'), 'umd/index.js'), 'utf8');
   const { runInNewContext } = await import('node:vm');
   const page = {
@@ -152,7 +152,7 @@ it('the react library is a script too, which takes React and the client from the
   expect(page.MillraceReact?.PostHogContext._currentValue.client).toBe(page.posthog);
 });
 
-/** What an application that is bundled by a common bundler makes of a module. */
+/** Bundles a module as common bundlers do for an application. */
 async function bundle(contents: string, external: string[] = []): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: application },
@@ -166,7 +166,7 @@ async function bundle(contents: string, external: string[] = []): Promise<string
   return outputFiles.map(({ text }) => text).join('');
 }
 
-it('hooks find the client also in an application that names nothing else', async () => {
+it('hooks find the client even if the application imports nothing else', async () => {
   const code = await bundle(`
     import { renderToString } from 'react-dom/server';
     import { createElement } from 'react';
@@ -178,7 +178,7 @@ it('hooks find the client also in an application that names nothing else', async
   expect(stdout.trim()).toBe('function');
 });
 
-it('a bundled application that imports and requires has one client, and one context', async () => {
+it('an application that uses both import and require has one client and one context', async () => {
   const code = await bundle(`
     import posthog from '@millrace/browser';
     import { PostHogContext } from '@millrace/react/slim';
@@ -189,45 +189,45 @@ it('a bundled application that imports and requires has one client, and one cont
   expect(stdout.trim()).toBe('true,true');
 });
 
-/** As servers of applications do it. */
+/** Compresses as application servers do. */
 const gzip = async (code: Promise<string>) => gzipSync(await code, { level: 9 });
 
 /**
- * Bytes after gzip, of which a KB has 1,000; `today` is what it was when this was last looked at, and gets smaller unless a promise of the library needs more
- * where it is above.
+ * Sizes in bytes after gzip. `atMost` is the target. `today` is the current size, which must not grow while it is above
+ * the target.
  */
 const sizes: { what: string; gzipped: () => Promise<Uint8Array>; atMost: number; today: number }[] = [
   {
-    what: 'the script for pages as the gateway serves it, with everything',
+    what: 'the script that the gateway serves',
     gzipped: async () => gzipTightly(Buffer.from((await bundleScript('array.js')).code)),
     atMost: 18_000,
     today: 23_900,
   },
   {
-    what: 'the slim client in an application',
+    what: 'the slim client in an application bundle',
     gzipped: () => gzip(bundle(`import posthog from '@millrace/browser/slim'; globalThis.posthog = posthog;`)),
     atMost: 8000,
     today: 14_700,
   },
   {
-    what: 'all of the React binding in an application',
+    what: 'the complete React binding in an application bundle',
     gzipped: () => gzip(bundle(`export * from '@millrace/react';`, ['react', '@millrace/browser'])),
     atMost: 3000,
     today: 3000,
   },
 ];
 
-it.each(sizes)('$what takes $today bytes, and may take $atMost', async ({ gzipped, atMost, today }) => {
+it.each(sizes)('$what has at most $today bytes (target: $atMost)', async ({ gzipped, atMost, today }) => {
   expect((await gzipped()).length).toBeLessThanOrEqual(Math.max(atMost, today));
 });
 
-describe('types of an application', () => {
+describe('types in an application', () => {
   const modules = [
-    ['as bundlers resolve', ['--module', 'esnext', '--moduleResolution', 'bundler']],
-    ['as Node resolves', ['--module', 'nodenext', '--moduleResolution', 'nodenext']],
+    ['with bundler resolution', ['--module', 'esnext', '--moduleResolution', 'bundler']],
+    ['with Node.js resolution', ['--module', 'nodenext', '--moduleResolution', 'nodenext']],
   ] as const;
 
-  async function complaints(source: string, resolution: readonly string[]): Promise<string> {
+  async function compilerErrors(source: string, resolution: readonly string[]): Promise<string> {
     const file = join(application, 'application.tsx');
     await writeFile(file, source);
     const { output } = await runProgram(
@@ -250,20 +250,23 @@ describe('types of an application', () => {
   }
 
   it.each(modules)(
-    'flags and events that an application declares have their types, others stay: %s',
+    'types the flags and events that an application declares, and leaves others unchanged: %s',
     async (_, resolution) => {
-      const output = await complaints(declaredByApplication, resolution);
+      const output = await compilerErrors(declaredByApplication, resolution);
       expect(output).toBe('');
     },
   );
 
-  it.each(modules)("what is written for PostHog's packages compiles with another import: %s", async (_, resolution) => {
-    const written = await readFile(join(import.meta.dirname, 'fixtures/written-for-posthog.tsx'), 'utf8');
-    const source = written
-      .replaceAll("'posthog-js/react", "'@millrace/react")
-      .replaceAll("'posthog-js'", "'@millrace/browser'");
-    expect(await complaints(source, resolution)).toBe('');
-  });
+  it.each(modules)(
+    "compiles code written for PostHog's packages after changing the import: %s",
+    async (_, resolution) => {
+      const written = await readFile(join(import.meta.dirname, 'fixtures/written-for-posthog.tsx'), 'utf8');
+      const source = written
+        .replaceAll("'posthog-js/react", "'@millrace/react")
+        .replaceAll("'posthog-js'", "'@millrace/browser'");
+      expect(await compilerErrors(source, resolution)).toBe('');
+    },
+  );
 });
 
 const declaredByApplication = `

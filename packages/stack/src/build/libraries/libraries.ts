@@ -7,19 +7,19 @@ import { type Code, minifyCode } from '@millrace/browser/minify-code';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { runProgram } from '../../run-program.ts';
 
-// The libraries that applications install, and what their packages say of themselves.
-/** A library that applications install; its `exports` in the repository are its entries. */
+// Builds the npm packages of the libraries for web pages.
+/** A library that applications install. Its `exports` in the repository are its entries. */
 export interface Library {
   directory: string;
-  /** What its modules are in a page without modules: the global by entry, and the one each import stands for. */
+  /** Names of the UMD builds in a page: the global of each entry, and the global for each import. */
   globals: { entries: Record<string, string>; imports: Record<string, string> };
-  /** For esbuild, beside what all libraries have. */
+  /** esbuild options in addition to the common ones. */
   options?: BuildOptions;
-  /** Begins each of its modules. */
+  /** Directive at the beginning of each module. */
   directive?: string;
-  /** Entries that do something when they are imported, and have to stay in an application that uses only others' names. */
+  /** Entries with side effects, which bundlers must keep even if no export is used. */
   sideEffects: string[];
-  /** The script for pages without modules. */
+  /** Path of the script for pages that do not use modules. */
   script: string;
 }
 
@@ -37,15 +37,15 @@ export const libraries: Library[] = [
       entries: { index: 'MillraceReact', slim: 'MillraceReact', surveys: 'MillraceReactSurveys' },
       imports: { react: 'React', '@millrace/browser': '{ posthog: root.posthog }', './index.js': 'MillraceReact' },
     },
-    // Frameworks that render components on the server by default take what is in it to the browser.
+    // Frameworks that render components on the server by default then send these to the browser.
     directive: "'use client';",
-    // Gives the hooks the client they use without a provider.
+    // Sets the client that hooks use without a provider.
     sideEffects: ['index'],
     script: './umd/index.js',
   },
 ];
 
-/** What a library says of itself in the repository. */
+/** Fields of the library's package.json in the repository. */
 export interface SourceManifest {
   name: string;
   version: string;
@@ -56,16 +56,16 @@ export interface SourceManifest {
   peerDependencies?: Record<string, string>;
 }
 
-/** The file of each entry by its name in the package: `.` is `index`, `./slim` is `slim`. */
+/** Maps the name of each entry in the package to its source file: `.` is `index`, and `./slim` is `slim`. */
 function entriesOf({ exports }: SourceManifest): Record<string, string> {
   const entries = Object.entries(exports).filter(([, path]) => path.startsWith('./src/'));
   return Object.fromEntries(entries.map(([name, path]) => [name === '.' ? 'index' : name.slice(2), path]));
 }
 
 /**
- * Every `package.json` of the packed library, by path: its own, and those that say something to older resolvers.
+ * Returns every `package.json` of the package by path: its own, and those for older resolvers.
  *
- * @param entries the source file by name
+ * @param entries source file by entry name
  */
 function packedManifests(
   source: SourceManifest,
@@ -78,7 +78,8 @@ function packedManifests(
     `${from}/${(entries[entry] ?? '').slice('./src/'.length, -'.ts'.length)}.d.ts`;
   const conditions = (entry: string) => ({
     import: { types: types(entry, './types'), default: `./esm/${entry}.js` },
-    // Bundlers also for `require`: else an application that does both has two clients, and they cannot follow UMD's `require`.
+    // Bundlers must use this for `require` too. Otherwise an application that uses both import and require has two
+    // clients. Bundlers also cannot analyze UMD's `require`.
     module: `./esm/${entry}.js`,
     require: { types: types(entry, './umd/types'), default: `./umd/${entry}.js` },
   });
@@ -99,9 +100,9 @@ function packedManifests(
       },
       ...(peerDependencies && { peerDependencies }),
     },
-    // Its files are what `require` takes them for.
+    // Makes Node.js treat the files as CommonJS.
     'umd/package.json': { type: 'commonjs' },
-    // Resolvers that know no `exports` look for a directory.
+    // Resolvers that do not support `exports` look for a directory with the name of the entry.
     ...Object.fromEntries(
       names
         .filter((entry) => entry !== 'index')
@@ -114,11 +115,12 @@ function packedManifests(
 }
 
 /**
- * Makes of a library the package that applications install: `npm pack <outDirectory>`.
+ * Builds a library into a package that applications can install (`npm pack <outDirectory>`). The package contains:
  *
- * - `esm/` modules, with what they share in chunks; `umd/` one file for each entry, for `require` and for pages;
- * - `types/`, the same again for `require`; stubs for resolvers that know no `exports`;
- * - a manifest of its own, README and licence.
+ * - `esm/`: modules, with shared code in chunks
+ * - `umd/`: one file per entry, for `require` and for pages
+ * - `types/`, and a copy of it for `require`, with stubs for resolvers that do not support `exports`
+ * - its own manifest, README and license
  *
  * @param outDirectory emptied first
  */
@@ -144,14 +146,16 @@ export async function buildLibrary(root: string, library: Library, outDirectory:
   }
 }
 
-/** The script that the gateway serves too. */
+/** Writes the script that the gateway serves too. */
 async function writeScript(outDirectory: string): Promise<void> {
   const { code, sourceMap } = await bundleScript('array.js');
   await writeFile(join(outDirectory, 'array.js'), `${code.trimEnd()}\n//# sourceMappingURL=array.js.map\n`);
   await writeFile(join(outDirectory, 'array.js.map'), sourceMap);
 }
 
-/** Writes the declarations of the entries, and of what they name, to `types/`, and again for `require` to `umd/types/`. */
+/**
+ * Writes the declarations of the entries, and of the files they import, to `types/`, and to `umd/types/` for `require`.
+ */
 async function declareTypes(
   root: string,
   directory: string,
@@ -185,7 +189,7 @@ async function compile(root: string, directory: string, outDirectory: string): P
 
 const relativeImport = /(['"])(\.{1,2}\/[^'"]+)\.ts\1/g;
 
-/** The declarations that the entries name, and those these name. */
+/** Returns the declarations that the entries import, directly or indirectly. */
 async function reachable(source: string, entries: string[]): Promise<Set<string>> {
   const found = new Set<string>();
   const waiting = entries.map((path) => join(path.replace(/\.ts$/, '.d.ts')));
@@ -200,7 +204,10 @@ async function reachable(source: string, entries: string[]): Promise<Set<string>
 
 const typeStar = /^export type \* from/gm;
 
-/** As others import it: a declaration stands beside a `.js`, and compilers before TypeScript 5 know no `export type *`. */
+/**
+ * Rewrites a declaration for the package: imports refer to `.js` files, and `export type *` is replaced because
+ * compilers before TypeScript 5 do not support it.
+ */
 async function writeDeclaration(from: string, to: string): Promise<void> {
   const text = await readFile(from, 'utf8');
   await mkdir(dirname(to), { recursive: true });
@@ -222,7 +229,8 @@ function common(source: string, { version, options }: Target): BuildOptions {
 }
 
 /**
- * Minified already, further than most bundlers of applications go; source maps say what was written.
+ * Bundles and minifies the ES modules, more thoroughly than most application bundlers do. Source maps contain the
+ * original names.
  *
  * @returns the names that each entry exports
  */
@@ -261,7 +269,7 @@ async function writeModule(path: string, { code, sourceMap }: Code): Promise<voi
   await writeFile(`${path}.map`, sourceMap);
 }
 
-/** One file for each entry that works by `require`, and as a script, which sets a global. */
+/** Bundles one UMD file per entry, which works with `require` and as a script that sets a global. */
 async function bundleUmd(
   source: string,
   entries: Record<string, string>,
@@ -286,7 +294,10 @@ async function bundleUmd(
   );
 }
 
-/** A second copy of the context would be another one: hooks of this entry would not see the provider of the main one. */
+/**
+ * Makes other entries use the React context of the main entry. With a second context, their hooks would not find the
+ * provider.
+ */
 const contextOfMainEntry: Plugin = {
   name: 'context-of-main-entry',
   setup({ onResolve }) {
@@ -294,13 +305,16 @@ const contextOfMainEntry: Plugin = {
   },
 };
 
-/** After the code, and never run: tells those who only read the file, as Node and TypeScript do, what it exports. */
+/**
+ * Code after the module that never runs. It declares the exports for tools that only parse the file, as Node.js and
+ * TypeScript do.
+ */
 function umdFoot(names: string[]): string {
   const exports = names.map((name) => `exports.${name} = 0;`).join(' ');
   return `});\nif (0) { Object.defineProperty(exports, '__esModule', { value: true }); ${exports} }`;
 }
 
-/** What others load a library by: `require`, or globals in the place of imports and of exports. */
+/** Code before the module that loads it with `require`, or else with globals for its imports and exports. */
 function umdHead(global: string, imports: Record<string, string>): string {
   const globals = Object.entries(imports).map(
     ([name, value]) => `${JSON.stringify(name)}: ${value.startsWith('{') ? value : `root.${value}`}`,
