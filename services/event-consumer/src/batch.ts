@@ -5,38 +5,38 @@ import type { DropReason } from './model/event.ts';
 
 export interface BatchWork {
   batch: LogBatch;
-  /** Consumer group whose offset moves. */
+  /** Consumer group whose offset advances. */
   group: string;
-  /** Set to give up all records of the batch for this reason instead of processing them. */
+  /** If set, all records of the batch become dead letters for this reason, without being processed. */
   deadLetterReason: DeadLetterReason | null;
-  /** Set when the batch lost a race before: it then waits for others instead of losing again. */
+  /** True if the batch lost a race before. It then waits for locks first, so that it does not lose again. */
   lockFirst: boolean;
 }
 
-/** What a batch came to. The lists hold one entry per event or record concerned. */
+/** Result of a batch. The lists contain one entry per event or record concerned. */
 export interface BatchReport {
   outcome: 'done';
   nextOffset: bigint;
   stored: number;
-  /** Projects that got at least one of the stored events. */
+  /** IDs of the projects of the stored events. */
   projectsStored: number[];
   duplicates: number;
   dropped: (DropReason | OwnerlessReason)[];
   deadLettered: DeadLetterReason[];
 }
 
-/** The stored offset is not the one the batch continues from; nothing was done. */
+/** The stored offset differs from the one that the batch continues from; nothing was done. */
 export interface StaleBatch {
   outcome: 'stale';
   nextOffset: bigint;
 }
 
-/** Whose offset moves when the batch is committed. */
+/** Returns the key of the offset that advances when the batch is committed. */
 export function offsetKey({ batch, group }: BatchWork): OffsetKey {
   return { topic: batch.topic, partition: batch.partition, group, log: batch.log };
 }
 
-/** The record the offset moves behind. */
+/** Returns the last record, after which the offset continues. */
 export function lastRecord({ batch }: BatchWork): LogRecord {
   const last = batch.records.at(-1);
   if (last === undefined) throw new Error('a batch must contain at least one record');

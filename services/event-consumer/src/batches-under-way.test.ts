@@ -12,7 +12,7 @@ import {
 import { createHandlerFixture } from './testing/handler-fixture.ts';
 import { watchedDatabase } from './testing/watched-database.ts';
 
-/** Two batches of one process, of which the second is decided while the first is still being written. */
+/** Two batches of one process. The second is decided while the first is still being written. */
 
 let fixture: ConsumerFixture;
 let project: TestProject;
@@ -43,7 +43,7 @@ function batchOf(partition: number, events: Sent[], from = 0) {
   return logBatch(topic, from, contents, partition);
 }
 
-/** Stops a batch at the first statement of the kind until it is let on, or fails it there. */
+/** Stops a batch at the first statement of this kind until it is released, or makes it fail there. */
 function stopAt(statement: RegExp) {
   const arrived = createDeferred<void>();
   const letOn = createDeferred<void>();
@@ -61,7 +61,7 @@ const storing = /^\s*COPY event \(/;
 const advancing = /UPDATE consumer_position/;
 const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
 
-/** Runs the second batch up to where it wants to write its persons, while the first has not been committed. */
+/** Runs the second batch until it would write its persons, while the first is not committed. */
 async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' | 'one is undone') {
   const stop = stopAt(advancing);
   const one = createHandlerFixture(fixture, { ...deps, database: stop.database });
@@ -78,7 +78,7 @@ async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' 
   await stop.arrived;
   const handlingTwo = two.handle(batchOf(1, second));
   await stored.promise;
-  // Decided and stored, and not one person written or locked.
+  // The second batch was decided and stored its events, but has not written or locked a person.
   const early = statements.filter((text) => writingPersons.test(text));
   if (ends === 'are committed') stop.letOn();
   else stop.fail(Object.assign(new Error('cut off'), { code: '40001' }));
@@ -105,7 +105,7 @@ async function people() {
   }));
 }
 
-/** What the same events come to one batch after the other. */
+/** Returns the result of the same events in sequential batches. */
 async function oneByOne(batches: Sent[][]) {
   const other = await fixture.createProject();
   const own = project;
@@ -148,23 +148,26 @@ const cases: [string, Sent[][], Sent[], Sent[]][] = [
   ],
 ];
 
-test.each(cases)('a batch goes on from %s', async (_, before, first, second) => {
+test.each(cases)('a batch continues from %s', async (_, before, first, second) => {
   const member = createHandlerFixture(fixture, deps);
   for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
   expect(await overlapping(first, second, 'are committed')).toEqual({ moved: 0 });
   expect(await people()).toEqual(await oneByOne([...before, first, second]));
 });
 
-test.each(cases)('a batch that went on from %s is done again when that is undone', async (_, before, first, second) => {
-  const member = createHandlerFixture(fixture, deps);
-  for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
-  expect(await overlapping(first, second, 'one is undone')).toEqual({ moved: 1 });
-  const expected = [await oneByOne([...before, first, second]), await oneByOne([...before, second, first])];
-  expect(expected).toContainEqual(await people());
-  expect(fixture.deadLetters).toEqual([]);
-});
+test.each(cases)(
+  'a batch that continued from %s is repeated when that is rolled back',
+  async (_, before, first, second) => {
+    const member = createHandlerFixture(fixture, deps);
+    for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
+    expect(await overlapping(first, second, 'one is undone')).toEqual({ moved: 1 });
+    const expected = [await oneByOne([...before, first, second]), await oneByOne([...before, second, first])];
+    expect(expected).toContainEqual(await people());
+    expect(fixture.deadLetters).toEqual([]);
+  },
+);
 
-test('the rows of a batch show the person as the batch before it left the person', async () => {
+test('the rows of a batch contain the person as the previous batch left it', async () => {
   await overlapping([set('u', { a: 1 })], [set('u', { b: 2 })], 'are committed');
   const rows = await fixture.database.sql.query(
     `SELECT person_properties - '$creator_event_uuid' AS shown FROM event WHERE project_id = $1 ORDER BY person_properties`,
@@ -173,7 +176,7 @@ test('the rows of a batch show the person as the batch before it left the person
   expect(rows).toEqual([{ shown: { a: 1 } }, { shown: { a: 1, b: 2 } }]);
 });
 
-test('what another process did meanwhile is seen: the batch is done again and nothing is lost', async () => {
+test('detects changes by another process: the batch is repeated and nothing is lost', async () => {
   const member = createHandlerFixture(fixture, deps);
   await member.handle(batchOf(10, [set('u', { a: 1 }), set('w', { w: 1 })]));
   const stop = stopAt(advancing);

@@ -3,7 +3,7 @@ import { configuredLanes, consumerConfigSchema } from './config.ts';
 
 const databaseUrl = { DATABASE_URL: 'postgresql://x' };
 
-test('works on all lanes by default, the historical one strictly in order', () => {
+test('reads all topics by default, and the historical one strictly in order', () => {
   const config = readConfig(consumerConfigSchema, databaseUrl);
   expect(configuredLanes(config)).toEqual([
     { lane: 'live', partitionConcurrency: 3 },
@@ -13,7 +13,7 @@ test('works on all lanes by default, the historical one strictly in order', () =
   expect(config).toMatchObject({ healthPort: 8001, maxBatchRecords: 500, eventLog: 'kafka' });
 });
 
-test('works on the lanes that are named, each once', () => {
+test('reads the given topics, without duplicates', () => {
   const config = readConfig(consumerConfigSchema, {
     ...databaseUrl,
     CONSUMER_LANES: 'historical,live,live',
@@ -25,7 +25,7 @@ test('works on the lanes that are named, each once', () => {
   ]);
 });
 
-test('tells of all mistakes at once', () => {
+test('reports all invalid settings together', () => {
   const wrong = { CONSUMER_LANES: 'live;overflow', EVENT_LOG: 'redis', MAX_BATCH_RECORDS: '0' };
   const read = () => readConfig(consumerConfigSchema, wrong);
   expect(read).toThrow(ConfigError);

@@ -8,7 +8,10 @@ import { type Static, Type } from 'typebox';
 const mebibyte = 1024 * 1024;
 const laneNames = lanes.join('|');
 
-/** The consumer's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
+/**
+ * The consumer's settings. Each is read from the environment variable of the same name, for example `healthPort` from
+ * `HEALTH_PORT`.
+ */
 export const consumerConfigSchema = Type.Object({
   healthPort: integerSetting(8001, 'TCP port for health endpoints and metrics; 0 picks a free port', {
     max: 65_535,
@@ -44,7 +47,7 @@ export const consumerConfigSchema = Type.Object({
     description:
       'whether to publish stored events to the topic events.processed, for live events, data warehouses and `millrace tail`',
   }),
-  // Now and then a batch waits for the commit of another one. Two more keep this process and PostgreSQL busy meanwhile.
+  // A batch sometimes waits for the commit of another one. Two more keep this process and PostgreSQL busy meanwhile.
   livePartitionConcurrency: integerSetting(
     3,
     'number of partitions of the topic `live` that are processed at the same time',
@@ -85,7 +88,7 @@ export const consumerConfigSchema = Type.Object({
 
 export type ConsumerConfig = WithDatabaseAddress<Static<typeof consumerConfigSchema>>;
 
-/** The lanes this process works on, each with the number of partitions it works on at once. */
+/** Returns the topics that this process reads, with the number of partitions processed at the same time. */
 export function configuredLanes(config: ConsumerConfig): { lane: Lane; partitionConcurrency: number }[] {
   const concurrency: Record<Lane, number> = {
     live: config.livePartitionConcurrency,

@@ -56,7 +56,7 @@ function toRecord(topic: string, event: CapturedEvent): AppendRecord {
   return { topic, key: recordKey('live', event.token, event.distinct_id), value: encodeCapturedRecord(event) };
 }
 
-describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
+describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
   const prefix = `t-${randomUUID()}.`;
   const topics = topicNames(prefix);
   const group = consumerGroup('live', prefix);
@@ -73,7 +73,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
   afterAll(() => close());
 
   const running: LogConsumer[] = [];
-  // A test that failed half-way must not leave a member behind: it would keep the process alive.
+  // A failed test must not leave a member behind, which would keep the process alive.
   afterEach(async () => {
     await Promise.all(running.splice(0).map((consumer) => consumer.stop()));
   });
@@ -104,7 +104,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     return consumer;
   }
 
-  /** How far the group is behind, over all partitions. */
+  /** Returns the number of unread records in all partitions. */
   async function lag(): Promise<number> {
     const stored = await fixture.database.prisma.consumer_position.findMany({ where: { topic: topics.live, group } });
     const ends = await log.endOffsets(topics.live);
@@ -117,7 +117,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
   const events: CapturedEvent[] = [];
   const countEvents = () => fixture.database.prisma.event.count({ where: { project_id: project.id } });
 
-  test('what is appended is stored, what is garbage becomes a dead letter, the offsets arrive at the end', async () => {
+  test('stores appended events, writes invalid records as dead letters, and advances the offsets to the end', async () => {
     for (let i = 0; i < 300; i++) {
       const distinct_id = `person-${i % 25}`;
       const isIdentify = i % 10 === 9;
@@ -143,7 +143,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     expect(fatal).toEqual([]);
   });
 
-  test('another member goes on where the first stopped', async () => {
+  test('another member continues where the first stopped', async () => {
     const more = Array.from({ length: 40 }, (_, i) => capturedEvent(project.token, { distinct_id: `late-${i}` }));
     events.push(...more);
     await log.append(more.map((event) => toRecord(topics.live, event)));
@@ -153,7 +153,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     expect(await countEvents()).toBe(340);
   });
 
-  test('the whole topic replayed from its start changes no row', async () => {
+  test('replaying the whole topic from its start changes no row', async () => {
     const before = await tableChecksums(fixture.database.sql);
     await fixture.database.prisma.consumer_position.deleteMany({ where: { topic: topics.live } });
     const consumer = await consume();
@@ -162,7 +162,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     expect(await tableChecksums(fixture.database.sql)).toEqual(before);
   });
 
-  test('two members share the partitions, and their connections are cut while they work', async () => {
+  test('two members share the partitions while their connections are cut', async () => {
     const many = Array.from({ length: 600 }, (_, i) =>
       capturedEvent(project.token, { distinct_id: `shared-${i % 60}`, properties: { $set: { [`k${i}`]: 1 } } }),
     );
@@ -182,13 +182,13 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
       where: { project_id: project.id, main_distinct_id: { startsWith: 'shared-' } },
     });
     expect(persons).toHaveLength(60);
-    // Ten events each, the first of which created the person: nine changes, each applied once.
+    // Ten events each: the first created the person, and the others changed it once each.
     expect(persons.map(({ version }) => Number(version))).toEqual(persons.map(() => 9));
     expect(fatal).toEqual([]);
   });
 });
 
-describe('starting before the log is there', () => {
+describe('starting before the log is available', () => {
   test('waits, and is ready once the log is', async () => {
     const topics = topicNames(`t-${randomUUID()}.`);
     const { log, close } = await openLog('postgres');

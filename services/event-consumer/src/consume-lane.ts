@@ -17,7 +17,7 @@ interface ConsumeLaneDeps {
   log: Pick<EventLog, 'consume'>;
   database: Pick<SqlDatabase, 'sql'>;
   process: ProcessBatchDeps;
-  /** Null: nothing is traced. */
+  /** Null to disable tracing. */
   tracing: Tracing | null;
   topics: TopicNames;
   topicPrefix: string;
@@ -25,24 +25,24 @@ interface ConsumeLaneDeps {
   maxBatchBytes: number;
   logger: Logger;
   metricsOf(lane: Lane): ConsumeMetrics;
-  /** One for all lanes of the process. */
+  /** Shared by all topics of the process. */
   liveLoad: LiveLoad;
-  /** One for all lanes of the process. */
+  /** Shared by all topics of the process. */
   freeLocks(): Promise<void>;
   onFatal(error: Error): void;
 }
 
-/** While live events keep this process busy, a migration still gets one batch done in this time. */
+/** Maximum delay of a batch of historical events while this process is busy with live events. */
 const maxYieldMs = 250;
 
-/** Processes a batch, and continues with the traces of its records. */
+/** Returns the function that processes a batch, with tracing if enabled. */
 function processWork({ process, tracing }: Pick<ConsumeLaneDeps, 'process' | 'tracing'>) {
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
   const processTraced = (work: BatchWork, startTimer: () => Timed) => processBatch(work, { ...process, startTimer });
   return { process: traceBatches(tracing, processTraced, process.startTimer), traceIdOf };
 }
 
-/** Joins the consumer group of a lane: its topic, its own stored offsets, one handler for all its partitions. */
+/** Joins the consumer group of a topic, with its own stored offsets and one handler for all partitions. */
 export function consumeLane(
   { lane, partitionConcurrency }: { lane: Lane; partitionConcurrency: number },
   deps: ConsumeLaneDeps,
@@ -66,8 +66,8 @@ export function consumeLane(
     startOffset: (partition, log) => readOffset(deps.database.sql, { topic: deps.topics[lane], partition, group, log }),
     async handler(batch, context) {
       if (lane === 'live') return liveLoad.during(() => handleBatch(batch, context));
-      // Somebody waits for live events, nobody for an import. Overflow events were live events, so they do not give way
-      // either.
+      // Live events are urgent, imported ones are not. Overflow events do not yield either, because they are live
+      // events of busy keys.
       if (lane === 'historical') await liveLoad.untilIdle(maxYieldMs, context.signal);
       return handleBatch(batch, context);
     },
@@ -75,13 +75,10 @@ export function consumeLane(
   });
 }
 
-/** What both kinds of readers need but the log. */
+/** Dependencies of both kinds of readers, except for the log. */
 export type LaneDeps = Omit<ConsumeLaneDeps, 'log'> & Pick<PublishLaneDeps, 'database' | 'published'>;
 
-/**
- * All that reads lanes in a log.
- * @param chosen what is published goes there, whichever log is read.
- */
+/** Returns all readers of topics in a log. @param chosen log for published events, whichever log is read. */
 export function laneReaders(
   config: ConsumerConfig,
   { read, chosen }: { read: Pick<EventLog, 'consume'>; chosen: Pick<EventLog, 'append'> },
@@ -108,7 +105,7 @@ export function laneReaders(
   ];
 }
 
-/** The lanes whose stored events are published. */
+/** Returns the topics whose stored events are published. */
 export function publishedLanes(config: ConsumerConfig): Lane[] {
   return config.publishProcessed === 'on' ? configuredLanes(config).map(({ lane }) => lane) : [];
 }
@@ -117,15 +114,15 @@ interface StartLanesOptions {
   log: Pick<EventLog, 'ensureTopics'>;
   topics: TopicNames;
   topicPartitions: number;
-  /** Work that comes before the lanes; it resolves in any case. */
+  /** Work that precedes reading; it never rejects. */
   before?: Promise<void>;
-  /** One function per lane; joins its group. */
+  /** One function per topic, which joins its group. */
   joins: (() => Promise<LogConsumer>)[];
   logger: Logger;
 }
 
 interface RunningLanes extends Stoppable {
-  /** True once every lane has joined its group. */
+  /** True once all groups have been joined. */
   isReady(): boolean;
 }
 
@@ -133,8 +130,8 @@ const firstDelayMs = 250;
 const longestDelayMs = 5000;
 
 /**
- * Creates the topics and joins the groups in the background, again and again until the log is there: the process comes
- * up, answers its health checks and waits. Stopping waits for the batches under way.
+ * Creates the topics and joins the groups in the background, retrying until the log is available. Meanwhile, the
+ * process runs and answers health checks. Stopping waits for in-flight batches.
  */
 export function startLanes({ log, topics, topicPartitions, before, joins, logger }: StartLanesOptions): RunningLanes {
   const stopping = new AbortController();
@@ -186,11 +183,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Knows whether this process is busy with live events, so that other work can stand back. */
+/** Tracks whether this process is busy with live events, so that other work can yield. */
 interface LiveLoad {
-  /** Runs one batch of the live lane. */
+  /** Runs a batch of live events. */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves as soon as no live batch is in hand, after `maxMs` at the latest, or when the signal aborts. */
+  /** Resolves when no batch of live events is in flight, after `maxMs`, or when the signal aborts. */
   untilIdle(maxMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -210,7 +207,7 @@ export function createLiveLoad(): LiveLoad {
     async untilIdle(maxMs, signal) {
       if (inHand === 0) return;
       const over = new AbortController();
-      // `AbortSignal.any` would leave something behind in the long-lived signal with every wait.
+      // Does not use `AbortSignal.any`, which would leak memory in the long-lived signal.
       const stop = () => over.abort();
       signal.addEventListener('abort', stop);
       if (signal.aborted) stop();

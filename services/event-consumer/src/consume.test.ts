@@ -18,7 +18,7 @@ let topic: string;
 
 beforeAll(async () => {
   fixture = await createConsumerFixture();
-  // A value the database refuses, whatever the rules think of it.
+  // An event name that only the database rejects.
   await fixture.database.sql.query(`ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')`);
 });
 afterAll(() => fixture.stop());
@@ -45,9 +45,9 @@ async function storedOffset(): Promise<bigint | undefined> {
 
 const deadOffsets = () => fixture.deadLetters.map(({ headers }) => Number(headers?.dlq_offset));
 
-describe('poison', () => {
+describe('poison records', () => {
   test.each([[[0]], [[9]], [[4, 5]], [[0, 3, 7, 9]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]])(
-    'records %j of ten are refused by the database: exactly they become dead letters',
+    'when the database rejects records %j of ten, exactly these become dead letters',
     async (poisoned) => {
       const events = Array.from({ length: 10 }, (_, i) => event(poisoned.includes(i) ? { event: 'poison' } : {}));
       const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());
@@ -66,7 +66,7 @@ describe('poison', () => {
     },
   );
 
-  test('a number no column holds', async () => {
+  test('gives up a record with a number too large for its column', async () => {
     const warning = {
       kind: 'warning' as const,
       uuid: randomUUID(),
@@ -82,7 +82,7 @@ describe('poison', () => {
     expect(deadOffsets()).toEqual([1]);
   });
 
-  test('records that are not what they should be, among good ones', async () => {
+  test('gives up invalid records among valid ones', async () => {
     const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());
     const good = event();
     const contents = [
@@ -103,7 +103,7 @@ describe('poison', () => {
     expect(await counted('dead_letters_total')).toBe(8);
   });
 
-  test('properties that cannot be read are given up alone', async () => {
+  test('gives up only the event whose properties are invalid', async () => {
     const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());
     const { properties: _, ...head } = event();
     const list = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":[1]}`);
@@ -113,7 +113,7 @@ describe('poison', () => {
     expect(await storedUuids()).toHaveLength(2);
   });
 
-  test('a NUL and half a surrogate pair are no poison: the event is stored with replacements', async () => {
+  test('stores an event with NUL and half a surrogate pair, with replacements', async () => {
     const odd = event({ properties: { 'k\u0000': 'a\u0000b', half: '\ud83e' }, distinct_id: 'x\u0000y' });
     const { handle } = createHandlerFixture(fixture, fixture.createDeps());
     await handle(logBatch(topic, 0, [odd]));
@@ -121,7 +121,7 @@ describe('poison', () => {
     expect(row).toMatchObject({ distinct_id: 'x\ufffdy', properties: { 'k\ufffd': 'a\ufffdb', half: '\ufffd' } });
   });
 
-  test('a mistake in the rules costs the record that meets it, not its neighbours', async () => {
+  test('an error in the rules affects only its record, not its neighbors', async () => {
     const events = Array.from({ length: 7 }, () => event());
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       if (work.deadLetterReason === null && work.batch.records.some(({ offset }) => offset === 3n))
@@ -137,7 +137,7 @@ describe('poison', () => {
     expect(await storedUuids()).toHaveLength(6);
   });
 
-  test('stored data that contradicts itself does not stop the partition', async () => {
+  test('contradictory stored data does not stop the partition', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       const isTorn = work.deadLetterReason === null && work.batch.records.some(({ offset }) => offset === 2n);
       if (isTorn) throw new LedgerConflict('a row that never settles');
@@ -150,7 +150,7 @@ describe('poison', () => {
     expect(fixture.deadLetters[0]?.headers?.dlq_reason).toBe('ledger_conflict');
   });
 
-  test('an id whose mapping somebody removed by hand gets its person back', async () => {
+  test('an ID whose mapping was deleted manually gets its person back', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps());
     await handle(logBatch(topic, 0, [event({ distinct_id: 'torn', properties: { $set: { kept: 1 } } })]));
     await fixture.database.sql.query('DELETE FROM person_distinct_id WHERE project_id = $1', [project.id]);
@@ -165,7 +165,7 @@ describe('poison', () => {
     expect(rows).toEqual([{ kept: 1 }]);
   });
 
-  test('a dead letter that cannot be written stops the partition before its record, not before its neighbours', async () => {
+  test('a dead letter that cannot be written stops the partition before its record, but not before its neighbors', async () => {
     let isBroken = true;
     const { handle } = createHandlerFixture(
       fixture,
@@ -189,7 +189,7 @@ describe('poison', () => {
 });
 
 describe('transient failures', () => {
-  test('the connection is killed before each statement in turn: every batch is stored once', async () => {
+  test('stores every batch once although the connection is killed before each statement in turn', async () => {
     let statement = 0;
     let killAt = 1;
     let kills = 0;
@@ -234,11 +234,11 @@ describe('transient failures', () => {
     expect(group).toMatchObject({ version: BigInt(batches), group_properties: { n: batches } });
     const persons = await fixture.database.prisma.person.findMany({ where: { project_id: project.id } });
     const steady = persons.find(({ main_distinct_id }) => main_distinct_id === 'steady');
-    // Created by the first event; each later one changed it, exactly once.
+    // The first event created the person, and each later one changed it exactly once.
     expect(steady).toMatchObject({ version: BigInt(2 * batches - 1), properties: { n: batches } });
   });
 
-  test('a commit whose answer is lost is found done', async () => {
+  test('detects that a commit with a lost response succeeded', async () => {
     let isLost = false;
     const database: Pick<typeof fixture.database, 'transaction'> = {
       async transaction(work) {
@@ -255,7 +255,7 @@ describe('transient failures', () => {
     expect(await storedUuids()).toHaveLength(2);
   });
 
-  test('the same in the middle of isolating a poison record', async () => {
+  test('detects this while isolating a poison record', async () => {
     let commits = 0;
     const database: Pick<typeof fixture.database, 'transaction'> = {
       async transaction(work) {
@@ -274,7 +274,7 @@ describe('transient failures', () => {
     expect(deadOffsets()).toEqual([2]);
   });
 
-  test('when it lasts, the batch goes back to the log, nothing is skipped and nothing dead-lettered', async () => {
+  test('during a long outage, the batch returns to the log without skipped records or dead letters', async () => {
     let isDown = true;
     const { handle, pauses } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       if (isDown) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
@@ -294,7 +294,7 @@ describe('transient failures', () => {
     ['the disk is full', '53100'],
     ['the database is read-only', '25006'],
     ['an index is broken', 'XX001'],
-  ])('when %s no record is blamed', async (_, code) => {
+  ])('gives up no record when %s', async (_, code) => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), () => {
       throw Object.assign(new Error('refused'), { code });
     });
@@ -302,7 +302,7 @@ describe('transient failures', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('a lost race is tried again at once, and waits for others from then on', async () => {
+  test('retries a lost race immediately, and then waits for locks first', async () => {
     const attempts: boolean[] = [];
     const { handle, pauses, counted } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       attempts.push(work.lockFirst);
@@ -317,7 +317,7 @@ describe('transient failures', () => {
 });
 
 describe('statements that take too long', () => {
-  /** The server's own answer, for batches with a record of one of these offsets. */
+  /** Makes the server time out for batches that contain a record at one of these offsets. */
   const slowFor = (offsets: readonly bigint[]) =>
     createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       if (work.deadLetterReason !== null || !work.batch.records.some(({ offset }) => offsets.includes(offset)))
@@ -329,7 +329,7 @@ describe('statements that take too long', () => {
       });
     });
 
-  test('again and again, cost the record that makes them so its place, not the partition', async () => {
+  test('give up the slow record after several attempts, and continue with the partition', async () => {
     const events = Array.from({ length: 9 }, () => event());
     const { handle, counted } = slowFor([4n]);
     expect(await handle(logBatch(topic, 0, events))).toMatchObject({ outcome: 'done', nextOffset: 9n });
@@ -339,7 +339,7 @@ describe('statements that take too long', () => {
     expect(await counted('retries_total', 'slow')).toBeGreaterThan(3);
   });
 
-  test('for a while cost nothing', async () => {
+  test('have no effect if they are temporary', async () => {
     let slow = 2;
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       slow -= 1;
@@ -350,7 +350,7 @@ describe('statements that take too long', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('on a server that is too slow for anything give up nothing', async () => {
+  test('give up no record on a server that is too slow for everything', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async () => {
       throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
     });
@@ -359,7 +359,7 @@ describe('statements that take too long', () => {
   });
 });
 
-test('a lock that cannot be had gives the place to other partitions at once', async () => {
+test('a lock timeout lets other partitions use the slot immediately', async () => {
   const { handle, pauses, counted } = createHandlerFixture(fixture, fixture.createDeps(), () => {
     throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
   });
@@ -369,7 +369,7 @@ test('a lock that cannot be had gives the place to other partitions at once', as
   expect(fixture.deadLetters).toEqual([]);
 });
 
-test('a batch that is too much at once is done in parts, in their order', async () => {
+test('processes a batch that is too large in parts, in order', async () => {
   const sizes: number[] = [];
   const { handle } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
     sizes.push(work.batch.records.length);
@@ -382,14 +382,14 @@ test('a batch that is too much at once is done in parts, in their order', async 
   expect(await storedUuids()).toHaveLength(8);
 });
 
-describe('another member', () => {
-  test('that took the batch over while it was being isolated ends the work', async () => {
+describe('when another member', () => {
+  test('takes over the batch during isolation, the work ends', async () => {
     const events = [event(), event(), event({ event: 'poison' }), event()];
     const batch = logBatch(topic, 0, events);
     let calls = 0;
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       calls += 1;
-      // Everything fails as a whole; before the left half comes, somebody else has done it all and more.
+      // After the whole batch failed, the other member completes it before the left half starts.
       if (calls === 2) {
         await fixture.database.sql.query('INSERT INTO consumer_position VALUES ($1, 0, $2, $3, 40)', [
           topic,
@@ -404,7 +404,7 @@ describe('another member', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('a stopping member finishes what it has begun and begins nothing new', async () => {
+  test('stops, it finishes the current work and starts nothing new', async () => {
     const events = [event(), event({ event: 'poison' }), event(), event()];
     const stopping = new AbortController();
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {

@@ -7,35 +7,35 @@ import type { ConsumeMetrics } from './metrics.ts';
 
 export interface ConsumeDeps {
   group: string;
-  /** processBatch with its dependencies. */
+  /** `processBatch` with its dependencies. */
   process(work: BatchWork): Promise<BatchReport | StaleBatch>;
   logger: Logger;
   metrics: ConsumeMetrics;
-  /** A trace that a batch continues with; null when none of its records is traced. */
+  /** Returns the trace ID of a batch; null if none of its records is traced. */
   traceIdOf(batch: LogBatch): string | null;
-  /** Called when a lock could not be obtained: it may be held by a process that has stopped. Never throws. */
+  /** Called when a lock timed out, because a dead process may still hold it. Never throws. */
   freeLocks(): Promise<void>;
-  /** Resolves after the time, or at once when the signal aborts. */
+  /** Resolves after the time, or immediately when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** A batch is repeated this often here. After that the log delivers it again, with longer pauses, until it succeeds. */
+/** Number of retries here. After that, the log delivers the batch again, with longer pauses, until it succeeds. */
 const maxTransientRetries = 4;
 /**
- * Two batches collide for a short time only, and seldom twice. So many conflicts in a row (about ten seconds) mean that
- * the stored data contradicts itself.
+ * Conflicts between batches are brief and rarely repeat. This many in a row (about ten seconds) mean that the stored
+ * data contradicts itself.
  */
 const maxMovedRetries = 20;
 /**
- * How often a single record may make a statement too slow before it is given up. The first time the reason is mostly a
+ * How often a single record may cause a statement timeout before it is given up. The first time, the cause is usually a
  * busy server.
  */
 const maxSlowAttempts = 3;
 const heartbeatMs = 1000;
 
 /**
- * The handler of one lane: the one owner of retry. Every batch ends as stored, as dead letters with a reason, or as an
- * exception that makes the log deliver it again; nothing is skipped.
+ * Creates the handler of a topic, which is the only place for retries. Every batch ends as stored, as dead letters with
+ * a reason, or as an error that makes the log deliver it again. Nothing is skipped.
  */
 export function createBatchHandler(
   deps: ConsumeDeps,
@@ -56,8 +56,8 @@ export function createBatchHandler(
   };
 
   /**
-   * Processes the batch. A batch that is too large is split, and its pieces are processed one after the other. When one of its records
-   * cannot be processed, the batch is halved until that record is alone.
+   * Processes a batch. If it is too large, splits it and processes the parts in order. If a record cannot be processed,
+   * halves the batch until that record is alone.
    */
   async function settle(batch: LogBatch, context: BatchContext): Promise<BatchResult> {
     const attempt = await tryUntilClear(batch, null, context);
@@ -68,7 +68,7 @@ export function createBatchHandler(
     let result = await settle(first, context);
     for (const part of others) {
       if (context.signal.aborted) break;
-      // If another member has moved the offset meanwhile, the piece is found to be stale.
+      // If another member has advanced the offset meanwhile, this returns stale.
       result = await settle(part, context);
     }
     return result;
@@ -87,11 +87,11 @@ export function createBatchHandler(
     });
     const attempt = await tryUntilClear(batch, reason, context);
     if (attempt.kind === 'settled') return attempt.result;
-    // Not even its dead letter can be written: never skip it.
+    // The dead letter cannot be written either, so the record must not be skipped.
     throw attempt.error;
   }
 
-  /** Repeats what may succeed when repeated. @throws the last error when it still might, later. */
+  /** Retries as long as that may help. @throws the last error if the batch should be delivered again later. */
   async function tryUntilClear(
     batch: LogBatch,
     deadLetterReason: DeadLetterReason | null,
@@ -115,7 +115,7 @@ export function createBatchHandler(
   }
 }
 
-/** What is to be done about a failure; counts it. @throws the error when the batch goes back to the log. */
+/** Counts a failure and decides what to do about it. @throws the error if the batch should return to the log. */
 async function afterFailure(
   { logger, metrics, freeLocks }: ConsumeDeps,
   { error, batch, failures }: { error: unknown; batch: LogBatch; failures: Failures },
@@ -133,8 +133,7 @@ async function afterFailure(
       return { kind: 'again', failure: 'moved' };
     case 'slow':
       failures.slow += 1;
-      // Writing a dead letter needs a transaction of the same kind, so nothing is given up while the server is too
-      // slow for one.
+      // Writing a dead letter needs a similar transaction, so nothing is given up while the server is too slow for one.
       if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'again', failure: 'slow' };
       return { kind: 'apart', parts: 2, reason: 'timed_out', error };
     case 'transient':
@@ -142,8 +141,7 @@ async function afterFailure(
       if (failures.transient > maxTransientRetries) throw error;
       return { kind: 'again', failure: 'transient' };
     case 'blocked':
-      // The log delivers the batch again, and other partitions meanwhile. Waiting here would keep them from this
-      // slot.
+      // The log delivers the batch again, and other partitions meanwhile. Waiting here would block the slot.
       await freeLocks();
       throw error;
     case 'systemic':
@@ -155,7 +153,7 @@ async function afterFailure(
   }
 }
 
-/** How many attempts failed in each way. */
+/** Number of failed attempts by kind. */
 type Failures = Record<'moved' | 'transient' | 'slow', number>;
 
 interface Again {
@@ -165,7 +163,7 @@ interface Again {
 
 type Attempt = { kind: 'settled'; result: BatchReport | StaleBatch } | Apart;
 
-/** The batch has to be split. A single record is given up for the reason. */
+/** The batch must be split. A single record is given up for this reason. */
 interface Apart {
   kind: 'apart';
   parts: number;
@@ -174,15 +172,15 @@ interface Apart {
 }
 
 /**
- * After a conflict the other batch is done, so the first repetition is immediate. A server needs time to recover. Half
- * of the pause is random, so that batches do not collide again.
+ * Returns the pause before a retry. After a conflict, the first retry is immediate, because the other batch has
+ * finished; a server needs time to recover. Half of the pause is random, so that batches do not collide again.
  */
 function pauseMs(kind: keyof Failures, attempt: number): number {
   const ms = kind === 'moved' ? 2 ** attempt - 2 : 50 * 2 ** attempt;
   return Math.min(ms, 1000) * (0.5 + Math.random() / 2);
 }
 
-/** Parts of about the same number of records, in their order; each continues where the one before ends. */
+/** Splits a batch into parts of about equal size. Each continues where the previous one ends. */
 function cutBatch(batch: LogBatch, parts: number): [LogBatch, ...LogBatch[]] {
   const { records } = batch;
   const size = Math.ceil(records.length / Math.min(Math.max(parts, 2), records.length));

@@ -14,7 +14,7 @@ function letter(offset: number, value = 'value'): DeadLetter {
   };
 }
 
-/** A log that takes records up to a size, all of a call or none, like the real ones. */
+/** A log that accepts records up to a size, either all records of a call or none, like the real ones. */
 function limitedLog(maxBytes: number) {
   const taken: AppendRecord[] = [];
   let isDown = false;
@@ -33,7 +33,7 @@ function limitedLog(maxBytes: number) {
 
 const offsets = (taken: AppendRecord[]) => taken.map(({ headers }) => headers?.dlq_offset);
 
-test('a batch that is tried again does not write its letters twice', async () => {
+test('a retried batch does not write its dead letters twice', async () => {
   const log = limitedLog(100);
   const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
   await letters.append([letter(1), letter(2)]);
@@ -41,7 +41,7 @@ test('a batch that is tried again does not write its letters twice', async () =>
   expect(offsets(log.taken)).toEqual(['1', '2', '3']);
 });
 
-test('a letter of another log is another one, although it has the same place', async () => {
+test('a dead letter of another log is a different one, even with the same position', async () => {
   const log = limitedLog(100);
   const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
   await letters.append([letter(1)]);
@@ -49,7 +49,7 @@ test('a letter of another log is another one, although it has the same place', a
   expect(log.taken.map(({ headers }) => headers?.dlq_log)).toEqual(['one', 'two']);
 });
 
-test('what was not acknowledged is written again', async () => {
+test('writes a dead letter again if it was not acknowledged', async () => {
   const log = limitedLog(100);
   const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
   log.setDown(true);
@@ -59,7 +59,7 @@ test('what was not acknowledged is written again', async () => {
   expect(offsets(log.taken)).toEqual(['1']);
 });
 
-test('a letter too large for the log says where its value is, and holds up nobody', async () => {
+test('a dead letter that is too large is written without its value and does not block others', async () => {
   const log = limitedLog(10);
   const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: () => 0 });
   await letters.append([letter(1), letter(2, 'x'.repeat(11)), letter(3)]);

@@ -3,15 +3,15 @@ import { isAppError, type Logger } from '@millrace/runtime';
 import type { RecordPosition } from './model/event.ts';
 
 export interface DeadLetterLog {
-  /** Resolves when all are durable. @throws AppError `unavailable`; then none of them may be stepped over. */
+  /** Resolves when all dead letters are durable. @throws AppError `unavailable`; then no record may be skipped. */
   append(letters: DeadLetter[]): Promise<void>;
 }
 
 /**
- * The topic of records that cannot be processed: key, value and headers as they came, plus `dlq_reason`, `dlq_step`,
- * `dlq_timestamp`, `dlq_topic`, `dlq_partition`, `dlq_offset`, and `dlq_log`, of which the place is
- * (docs/ingestion-rules.md#dead-letters). At least once: a crash between this and the commit of the offset repeats a
- * letter; readers tell by topic, partition and offset.
+ * Writes records that cannot be processed to the dead-letter topic: the original key, value and headers, plus
+ * `dlq_reason`, `dlq_step`, `dlq_timestamp`, `dlq_topic`, `dlq_partition`, `dlq_offset` and `dlq_log`, the log of that
+ * position (docs/ingestion-rules.md#dead-letters). Delivery is at least once: a crash before the commit of the offset
+ * repeats a dead letter. Readers recognize it by topic, partition and offset.
  */
 export function createDeadLetterLog({
   log,
@@ -24,7 +24,7 @@ export function createDeadLetterLog({
   logger: Logger;
   now: () => number;
 }): DeadLetterLog {
-  // A batch that is retried here brings its letters again; those that arrived are not sent twice.
+  // A retried batch contains the same dead letters again. Those already written are not sent twice.
   const arrived = new Set<string>();
 
   return {
@@ -47,8 +47,8 @@ export function createDeadLetterLog({
   }
 
   /**
-   * The added headers can make a record too large for the log. Its value is then left out; the position says where it
-   * still is.
+   * Writes one dead letter. If the added headers make it too large for the log, leaves out its value, which is still at
+   * its original position.
    */
   async function appendOne(letter: DeadLetter): Promise<void> {
     const record = toRecord(letter, topic, now());
@@ -92,7 +92,9 @@ function toRecord({ record, position, reason, step }: DeadLetter, topic: string,
   };
 }
 
-/** What a record lacks, or has wrong, that an event cannot be without (docs/ingestion-rules.md#dead-letters). */
+/**
+ * Required parts of an event that a record lacks or contains in an invalid form (docs/ingestion-rules.md#dead-letters).
+ */
 export type InvalidRecordReason =
   | 'failed_parse_message'
   | 'empty_uuid'
@@ -101,24 +103,24 @@ export type InvalidRecordReason =
   | 'event_name_missing'
   | 'distinct_id_missing';
 
-/** Why a record was given up; a metric label and the header `dlq_reason`. */
+/** Why a record was given up; used as a metric label and as the header `dlq_reason`. */
 export type DeadLetterReason =
   | InvalidRecordReason
-  /** No partition of the event table can hold its time. */
+  /** No partition of the event table can contain its timestamp. */
   | 'timestamp_out_of_range'
-  /** The rules failed on it: a mistake of ours. */
+  /** The rules failed because of a bug. */
   | 'processing_error'
-  /** PostgreSQL would not take one of its values. */
+  /** PostgreSQL rejected one of its values. */
   | 'refused_by_database'
-  /** What is stored about its ids contradicts itself; deciding it again does not help. */
+  /** The stored data about its IDs contradicts itself, so retrying does not help. */
   | 'ledger_conflict'
-  /** By itself, too, it made a statement take longer than one may, again and again. */
+  /** The record alone repeatedly caused a statement timeout. */
   | 'timed_out';
 
-/** Where the record failed; the header `dlq_step`. */
+/** Step that failed; the header `dlq_step`. */
 type DeadLetterStep = 'parse_record' | 'admit_event' | 'process_batch';
 
-/** A record that cannot be processed, with everything needed to look at it and to replay it. */
+/** A record that cannot be processed, with everything needed to inspect and replay it. */
 export interface DeadLetter {
   record: LogRecord;
   position: RecordPosition;
@@ -126,21 +128,21 @@ export interface DeadLetter {
   step: DeadLetterStep;
 }
 
-/** A record that is to become a dead letter, with what is known about its owner. */
+/** A record that will become a dead letter, with the available information about its owner. */
 export interface UnprocessableRecord {
   letter: DeadLetter;
-  /** From the record, or from its key; null when neither tells. */
+  /** From the record or its key; null if neither contains it. */
   owner: RecordOwner | null;
   eventUuid: string | null;
   /** What is wrong, without any value of the record. */
   message: string | null;
 }
 
-/** What a record says about who owns it. */
+/** Information in a record about its owner. */
 export interface RecordOwner {
   token: string;
-  /** What the gateway found out; absent when it could not ask. */
+  /** Environment determined by the gateway; undefined if the gateway could not determine it. */
   environment_id?: number | undefined;
-  /** When the record was taken, ISO 8601; a key may have been replaced since. */
+  /** When the record was accepted, as ISO 8601. The key may have been replaced since. */
   now: string;
 }

@@ -10,25 +10,25 @@ import { refuseEvent } from './rules/refuse-event.ts';
 import type { StoredWarning } from './warnings/store.ts';
 import { ruleWarning } from './warnings/warnings.ts';
 
-/** What the rules made of a batch; what they changed about persons and groups stands in the ledger. */
+/** Decisions of the rules about a batch. Changes to persons and groups are in the ledger. */
 interface Decisions {
   rows: EventRow[];
-  /** Projects with at least one event to store. */
+  /** IDs of projects with at least one event to store. */
   projectIds: number[];
   warnings: StoredWarning[];
   dropped: DropReason[];
 }
 
 /**
- * About the most that the rows of a batch may show of persons, beside what the events hold themselves. So a batch
- * writes no more than some megabytes, however large the persons are.
+ * Limit on the total size of person properties in the rows of a batch, in addition to the events' own data. It keeps a
+ * batch at a few megabytes, however large the persons are.
  */
 const maxShownBytes = 8 * 1024 * 1024;
 
 /**
- * Applies the rules project by project, each project's events in their order. Projects share nothing.
+ * Applies the rules to each project's events in order. Projects do not affect each other.
  *
- * @throws BatchTooLarge when the rows of several events show too much.
+ * @throws BatchTooLarge when the rows of several events contain too many person properties.
  */
 export function decideEvents(fresh: IncomingEvent[], ledger: Ledger): Decisions {
   const decisions: Decisions = { rows: [], projectIds: [], warnings: [], dropped: [] };
@@ -79,9 +79,10 @@ function byProject(events: IncomingEvent[]): Map<number, IncomingEvent[]> {
 }
 
 /**
- * Decides everything about one event: changes the project's ledger in memory and returns the row to store, or why none
- * is stored. The ledger must hold all that `touchedBy` names. The event is not changed. Does no input or output, asks no
- * clock, and throws for no JSON a client can send. The rules by name: docs/ingestion-rules.md#effects-of-event-names.
+ * Decides everything about one event: changes the project's ledger in memory, and returns the row to store or why none
+ * is stored. The ledger must contain everything that `touchedBy` names. The event is not modified. Pure: no I/O and no
+ * clock. Never throws for JSON that a client can send. For the rules by event name, see
+ * docs/ingestion-rules.md#effects-of-event-names.
  */
 export function processEvent(event: IncomingEvent, ledger: ProjectLedger): EventOutcome {
   const refusal = refuseEvent(event);

@@ -83,14 +83,14 @@ function start(...readers: FormerLogReader[]): FormerLogDrain {
   return drain;
 }
 
-test('what was left in PostgreSQL is processed before anything else, and what still comes after it', async () => {
+test('processes records left in PostgreSQL before all others, and also those that arrive there later', async () => {
   const of = prefix();
   const { live } = topicNames(of);
   await log.ensureTopics([{ topic: live, partitions: 3 }]);
   const left = await append(live, 60);
   await start(liveReader(of)).begun();
   expect(await countStored(left)).toBe(60);
-  // A gateway that has not been changed yet.
+  // From a gateway that still uses the old setting.
   const late = await append(live, 9);
   await eventually(async () => expect(await countStored(late)).toBe(9), { what: 'Storing what came late' });
   await eventually(async () => expect(await metrics.registry.metrics()).toMatch(/millrace_log_left_records\{.*\} 0/), {
@@ -98,7 +98,7 @@ test('what was left in PostgreSQL is processed before anything else, and what st
   });
 });
 
-test('without anything left, nobody joins and nobody waits', async () => {
+test('does not join a group or wait if no records are left', async () => {
   const of = prefix();
   const joins: string[] = [];
   const reader = liveReader(of);

@@ -14,7 +14,7 @@ import {
   type TestProject,
 } from './testing/consumer-fixture.ts';
 
-/** Offsets belong to the log they were stored for: another log in its place is read whole, a former one from where it was left. */
+/** Offsets belong to a log: a replacement is read from its start, and a former log from where reading stopped. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 beforeAll(async () => {
@@ -77,7 +77,7 @@ async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Prom
   }
 }
 
-/** Appends as the gateway does. @returns what was acknowledged, by uuid. */
+/** Appends events like the gateway. @returns the uuids of acknowledged events. */
 async function append(log: EventLog, topic: string, count: number): Promise<string[]> {
   const events = Array.from({ length: count }, (_, index) =>
     capturedEvent(project.token, { distinct_id: `person-${index % 5}` }),
@@ -111,7 +111,7 @@ async function untilStored(acknowledged: readonly string[]): Promise<void> {
   );
 }
 
-test('postgres, kafka, postgres, kafka: nothing acknowledged is lost or doubled, also what was left unread', async () => {
+test('switching between postgres and kafka repeatedly loses and duplicates no acknowledged event, even unread ones', async () => {
   const { prefix, topics } = names();
   const acknowledged: string[] = [];
   for (const [kind, read, left] of [
@@ -133,7 +133,7 @@ test('postgres, kafka, postgres, kafka: nothing acknowledged is lost or doubled,
   expect((await storedUuids()).sort()).toEqual([...acknowledged].sort());
 });
 
-test('a topic that is deleted and made anew under load is read from its start', async () => {
+test('a topic that is deleted and created again under load is read from its start', async () => {
   const { prefix, topics } = names();
   await withLog('kafka', async (log) => {
     await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
@@ -141,7 +141,7 @@ test('a topic that is deleted and made anew under load is read from its start', 
       const before = await append(log, topics.live, 30);
       await untilStored(before);
       await deleteTopics(testServers().kafkaBrokers, [topics.live]);
-      // Whoever sends continues sending: at once there are more records than were read of the former topic.
+      // Senders continue, so the new topic soon has more records than were read from the former one.
       const after: string[] = [];
       await eventually(() => log.ensureTopics([{ topic: topics.live, partitions: 2 }]), { what: 'A new topic' });
       for (let batch = 0; batch < 10; batch += 1) {
@@ -157,7 +157,7 @@ test('a topic that is deleted and made anew under load is read from its start', 
   expect(new Set(rows.map(({ log }) => log)).size).toBe(2);
 });
 
-test('the log in PostgreSQL, emptied and filled anew, is read from its start', async () => {
+test('a PostgreSQL log that was emptied and filled again is read from its start', async () => {
   const { prefix, topics } = names();
   await withLog('postgres', async (log) => {
     await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);

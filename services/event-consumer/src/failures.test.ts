@@ -30,11 +30,11 @@ test.each<[string, unknown, string, string | null]>([
   ['a mistaken call of Node', withCode('ERR_INVALID_ARG_TYPE'), 'poison', 'processing_error'],
   ['a text beyond the limits of JavaScript', new RangeError('Invalid string length'), 'poison', 'processing_error'],
   ['something that is no error', 'text', 'poison', 'processing_error'],
-])('%s', (_, error, kind, reason) => {
+])('classifies %s', (_, error, kind, reason) => {
   expect(classifyFailure(error)).toEqual(reason === null ? { kind } : { kind, reason });
 });
 
-test('tells what failed and where, never the message, which may quote values', () => {
+test('describes what failed and where, without the message, which may contain values', () => {
   const error = Object.assign(new Error('invalid input: "ada@example.com"'), {
     name: 'error',
     code: '22P02',
@@ -47,6 +47,6 @@ test('tells what failed and where, never the message, which may quote values', (
   expect(JSON.stringify(described)).not.toContain('ada@example.com');
 });
 
-test('a thrown value that is no error is named by its type only', () => {
+test('describes a thrown value that is not an error by its type only', () => {
   expect(describeFailure('secret')).toEqual({ errorName: 'string' });
 });

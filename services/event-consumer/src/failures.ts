@@ -3,14 +3,15 @@ import { isAppError } from '@millrace/runtime';
 import type { DeadLetterReason } from './dead-letters.ts';
 
 /**
- * What an error says about the batch it ended:
- * - `moved`: another batch was faster; decide again at once. It stays so only when the stored data contradicts itself.
- * - `transient`: a server does not answer now, or asks for a repetition; the same batch will do later.
- * - `blocked`: somebody held a lock for longer than one is waited for. As transient, but other partitions come first.
- * - `slow`: the server is there, and ended a statement of this batch because it took too long. A smaller batch may do.
- * - `too_large`: the batch has to be split.
- * - `systemic`: no record is to blame (schema, rights, disk, configuration). As transient, but somebody must act.
- * - `poison`: one of the records cannot be processed, ever.
+ * Classes of errors that end a batch:
+ * - `moved`: another batch was faster; decide again immediately. Persistent only if the stored data contradicts itself.
+ * - `transient`: a server does not respond or requests a retry; the same batch will succeed later.
+ * - `blocked`: a lock timed out. Like transient, but other partitions get their turn first.
+ * - `slow`: the server canceled a statement of this batch because it took too long. A smaller batch may succeed.
+ * - `too_large`: the batch must be split.
+ * - `systemic`: not caused by a record (schema, permissions, disk, configuration). Like transient, but an operator must
+ *   act.
+ * - `poison`: one of the records can never be processed.
  */
 export type FailureClass =
   | { kind: 'moved' }
@@ -35,26 +36,23 @@ export function classifyFailure(error: unknown): FailureClass {
   return { kind: 'poison', reason: 'processing_error' };
 }
 
-/** SQLSTATEs of the limits `lock_timeout` and `statement_timeout`. */
+/** SQLSTATEs of `lock_timeout` and `statement_timeout`. */
 const lockNotAvailable = '55P03';
 const queryCanceled = '57014';
 /**
- * SQLSTATE classes a value can cause: data exception, constraint violation, program limit exceeded, and the internal
- * errors PostgreSQL raises for values beyond its limits. All others (undefined table, no right, broken index, ...) would
- * befall every record, and must not turn a whole topic into dead letters.
+ * SQLSTATE classes that a value can cause: data exception, constraint violation, program limit exceeded, and the
+ * internal errors that PostgreSQL raises for values beyond its limits. All others (undefined table, missing permission,
+ * broken index, ...) would affect every record, and must not turn a whole topic into dead letters.
  */
 const recordStates = /^(22|23|54)[0-9A-Z]{3}$|^XX000$/;
 const sqlState = /^[0-9A-Z]{5}$/;
-/** Codes of the operating system, e.g. EMFILE; Node's own mistakes of use begin with `ERR_`. */
+/** Codes of the operating system, e.g. EMFILE. Node's own error codes start with `ERR_`. */
 const systemError = /^E[A-Z0-9]+$/;
 
-/**
- * A batch of several records needs more memory at once, beside its records, than the consumer allows. Nothing is wrong
- * with it: it is split.
- */
+/** A batch of several records needs more memory than the consumer allows, in addition to its records. It is split. */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
-  /** About so many pieces are small enough. */
+  /** Approximate number of parts that are small enough. */
   readonly parts: number;
 
   constructor(what: string, parts: number) {
@@ -64,14 +62,14 @@ export class BatchTooLarge extends Error {
 }
 
 /**
- * The most that one statement may load of persons or groups, in bytes of JSON. As objects they take several times as
- * much, and several batches are under way at once.
+ * Maximum size of persons or groups that one statement may load, in bytes of JSON. As objects, they take several times
+ * as much, and several batches are in flight at the same time.
  */
 export const maxLoadedBytes = 8 * 1024 * 1024;
 
 /**
- * @param runningBytes sums over the rows of a statement that leaves out the properties beyond the limit.
- * @throws BatchTooLarge when any were left out.
+ * @param runningBytes running sums over the rows of a statement that leaves out properties beyond the limit.
+ * @throws BatchTooLarge when properties were left out.
  */
 export function checkLoaded(what: string, runningBytes: readonly number[]): void {
   const bytes = Math.max(0, ...runningBytes);
@@ -79,8 +77,8 @@ export function checkLoaded(what: string, runningBytes: readonly number[]): void
 }
 
 /**
- * Another batch changed what this one had read before it held the locks, e.g. created the same person or moved a
- * mapping. Nothing is wrong: the transaction is rolled back and the batch decided again on what is true now.
+ * Another batch changed data that this one had read before it held the locks, for example by creating the same person
+ * or moving a mapping. The transaction is rolled back, and the batch is decided again on the new data.
  */
 export class LedgerConflict extends Error {
   constructor(what: string, cause?: unknown) {
@@ -90,9 +88,9 @@ export class LedgerConflict extends Error {
 }
 
 /**
- * Waits for an insert of rows the ledger says do not exist.
+ * Waits for the insertion of rows that do not exist according to the ledger.
  *
- * @throws LedgerConflict when one of them does by now.
+ * @throws LedgerConflict when one of them exists.
  */
 export async function insertNew(what: string, insert: Promise<unknown>): Promise<void> {
   try {
@@ -103,8 +101,8 @@ export async function insertNew(what: string, insert: Promise<unknown>): Promise
 }
 
 /**
- * A month had a partition, as far as this process knew, and has none any more. It is made again when the batch is
- * repeated.
+ * A month that had a partition, according to the cache, no longer has one. It is created again when the batch is
+ * retried.
  */
 export class PartitionMissing extends Error {
   constructor(cause: unknown) {
@@ -114,8 +112,8 @@ export class PartitionMissing extends Error {
 }
 
 /**
- * An error for the log, without its message: messages of PostgreSQL and of JSON.parse quote the values they dislike, and
- * property values, keys and e-mail addresses are never logged.
+ * Describes an error for the log, without its message: messages of PostgreSQL and JSON.parse contain values, and
+ * property values, keys and email addresses are never logged.
  */
 export function describeFailure(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { errorName: typeof error };

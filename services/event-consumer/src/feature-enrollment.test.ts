@@ -11,7 +11,7 @@ import {
   type TestProject,
 } from './testing/consumer-fixture.ts';
 
-/** Whoever enrols in a feature has its flag from then on: the event's `$set` is all it takes. */
+/** A person who opts in to a feature gets its flag; the event's `$set` is enough. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 beforeAll(async () => {
@@ -72,7 +72,7 @@ test.each<[string, object]>([
       ],
     },
   ],
-])('a person enrols and leaves: %s', async (_name, enrollment) => {
+])('a person opts in and out: %s', async (_name, enrollment) => {
   const filters = { groups: [{ properties: [], rollout_percentage: 0 }], ...enrollment };
   await fixture.database.sql.query('INSERT INTO feature_flag (project_id, key, filters) VALUES ($1, $2, $3)', [
     project.id,

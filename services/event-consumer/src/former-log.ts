@@ -3,28 +3,29 @@ import { type EventLog, type LogConsumer, readKafkaLogs, readUnread, type TopicG
 import { type Logger, type Metrics, type Stoppable, sleep } from '@millrace/runtime';
 import { describeFailure } from './failures.ts';
 
-/** One group that would read the log in PostgreSQL. */
+/** A consumer group that can read the PostgreSQL log. */
 export interface FormerLogReader extends TopicGroup {
-  /** Joins it there. */
+  /** Joins the group. */
   join(): Promise<LogConsumer>;
 }
 
 export interface FormerLogDrain extends Stoppable {
-  /** Resolves when nothing is left to read, or when reading makes no progress: nobody may have to wait for ever. */
+  /**
+   * Resolves when there is nothing left to read, or when reading makes no progress, so that nothing waits indefinitely.
+   */
   begun(): Promise<void>;
 }
 
 const lookEveryMs = 5000;
 const busyLookEveryMs = 250;
-/** Nobody waits any longer for a backlog that has not shrunk for this time. */
+/** A backlog that has not shrunk for this long is not waited for any more. */
 const patienceMs = 20_000;
-/** Gateways may go on appending there for a while: they are changed after the consumers. */
+/** Gateways may keep appending there for a while, because they are reconfigured after the consumers. */
 const restMs = 10_000;
 
 /**
- * Processes what is left in the log in PostgreSQL after Kafka was chosen, in the same consumer groups as if that log
- * were still the chosen one. It looks again and again: gateways are changed after the consumers, and append there until
- * then.
+ * Processes the records left in the PostgreSQL log after a switch to Kafka, in the same consumer groups as before the
+ * switch. Checks repeatedly, because gateways are reconfigured after the consumers and append there until then.
  */
 export function drainFormerLog({
   database,
@@ -93,7 +94,7 @@ export function drainFormerLog({
         await look();
       } catch (error) {
         logger.debug('could not read the event log in PostgreSQL', describeFailure(error));
-        // PostgreSQL is away: the lanes wait for it themselves.
+        // PostgreSQL is down. Reading the other log waits for it anyway.
         announceBegun();
       }
       await sleep(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);
@@ -112,7 +113,7 @@ export function drainFormerLog({
   };
 }
 
-/** Watches whether a backlog gets smaller. */
+/** Tracks whether a backlog shrinks. */
 function createBacklogWatch() {
   let fewest = Number.POSITIVE_INFINITY;
   let movedAt = performance.now();
@@ -123,7 +124,7 @@ function createBacklogWatch() {
       if (records < fewest) movedAt = performance.now();
       fewest = Math.min(fewest, records);
     },
-    /** True once in every `patienceMs` without progress. */
+    /** Returns true once per `patienceMs` without progress. */
     isStuck(): boolean {
       if (performance.now() - movedAt <= patienceMs) return false;
       movedAt = performance.now();
@@ -136,12 +137,12 @@ function createBacklogWatch() {
   };
 }
 
-/** Logs that were last read before that are not reported. */
+/** Maximum age in days of the last read for a log to be reported. */
 const days = 30;
 
 /**
- * Reports the Kafka logs that were read before and are not read any more: what they still hold cannot be seen from
- * here. What is left in the log in PostgreSQL can be seen, and is processed (former-log.ts).
+ * Reports Kafka logs that were read before and no longer are: their remaining records cannot be seen from here. Records
+ * left in the PostgreSQL log can, and are processed by `drainFormerLog`.
  */
 export async function reportFormerLogs({
   database,
@@ -150,7 +151,7 @@ export async function reportFormerLogs({
   logger,
 }: {
   database: Pick<SqlDatabase, 'sql'>;
-  /** The log that is consumed, where it is Kafka. */
+  /** The current log if it is Kafka; otherwise null. */
   log: Pick<EventLog, 'endOffsets'> | null;
   readers: readonly TopicGroup[];
   logger: Logger;

@@ -20,9 +20,9 @@ import {
 
 const prefix = uniqueTopicPrefix();
 const topic = topicNames(prefix).live;
-/** The promise: so long after a consumer stopped, what was accepted before is visible. */
+/** The promised time from the freeze of a consumer until previously accepted events are visible. */
 const promisedMs = 15_000;
-/** A machine that does much else may be late itself. */
+/** Longer, because the test machine may be slow. */
 const allowedMs = 2 * promisedMs;
 
 let fixture: ConsumerFixture;
@@ -67,7 +67,7 @@ afterAll(async () => {
 const people = 60;
 let sent = 0;
 
-/** One event of each of the people, who are spread over all partitions and change all the time. */
+/** Sends one event of each person. The persons are spread over all partitions and change with every event. */
 async function sendRound(): Promise<void> {
   const records = Array.from({ length: people }, (_, n) => {
     const event = capturedEvent(project.token, { distinct_id: `p${n}`, properties: { $set: { round: sent } } });
@@ -89,7 +89,7 @@ async function untilStored(count: number, timeoutMs?: number): Promise<void> {
   await eventually(async () => (await stored()) >= count, { what: `that ${count} events are stored`, timeoutMs });
 }
 
-/** Stops a consumer while sessions of both are in the middle of their batches, which hold locks and have written. */
+/** Freezes a consumer while sessions of both consumers are in the middle of batches, with locks and written rows. */
 async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
   let release = () => {};
   const isReleased = new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
       `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'event-consumer'
           AND wait_event_type = 'Lock'`,
     );
-    // One process has three at most.
+    // One process has at most three.
     return waiting.length >= 4;
   });
   consumer.freeze();
@@ -113,7 +113,7 @@ async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
   await holding;
 }
 
-test('a consumer that is stopped inside a batch delays its partitions by 15 s at most, and nobody else', async () => {
+test('a consumer that freezes within a batch delays its partitions by at most 15 s, and no others', async () => {
   const [frozen, healthy] = consumers;
   if (frozen === undefined || healthy === undefined) throw new Error('two consumers were started');
   await eventually(async () => (await fetch(`http://127.0.0.1:${healthy.port}/_readiness`)).status === 200);
@@ -125,7 +125,7 @@ test('a consumer that is stopped inside a batch delays its partitions by 15 s at
   const before = sent;
   const storedBefore = await stored();
   await sendRound();
-  // Its own partitions go on before the ten seconds are over after which the other loses its batch.
+  // The healthy consumer's own partitions continue before the frozen one loses its batch after ten seconds.
   await eventually(async () => (await stored()) > storedBefore + people / 6, { timeoutMs: 9000 });
   await untilStored(before, allowedMs - (Date.now() - frozenAt));
   await untilStored(sent);
@@ -134,7 +134,7 @@ test('a consumer that is stopped inside a batch delays its partitions by 15 s at
   await sleep(500);
   await sendRound();
   await untilStored(sent);
-  // The one that was stopped is as good as before: alone it does all the work.
+  // The formerly frozen consumer works normally: it processes all events alone.
   await healthy.stop();
   await sendRound();
   await untilStored(sent);

@@ -44,7 +44,7 @@ async function isThere(session: string): Promise<boolean> {
 const untilSessionIs = (session: string) =>
   eventually(() => isThere(`${session} AND state_change < now() - interval '1.1 seconds'`));
 
-/** Who stopped says nothing, neither to the server nor to us, until it continues. */
+/** Resumes the stopped process, which sends nothing until then. */
 let goOn = () => {};
 const untilItGoesOn = () =>
   new Promise<void>((resolve) => {
@@ -63,7 +63,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
       await copied;
     },
   ],
-])('a process that stopped %s loses its transaction, and its locks are free', async (_, state, stop) => {
+])('a process that stopped %s loses its transaction, and its locks are released', async (_, state, stop) => {
   const outcome = others
     .transaction(async (tx) => {
       await tx.query(take);
@@ -84,7 +84,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
   await database.sql.query('TRUNCATE item');
 });
 
-test('whoever is at work is left alone', async () => {
+test('does not end active sessions', async () => {
   const work = others.transaction((tx) => tx.query('SELECT pg_sleep(600)')).catch((error: unknown) => error);
   await untilSessionIs(`state = 'active' AND wait_event = 'PgSleep'`);
   expect(await endFrozenSessions(database.sql, silentMs)).toEqual({ ended: 0, hidden: 0 });
@@ -94,7 +94,7 @@ test('whoever is at work is left alone', async () => {
   expect(await work).toMatchObject({ code: '57014' });
 });
 
-test('those of another role are told of, and ended by a member of it', async () => {
+test('reports sessions of another role, which a member of that role can end', async () => {
   const [frozen, member] = ['frozen', 'member'].map((name) => `${name}_${randomBytes(6).toString('hex')}`);
   const password = randomBytes(12).toString('hex');
   for (const role of [frozen, member]) await database.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
@@ -122,7 +122,7 @@ test('those of another role are told of, and ended by a member of it', async () 
   await database.sql.query(`DROP ROLE ${frozen}, ${member}`);
 });
 
-/** More than ever arrive: nothing passes any more once the copy has begun. */
+/** More rows than ever arrive: the connection is blocked once the copy has begun. */
 function* endlessRows(): Generator<Buffer> {
   for (let n = 0; ; n += 1) yield Buffer.from(`${'x'.repeat(64 * 1024)}${n}`);
 }

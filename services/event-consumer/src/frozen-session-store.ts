@@ -5,8 +5,8 @@ import { describeFailure } from './failures.ts';
 const intervalMs = 1000;
 
 /**
- * For a batch that could not get a lock: ends transactions whose process has stopped, or cannot be reached. Looks once
- * a second at most, however often it is called. Never throws.
+ * Ends transactions whose process has stopped or is unreachable, for a batch that could not get a lock. Checks at most
+ * once a second, however often it is called. Never throws.
  */
 export function createFreeLocks({
   sql,
@@ -16,7 +16,7 @@ export function createFreeLocks({
 }: {
   sql: Sql;
   logger: Logger;
-  /** A session whose process has been silent for this time in the middle of a transaction loses the transaction. */
+  /** A session whose process is silent for this long within a transaction is ended. */
   silentMs: number;
   now: () => number;
 }): () => Promise<void> {
@@ -42,16 +42,16 @@ export function createFreeLocks({
 }
 
 interface FrozenSessions {
-  /** Whose transactions were ended. */
+  /** Number of ended transactions. */
   ended: number;
-  /** Sessions of this service that are another role's, so that nobody here can see or end what they do. */
+  /** Number of this service's sessions that belong to another role, so that they can be neither inspected nor ended. */
   hidden: number;
 }
 
 /**
- * Ends the transactions of this service's sessions that have waited for their process for this time.
- * `idle_in_transaction_session_timeout` does that too, but not for a COPY whose rows do not arrive, nor for an answer
- * that nobody reads: PostgreSQL has no limit for these.
+ * Ends transactions of this service's sessions that have waited for their process for this long.
+ * `idle_in_transaction_session_timeout` does that too, but PostgreSQL has no limit for a COPY whose rows do not arrive,
+ * or a response that is not read.
  */
 export async function endFrozenSessions(sql: Sql, silentMs: number): Promise<FrozenSessions> {
   const [row] = await sql.query<{ ended: number; hidden: number }>(

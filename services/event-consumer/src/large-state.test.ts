@@ -9,12 +9,12 @@ import {
 } from './testing/consumer-fixture.ts';
 import { createHandlerFixture, type HandlerFixture } from './testing/handler-fixture.ts';
 
-/** What anybody with the public key can do: make persons and groups large, and speak of them in small events. */
+/** Attacks by anyone with the public key: create large persons and groups, and refer to them in small events. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
 let handler: HandlerFixture;
-/** Bytes of all statements of transactions: texts and rows of COPY, and their answers. */
+/** Sizes of all statements in transactions, with COPY rows, and of their results. */
 let sentBytes = 0;
 let readBytes = 0;
 
@@ -29,7 +29,7 @@ beforeEach(async () => {
   offset = 0;
 });
 
-/** Tells what is written, on its way. */
+/** Counts written bytes. */
 function countingDatabase(database: ConsumerFixture['database']): Pick<ConsumerFixture['database'], 'transaction'> {
   return {
     transaction: (work) =>
@@ -69,13 +69,13 @@ const storedEvents = async () => Number((await query('SELECT count(*) AS n FROM 
 const warnings = (type: string) =>
   query(`SELECT sum(count)::int AS n FROM ingestion_warning WHERE project_id = $1 AND type = '${type}'`);
 
-/** Many small properties: the worst for whoever copies objects. */
+/** Many small properties, the worst case for code that copies objects. */
 const manyProperties = (bytes: number, prefix: string) =>
   Object.fromEntries(
     Array.from({ length: Math.floor(bytes / 16) }, (_, n) => [`${prefix}${String(n).padStart(6, '0')}`, 1000]),
   );
 
-test('a group keeps what it has when an update would make it larger than 655,360 bytes, and its project is told', async () => {
+test('a group update beyond 655,360 bytes is rejected with a warning, and the group keeps its properties', async () => {
   const update = (n: number, bytes: number) => ({
     event: '$groupidentify',
     properties: { $group_type: 'org', $group_key: 'g', $group_set: { [`k${n}`]: 'x'.repeat(bytes) } },
@@ -118,7 +118,7 @@ test('five hundred small updates of a person of 450 KB write it once', async () 
   expect(await warnings('person_properties_not_shown')).toEqual([{ n: 501 }]);
 });
 
-test('five hundred ids of one large person load it once', async () => {
+test('five hundred events of one large person load it once', async () => {
   await send([{ distinct_id: 'p', event: '$set', properties: { $set: manyProperties(450_000, 'a') } }]);
   await send(
     Array.from({ length: 500 }, (_, n) => ({
@@ -134,8 +134,8 @@ test('five hundred ids of one large person load it once', async () => {
   expect(await storedEvents()).toBe(1001);
 });
 
-test('events of more large persons, or groups, than fit are done in parts', async () => {
-  // Compressed to a few kilobytes where it is stored.
+test('processes events of more large persons or groups than the limit in parts', async () => {
+  // PostgreSQL compresses it to a few kilobytes.
   const large = { text: 'x'.repeat(600_000) };
   for (let n = 0; n < 20; n += 1) await send([{ distinct_id: `p${n}`, event: '$set', properties: { $set: large } }]);
   await send(Array.from({ length: 20 }, (_, n) => ({ distinct_id: `p${n}`, properties: { $set: { n } } })));
@@ -156,7 +156,7 @@ test('events of more large persons, or groups, than fit are done in parts', asyn
   expect(await storedEvents()).toBe(80);
 });
 
-test('rows that show persons of some size are written in parts', async () => {
+test('processes rows with medium-sized persons in parts', async () => {
   const set = manyProperties(60_000, 'a');
   await send([{ event: '$set', properties: { $set: set } }]);
   await send(Array.from({ length: 300 }, (_, n) => ({ event: '$set', properties: { $set: { n } } })));

@@ -15,12 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-test('a consumer works on the overflow lane unless it is told otherwise', () => {
+test('a consumer reads the overflow topic by default', () => {
   const config = readConfig(consumerConfigSchema, { DATABASE_URL: 'postgresql://x' });
   expect(configuredLanes(config).map(({ lane }) => lane)).toContain('overflow');
 });
 
-/** The log, and what ends it. */
+/** Opens a log, and returns a function that closes it. */
 function openLog(kind: 'kafka' | 'postgres'): { log: EventLog; close(): Promise<void> } {
   const { logger } = fixture;
   const patience = { appendTimeoutMs: patienceMs };
@@ -38,8 +38,8 @@ function openLog(kind: 'kafka' | 'postgres'): { log: EventLog; close(): Promise<
   return { log, close: () => log.close().then(() => database.stop()) };
 }
 
-describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
-  test('E131 events of the overflow lane are stored, those of one key in their order, those without a key without persons', async () => {
+describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
+  test('E131 stores events of the overflow topic, in order per key, and those without a key without persons', async () => {
     const prefix = `t-${randomUUID()}.`;
     const topics = topicNames(prefix);
     const { log, close } = openLog(kind);

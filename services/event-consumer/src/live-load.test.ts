@@ -3,7 +3,7 @@ import { createLiveLoad } from './consume-lane.ts';
 const never = new AbortController().signal;
 const longMs = 60_000;
 
-/** A live batch that lasts until it is told to end. */
+/** Starts a live batch. Returns a function that ends it. */
 function beginBatch(load: ReturnType<typeof createLiveLoad>): () => Promise<void> {
   let end: () => void = () => {};
   const lasting = new Promise<void>((resolve) => {
@@ -16,11 +16,11 @@ function beginBatch(load: ReturnType<typeof createLiveLoad>): () => Promise<void
   };
 }
 
-test('nobody waits while there is no live batch', async () => {
+test('does not wait without a live batch', async () => {
   await createLiveLoad().untilIdle(longMs, never);
 });
 
-test('others wait for the last live batch in hand', async () => {
+test('waits for the last in-flight live batch', async () => {
   const load = createLiveLoad();
   const [endFirst, endSecond] = [beginBatch(load), beginBatch(load)];
   let isIdle = false;
@@ -33,7 +33,7 @@ test('others wait for the last live batch in hand', async () => {
   await waiting;
 });
 
-test('they wait no longer than they want to, and not when they are told to stop', async () => {
+test('waits at most for the given time, and not after an abort', async () => {
   const load = createLiveLoad();
   const end = beginBatch(load);
   await load.untilIdle(20, never);
@@ -45,7 +45,7 @@ test('they wait no longer than they want to, and not when they are told to stop'
   await end();
 });
 
-test('a live batch that fails is over too', async () => {
+test('a failed live batch counts as ended', async () => {
   const load = createLiveLoad();
   await expect(load.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await load.untilIdle(longMs, never);

@@ -5,16 +5,19 @@ import type { FailureClass } from './failures.ts';
 
 type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
 
-/** What the on-call person sees of one lane. Every event ends in exactly one of stored, duplicate, dropped, dead-lettered. */
+/**
+ * Metrics of a topic, for operators. Every event is counted as exactly one of stored, duplicate, dropped or
+ * dead-lettered.
+ */
 export interface ConsumeMetrics {
   report(report: BatchReport): void;
   retried(failure: RetriedFailure): void;
-  /** Returns the function that ends the measurement. It takes a trace that the batch continues with, if there is one. */
+  /** Starts a measurement. The returned function ends it, with the trace ID of the batch if it is traced. */
   startBatch(): (traceId: string | null) => void;
   batchEnded(outcome: 'done' | 'stale'): void;
 }
 
-/** Registers the figures once; gives each lane its own view of them. */
+/** Registers the metrics once. Returns a function that creates the view for a topic. */
 export function createConsumeMetrics(metrics: Metrics): (lane: string) => ConsumeMetrics {
   const stored = metrics.counter('millrace_consumer_events_stored_total', 'Stored events', ['lane']);
   const duplicates = metrics.counter(
@@ -65,12 +68,12 @@ export function createConsumeMetrics(metrics: Metrics): (lane: string) => Consum
 }
 
 /**
- * Measures a batch step by step: takes the result of a step and gives it back. A step lasts from the one before to its own
- * result. Names are written where the steps are (process-batch.ts), so the label is bounded.
+ * Measures the steps of a batch: records the time since the previous step, and returns the result unchanged. Step names
+ * are constants (process-batch.ts), so the number of label values is limited.
  */
 export type Timed = <Result>(step: string, result: Result) => Result;
 
-/** Begins the measurement of one batch. */
+/** Returns a function that starts the measurement of a batch. */
 export function createStepTimer(metrics: Metrics): () => Timed {
   const seconds = metrics.histogram(
     'millrace_consumer_step_seconds',

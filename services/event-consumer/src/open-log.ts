@@ -5,7 +5,7 @@ import type { Logger, Metrics } from '@millrace/runtime';
 import { type ConsumerConfig, configuredLanes } from './config.ts';
 
 const clientId = 'event-consumer';
-/** The embedded log writes and reads through a pool of its own, so that batches cannot starve it. */
+/** The PostgreSQL log uses a separate pool, so that batches cannot starve it. */
 const logPool = {
   poolSize: 6,
   connectTimeoutMs: 2000,
@@ -14,7 +14,7 @@ const logPool = {
   idleInTransactionTimeoutMs: 5000,
 };
 
-/** The chosen log; that on PostgreSQL with the pool it needs. */
+/** Opens the configured log; for PostgreSQL, with its pool. */
 export function openLog(
   config: ConsumerConfig,
   logger: Logger,
@@ -35,7 +35,7 @@ export function openPostgresLog(
   metrics?: Metrics,
 ): { log: EventLog; pool: SqlDatabase } {
   const pool = openLogPool(config, logger);
-  // With publishing switched off nobody reads for this group, so no records must be kept for it.
+  // Without publishing, these groups do not read, so no records must be kept for them.
   const retiredGroups =
     config.publishProcessed === 'on'
       ? []

@@ -21,8 +21,8 @@ const batchesPerMember = 40;
 const eventsPerBatch = 6;
 
 /**
- * Members of one group at work on partitions of their own, whose events name the same few people and groups all the
- * time: far more collisions than any real traffic has. `perProcess` of them share a process, and with it their turns.
+ * Runs members of one group on separate partitions, whose events constantly name the same few persons and groups: far
+ * more collisions than real traffic has. `perProcess` members share a process and its turns.
  */
 async function collide(project: TestProject, seed: number, people: number, perProcess: number) {
   const random = seededRandom(seed);
@@ -30,7 +30,7 @@ async function collide(project: TestProject, seed: number, people: number, perPr
   const sent: CapturedEvent[] = [];
   const makeEvent = (): CapturedEvent => {
     const event = capturedEvent(project.token, { distinct_id: personId() });
-    // A key of its own on the person: a lost update shows.
+    // A unique key on the person, so that a lost update is detected.
     const $set = { [`set_${sent.length}`]: true };
     const dice = random();
     if (dice < 0.2) Object.assign(event, { event: '$identify', properties: { $anon_distinct_id: personId(), $set } });
@@ -44,7 +44,7 @@ async function collide(project: TestProject, seed: number, people: number, perPr
     } else if (dice < 0.7) Object.assign(event, { properties: { $process_person_profile: false } });
     else Object.assign(event, { properties: { $set, $groups: { [`type-${Math.floor(random() * 4)}`]: 'some' } } });
     sent.push(event);
-    // Now and then an SDK sends an event again, and it takes another way.
+    // Sometimes an SDK sends an event again, possibly to another partition.
     return random() < 0.05 ? (sent[Math.floor(random() * sent.length)] ?? event) : event;
   };
   const topic = randomUUID();
@@ -73,7 +73,7 @@ async function count(fixtures: HandlerFixture[], name: string, label?: string): 
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
-/** Lost races in all of the cases below; whether a certain one has any is up to the machine. */
+/** Total of lost races in the cases below; a single case may have none, depending on the machine. */
 let collisions = 0;
 
 test.each([
@@ -86,23 +86,23 @@ test.each([
   [7, 8, 2],
   [8, 30, 2],
 ])(
-  'members that meet on the same persons all the time leave a consistent state (seed %d, %d people, %d in a process)',
+  'members that constantly collide on the same persons leave a consistent state (seed %d, %d people, %d in a process)',
   async (seed, people, perProcess) => {
     const project = await fixture.createProject();
     const { sent, fixtures } = await collide(project, seed, people, perProcess);
     const projectId = project.id;
     const { sql, prisma } = fixture.database;
 
-    // Every event once, none lost, none given up.
+    // Every event is stored once; none is lost or given up.
     const rows = await prisma.event.findMany({ where: { project_id: projectId }, select: { uuid: true } });
     expect(rows.map(({ uuid }) => uuid).sort()).toEqual(sent.map(({ uuid }) => uuid).sort());
     expect(fixture.deadLetters).toEqual([]);
-    // Never in a circle: a deadlock would count as transient.
+    // A deadlock would count as transient.
     collisions += await count(fixtures, 'retries_total', 'moved');
     expect(await count(fixtures, 'retries_total', 'transient')).toBe(0);
     expect(await count(fixtures, 'batches_total', 'stale')).toBe(0);
 
-    // Every id belongs to a living person, every person has an id, the main one among them.
+    // Every ID has an existing person, and every person has its main ID.
     expect(
       await sql.query(
         `SELECT d.distinct_id FROM person_distinct_id d
@@ -121,7 +121,7 @@ test.each([
       ),
     ).toEqual([]);
 
-    // No update was lost: what an event set is on the person its id belongs to now, through all merges.
+    // No update is lost: what an event set is on the current person of its ID, through all merges.
     const owners = await sql.query<{ distinct_id: string; properties: Record<string, unknown> }>(
       `SELECT d.distinct_id, p.properties FROM person_distinct_id d
        JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid WHERE d.project_id = $1`,
@@ -134,7 +134,7 @@ test.each([
     });
     expect(lost.map(({ event, distinct_id }) => `${event} of ${distinct_id}`)).toEqual([]);
 
-    // Groups: every update arrived, versions count them.
+    // All group updates are applied, and versions count them.
     const groups = await prisma.group.findMany({ where: { project_id: projectId } });
     const groupIdentifies = sent.filter(({ event }) => event === '$groupidentify');
     const keysSet = groups.flatMap(({ group_properties }) => Object.keys(group_properties as object));
@@ -143,6 +143,6 @@ test.each([
   },
 );
 
-test('they did collide', () => {
+test('the cases above collided', () => {
   expect(collisions).toBeGreaterThan(0);
 });

@@ -36,7 +36,7 @@ const run = (batch: LogBatch, withDeps = deps) =>
 const event = (overrides: Partial<CapturedEvent>) => capturedEvent(project.token, overrides);
 const checksums = () => tableChecksums(fixture.database.sql);
 
-/** A bit of everything a batch can change. */
+/** Events with every kind of change that a batch can contain. */
 function variedEvents(size = 12): CapturedEvent[] {
   return Array.from({ length: size }, (_, index) => {
     const distinct_id = `visitor-${index % 7}`;
@@ -76,7 +76,7 @@ async function storedOffset(partition = 0) {
 }
 
 describe('one batch', () => {
-  test('stores rows, persons, groups and warnings, and moves the offset behind its last record', async () => {
+  test('stores rows, persons, groups and warnings, and advances the offset past its last record', async () => {
     const report = await run(logBatch(topic, 0, variedEvents()));
     expect(report).toMatchObject({ outcome: 'done', nextOffset: 12n, stored: 12, duplicates: 0, dropped: [] });
     expect(await eventRows()).toHaveLength(12);
@@ -89,7 +89,7 @@ describe('one batch', () => {
     });
   });
 
-  test('cut in any way, the same events give the same persons, ids and groups', async () => {
+  test('the same events in batches of any size result in the same persons, IDs and groups', async () => {
     const other = await fixture.createProject();
     const events = variedEvents(60);
     await run(logBatch(topic, 0, events));
@@ -121,7 +121,7 @@ describe('one batch', () => {
     expect(await outcome(other.id)).toEqual(await outcome(project.id));
   });
 
-  test('an unknown token and a warning of the gateway', async () => {
+  test('drops an event with an unknown token and stores a gateway warning', async () => {
     const warning: CapturedRecord = {
       kind: 'warning',
       uuid: randomUUID(),
@@ -139,7 +139,7 @@ describe('one batch', () => {
     ]);
   });
 
-  test('an event the rules drop is counted and reported, its neighbours are stored', async () => {
+  test('counts and reports an event that the rules drop, and stores its neighbors', async () => {
     const tooLong = 'k'.repeat(401);
     const bad = event({ event: '$groupidentify', properties: { $group_type: 'company', $group_key: tooLong } });
     const report = await run(logBatch(topic, 0, [event({}), bad, event({ distinct_id: 'd'.repeat(401) }), event({})]));
@@ -162,7 +162,7 @@ describe('exactly once', () => {
     expect(await checksums()).toEqual(before);
   });
 
-  test('a batch that goes on from an older or a newer place than the stored one is stale', async () => {
+  test('a batch that continues from an older or newer offset than the stored one is stale', async () => {
     const events = variedEvents();
     await run(logBatch(topic, 0, events.slice(0, 6)));
     expect(await run(logBatch(topic, 4, events.slice(4)))).toEqual({ outcome: 'stale', nextOffset: 6n });
@@ -171,12 +171,12 @@ describe('exactly once', () => {
     expect(await eventRows()).toHaveLength(12);
   });
 
-  test('records that retention removed are stepped over', async () => {
+  test('skips records that retention has deleted', async () => {
     const batch = { ...logBatch(topic, 5, [event({})]), continuesFrom: null };
     expect(await run(batch)).toMatchObject({ outcome: 'done', nextOffset: 6n });
   });
 
-  test('of two members that hold the same batch, one stores it', async () => {
+  test('of several members with the same batch, only one stores it', async () => {
     await run(logBatch(topic, 0, [event({ distinct_id: 'before' })]));
     const batch = logBatch(topic, 1, variedEvents());
     const outcomes = await Promise.all(
@@ -186,7 +186,7 @@ describe('exactly once', () => {
     expect(await eventRows()).toHaveLength(13);
   });
 
-  test('a whole topic replayed from offset 0 changes nothing, versions and warnings included', async () => {
+  test('replaying a whole topic from offset 0 changes nothing, including versions and warnings', async () => {
     const events = variedEvents(60);
     for (let offset = 0; offset < 60; offset += 20)
       await run(logBatch(topic, offset, events.slice(offset, offset + 20)));
@@ -200,7 +200,7 @@ describe('exactly once', () => {
     expect(await storedOffset()).toBe(60n);
   });
 
-  test('a uuid that comes again, with another time and other properties, has no effect at all', async () => {
+  test('a repeated uuid with another time and other properties has no effect', async () => {
     const first = event({ properties: { $set: { a: 1 } } });
     const again = { ...first, timestamp: '2019-01-01T00:00:00.000Z', properties: { $set: { a: 2 } } };
     const report = await run(logBatch(topic, 0, [first, again]));
@@ -210,7 +210,7 @@ describe('exactly once', () => {
     expect(await checksums()).toEqual(before);
   });
 
-  test('stores AI events of 8 MiB whole, beside others', async () => {
+  test('stores AI events of 8 MiB completely, together with others', async () => {
     const text = 'x'.repeat(8 * 1024 * 1024);
     const large = () => event({ event: '$ai_generation', properties: { $ai_input: text } });
     expect(await run(logBatch(topic, 0, [event({}), large(), large()]))).toMatchObject({ stored: 3 });
@@ -251,9 +251,9 @@ describe('exactly once', () => {
     expect(report).toMatchObject({ stored: 2, duplicates: 0 });
   });
 
-  test('a failure before any statement of the transaction leaves nothing behind; the repetition stores all', async () => {
+  test('a failure before any statement of the transaction changes nothing, and a retry stores everything', async () => {
     const batch = logBatch(topic, 0, variedEvents());
-    // Whatever is remembered outside the transaction is made first.
+    // Create everything first that is cached outside of the transaction.
     await deps.partitions.ensure([Date.now(), Date.now() + 600_000]);
     const before = await checksums();
     let statements = 1;
@@ -275,7 +275,7 @@ describe('exactly once', () => {
     expect(await eventRows()).toHaveLength(12);
   });
 
-  test('an environment that is noted only once is noted again when the first try was rolled back', async () => {
+  test('marks an environment as having events again after the first attempt was rolled back', async () => {
     const failing = fixture.createDeps({
       database: watchedDatabase(fixture.database, (text) => {
         if (text.startsWith('UPDATE consumer_position')) throw new Error('killed here');
@@ -291,7 +291,7 @@ describe('exactly once', () => {
 });
 
 describe('lost races', () => {
-  // Everything that the batch decides on is read by then, and nothing that they want is locked.
+  // At this statement, the batch has read everything it decides on, and has not locked the rows concerned.
   const beforePersons = /INSERT INTO person|lockVersions|FOR NO KEY UPDATE OF p/;
   test.each<[string, Partial<CapturedEvent>, RegExp?]>([
     ['creates the person', { distinct_id: 'raced', properties: { $set: { other: 1 } } }],
@@ -310,7 +310,7 @@ describe('lost races', () => {
       },
       /INSERT INTO "group"/,
     ],
-  ])('when another batch %s in between, the batch starts over and both take effect', async (...[, theirs, moment]) => {
+  ])('when another batch %s meanwhile, the batch starts over and both take effect', async (...[, theirs, moment]) => {
     await run(
       logBatch(topic, 0, [
         event({ distinct_id: 'known' }),
@@ -366,7 +366,7 @@ describe('lost races', () => {
 const onOneLine = (text: string) => text.replace(/\s+/g, ' ');
 
 describe('statements', () => {
-  test('the number does not depend on the size of the batch', async () => {
+  test('the number of statements does not depend on the size of the batch', async () => {
     const seeds = Array.from({ length: 100 }, (_, i) => i).flatMap((i) => [
       event({ distinct_id: `changed-${i}` }),
       event({ distinct_id: `source-${i}` }),
@@ -417,13 +417,13 @@ describe('statements', () => {
       offset += contents.length;
     }
     expect(costs).toEqual([21, 21]);
-    // These tables hold a few rows, which any planner would rather read from end to end.
+    // Only these tables are so small that any planner would rather scan them.
     expect(notLookedUp).toEqual([]);
     const written = onOneLine(await readFile(new URL('../../../docs/ingestion-sql.md', import.meta.url), 'utf8'));
     expect([...texts].filter((text) => !written.includes(`${text};`))).toEqual([]);
   });
 
-  test('a batch of plain events of known persons costs seven', async () => {
+  test('a batch of plain events of known persons sends seven statements', async () => {
     await run(logBatch(topic, 0, [event({}), event({})]));
     const statements: string[] = [];
     const counting = fixture.createDeps({
@@ -437,7 +437,7 @@ describe('statements', () => {
 });
 
 describe('properties as they were written', () => {
-  /** The record as the gateway writes it, but with the text of its properties given. */
+  /** Returns a record in the gateway's format, with the given text of its properties. */
   const recordWith = (propertiesText: string, beside: Partial<CapturedEvent> = {}) => {
     const { properties: _, ...head } = event({ ip: null, ...beside });
     return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":${propertiesText}}`);
@@ -492,13 +492,13 @@ describe('properties as they were written', () => {
     expect(row?.text).toBe(stored);
   });
 
-  test('what cannot be read is given up alone, and its neighbours stay as they were written', async () => {
+  test('gives up only an invalid record, and stores its neighbors as they were written', async () => {
     const uuids = [randomUUID(), randomUUID(), randomUUID()] as const;
     const [first, broken, last] = uuids;
     const records = [
       recordWith('{"id":12345678901234567890}', { uuid: first, event: '$identify' }),
       recordWith('[1]', { uuid: broken }),
-      // Another order of members: all of it is known only at the end.
+      // With another order of members, the properties are not at the end.
       recordWith('{"a":1},"$set":{"b":2}', { uuid: last }),
     ];
     expect(await run(logBatch(topic, 0, records))).toMatchObject({
@@ -527,7 +527,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** How the plan that is kept for a statement reads tables other than by looking into an index. */
+/** Returns the scans without an index in the generic plan of a statement. */
 async function scansWithoutIndex(text: string, tx: Transaction): Promise<string[]> {
   const rows = await tx.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
   const roots = rows.flatMap((row) => row['QUERY PLAN']).map(({ Plan }) => Plan);
@@ -535,7 +535,7 @@ async function scansWithoutIndex(text: string, tx: Transaction): Promise<string[
   return (
     roots
       .flatMap(nodes)
-      // A bitmap scan has its condition one node below.
+      // The condition of a bitmap scan is one node below.
       .filter((node) => /(?<!Bitmap Heap )Scan$/.test(node['Node Type']))
       .filter((node) => node['Relation Name'] && !node['Index Cond'])
       .map((node) => `${node['Node Type']} of ${node['Relation Name']}: ${text}`)
@@ -543,7 +543,7 @@ async function scansWithoutIndex(text: string, tx: Transaction): Promise<string[
 }
 
 describe('dead letters', () => {
-  test('records that cannot be read are written away with their reason before the offset passes them', async () => {
+  test('writes invalid records as dead letters with their reason before the offset passes them', async () => {
     const garbage = { ...logBatch(topic, 1, [Buffer.from('{"kind":"event",')]).records[0], key: `${project.token}:x` };
     const batch = logBatch(topic, 0, [event({}), event({}), event({})]);
     batch.records[1] = { ...garbage, headers: { origin: 'kept' } } as (typeof batch.records)[number];
@@ -582,13 +582,13 @@ describe('dead letters', () => {
     ]);
   });
 
-  test('an event a year ahead is given up, one of tomorrow is not', async () => {
+  test('gives up an event a year in the future, but not one of tomorrow', async () => {
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
     const report = await run(logBatch(topic, 0, [event({ timestamp: inDays(365) }), event({ timestamp: inDays(1) })]));
     expect(report).toMatchObject({ stored: 1, deadLettered: ['timestamp_out_of_range'] });
   });
 
-  test('a batch with a dead-letter reason gives up every record of the batch, and they can be replayed later', async () => {
+  test('a dead-letter reason gives up every record of the batch, and they can be replayed later', async () => {
     const events = [event({}), event({})];
     const batch = logBatch(topic, 0, events);
     const report = await processBatch({ batch, group, deadLetterReason: 'processing_error', lockFirst: false }, deps);
@@ -597,7 +597,7 @@ describe('dead letters', () => {
     expect(await run(logBatch(topic, 2, events))).toMatchObject({ stored: 2, duplicates: 0 });
   });
 
-  test('the offset stays when the dead letter cannot be written', async () => {
+  test('the offset does not advance when the dead letter cannot be written', async () => {
     const refusing = fixture.createDeps({
       deadLetters: {
         append: async () => {

@@ -23,7 +23,7 @@ import type { Ledger } from './model/ledger.ts';
 import { insertWarnings } from './warnings/store.ts';
 import { reusedUuidWarning, type WarningThrottle } from './warnings/warnings.ts';
 
-/** What batches need, and what a process remembers from one batch to the next; made once (main.ts). */
+/** Dependencies of processing a batch, including the caches of the process; created once (start.ts). */
 export interface ProcessBatchDeps {
   database: Pick<SqlDatabase, 'transaction'>;
   projects: Pick<ProjectResolver, 'resolve' | 'withoutEvents' | 'noteEvents'>;
@@ -40,18 +40,18 @@ export interface ProcessBatchDeps {
 }
 
 /**
- * The way of one batch, from raw records to rows, in a constant number of statements. All effects and the new offset are
- * one transaction: whatever dies, the records have taken effect exactly once or not at all. Several batches of a process
- * may be under way; those that touch the same ids take turns. The order of all locks: ledger/store.ts.
+ * Processes one batch, from raw records to rows, in a constant number of statements. All effects and the new offset are
+ * one transaction, so after a crash the records have taken effect exactly once or not at all. Several batches of a
+ * process may be in flight; those that touch the same IDs take turns. For the lock order, see ledger/store.ts.
  *
- * @throws whatever a step throws, after the rollback; consume.ts knows what it means. LedgerConflict and transient errors
- * ask for the same call again.
+ * @throws errors of any step, after the rollback; consume.ts classifies them. After a LedgerConflict or transient
+ * error, call it again.
  */
 export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
   const { batch, deadLetterReason, lockFirst } = work;
   const timed = app.startTimer();
 
-  // Bytes become events of known projects, or are sorted out with a reason.
+  // Parse the records and determine their projects, or sort them out with a reason.
   const parsed = timed('parse_records', parseRecords(batch, deadLetterReason));
   const projectOf = timed('resolve_projects', await app.projects.resolve(ownersOf(parsed)));
   const intake = timed('admit_records', admitRecords(parsed, projectOf, app.now()));
@@ -63,23 +63,24 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
     app.database.transaction(async (tx) => {
       const storedOffset = timed('lock_offset', await lockOffset(tx, offsetKey(work)));
       if (storedOffset !== (batch.continuesFrom ?? 0n)) return { isStale: true, nextOffset: storedOffset } as const;
-      // Before the commit: they must be durable before the offset moves behind their records.
+      // Dead letters must be durable before the offset advances past their records.
       const { deadLetters } = intake;
       if (deadLetters.length > 0) timed('append_dead_letters', await app.deadLetters.append(deadLetters));
 
-      // Once and for all: what was decided before has no effect. Whoever has a turn waits for no event any more.
+      // Skip events that were decided before. A batch that has its turn no longer waits for the identity of an event.
       const { fresh, reused } = timed('find_fresh', await freshEvents(tx, events));
       timed('store_identities', await insertIdentities(tx, identitiesOf(fresh)));
 
-      // Decided in memory, on top of what earlier batches of this process have decided.
+      // Decide in memory, based on the decisions of earlier batches in this process.
       const touched = touchedByBatch(fresh, app.knownIds);
       const turn = timed('take_turn', await turns.take(touched.contested, { untilEnded: lockFirst }));
       const loaded = timed('load_ledger', await loadLedger(tx, touched, { lockFirst, before: turn.before }));
       const decided = timed('decide_events', decideEvents(fresh, loaded.ledger));
       turn.decided(loaded.ledger);
 
-      // Written in sets. Persons are locked as early as possible; a batch that builds on others waits for their commit
-      // first, and stores its events meanwhile. Groups come last, and with the COMMIT: many batches want their locks.
+      // Write in bulk. Persons are locked as early as possible. A batch that builds on others must wait for their
+      // commit first, and stores its events meanwhile. Groups come last and together with the COMMIT, because many
+      // batches want their locks.
       const buildsOnOthers = turn.before.length > 0;
       if (!buildsOnOthers) timed('save_ledger', await saveLedger(tx, loaded));
       timed('store_events', await insertEvents(tx, decided.rows, app.partitions));
@@ -104,7 +105,7 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
   );
   if (effect.isStale) return { outcome: 'stale', nextOffset: effect.nextOffset };
 
-  // What this process need not ask or write again.
+  // Update the caches of this process.
   const { fresh, touched, ledger, decided } = effect;
   app.projects.noteEvents(decided.projectIds);
   app.knownIds.note(touched.distinctIds.keys());

@@ -7,10 +7,10 @@ import { emptyProjectLedger, type ProjectLedger } from './model/ledger.ts';
 import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-cases/arbitrary-events.ts';
 import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';
 
-/** Laws that hold for any sequence of events. `PROPERTY_RUNS=10000` looks for exceptions for longer. */
+/** Properties that hold for any sequence of events. `PROPERTY_RUNS=10000` searches longer for exceptions. */
 const runs = { numRuns: Number(environment().PROPERTY_RUNS ?? storySize(100, 1000)) };
 
-/** The events in batches that end after the given positions. */
+/** Applies the events in batches that end after the given positions. */
 function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {
   const store = emptyMemoryStore();
   const outcomes: EventOutcome[] = [];
@@ -36,7 +36,7 @@ function idsByPerson(ledger: ProjectLedger): Map<string, string[]> {
   return owned;
 }
 
-test('however the log is cut into batches, rows and end state are the same', () => {
+test('rows and final state do not depend on how the log is divided into batches', () => {
   fc.assert(
     fc.property(arbitraryEvents, fc.array(fc.nat({ max: 30 }), { maxLength: 8 }), (events, ends) => {
       const whole = inBatches(events, []);
@@ -52,7 +52,7 @@ test('however the log is cut into batches, rows and end state are the same', () 
   );
 });
 
-test('every distinct id belongs to a living person, every person has its main id, and none is lost', () => {
+test('every distinct ID has an existing person, every person has its main ID, and no ID is lost', () => {
   fc.assert(
     fc.property(arbitraryEvents, (events) => {
       const ledger = emptyProjectLedger(testProject.id);
@@ -74,7 +74,7 @@ test('every distinct id belongs to a living person, every person has its main id
   );
 });
 
-test('what was once one person stays one person', () => {
+test('persons that were merged stay merged', () => {
   fc.assert(
     fc.property(arbitraryEvents, arbitraryEvents, (before, after) => {
       const ledger = ledgerAfter(before);
@@ -88,7 +88,7 @@ test('what was once one person stays one person', () => {
   );
 });
 
-test('nobody is ever un-identified, made younger, or set back in version', () => {
+test('no person ever loses its identified state, gets a later creation time or a lower version', () => {
   fc.assert(
     fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
       const ledger = ledgerAfter(before);
@@ -108,7 +108,7 @@ test('nobody is ever un-identified, made younger, or set back in version', () =>
   );
 });
 
-test('one event raises the version of one person by one, or of none', () => {
+test('one event increases the version of at most one person, by one', () => {
   fc.assert(
     fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
       const ledger = ledgerAfter(before);
@@ -132,10 +132,10 @@ test('one event raises the version of one person by one, or of none', () => {
   );
 });
 
-test('an event sent again leaves persons, ids and groups as they are', () => {
+test('repeating an event does not change persons, IDs or groups', () => {
   fc.assert(
     fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
-      // What is set and unset in one event comes and goes: the one event that is not the same twice.
+      // Except for an event that sets and unsets the same property.
       fc.pre(event.properties.$unset === undefined);
       const once = inBatches([...before, event], []).store;
       expect(inBatches([...before, event, event], [before.length + 1]).store).toEqual(once);
@@ -144,7 +144,7 @@ test('an event sent again leaves persons, ids and groups as they are', () => {
   );
 });
 
-test('group types have the indexes 0 to 4, each once', () => {
+test('group types have unique indexes from 0 to 4', () => {
   fc.assert(
     fc.property(arbitraryEvents, (events) => {
       const indexes = [...ledgerAfter(events).groupTypes.values()].map(({ index }) => index);
@@ -155,7 +155,7 @@ test('group types have the indexes 0 to 4, each once', () => {
   );
 });
 
-test('no JSON makes the rules throw, change the event or touch a prototype', () => {
+test('no JSON makes the rules throw, modify the event or touch a prototype', () => {
   const name = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1 }),
     fc.constantFrom('$identify', '$create_alias', '$groupidentify', '$autocapture', 'survey shown', '__proto__'),

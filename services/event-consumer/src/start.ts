@@ -36,11 +36,11 @@ import type { ProcessBatchDeps } from './process-batch.ts';
 import { createWarningThrottle } from './warnings/warnings.ts';
 
 const service = 'event-consumer';
-/** Beside the transactions: projects, partitions, start offsets. */
+/** For queries outside of the batches' transactions: projects, partitions and start offsets. */
 const spareConnections = 2;
 /**
- * A process that was stopped in the middle of a batch loses that batch after `silentMs`. Nobody waits for its locks
- * meanwhile: its own partitions go on within fifteen seconds, those of others at once.
+ * A process that freezes within a batch loses that batch after this time. Until then, other batches do not wait for its
+ * locks: its own partitions continue within fifteen seconds, and others immediately.
  */
 const silentMs = 10_000;
 const timeouts = {
@@ -69,7 +69,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   if (pool !== undefined) lifecycle.own('log database', pool);
   lifecycle.own('event log', { stop: () => log.close() });
   if (usesFallback(config)) startFallbackDrain(lifecycle, { config, kafka: log, logger, metrics, onFatal });
-  // Stopped after the lanes, so that it writes what their last batches showed.
+  // Stopped after the readers, so that it writes what their last batches recorded.
   const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
   const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
   const laneDeps: LaneDeps = {
@@ -85,7 +85,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
     freeLocks: createFreeLocks({ sql: database.sql, logger, silentMs, now: Date.now }),
   };
   changes.subscribe((change) => {
-    // After an interruption the database may be a restored one, or a standby that lacked the last of it.
+    // After an interruption, the database may be a restored one, or a standby without the latest data.
     if (change === null) for (const one of [definitions, flagCalls, laneDeps.process.salts]) one.forgetAll();
   });
   const readers = laneReaders(config, { read: log, chosen: log }, laneDeps);
@@ -127,7 +127,7 @@ function openDatabase(config: ConsumerConfig, logger: Logger): SqlDatabase {
   });
 }
 
-/** Moves what gateways put into PostgreSQL while Kafka was out. */
+/** Copies events that gateways stored in PostgreSQL while Kafka was out. */
 function startFallbackDrain(
   lifecycle: Lifecycle,
   parts: {
@@ -145,7 +145,7 @@ function startFallbackDrain(
   lifecycle.own('fallback', drainFallback(drain));
 }
 
-/** Processes what is left in the log on PostgreSQL. @returns what the lanes of the chosen log wait for. */
+/** Processes records left in the PostgreSQL log. @returns a promise that the readers of the current log wait for. */
 function startFormerLogDrain(
   lifecycle: Lifecycle,
   parts: { config: ConsumerConfig; chosen: EventLog; laneDeps: LaneDeps; metrics: Metrics },

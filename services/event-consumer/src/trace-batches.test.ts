@@ -6,7 +6,7 @@ import { traceBatches } from './trace-batches.ts';
 const traceIdOf = (digit: number) => String(digit).repeat(32);
 const spanId = 'b7ad6b7169203331';
 
-/** A batch of records, of which those of the given digits were traced under such ids. */
+/** Creates a batch of one untraced record and one traced record per digit, with trace IDs made of that digit. */
 function batchOf(...digits: number[]): LogBatch {
   const headers: Record<string, string>[] = [
     {},
@@ -17,7 +17,7 @@ function batchOf(...digits: number[]): LogBatch {
   return { topic: 'events.live', partition: 3, log: 'log', continuesFrom: null, records };
 }
 
-/** Traces only so many. */
+/** Creates tracing that samples only this many records. */
 function tracingOf(most: number) {
   const ended: { name: string; parent?: string; attributes: TraceAttributes; failure?: string }[] = [];
   let chosen = 0;
@@ -42,7 +42,7 @@ const work = (batch: LogBatch) => ({ batch, group: 'group', deadLetterReason: nu
 const untimed = (): Timed => (_step, result) => result;
 const stale = { outcome: 'stale', nextOffset: 1n } as const;
 
-test('each traced record has a span in its trace, and their batch one that tells the rest', async () => {
+test('each traced record has a span in its trace, and their batch has a span with the details', async () => {
   const { tracing, ended } = tracingOf(10);
   const process = traceBatches(tracing, async (_work, startTimer) => startTimer()('commit', stale), untimed);
 
@@ -63,7 +63,7 @@ test('each traced record has a span in its trace, and their batch one that tells
   ]);
 });
 
-test('a batch that fails says so, and how far it came', async () => {
+test('the span of a failed batch contains the failure and how far the batch got', async () => {
   const { tracing, ended } = tracingOf(10);
   const process = traceBatches(
     tracing,

@@ -13,12 +13,13 @@ import type { Timed } from './metrics.ts';
 type SpanContext = TraceSpan['context'];
 type ProcessBatch = (work: BatchWork, startTimer: () => Timed) => Promise<BatchReport | StaleBatch>;
 
-/** Traced records of one batch; more of them tell nothing new. */
+/** Maximum number of traced records per batch, because more would add no information. */
 const maxTracedRecords = 20;
 
 /**
- * Goes on with the traces of a batch's records, from when it is begun to its commit. A batch with such records has a trace of
- * its own that tells where they lay and how long each step took, and each of their spans is linked to it. Batches without are processed as if this were not there.
+ * Continues the traces of a batch's records, from the start of the batch to its commit. A batch with traced records has
+ * its own trace with its position in the log and the duration of each step, and the records' spans link to it. Other
+ * batches are processed without overhead.
  */
 export function traceBatches(
   tracing: Tracing,
@@ -56,12 +57,12 @@ export function traceBatches(
   };
 }
 
-/** The first trace that the batch continues with; null without one. */
+/** Returns the first trace ID of a batch; null if none of its records is traced. */
 export function traceIdOf({ records }: LogBatch): string | null {
   return tracedParents(records, 1)[0]?.traceId ?? null;
 }
 
-/** Of records whose gateway has recorded them. */
+/** Returns the trace contexts of records that the gateway sampled. */
 function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): SpanContext[] {
   const parents: SpanContext[] = [];
   for (const { headers } of records) {
@@ -75,7 +76,10 @@ function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): 
   return parents;
 }
 
-/** Attributes rather than spans: a batch has some fifteen steps, and each span costs the process a tenth of a millisecond. */
+/**
+ * Records steps as attributes and not as spans, because a batch has about fifteen steps, and each span costs a tenth of
+ * a millisecond.
+ */
 function tracedSteps(steps: TraceAttributes, timed: Timed): Timed {
   let startedAt = performance.now();
   return (step, result) => {

@@ -30,7 +30,7 @@ async function newProject(settings = 'cookieless_server_hash_mode = 1'): Promise
 
 const address = '203.0.113.77';
 const browser = 'Mozilla/5.0 (made up)';
-/** Of yesterday: it is that day, or was not long ago, wherever the visitor is. */
+/** Noon of yesterday, a day that is current or recent in every time zone. */
 const noon = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)}T12:00:00.000Z`;
 
 function visit(
@@ -59,7 +59,7 @@ async function store(...events: CapturedEvent[]) {
   return report;
 }
 
-/** The distinct ids under which events were stored, in their order. */
+/** Returns the distinct IDs of the stored events, in their order. */
 async function idsOf(...events: CapturedEvent[]): Promise<unknown[]> {
   expect(await store(...events)).toMatchObject({ stored: events.length, dropped: [] });
   const rows = await sql('SELECT uuid, distinct_id FROM event WHERE uuid = ANY ($1::uuid[])', [
@@ -68,7 +68,7 @@ async function idsOf(...events: CapturedEvent[]): Promise<unknown[]> {
   return events.map(({ uuid }) => rows.find((row) => row.uuid === uuid)?.distinct_id);
 }
 
-test('a visitor has one id on all hosts of a site; somebody else has another', async () => {
+test('a visitor has the same ID on all hosts of a site, and another visitor has a different one', async () => {
   const other = await newProject();
   const [id, ...ids] = await idsOf(
     visit(),
@@ -84,14 +84,14 @@ test('a visitor has one id on all hosts of a site; somebody else has another', a
   expect(new Set([id, ...ids.slice(1)]).size).toBe(6);
 });
 
-test('another consumer gives the same id, and none does once the salt is deleted', async () => {
+test('another consumer computes the same ID, until the salt is deleted', async () => {
   const [first, again] = [await idsOf(visit()), await idsOf(visit())];
   expect(again).toEqual(first);
   await sql('DELETE FROM cookieless_salt');
   expect(await idsOf(visit())).not.toEqual(first);
 });
 
-test('consumers that need a salt at the same moment have the same one, and expired ones are deleted', async () => {
+test('consumers that need a salt at the same time get the same one, and expired salts are deleted', async () => {
   await sql(
     "INSERT INTO cookieless_salt (day, salt, expires_at) VALUES ('2020-01-01', '\\x00', now() - interval '1 second')",
   );
@@ -102,7 +102,7 @@ test('consumers that need a salt at the same moment have the same one, and expir
   expect(await sql("SELECT day FROM cookieless_salt WHERE day = '2020-01-01'")).toEqual([]);
 });
 
-test('a salt that may be gone is asked for again: the database was restored, and another consumer made one', async () => {
+test('reads a salt again after the database was restored and another consumer created one', async () => {
   const day = { name: '2026-01-02', wallStartMs: Date.now(), startMs: Date.now() };
   const salts = createCookielessSalts(fixture.database.sql);
   await salts.of(day);
@@ -113,31 +113,34 @@ test('a salt that may be gone is asked for again: the database was restored, and
   expect(await salts.of(day)).toEqual(others);
 });
 
-test.each([false, true])('nothing of what the id is made of is stored (anonymize_ips %s)', async (anonymizeIps) => {
-  await sql('UPDATE environment SET anonymize_ips = $2 WHERE id = $1', [project.id, anonymizeIps]);
-  const extra = 'the-extra-of-this-visitor';
-  const event = visit(
-    {
-      $ip: address,
-      $cookieless_extra: extra,
-      $set: { $raw_user_agent: browser, kept: 1 },
-      $set_once: { $initial_raw_user_agent: browser },
-    },
-    { $set_once: { $initial_raw_user_agent: browser, $initial_ip: address } },
-  );
-  expect(await store(event)).toMatchObject({ stored: 1 });
-  const stored = [
-    await sql('SELECT event::text AS row FROM event WHERE project_id = $1', [project.id]),
-    await sql('SELECT person::text AS row FROM person WHERE project_id = $1', [project.id]),
-    await sql('SELECT person_distinct_id::text AS row FROM person_distinct_id WHERE project_id = $1', [project.id]),
-  ];
-  expect(stored.map((rows) => rows.length)).toEqual([1, 1, 1]);
-  const text = JSON.stringify(stored);
-  expect(text).toContain('kept');
-  for (const trace of [address, browser, extra, '$posthog_cookieless']) expect(text).not.toContain(trace);
-});
+test.each([false, true])(
+  'stores none of the data from which the ID is computed (anonymize_ips %s)',
+  async (anonymizeIps) => {
+    await sql('UPDATE environment SET anonymize_ips = $2 WHERE id = $1', [project.id, anonymizeIps]);
+    const extra = 'the-extra-of-this-visitor';
+    const event = visit(
+      {
+        $ip: address,
+        $cookieless_extra: extra,
+        $set: { $raw_user_agent: browser, kept: 1 },
+        $set_once: { $initial_raw_user_agent: browser },
+      },
+      { $set_once: { $initial_raw_user_agent: browser, $initial_ip: address } },
+    );
+    expect(await store(event)).toMatchObject({ stored: 1 });
+    const stored = [
+      await sql('SELECT event::text AS row FROM event WHERE project_id = $1', [project.id]),
+      await sql('SELECT person::text AS row FROM person WHERE project_id = $1', [project.id]),
+      await sql('SELECT person_distinct_id::text AS row FROM person_distinct_id WHERE project_id = $1', [project.id]),
+    ];
+    expect(stored.map((rows) => rows.length)).toEqual([1, 1, 1]);
+    const text = JSON.stringify(stored);
+    expect(text).toContain('kept');
+    for (const trace of [address, browser, extra, '$posthog_cookieless']) expect(text).not.toContain(trace);
+  },
+);
 
-test('a visitor has one session a day', async () => {
+test('a visitor has one session per day', async () => {
   const events = [visit(), visit({ $session_id: 'of the client' })];
   await store(...events);
   const rows = await sql(
@@ -156,7 +159,7 @@ test.each<[string, string, JsonObject, boolean]>([
   ['the visitor’s', 'UTC', { $timezone: 'Asia/Tokyo' }, false],
   ['the visitor’s before the project’s', 'Asia/Tokyo', { $timezone: 'UTC' }, true],
   ['the project’s where the visitor’s is none', 'Asia/Tokyo', { $timezone: 'Nowhere/At_All' }, false],
-])('a day is that of %s time zone', async (_name, timezone, properties, isSameDay) => {
+])('the day is that of %s time zone', async (_name, timezone, properties, isSameDay) => {
   await sql('UPDATE environment SET timezone = $2 WHERE id = $1', [project.id, timezone]);
   // Midnight in Tokyo is 15:00 UTC.
   const [before, after] = ['14:00', '16:00'].map((time) => `${noon.slice(0, 11)}${time}:00.000Z`);
@@ -182,14 +185,14 @@ test.each<[string, () => CapturedEvent, string]>([
     () => visit({}, { timestamp: new Date(Date.now() - 6 * 86_400_000).toISOString() }),
     'cookieless_timestamp_out_of_range',
   ],
-])('%s: the event is dropped, and the project told', async (_name, event, reason) => {
+])('%s: drops the event and records a warning', async (_name, event, reason) => {
   expect(await store(event(), visit())).toMatchObject({ stored: 1, dropped: [reason] });
   expect(await sql('SELECT type, severity FROM ingestion_warning WHERE project_id = $1', [project.id])).toEqual([
     { type: reason, severity: 'error' },
   ]);
 });
 
-test('143 where the mode is off nothing is produced but a warning, once', async () => {
+test('143 in a project with the mode off, stores only a warning, once', async () => {
   const off = await newProject('cookieless_server_hash_mode = 0');
   const event = visit({}, { of: off });
   expect(await store(event)).toMatchObject({ stored: 0, dropped: ['cookieless_mode_disabled'] });
@@ -200,7 +203,7 @@ test('143 where the mode is off nothing is produced but a warning, once', async 
   ]);
 });
 
-test('an event with the id that stands for no cookie, which asks for nothing, is left alone', async () => {
+test('leaves an event unchanged that has the cookieless placeholder ID but does not request the mode', async () => {
   const plain = capturedEvent(project.token, { distinct_id: '$posthog_cookieless' });
   expect(await idsOf(visit(), plain)).toEqual([expect.stringMatching(/^cookieless_/), '$posthog_cookieless']);
 });

@@ -12,13 +12,13 @@ import { withoutKeys } from '../values/json.ts';
 import { type CookielessSalts, isCurrent, type LocalDay, localDay } from './salts.ts';
 
 /**
- * Gives events of visitors without cookies ids made of what every request shows: a hash of the environment, the address,
- * the site and the browser, with a salt that changes every day and is deleted soon after (mode "stateless";
- * docs/settings.md#cookieless-visitors, case E-143). What the id is made of is not stored. Events that
- * cannot have such an id are refused, each with a warning; the rules then drop them.
+ * Replaces the IDs of cookieless visitors by a hash of data in every request: environment, IP address, site and
+ * browser, with a salt that changes daily and is deleted soon afterwards (mode "stateless";
+ * docs/settings.md#cookieless-visitors, case E-143). Does not store the hashed data. Marks events that cannot have such
+ * an ID as refused, each with a warning; the rules then drop them.
  *
- * @param events of a batch; those concerned are changed.
- * @throws what PostgreSQL says when it cannot be asked for a salt.
+ * @param events events of a batch; cookieless ones are modified.
+ * @throws errors of PostgreSQL while reading a salt.
  */
 export async function replaceVisitors(
   events: AdmittedEvent[],
@@ -46,7 +46,7 @@ interface Traits {
   extra: string;
 }
 
-/** Empty where they are missing. */
+/** Traits of a visitor; empty strings for missing ones. */
 function traitsOf({ ip, properties }: CapturedEvent): Traits {
   const { $raw_user_agent, $ip, $host, $cookieless_extra } = properties;
   return {
@@ -63,7 +63,7 @@ type CookielessProblem = Extract<DropReason & WarningType, `cookieless_${string}
 
 const mergeEvents = new Set<string>([eventNames.identify, eventNames.createAlias, eventNames.mergeDangerously]);
 
-/** A merge would connect a known person with ids that must not identify anybody. */
+/** Merge events are rejected because they would link a known person to IDs that must not identify anyone. */
 function problemOf(event: CapturedEvent, traits: Traits, isDayCurrent: boolean): CookielessProblem | null {
   if (mergeEvents.has(processedName(event.event))) return 'cookieless_unsupported_event';
   if (traits.userAgent === '') return 'cookieless_missing_user_agent';
@@ -98,32 +98,32 @@ async function withVisitorIds(event: ReceivedEvent, { projectId, traits, day, sa
   return { ...bare, distinct_id: ids.distinctId, properties };
 }
 
-/** What tells visitors of a project apart who have no cookie. */
+/** Data that distinguishes the cookieless visitors of a project. */
 interface VisitorTraits {
   projectId: number;
   ip: string;
   rootDomain: string;
   userAgent: string;
-  /** A value of the project's own, to tell apart visitors who share everything else. */
+  /** A value set by the project to distinguish visitors who are otherwise equal. */
   extra: string;
 }
 
-/** Ids that are the same for all events of a visitor on one day. */
+/** IDs that are the same for all events of a visitor on one day. */
 interface VisitorIds {
   distinctId: string;
   deviceId: string;
-  /** A visitor has one session a day: a version 7 UUID of the beginning of the day. */
+  /** A version 7 UUID with the time of the start of the day, because a visitor has one session per day. */
   sessionId: string;
 }
 
 const hashBytes = 16;
 const maxExtra = 100;
 
-/** @param dayStartMs of the visitor's day, milliseconds since the epoch. */
+/** @param dayStartMs start of the visitor's day, in milliseconds since the epoch. */
 function visitorIds(salt: Buffer, traits: VisitorTraits, dayStartMs: number): VisitorIds {
   const { projectId, ip, rootDomain, userAgent, extra } = traits;
   const hash = createHmac('sha256', salt)
-    // As JSON no two visitors give one text.
+    // JSON encodes the list unambiguously.
     .update(JSON.stringify([projectId, ip, rootDomain, userAgent, extra.slice(0, maxExtra)]))
     .digest();
   const id = hash.toString('base64url', 0, hashBytes);
@@ -135,12 +135,12 @@ function visitorIds(salt: Buffer, traits: VisitorTraits, dayStartMs: number): Vi
   };
 }
 
-/** The list of public suffixes takes 15 MB: it is read in when the first visitor without cookies comes. */
+/** Loaded when the first cookieless visitor arrives, because the public suffix list takes 15 MB. */
 let reading: Promise<typeof import('tldts')> | undefined;
 
 /**
- * The domain that somebody registered (`www.shop.example.co.uk:8080` → `example.co.uk`), so that a visitor is one on all
- * hosts of a site; the host itself where there is none.
+ * Returns the registered domain (`www.shop.example.co.uk:8080` → `example.co.uk`), so that a visitor has the same ID on
+ * all hosts of a site; the host itself without one.
  */
 async function rootDomain(host: string): Promise<string> {
   if (isIP(host) !== 0) return host;
@@ -149,12 +149,12 @@ async function rootDomain(host: string): Promise<string> {
   return getDomain(host) ?? host.toLowerCase();
 }
 
-/** What the id of a visitor is made of. Stored beside the id, it would reveal whose id it is. */
+/** Properties from which the ID is computed. Storing them next to the ID would reveal the visitor. */
 const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
-/** As browsers write it to the person. */
+/** Names under which browsers write them to the person. */
 const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent']);
 
-/** The event without them, wherever clients write them. */
+/** Removes these properties wherever clients write them. */
 function stripIdentifyingProperties({ written: _, ...event }: ReceivedEvent): CapturedEvent {
   const bare: CapturedEvent = { ...event, ip: null, properties: withoutKeys(event.properties, traces) };
   for (const name of ['$set', '$set_once'] as const) {

@@ -4,20 +4,25 @@ import { isTimeZone, type TimeZone, timeZone } from '@millrace/schedule';
 import { LRUCache } from 'lru-cache';
 
 export interface CookielessSalts {
-  /** The same for all consumers. Rejects when PostgreSQL cannot be asked. */
+  /** Returns the salt of a day, the same for all consumers. Rejects when PostgreSQL is unavailable. */
   of(day: LocalDay): Promise<Buffer>;
-  /** What is remembered may not be stored any more: another consumer would make another salt. */
+  /**
+   * Clears the cache after stored salts may have been lost, because another consumer may have created a different one.
+   */
   forgetAll(): void;
 }
 
 const saltBytes = 32;
-/** More days than are current at a time. */
+/** More than the number of days that are current at the same time. */
 const maxRemembered = 16;
-/** No process remembers a salt for longer than this after its row was deleted. */
+/** Maximum time a process remembers a salt after its row was deleted. */
 const rememberForMs = 3_600_000;
 const attempts = 3;
 
-/** Salts are made by whoever needs one first, kept in PostgreSQL, and deleted there when their day has expired. */
+/**
+ * Manages salts. The first consumer that needs a salt creates it. Salts are stored in PostgreSQL and deleted when their
+ * day has expired.
+ */
 export function createCookielessSalts(sql: Sql): CookielessSalts {
   const memory = new LRUCache<string, Promise<Buffer>>({ max: maxRemembered, ttl: rememberForMs, ttlAutopurge: true });
 
@@ -47,27 +52,27 @@ export function createCookielessSalts(sql: Sql): CookielessSalts {
   };
 }
 
-/** A calendar day in some time zone. */
+/** A calendar day in a time zone. */
 export interface LocalDay {
   /** `YYYY-MM-DD`. */
   name: string;
-  /** Its midnight: read as if it were UTC, and the real moment. Milliseconds since the epoch. */
+  /** Midnight of the day, as local time read as UTC and as a real time; in milliseconds since the epoch. */
   wallStartMs: number;
   startMs: number;
 }
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** The time zones furthest ahead of UTC and furthest behind it. */
+/** The largest offsets of time zones from UTC. */
 const furthestAheadMs = 14 * hourMs;
 const furthestBehindMs = 12 * hourMs;
-/** Clients send late and consumers fall behind, so the salt of a day is kept for this time after the day has ended. */
+/** Additional time for which a day's salt is kept, because clients send late and consumers fall behind. */
 const graceMs = 72 * hourMs;
 const longestName = 64;
-/** Making a formatter takes about 50 µs, and clients choose the names of the zones. */
+/** Cached because creating a formatter takes about 50 µs, and clients choose the time zone names. */
 const zones = new LRUCache<string, TimeZone>({ max: 500 });
 
-/** @param names IANA names of time zones, the first that is one counts; UTC when none is. */
+/** @param names IANA time zone names, of which the first valid one is used; UTC if none is valid. */
 export function localDay(timestampMs: number, names: readonly unknown[]): LocalDay {
   const name = names.find((one): one is string => typeof one === 'string' && isZone(one)) ?? 'UTC';
   const zone = zoneOf(name);
@@ -75,12 +80,12 @@ export function localDay(timestampMs: number, names: readonly unknown[]): LocalD
   return { name: new Date(wallStartMs).toISOString().slice(0, 10), wallStartMs, startMs: zone.toInstant(wallStartMs) };
 }
 
-/** True while it is that day in some time zone, and for the grace time after it. */
+/** True while it is this day in some time zone, and during the grace time afterwards. */
 export function isCurrent(day: LocalDay, nowMs: number): boolean {
   return day.wallStartMs - furthestAheadMs <= nowMs && nowMs < expiryOf(day);
 }
 
-/** After this time no event of the day is accepted any more. */
+/** Returns the time after which no event of the day is accepted. */
 function expiryOf({ wallStartMs }: LocalDay): number {
   return wallStartMs + dayMs + furthestBehindMs + graceMs;
 }

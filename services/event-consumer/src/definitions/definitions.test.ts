@@ -62,7 +62,7 @@ async function propertyDefinitions(): Promise<[number, number, string, string | 
   return rows.map(({ type, group_type_index, name, property_type }) => [type, group_type_index, name, property_type]);
 }
 
-test('events, persons and groups show their properties, each once and with its type', async () => {
+test('records the properties of events, persons and groups, each once and with its type', async () => {
   await send(
     {
       event: 'bought',
@@ -84,7 +84,7 @@ test('events, persons and groups show their properties, each once and with its t
   ]);
 });
 
-test('the first type that can be told stays', async () => {
+test('keeps the first type that can be determined', async () => {
   await send({ event: 'e', properties: { x: null } });
   await definitions.flush();
   expect(await propertyDefinitions()).toEqual([[1, -1, 'x', null]]);
@@ -95,7 +95,7 @@ test('the first type that can be told stays', async () => {
   expect(await propertyDefinitions()).toEqual([[1, -1, 'x', 'Numeric']]);
 });
 
-test('a name is written once an hour, and its last sight only moves forward', async () => {
+test('writes a name once an hour, and its last-seen time never decreases', async () => {
   const at = (iso: string) => {
     nowMs = Date.parse(iso);
   };
@@ -112,7 +112,7 @@ test('a name is written once an hour, and its last sight only moves forward', as
   await definitions.flush();
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
 
-  // Another process whose clock is behind.
+  // Another process with a slow clock.
   at('2026-11-21T10:59:00.000Z');
   await definitions.stop();
   definitions = createDefinitions({
@@ -126,7 +126,7 @@ test('a name is written once an hour, and its last sight only moves forward', as
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
 });
 
-test('events leave alone what users decide, and give a definition created before the first event its times', async () => {
+test('events keep what users edited, and set the times of a definition created before the first event', async () => {
   await send({ event: 'known', properties: { amount: 'text' } });
   await definitions.flush();
   const { sql } = fixture.database;
@@ -154,7 +154,7 @@ test('events leave alone what users decide, and give a definition created before
   ]);
 });
 
-test('a definition that was deleted is created again by the events of the next hour, without what users decided', async () => {
+test('events of the next hour create a deleted definition again, without what users edited', async () => {
   await send({ event: 'e', properties: { x: 1 } });
   await definitions.flush();
   const { sql } = fixture.database;
@@ -168,7 +168,7 @@ test('a definition that was deleted is created again by the events of the next h
   expect(await propertyDefinitions()).toEqual([[1, -1, 'x', 'Numeric']]);
 });
 
-test('two batches a minute have the first event of a name looked at; every 64th event always is', async () => {
+test('samples the first event of a name in two batches per minute, and every 64th event of a batch', async () => {
   const names = async () => (await propertyDefinitions()).map(([, , name]) => name);
   nowMs = Date.parse('2026-11-21T12:00:10Z');
   for (let batch = 1; batch <= 3; batch += 1) {
@@ -189,7 +189,7 @@ test('two batches a minute have the first event of a name looked at; every 64th 
   expect(await names()).toContain('of_next_minute');
 });
 
-test('names that are data, and events that are lists, are left out', async () => {
+test('leaves out names that are too long, and events with too many properties', async () => {
   const wide = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`k${index}`, index]));
   await send(
     { event: 'ü'.repeat(101), properties: { ['ü'.repeat(101)]: 1, ok: 1 } },
@@ -200,7 +200,7 @@ test('names that are data, and events that are lists, are left out', async () =>
   expect(await propertyDefinitions()).toEqual([[1, -1, 'ok', 'Numeric']]);
 });
 
-test('what could not be written comes again with the next event', async () => {
+test('writes a failed definition again with the next event', async () => {
   let isDown = true;
   await definitions.stop();
   definitions = createDefinitions({
@@ -221,7 +221,7 @@ test('what could not be written comes again with the next event', async () => {
   expect(await eventDefinitions()).toHaveLength(1);
 });
 
-test('a batch that is undone shows nothing', async () => {
+test('a batch that is rolled back records nothing', async () => {
   const deps = fixture.createDeps({ definitions });
   const batch = logBatch(topic, 0, [capturedEvent(project.token, { event: 'undone' })]);
   const database: Pick<Database, 'transaction'> = {
@@ -238,7 +238,7 @@ test('a batch that is undone shows nothing', async () => {
   expect(await eventDefinitions()).toEqual([]);
 });
 
-test('what was noted is noted again once it may be gone: the database was restored', async () => {
+test('records names again after they may have been lost in a restore', async () => {
   await send({ event: 'bought' });
   await definitions.flush();
   await fixture.database.prisma.event_definition.deleteMany({ where: { project_id: project.id } });

@@ -17,21 +17,20 @@ import {
 } from './store.ts';
 
 export interface Definitions extends Stoppable {
-  /** Reads some rows of a committed batch, with the ledger it was decided on. Costs little, writes nothing yet. */
+  /** Samples rows of a committed batch, with its ledger. Cheap, and does not write immediately. */
   note(rows: readonly EventRow[], ledger: Ledger): void;
-  /** What was written may not be there any more: the next events bring it again. */
+  /** Clears the cache after stored definitions may have been lost, so that the next events write them again. */
   forgetAll(): void;
-  /** Writes what was noted; never throws. */
+  /** Writes the recorded definitions; never throws. */
   flush(): Promise<void>;
 }
 
-/** Names waiting to be written; more of them at once come from a client that puts data into names. */
+/** Maximum number of names waiting to be written. More would come from a client that puts data into names. */
 const maxPending = 20_000;
 /**
- * Keeps which event names and properties each project sends (docs/ingestion-rules.md#definitions). From a sample:
- * the first event of every name in a batch, for some batches of each minute, and some of the others; each name is written
- * once an hour at most, beside the batches' transactions, so a crash can lose the last seconds of it, and the next event of
- * the kind brings it back.
+ * Maintains the event names and properties that each project sends (docs/ingestion-rules.md#definitions). Samples the
+ * first event of every name in some batches of each minute, and some other events. Writes each name at most once an
+ * hour, outside of the batches' transactions. A crash can lose the last few seconds, which the next events restore.
  */
 export function createDefinitions({
   database,
@@ -42,7 +41,7 @@ export function createDefinitions({
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
-  /** Between two writes. 0 = only when told to. */
+  /** Interval of writes in milliseconds; 0 to write only on `flush`. */
   flushIntervalMs?: number;
 }): Definitions {
   const noted = createNotedNames();
@@ -113,16 +112,16 @@ export function createDefinitions({
   };
 }
 
-/** What was found in a batch. */
+/** Definitions found in a batch. */
 interface SeenDefinitions {
   events: EventDefinition[];
   properties: PropertyDefinition[];
 }
 
-/** Beside the first event of a name, every so many-th event of a batch is looked at. */
+/** In addition to the first event of a name, every 64th event of a batch is sampled. */
 const sampleEvery = 64;
 
-/** Looks at some rows of a batch; what is noted already is left out. */
+/** Finds definitions in a sample of rows; leaves out recently recorded ones. */
 function seeDefinitions(
   rows: readonly EventRow[],
   ledger: Ledger,
@@ -139,7 +138,7 @@ function seeDefinitions(
     if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
     const groupTypes = ledger.projects.get(projectId)?.groupTypes;
     const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
-    // Nearly all are known already. Only the others are kept until the batch is committed.
+    // Nearly all are known. Only the others are kept until the commit.
     for (const one of found) {
       if (!noted.has(propertyKey(one), markOf(nowMs, one.propertyType !== null))) seen.properties.push(one);
     }
@@ -163,10 +162,10 @@ const notDescribed = new Set([
 ]);
 
 /**
- * The properties a stored event shows: its own, its person's (`$set`, `$set_once`), or, for a group identify, only its
- * group's (docs/ingestion-rules.md#definitions).
+ * Returns the properties in a stored event: its own, those of its person (`$set`, `$set_once`), or for a group identify
+ * only those of its group (docs/ingestion-rules.md#definitions).
  *
- * @param groupTypeIndexOf null for a type the project does not have.
+ * @param groupTypeIndexOf returns null for an unknown group type.
  */
 function findDefinitions(
   row: EventRow,
@@ -198,26 +197,26 @@ function findDefinitions(
   return found.length > maxProperties ? [] : found;
 }
 
-/** Whether an event's or a property's name can have a definition. */
+/** Returns whether an event or property with this name can have a definition. */
 function isDescribable(name: string): boolean {
   return name !== '' && Buffer.byteLength(name) <= maxDefinedNameBytes;
 }
 
 const hourMs = 3_600_000;
-/** Names this process remembers to have written; about 80 bytes each. */
+/** Maximum number of remembered names, at about 80 bytes each. */
 const maxRemembered = 100_000;
 
-/** Which names were noted in this hour of the clock, and whether their type was known then. */
+/** Remembers which names were recorded in the current clock hour, and whether their type was known then. */
 interface NotedNames {
   has(key: string, mark: number): boolean;
-  /** True the first time in an hour, and once more when the type becomes known. */
+  /** Returns true the first time in an hour, and once more when the type becomes known. */
   add(key: string, mark: number): boolean;
   forget(key: string): void;
   forgetAll(): void;
 }
 
 function createNotedNames(): NotedNames {
-  /** By the hash of a name's key. */
+  /** By hash of a name's key. */
   const marks = new LRUCache<number, number>({ max: maxRemembered });
   const has = (key: string, mark: number) => (marks.get(textHash53(key)) ?? 0) >= mark;
   return {
@@ -232,7 +231,7 @@ function createNotedNames(): NotedNames {
   };
 }
 
-/** A mark of the hour, even while the type is not known yet: a later mark is a larger number. */
+/** Returns a number that increases each hour, and within the hour when the type becomes known. */
 function markOf(nowMs: number, isTypeKnown: boolean): number {
   return Math.floor(nowMs / hourMs) * 2 + (isTypeKnown ? 1 : 0);
 }
@@ -246,18 +245,18 @@ function eventKey(projectId: number, name: string): string {
 }
 
 /**
- * In so many batches a minute, the first event of each name is searched for properties. When many projects share a
- * batch, nearly every event is the first of its name, and searching one costs more than half as much as storing it.
+ * Number of batches per minute in which the first event of each name is sampled. When many projects share a batch,
+ * nearly every event is the first of its name, and sampling one costs more than half as much as storing it.
  */
 const looksPerMinute = 2;
 const minuteMs = 60_000;
 
 interface Looks {
-  /** False when enough was taken. */
+  /** Returns false when the limit is reached. */
   take(key: string, nowMs: number): boolean;
 }
 
-/** Counts what is taken of each key in a minute of the clock. */
+/** Counts samples per key in a clock minute. */
 function createLooks(): Looks {
   const taken = new Map<string, number>();
   let minute = 0;

@@ -69,7 +69,7 @@ const version = async () =>
     await fixture.database.sql.query('SELECT version FROM flag_definitions_version WHERE project_id = $1', [project.id])
   )[0]?.version;
 
-test('the latest call of each flag is noted, and the definitions stay as they are', async () => {
+test('stores the latest call of each flag without changing the version of definitions', async () => {
   const before = await version();
   await consume(
     called('beta', '2026-11-22T10:10:00Z'),
@@ -85,7 +85,7 @@ test('the latest call of each flag is noted, and the definitions stay as they ar
   expect(await version()).toBe(before);
 });
 
-test('once an hour, and never back', async () => {
+test('writes once an hour, and never an earlier time', async () => {
   await consume(called('beta', '2026-11-22T10:12:00Z'));
   await flagCalls.flush();
   await consume(called('beta', '2026-11-22T10:14:00Z'));
@@ -101,14 +101,14 @@ test('once an hour, and never back', async () => {
   expect(await lastCalls()).toMatchObject({ beta: '2026-11-22T12:14:00.000Z' });
 });
 
-test('a clock that is ahead counts as now', async () => {
+test('limits a time in the future to now', async () => {
   await consume(called('beta', '2026-11-22T22:00:00Z', { now: '2026-11-22T22:00:00Z' }));
   await flagCalls.flush();
   expect(await lastCalls()).toMatchObject({ beta: '2026-11-22T10:15:00.000Z' });
 });
 
 test.each([[undefined], [null], [7], [''], ['x'.repeat(401)], [['beta']], [{ key: 'beta' }]])(
-  'odd keys do no harm: %j',
+  'an unusual key has no effect on others: %j',
   async (flag) => {
     await consume(called(flag, '2026-11-22T10:12:00Z'), called('checkout', '2026-11-22T10:12:00Z'));
     await flagCalls.flush();
@@ -128,7 +128,7 @@ test('a hundred thousand made-up keys take bounded memory and write nothing', as
   expect(await lastCalls()).toEqual({ beta: null, checkout: null, gone: null });
 });
 
-test('what was noted is noted again once it may be gone: the database was restored', async () => {
+test('stores calls again after they may have been lost in a restore', async () => {
   const again = async () => {
     await consume(called('beta', '2026-11-22T10:12:00Z'));
     await flagCalls.flush();

@@ -11,25 +11,25 @@ import { type FlagCall, noteFlagCalls } from './store.ts';
 type CallingRow = Pick<EventRow, 'projectId' | 'event' | 'timestampMs' | 'properties'>;
 
 export interface FlagCalls extends Stoppable {
-  /** Notes the flags that the rows of a committed batch say were asked for. Writes nothing yet. */
+  /** Records the flags that were called according to the rows of a committed batch. Does not write immediately. */
   note(rows: readonly CallingRow[]): void;
-  /** What was written may not be there any more: the next calls bring it again. */
+  /** Clears the cache after stored times may have been lost, so that the next calls write them again. */
   forgetAll(): void;
-  /** Writes what was noted; never throws. */
+  /** Writes the recorded calls; never throws. */
   flush(): Promise<void>;
 }
 
 const hourMs = 3_600_000;
-/** Flags this process remembers to have written. */
+/** Maximum number of remembered flags. */
 const maxRemembered = 100_000;
-/** Flags waiting to be written. More at once come from a client that makes keys up. */
+/** Maximum number of flags waiting to be written. More would come from a client with made-up keys. */
 const maxPending = 20_000;
-/** The longest key a flag can have. */
+/** Maximum length of a flag's key. */
 const maxKeyLength = 400;
 
 /**
- * Keeps when flags were last called, from `$feature_flag_called` events: each flag is written once an hour at most, beside
- * the batches' transactions. A crash can lose the last seconds of it, and the next call brings it back.
+ * Maintains when flags were last called, from `$feature_flag_called` events. Writes each flag at most once an hour,
+ * outside of the batches' transactions. A crash can lose the last few seconds, which the next call restores.
  */
 export function createFlagCalls({
   database,
@@ -40,10 +40,10 @@ export function createFlagCalls({
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
-  /** Between two writes. 0 = only when told to. */
+  /** Interval of writes in milliseconds; 0 to write only on `flush`. */
   flushIntervalMs?: number;
 }): FlagCalls {
-  /** By the hash of a flag's key: the hour in which it was last noted. */
+  /** Hour in which a flag was last recorded, by hash of its key. */
   const noted = new LRUCache<number, number>({ max: maxRemembered });
   const pending = new Map<string, FlagCall>();
   let flushing: Promise<void> = Promise.resolve();
@@ -55,7 +55,7 @@ export function createFlagCalls({
       if (row.event !== eventNames.featureFlagCalled) continue;
       const flagKey = propertyOf(row.properties, '$feature_flag');
       if (typeof flagKey !== 'string' || flagKey === '' || flagKey.length > maxKeyLength) continue;
-      // A clock that is ahead must not hide all later calls.
+      // A client with a fast clock must not hide all later calls.
       const calledAtMs = Math.min(row.timestampMs, nowMs);
       const call = { projectId: row.projectId, flagKey, calledAtMs };
       const key = keyOf(call);

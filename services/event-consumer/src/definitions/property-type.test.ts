@@ -3,7 +3,7 @@ import { propertyType } from './property-type.ts';
 const now = Date.parse('2026-11-21T00:00:00Z');
 const recent = Math.floor(now / 1000) - 86_400;
 
-// The types of docs/ingestion-rules.md#definitions.
+// The types are those of docs/ingestion-rules.md#definitions.
 test.each<[string, unknown, string | null]>([
   ['utm_source', 12, 'String'],
   ['$initial_utm_term', true, 'String'],
@@ -39,6 +39,6 @@ test.each<[string, unknown, string | null]>([
   ['a', null, null],
   ['a', {}, null],
   ['a', ['x'], null],
-])('%s = %j is %s', (name, value, type) => {
+])('the type of %s = %j is %s', (name, value, type) => {
   expect(propertyType(name, value, now)).toBe(type);
 });

@@ -6,14 +6,14 @@ const timeWords = /time|date|_at|-at|createdat|updatedat/;
 const rfc3339 = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s?(Z|[+-]\d\d:?\d\d)?$/i;
 const rfc2822 = /^(\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d(:\d\d)? ([+-]\d{4}|[A-Z]{1,4})$/;
 const yearFirst = /^\d{4}([-/])(0\d|1[0-2])\1[0-3]\d$/;
-/** Day or month first: nobody can tell which. */
+/** Ambiguous: either the day or the month may come first. */
 const yearLast = /^[0-2]\d([-/])[0-3]\d\1\d{4}( \d\d:\d\d(:\d\d)?)?$/;
 
 /**
- * What a property's value says about its type; null when it says nothing. The order of the questions is part of the
- * rule (docs/ingestion-rules.md#definitions): a name can decide before the value is looked at.
+ * Returns the type that a property value suggests; null if unknown. The order of the checks is part of the rule
+ * (docs/ingestion-rules.md#definitions): a name can determine the type regardless of the value.
  *
- * @param nowMs the clock: whole numbers of the last half year or later can be times, in seconds.
+ * @param nowMs current time: integers from the last half year or later can be times in seconds.
  */
 export function propertyType(name: string, value: unknown, nowMs: number): PropertyType | null {
   if (isAlwaysText(name)) return 'String';
@@ -30,7 +30,10 @@ export function propertyType(name: string, value: unknown, nowMs: number): Prope
   }
 }
 
-/** Campaigns and answers may look like anything. */
+/**
+ * Returns whether the property is always a string, because campaign names and survey responses may look like other
+ * types.
+ */
 function isAlwaysText(name: string): boolean {
   return (
     name.startsWith('utm_') ||
@@ -52,7 +55,7 @@ function textType(text: string): PropertyType {
 }
 
 function isDateText(text: string): boolean {
-  // The longest spelling has 31 characters; most texts are ruled out by their first.
+  // The longest format has 31 characters. Checking the length rules out most strings quickly.
   if (text.length < 10 || text.length > 40) return false;
   return rfc3339.test(text) || yearFirst.test(text) || yearLast.test(text) || rfc2822.test(text);
 }

@@ -7,13 +7,13 @@ export interface EventDefinition {
   seenAtMs: number;
 }
 
-/** Numbers of `property_definition.type`. */
+/** Values of `property_definition.type`. */
 export const definitionType = { event: 1, person: 2, group: 3 } as const;
 
 export interface PropertyDefinition {
   projectId: number;
   type: (typeof definitionType)[keyof typeof definitionType];
-  /** -1 unless it is a group's. */
+  /** -1 unless it is a group property. */
   groupTypeIndex: number;
   name: string;
   propertyType: PropertyType | null;
@@ -21,8 +21,8 @@ export interface PropertyDefinition {
 }
 
 /**
- * Adds new names and moves `last_seen_at` forward, never back. A definition that a user created before the first event gets its
- * times. What users decide about a definition is left alone. Rows are locked in the order of their keys.
+ * Inserts new names and advances `last_seen_at`. Sets the times of a definition that a user created before the first
+ * event. Does not change what users edit. Locks rows in the order of their keys.
  */
 export async function upsertEventDefinitions(tx: Transaction, definitions: EventDefinition[]): Promise<void> {
   if (definitions.length === 0) return;
@@ -42,7 +42,7 @@ export async function upsertEventDefinitions(tx: Transaction, definitions: Event
   );
 }
 
-/** The same for properties. A type that was found, or set by a user, stays. */
+/** Like `upsertEventDefinitions`, for properties. Keeps a type that was found or set by a user. */
 export async function upsertPropertyDefinitions(tx: Transaction, definitions: PropertyDefinition[]): Promise<void> {
   if (definitions.length === 0) return;
   await tx.query(
@@ -71,7 +71,7 @@ export interface FlagCall {
   calledAtMs: number;
 }
 
-/** Moves `last_called_at` forward, never back. Rows are locked in the order of their ids; unknown keys are passed over. */
+/** Advances `last_called_at`. Locks rows in the order of their IDs; ignores unknown keys. */
 export async function noteFlagCalls(tx: Transaction, calls: FlagCall[]): Promise<void> {
   if (calls.length === 0) return;
   await tx.query(

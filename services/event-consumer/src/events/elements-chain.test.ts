@@ -29,20 +29,20 @@ test.each<[string, unknown, string]>([
   ],
   ['no list', { tag_name: 'div' }, ''],
   ['an empty list', [], ''],
-])('%s', (_, $elements, chain) => {
+])('converts %s', (_, $elements, chain) => {
   expect(elementsChain({ $elements })).toBe(chain);
 });
 
-test('a chain the client built is taken as it is', () => {
+test('keeps a chain built by the client', () => {
   expect(elementsChain({ $elements_chain: 'a:text="x"', $elements: [{ tag_name: 'b' }] })).toBe('a:text="x"');
 });
 
-test.each([[{}], [7], [null], ['']])('a chain of %j is none', ($elements_chain) => {
+test.each([[{}], [7], [null], ['']])('ignores a chain of %j', ($elements_chain) => {
   expect(elementsChain({ $elements_chain, $elements: [{ tag_name: 'b' }] })).toBe('b:nth-child="0"nth-of-type="0"');
   expect(elementsChain({ $elements_chain })).toBe('');
 });
 
-test('a cut leaves no half of a character', () => {
+test('truncation does not split a character', () => {
   const chain = elementsChain({ $elements: [{ tag_name: 'a', $el_text: `${'x'.repeat(399)}🦊🐻` }] });
   expect(chain).toContain(`text="${'x'.repeat(399)}🦊"`);
 });

@@ -2,7 +2,10 @@ import type { JsonObject } from '@millrace/contracts';
 import { flattened } from '../values/properties.ts';
 import { foldOperatingSystem, liftPersonProperties } from './rows.ts';
 
-/** Every lifted key and the name of its first value (docs/ingestion-rules.md#person-properties). */
+/**
+ * Every property that is copied to the person, with the name of its initial value
+ * (docs/ingestion-rules.md#person-properties).
+ */
 const lifted: [string, string][] = [
   ['$app_build', '$initial_app_build'],
   ['$app_name', '$initial_app_name'],
@@ -56,21 +59,21 @@ function lift(sent: JsonObject): JsonObject {
   return flattened(properties);
 }
 
-test.each(lifted)('%s is lifted, its first value as %s', (key, initialName) => {
+test.each(lifted)('copies %s to the person, and its initial value to %s', (key, initialName) => {
   expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });
 });
 
-test('nothing to lift: the same object, with $set as it was sent', () => {
+test('returns the same object with $set unchanged if there is nothing to copy', () => {
   const properties = { a: 1, $set: 'odd', $ip: '203.0.113.7', $lib: 'web', toString: 1 };
   expect(lift(properties)).toBe(properties);
 });
 
-test('what the client set wins', () => {
+test('values set by the client take precedence', () => {
   const sent = { $browser: 'a', $set: { $browser: 'b' }, $set_once: { $initial_browser: 'c', x: 1 } };
   expect(lift(sent)).toEqual(sent);
 });
 
-test.each([[null], ['text'], [7], [['a']]])('a $set of %j is replaced when something is lifted', (value) => {
+test.each([[null], ['text'], [7], [['a']]])('replaces a $set of %j when a property is copied', (value) => {
   expect(lift({ $browser: 'a', $set: value, $set_once: value })).toEqual({
     $browser: 'a',
     $set: { $browser: 'a' },
@@ -79,7 +82,7 @@ test.each([[null], ['text'], [7], [['a']]])('a $set of %j is replaced when somet
 });
 
 describe('$os_name', () => {
-  test('fills $os everywhere and does not stay on the person', () => {
+  test('fills $os everywhere and is not kept on the person', () => {
     expect(lift({ $os_name: 'iOS' })).toEqual({
       $os_name: 'iOS',
       $os: 'iOS',
@@ -87,7 +90,7 @@ describe('$os_name', () => {
       $set_once: { $initial_os: 'iOS' },
     });
   });
-  test('gives way to $os', () => {
+  test('is ignored if there is $os', () => {
     expect(lift({ $os_name: 'iOS', $os: 'Mac' })).toEqual({
       $os_name: 'iOS',
       $os: 'Mac',
@@ -95,7 +98,7 @@ describe('$os_name', () => {
       $set_once: { $initial_os: 'Mac' },
     });
   });
-  test('is folded into $os where the client set it on the person', () => {
+  test('is merged into $os if the client set it on the person', () => {
     expect(lift({ $set: { $os_name: 'iOS', a: 1 }, $set_once: { $initial_os_name: 'iOS' } })).toEqual({
       $set: { $os: 'iOS', a: 1 },
       $set_once: { $initial_os: 'iOS' },
@@ -104,7 +107,7 @@ describe('$os_name', () => {
   });
 });
 
-test("a server's operating system is its own; the rest is lifted", () => {
+test('does not copy the operating system of a server, but the other properties', () => {
   const sent = { $is_server: true, $os: 'Linux', $os_version: '6', $os_name: 'Linux', $app_version: '1' };
   expect(lift(sent)).toEqual({ ...sent, $set: { $app_version: '1' }, $set_once: { $initial_app_version: '1' } });
   expect(lift({ $is_server: true, $os_name: 'Linux' })).toEqual({ $is_server: true, $os_name: 'Linux' });

@@ -29,11 +29,11 @@ describe('monthOf', () => {
     ['2024-02-29T23:59:59.999Z', 'event_2024_02'],
     ['2026-12-31T23:59:59.999Z', 'event_2026_12'],
     ['2027-01-01T00:00:00.000Z', 'event_2027_01'],
-  ])('%s lies in %s', (iso, table) => {
+  ])('%s is in %s', (iso, table) => {
     expect(monthOf(at(iso))?.table ?? null).toBe(table);
   });
 
-  test('a month ends where the next begins', () => {
+  test('a month ends where the next one starts', () => {
     expect(monthOf(at('2026-12-15T00:00:00Z'))).toMatchObject({
       fromMs: at('2026-12-01T00:00:00Z'),
       toMs: at('2027-01-01T00:00:00Z'),
@@ -41,7 +41,7 @@ describe('monthOf', () => {
   });
 });
 
-test('many processes that need the same months at once make each of them once', async () => {
+test('concurrent processes create each month once', async () => {
   const pools = Array.from({ length: 4 }, () =>
     createDatabase({ url: fixture.url, logger: fixture.logger, poolSize: 1 }),
   );
@@ -55,7 +55,7 @@ test('many processes that need the same months at once make each of them once', 
   ]);
 });
 
-test('rows go into their month, and a row outside every month is refused', async () => {
+test('rows are stored in their month, and a row outside of all months is rejected', async () => {
   await createEventPartitions(fixture.database).ensure([at('2021-06-01T00:00:00Z')]);
   const insert = (iso: string) =>
     fixture.database.sql.query(
@@ -76,7 +76,7 @@ test('rows go into their month, and a row outside every month is refused', async
   ]);
 });
 
-test('a known month costs no statement', async () => {
+test('a known month needs no statement', async () => {
   let looks = 0;
   const database = watchedDatabase(fixture.database, (text) => {
     if (text.includes('pg_advisory_xact_lock')) looks += 1;
@@ -87,13 +87,13 @@ test('a known month costs no statement', async () => {
   expect(looks).toBe(1);
 });
 
-describe('a session that is looking for partitions while a month is attached', () => {
+describe('a session that reads the list of partitions while a month is attached', () => {
   let pool: Database;
   let session: Sql;
   beforeEach(async () => {
     pool = createDatabase({ url: fixture.url, logger: fixture.logger, poolSize: 1 });
     session = pool.sql;
-    // It has read the catalogs and the table's definition, and has not asked for its partitions yet.
+    // The session has cached the catalogs and the table definition, but not the list of partitions.
     await session.query('CREATE TEMPORARY TABLE other (n int) PARTITION BY RANGE (n)');
     await session.query('CREATE TEMPORARY TABLE other_1 PARTITION OF other FOR VALUES FROM (1) TO (2)');
     await session.query('SELECT FROM other');
@@ -108,19 +108,19 @@ describe('a session that is looking for partitions while a month is attached', (
        VALUES (1, '${month}', gen_random_uuid(), 'seen', 'd', gen_random_uuid(), '{}', now())`,
     );
 
-  /** Until the transaction ends, the session does not come from its list of partitions to their definitions. */
+  /** Until the transaction ends, the session waits between its list of partitions and their definitions. */
   async function holdUpSession(tx: Transaction): Promise<void> {
     await tx.query('LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE');
     void seen();
     await eventually(async () => {
-      // Other tests wait for locks in other databases of the same server.
+      // Tests in other databases of the server also wait for locks.
       const waiting = `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
                         WHERE NOT l.granted AND d.datname = current_database()`;
       expect(await tx.query(waiting)).toHaveLength(1);
     });
   }
 
-  test('reads and writes the month', async () => {
+  test('can read and write the month', async () => {
     const month = '2017-04-01T00:00:00Z';
     const database = watchedDatabase(fixture.database, async (text, tx) => {
       if (text.includes('pg_advisory_xact_lock')) await holdUpSession(tx);
@@ -132,7 +132,7 @@ describe('a session that is looking for partitions while a month is attached', (
     expect(await seen()).toBe(2);
   });
 
-  test('finds the month after it has missed it once, should a process have died in between', async () => {
+  test('finds the month after missing it once, even if a process died in between', async () => {
     const month = '2017-05-01T00:00:00Z';
     await fixture.database.transaction(async (tx) => {
       await holdUpSession(tx);
@@ -147,7 +147,7 @@ describe('a session that is looking for partitions while a month is attached', (
   });
 });
 
-test('adding a month does not wait for a transaction that is writing events', async () => {
+test('adding a month does not wait for a transaction that writes events', async () => {
   await createEventPartitions(fixture.database).ensure([at('2018-01-01T00:00:00Z')]);
   await fixture.database.transaction(async (tx) => {
     await tx.query(

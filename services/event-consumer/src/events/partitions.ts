@@ -2,22 +2,22 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { announcePartitions, createMonthPartition, type Month, monthOf } from './store.ts';
 
 export interface EventPartitions {
-  /** Makes sure that each of the times has a partition. Free of statements once a month is known. */
+  /** Ensures that there is a partition for each time. Needs no statement for known months. */
   ensure(timestampsMs: Iterable<number>): Promise<void>;
-  /** What is known is asked for again: retention has dropped a partition. */
+  /** Clears the cache after retention has dropped a partition. */
   forget(): void;
 }
 
-/** By then whoever was reading the list of partitions at the first announcement has read it. */
+/** By then, sessions that were reading the list of partitions at the first announcement have finished. */
 const againMs = 1000;
 
 /**
- * The months of the `event` table that have a partition, as far as this process knows. Partitions are made outside the
+ * Creates monthly partitions of the `event` table when needed, and caches which exist. Creates them outside of the
  * batch's transaction: otherwise all other batches that need the partition would wait until this batch ends.
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
-  /** Partitions may be there that were not announced: the next batch does it. */
+  /** True if partitions may exist that were not announced. The next batch announces them. */
   let isInDoubt = false;
 
   async function create(months: Iterable<Month>): Promise<void> {
@@ -27,7 +27,7 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
       for (const one of months) {
         if (await database.transaction((tx) => createMonthPartition(tx, one))) isToAnnounce = true;
       }
-      // Before any row goes into them, or a session that does not see them would show a part of what is stored.
+      // Must precede inserting rows, or sessions that do not see the partition would miss some of them.
       if (!isToAnnounce) return;
       await database.transaction(announcePartitions);
       setTimeout(announceAgain, againMs).unref();
@@ -48,7 +48,7 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
       const missing = new Map<string, Month>();
       let month: Month | null = null;
       for (const timestampMs of timestampsMs) {
-        // The events of a batch are mostly of one month, so the calendar is only asked when the month changes.
+        // The events of a batch are mostly from one month, so this avoids most calendar computations.
         if (month !== null && timestampMs >= month.fromMs && timestampMs < month.toMs) continue;
         month = monthOf(timestampMs);
         if (month !== null && !known.has(month.table)) missing.set(month.table, month);

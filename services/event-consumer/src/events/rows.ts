@@ -4,7 +4,7 @@ import type { EventPerson, PersonProcessing } from '../rules/person-processing.t
 import { objectOrEmpty, withoutKeys } from '../values/json.ts';
 import { type Overlay, propertyOf } from '../values/properties.ts';
 
-/** The row of an event, with its person as of now (docs/ingestion-rules.md#the-event-row). */
+/** Builds the row of an event, with the current state of its person (docs/ingestion-rules.md#the-event-row). */
 export function toEventRow(event: IncomingEvent, properties: Overlay, person: EventPerson): EventRow {
   const row: EventRow = {
     projectId: event.project.id,
@@ -22,17 +22,17 @@ export function toEventRow(event: IncomingEvent, properties: Overlay, person: Ev
     personMode: person.mode,
     isHistorical: event.isHistorical,
   };
-  // What was left out is still in the text.
+  // Only if no property was removed, because the text still contains removed ones.
   if (event.written !== undefined && properties.under === event.properties) row.written = event.written;
   return row;
 }
 
-/** There are too many recordings and timings, and they say too little, to describe a person. */
+/** Too frequent and not informative enough to describe a person. */
 const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
 /**
- * The properties an event is stored with, before its group keys (docs/ingestion-rules.md#the-event-row). The incoming
- * event stays as it is, because it may be processed again after a failure: what changes goes into the overlay.
+ * Returns the properties to store, without the group keys (docs/ingestion-rules.md#the-event-row). Does not modify the
+ * incoming event, because it may be processed again after a failure; changes go into the overlay.
  */
 export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): Overlay {
   const properties: Overlay = { under: stripProperties(event, processing), over: {} };
@@ -45,19 +45,19 @@ export function normalizeProperties(event: IncomingEvent, processing: PersonProc
   return properties;
 }
 
-/** An event that is anonymous because its project opted out says so, as one that asked for it does. */
+/** Marks an event that is anonymous because its project opted out like one that requested it. */
 function switchOff({ under, over }: Overlay): void {
   if (under.$process_person_profile !== false) over.$process_person_profile = false;
 }
 
-/** Anonymous events have no person, and a group identify speaks of the group only. */
+/** Anonymous events have no person, and a group identify only describes its group. */
 function updatesPerson(event: IncomingEvent, processing: PersonProcessing): boolean {
   return processing === 'full' && event.event !== eventNames.groupIdentify;
 }
 
 /**
- * Never stored (docs/ingestion-rules.md#the-event-row): what is bulk to everybody but the SDK, what is stored as the
- * elements chain instead, and `$verified`, which is not the client's to claim.
+ * Never stored (docs/ingestion-rules.md#the-event-row): data that only the SDK needs, data stored as the elements
+ * chain, and `$verified`, which clients must not set.
  */
 const always = [
   'ph_product_tours',
@@ -70,13 +70,13 @@ const always = [
 const personUpdates = ['$set', '$set_once', '$unset'];
 const groupKeys = ['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'];
 
-/** With a person the switch has done its work; without one it stays, to say why. */
+/** For an event with a person, the switch is not stored; otherwise it explains why there is no person. */
 const withPerson = new Set([...always, '$process_person_profile']);
 /** A group identify never changes its person. */
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 
-/** The same object where there is nothing to leave out. */
+/** Removes properties that are not stored. Returns the same object if there are none. */
 function stripProperties(event: IncomingEvent, processing: PersonProcessing): JsonObject {
   if (processing === 'personless') return withoutKeys(event.properties, withoutPerson);
   return withoutKeys(event.properties, event.event === eventNames.groupIdentify ? withGroup : withPerson);
@@ -85,8 +85,8 @@ function stripProperties(event: IncomingEvent, processing: PersonProcessing): Js
 const key = '$survey_last_seen_date';
 
 /**
- * A survey that was shown leaves its date on the person, so that the next one can wait, unless the client set that
- * date itself (docs/ingestion-rules.md#the-event-row).
+ * Sets the date at which a survey was shown on the person, unless the client has set it
+ * (docs/ingestion-rules.md#the-event-row). The next survey can then wait.
  */
 function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
   if (event.event !== eventNames.surveyShown) return;
@@ -96,8 +96,8 @@ function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
 }
 
 /**
- * Event properties that also describe the person (docs/ingestion-rules.md#person-properties). Each goes to `$set` under
- * its own name and to `$set_once` as `$initial_…`. `$os_name` is missing: it is another name of `$os`.
+ * Event properties that also describe the person (docs/ingestion-rules.md#person-properties). Each is added to `$set`
+ * under its own name and to `$set_once` as `$initial_…`. `$os_name` is not listed because it is another name for `$os`.
  */
 const appKeys = ['$app_build', '$app_name', '$app_namespace', '$app_version'];
 const deviceKeys = [
@@ -144,7 +144,7 @@ const campaignKeys = [
   'sccid',
 ];
 
-/** A server's own operating system says nothing about the person it reports on. */
+/** The operating system of a server does not describe the person it reports on. */
 const serverKeys = new Set(['$os', '$os_version']);
 
 const initialNames = new Map(
@@ -152,8 +152,8 @@ const initialNames = new Map(
 );
 
 /**
- * `$os_name` is how mobile SDKs call `$os`: it fills `$os` where that is missing, and does not stay beside it in the two
- * person updates. Not for servers.
+ * Merges `$os_name`, the name of `$os` in mobile SDKs: it fills a missing `$os`, and is removed from the person
+ * updates. Not for servers.
  */
 export function foldOperatingSystem(properties: Overlay): void {
   const { under, over } = properties;
@@ -166,8 +166,8 @@ export function foldOperatingSystem(properties: Overlay): void {
 }
 
 /**
- * Adds the lifted properties to `$set` and `$set_once`, where they are also stored. What the client set itself wins.
- * Nothing to lift changes nothing.
+ * Copies event properties to `$set` and `$set_once`, where they are also stored. Values set by the client take
+ * precedence.
  */
 export function liftPersonProperties(properties: Overlay): void {
   const { under, over } = properties;
@@ -183,7 +183,7 @@ export function liftPersonProperties(properties: Overlay): void {
     if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = value;
   };
   for (const key of Object.keys(under)) lift(key, under[key]);
-  // The only one of them that the overlay may hold.
+  // The only one of these properties that the overlay may contain.
   if (Object.hasOwn(over, '$os')) lift('$os', over.$os);
   if (set !== null) Object.assign(over, { $set: set, $set_once: setOnce });
 }
@@ -192,7 +192,7 @@ function isFromServer(properties: JsonObject): boolean {
   return properties.$is_server === true;
 }
 
-/** The object with `from` folded into `to`, which wins when both are there; null when there is nothing to fold. */
+/** Renames `from` to `to` unless `to` exists; null if there is no `from`. */
 function renameKey(object: unknown, from: string, to: string): JsonObject | null {
   if (!isObject(object) || !Object.hasOwn(object, from)) return null;
   const { [from]: value, ...rest } = object;
@@ -203,9 +203,9 @@ const maxTextLength = 400;
 const maxHrefLength = 2048;
 
 /**
- * The clicked element and its parents as one text, by which readers search: `$elements_chain` as sent, else built from
- * `$elements`, else empty (docs/ingestion-rules.md#the-event-row). Elements are joined by `;`, each
- * `tag.class.class:name="value"name="value"` with classes and names sorted.
+ * Returns the clicked element and its parents as text, for searching: `$elements_chain` as sent, otherwise built from
+ * `$elements`, otherwise empty (docs/ingestion-rules.md#the-event-row). `;` separates elements, each in the form
+ * `tag.class.class:name="value"name="value"` with sorted classes and names.
  */
 export function elementsChain(properties: JsonObject): string {
   const chain = properties.$elements_chain;
@@ -220,7 +220,7 @@ function elementText(element: JsonObject): string {
   return `${asText(element.tag_name)}${classes.join('')}:${attributes.join('')}`;
 }
 
-/** A map, because a client's attribute may be called like something every object inherits. */
+/** A map, because a client's attribute may have the name of an inherited object property. */
 function elementAttributes(element: JsonObject): Map<string, string> {
   const attributes = new Map([
     ['nth-child', asText(element.nth_child ?? 0)],
@@ -248,7 +248,7 @@ function classNames(value: unknown): string[] {
     .sort();
 }
 
-/** Numbers and booleans as text; an object has no place in an attribute and stands as JSON. */
+/** Converts numbers and booleans to text, and objects, which are not valid attributes, to JSON. */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);

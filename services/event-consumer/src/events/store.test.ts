@@ -39,7 +39,7 @@ function row(overrides: Partial<EventRow> = {}): EventRow {
 
 const unwatched = { forget: () => {} };
 
-test('an event comes back as it was written', async () => {
+test('an event is read back as it was written', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const full = row();
   const personless = row({ personCreatedAtMs: null, personProperties: {}, isHistorical: false, personMode: 1 });
@@ -83,7 +83,7 @@ test.each(['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '2014-12-31T2
   },
 );
 
-test('a partition that retention dropped is told apart from other failures and made again', async () => {
+test('recognizes a partition that retention has dropped and creates it again', async () => {
   const partitions = createEventPartitions(fixture.database);
   const lost = row({ timestampMs: Date.parse('2016-02-02T00:00:00Z') });
   await partitions.ensure([lost.timestampMs]);
@@ -101,26 +101,26 @@ describe('event identities', () => {
   const insert = (...identities: ReturnType<typeof identity>[]) =>
     fixture.database.transaction((tx) => insertIdentities(tx, identities));
 
-  test('stored ones are found, per project', async () => {
+  test('finds stored identities by project', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     await insert(identity(a));
     const sought = [identity(a), identity(b), identity(a, 2)];
     expect(await fixture.database.transaction((tx) => readIdentities(tx, sought))).toEqual(new Set([`1:${a}`]));
   });
 
-  test('one that is stored already cannot be inserted again', async () => {
+  test('rejects an identity that is already stored', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     await insert(identity(a));
     await expect(insert(identity(b), identity(a))).rejects.toThrow(LedgerConflict);
     await insert(identity(b), identity(a, 2));
   });
 
-  test('batches that insert the same identities in opposite orders do not lock each other out', async () => {
+  test('batches that insert the same identities in opposite orders do not deadlock', async () => {
     const [first, middle, last] = [randomUUID(), randomUUID(), randomUUID()].sort() as [string, string, string];
     const outcomeOf = (work: Promise<void>) => work.then(() => 'inserted').catch((error: Error) => error.name);
     let forward: Promise<string> | undefined;
     let backward: Promise<string> | undefined;
-    // A third batch holds the one in the middle until both have claimed what they come to before it, and then fails.
+    // A third batch holds the middle identity until both have inserted those before it, and then fails.
     await fixture.database
       .transaction(async (tx) => {
         await insertIdentities(tx, [identity(middle)]);
@@ -143,7 +143,7 @@ describe('event identities', () => {
   }
 });
 
-test('only the environments named are marked as having events', async () => {
+test('marks only the given environments as having events', async () => {
   const [a, b] = [await fixture.createProject(), await fixture.createProject()];
   await fixture.database.transaction((tx) => markEventsIngested(tx, [a.id]));
   const rows = await fixture.database.sql.query(
@@ -156,7 +156,7 @@ test('only the environments named are marked as having events', async () => {
   ]);
 });
 
-test('large rows are made as the server takes them, and all are stored', async () => {
+test('writes large rows in chunks while the server accepts them, and stores all', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const personProperties = { text: 'x'.repeat(500_000) };
   const rows = Array.from({ length: 40 }, () => row({ projectId: 4711, personProperties }));
@@ -165,7 +165,7 @@ test('large rows are made as the server takes them, and all are stored', async (
   expect(stored.map(({ uuid }) => uuid).sort()).toEqual(rows.map(({ uuid }) => uuid).sort());
 });
 
-test('texts with what COPY gives a meaning are stored as they are', async () => {
+test('stores texts with special characters of COPY unchanged', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const odd = ['\\', '\\N', '\\.', 'a\tb', 'a\nb', 'a\r\nb', '\u2028', '"\'', 'ü\u{1f600}', ''];
   const rows = odd.map((text) =>

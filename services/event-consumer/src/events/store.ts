@@ -4,14 +4,14 @@ import { insertNew, PartitionMissing } from '../failures.ts';
 import type { EventRow, IncomingEvent, ReusedUuid, UuidOwner } from '../model/event.ts';
 import { writeProperties } from '../values/properties.ts';
 
-/** About the largest a batch gets: its records, and what its rows show of persons (decide.ts). */
+/** Approximate maximum size of a batch: its records, and the person properties in its rows (decide.ts). */
 const maxWrittenBytes = 16 * 1024 * 1024;
 
 /**
- * Stores event rows; their identities are inserted by this transaction.
+ * Stores event rows, whose identities the same transaction inserts.
  *
- * @throws PartitionMissing when a month has no partition any more; `partitions` has forgotten it then, so that it is made
- * when the batch is done again.
+ * @throws PartitionMissing when the partition of a month no longer exists. `partitions` has then forgotten it and
+ * creates it when the batch is retried.
  */
 export async function insertEvents(
   tx: Transaction,
@@ -21,7 +21,7 @@ export async function insertEvents(
   if (rows.length === 0) return;
   const personTexts = new Map<JsonObject, string>();
   const written = copyRows(columns.length, rows, (fields, row) => writeEvent(fields, row, personTexts));
-  // Rows beyond some megabytes are written out only while they are sent.
+  // Rows beyond this size are encoded only while they are sent.
   const { taken, isAll } = takeChunks(written, maxWrittenBytes);
   try {
     await tx.copy(copyStatement, isAll ? taken : oneAfterTheOther(taken, written));
@@ -55,13 +55,13 @@ const columns = [
 ];
 const copyStatement = `COPY event (${columns.join(', ')}) FROM STDIN (FORMAT binary)`;
 
-/** PostgreSQL reports a row without a partition as a violated check that has no name. */
+/** PostgreSQL reports a row without a partition as a check violation without a constraint name. */
 function isPartitionMissing(error: unknown): boolean {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   return code === '23514' && constraint === undefined;
 }
 
-/** @param personTexts the JSON of persons' properties met so far: many events of a batch show the same person. */
+/** @param personTexts cache of encoded person properties, because many events of a batch have the same person. */
 function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject, string>): void {
   let personText = personTexts.get(row.personProperties);
   if (personText === undefined) {
@@ -85,11 +85,11 @@ function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject,
 }
 
 /**
- * The events that are decided now, in their order. The others were decided before, under any timestamp, or repeat an
- * earlier event of the batch: they have no effect at all.
+ * Returns the events to decide now, in order. The others were decided before, under any timestamp, or repeat an earlier
+ * event of the batch; they have no effect.
  *
- * An event that the rules drop is decided as well, and keeps its identity. A dead letter does not keep it, because its
- * transaction is rolled back; so it can be replayed.
+ * An event that the rules drop was decided too, and keeps its identity. A dead letter has no identity, because its
+ * transaction is rolled back; it can therefore be replayed.
  */
 export async function freshEvents(tx: Sql, received: IncomingEvent[]): Promise<FreshEvents> {
   const firsts = new Map<string, IncomingEvent>();
@@ -116,14 +116,17 @@ interface FreshEvents {
   reused: ReusedUuid[];
 }
 
-/** A repetition has the same name and distinct id, whatever else was corrected in it. */
+/**
+ * Returns whether this is a different event with the same uuid. A repetition has the same name and distinct ID,
+ * whatever else has changed.
+ */
 function isOtherEvent(event: IncomingEvent, owner: UuidOwner): boolean {
   if (event.event !== owner.event) return true;
-  // Without cookies the id depends on the address from which the repetition comes.
+  // The ID of a cookieless visitor depends on the IP address of the request.
   return event.distinctId !== owner.distinctId && event.properties.$cookieless_mode !== true;
 }
 
-/** Those that have a row; an event that the rules dropped has none. */
+/** Reads the stored events with these uuids. An event that the rules dropped has no row. */
 async function readUuidOwners(tx: Sql, events: readonly IncomingEvent[]): Promise<Map<string, UuidOwner>> {
   if (events.length === 0) return new Map();
   const rows = await tx.query<{ project_id: number; uuid: string; event: string; distinct_id: string }>(
@@ -141,7 +144,7 @@ async function readUuidOwners(tx: Sql, events: readonly IncomingEvent[]): Promis
   );
 }
 
-/** What is stored of decided events, so that they are decided once. */
+/** Returns the identities to store, so that each event is decided only once. */
 export function identitiesOf(events: readonly IncomingEvent[]): EventIdentity[] {
   return events.map(({ project, uuid, timestampMs }) => ({
     projectId: project.id,
@@ -150,19 +153,18 @@ export function identitiesOf(events: readonly IncomingEvent[]): EventIdentity[] 
   }));
 }
 
-/** What makes a repeated event the same event, whatever timestamp the repetition carries. */
+/** Identifies a repeated event, whatever its timestamp. */
 interface EventIdentity {
   projectId: number;
   uuid: string;
   timestampMs: number;
 }
 
-/** Those of the identities that are stored already, by their keys (`eventIdentityKey`). Takes no locks. */
+/** Returns which of the identities are already stored, by their keys (`eventIdentityKey`). Takes no locks. */
 export async function readIdentities(tx: Sql, identities: EventIdentity[]): Promise<Set<string>> {
   if (identities.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number; uuid: string }>(
-    // LATERAL with LIMIT looks into the index once for each event. For a plain join the planner may read the whole
-    // table.
+    // LATERAL with LIMIT uses one index lookup per event. For a plain join, the planner may scan the whole table.
     `SELECT stored.project_id, stored.uuid
        FROM unnest($1::int[], $2::uuid[]) AS sought (project_id, uuid)
       CROSS JOIN LATERAL (SELECT i.project_id, i.uuid FROM event_identity i
@@ -173,10 +175,10 @@ export async function readIdentities(tx: Sql, identities: EventIdentity[]): Prom
 }
 
 /**
- * Inserts identities in the order of (project, uuid): part of the lock order in ledger/store.ts. Waits for a
- * batch that is storing one of them.
+ * Inserts identities in the order of (project, uuid), as part of the lock order in ledger/store.ts. Waits for a batch
+ * that is storing one of them.
  *
- * @throws LedgerConflict when one of them is stored already.
+ * @throws LedgerConflict when one of them is already stored.
  */
 export async function insertIdentities(tx: Transaction, identities: EventIdentity[]): Promise<void> {
   if (identities.length === 0) return;
@@ -196,19 +198,19 @@ function eventIdentityKey(projectId: number, uuid: string): string {
   return `${projectId}:${uuid}`;
 }
 
-/** One month of the `event` table, UTC. */
+/** A month of the `event` table in UTC. */
 export interface Month {
   /** Name of its partition, e.g. `event_2026_11`. */
   table: string;
   fromMs: number;
-  /** The first moment after it. */
+  /** End of the month, exclusive. */
   toMs: number;
 }
 
-/** Everything older lies in the one partition `event_before_2015`, which the migration makes. */
+/** Older events are in the partition `event_before_2015`, which the migration creates. */
 const firstMonthMs = Date.UTC(2015, 0, 1);
 
-/** The month a time falls into, or null when it is older than the first month. */
+/** Returns the month that contains a time; null if it is older than the first month. */
 export function monthOf(timestampMs: number): Month | null {
   if (timestampMs < firstMonthMs) return null;
   const time = new Date(timestampMs);
@@ -222,11 +224,11 @@ export function monthOf(timestampMs: number): Month | null {
 }
 
 /**
- * Adds the month's partition unless it is there. The table is made beside the parent and then attached: unlike
- * `CREATE TABLE ... PARTITION OF` this never locks the parent against readers and writers. The advisory lock makes
- * processes that need the same month take turns.
+ * Creates the month's partition if it is missing. Creates a separate table and then attaches it: unlike `CREATE TABLE
+ * ... PARTITION OF`, this never blocks readers and writers of the parent. The advisory lock serializes processes that
+ * need the same month.
  *
- * @returns true when it was not there; `announcePartitions` has to follow in a transaction of its own.
+ * @returns true if it was missing; `announcePartitions` must follow in a separate transaction.
  */
 export async function createMonthPartition(tx: Transaction, month: Month): Promise<boolean> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
@@ -235,8 +237,8 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
     [month.table],
   );
   if (attached !== undefined) return false;
-  // Names and bounds come from `monthOf` only: digits, dashes and a fixed prefix.
-  // Rows are only added: queries read the indexes alone as soon as a vacuum has seen the rows.
+  // Names and bounds come from `monthOf` only: digits, dashes and a fixed prefix. Vacuum runs early on tables that only
+  // grow, so that queries can use index-only scans.
   await tx.query(
     `CREATE TABLE IF NOT EXISTS "${month.table}" (LIKE event INCLUDING ALL) WITH (autovacuum_vacuum_insert_scale_factor = 0.02)`,
   );
@@ -248,9 +250,10 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
 }
 
 /**
- * Makes every session read again which partitions there are. A session that reads this while a partition is attached
- * gets the news in the middle of it, and keeps the old list afterwards (PostgreSQL 18.4): rows of the new month would be
- * invisible to it, and refused, until the next change of the table. This is such a change, and has no other effect.
+ * Makes every session reload the list of partitions. A session that loads the list while a partition is attached
+ * processes the notification in the middle of that, and keeps the old list (PostgreSQL 18.4): it would not see rows of
+ * the new month, and reject them, until the next change of the table. This statement is such a change, without any
+ * other effect.
  */
 export async function announcePartitions(tx: Transaction): Promise<void> {
   await tx.query('ALTER TABLE ONLY event ALTER COLUMN uuid SET STATISTICS -1');
@@ -260,10 +263,10 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Any number no other advisory lock of the product uses. */
+/** An arbitrary number that no other advisory lock of Millrace uses. */
 const partitionLock = 620_150_101;
 
-/** Notes that the environments have ingested events. Locks by id: part of the lock order in ledger/store.ts. */
+/** Marks environments as having events. Locks by ID, as part of the lock order in ledger/store.ts. */
 export async function markEventsIngested(tx: Transaction, projectIds: number[]): Promise<void> {
   if (projectIds.length === 0) return;
   await tx.query(

@@ -19,24 +19,25 @@ import type { ProjectOf } from './projects.ts';
 
 export interface Intake {
   events: AdmittedEvent[];
-  /** Warnings that are stored whatever becomes of the events. */
+  /** Warnings to store, whatever happens to the events. */
   warnings: StoredWarning[];
   deadLetters: DeadLetter[];
   dropped: (DropReason | OwnerlessReason)[];
 }
 
-/**
- * Why a record belongs to nobody: no project has or had its key, or the environment it was captured for was deleted.
- */
+/** Why a record has no owner: no project has or had its key, or its environment was deleted. */
 export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
 
 /**
- * Events more than a month ahead of the clock are refused. The gateway replaces a time in the future by the time of
- * receipt, so it did not write such a record, and each of them would need a partition of its own.
+ * Events more than a month in the future are rejected. The gateway replaces a time in the future by the time of
+ * receipt, so it did not write such a record, and each would need its own partition.
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
 
-/** Gives every parsed record its project and sorts out those that go no further, each with a reason. */
+/**
+ * Determines the project of every parsed record, and sorts out records that are not processed further, each with a
+ * reason.
+ */
 export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs: number): Intake {
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
   const unplanned = new Map<number, FoldedFinding>();
@@ -67,7 +68,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
       }
     } else if (isOlderThanRetention(admission.event.timestampMs, project, nowMs)) {
       intake.dropped.push('older_than_retention');
-      // It became too old after it was captured, which is nobody's mistake.
+      // No warning if the event only became too old after it was captured.
       if (isOlderThanRetention(admission.event.timestampMs, project, admission.event.capturedAtMs)) {
         fold(expired, project.id, { first: captured, position });
       }
@@ -94,7 +95,7 @@ function deadLetter(unprocessable: UnprocessableRecord, projectOf: ProjectOf, in
   if (project !== undefined) intake.warnings.push(deadLetterWarning(unprocessable, project.id));
 }
 
-/** An event the rules will see, as it came, with what was found out without reading its properties. */
+/** An event for the rules, with information that does not require reading its properties. */
 export interface AdmittedEvent {
   received: ReceivedEvent;
   project: IngestProject;
@@ -103,13 +104,13 @@ export interface AdmittedEvent {
   timestampMs: number;
   capturedAtMs: number;
   hasUnreadableTimestamp: boolean;
-  /** They count only if it is not a duplicate. */
+  /** Stored only if the event is not a duplicate. */
   warnings: RuleWarning[];
-  /** Set when it is dropped, unless it is a duplicate, before any rule sees it. */
+  /** Set if the event is dropped before the rules, unless it is a duplicate. */
   refusal?: Refusal;
 }
 
-/** An event ready for its project, or the reason why the project cannot have it. */
+/** An event that can be processed for its project, or the reason why not. */
 type Admission =
   | { kind: 'event'; event: AdmittedEvent }
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };
@@ -150,8 +151,8 @@ function invalidTimestamp({ uuid, distinct_id: distinctId }: Head): RuleWarning 
 const dayMs = 86_400_000;
 
 /**
- * Whether an event is too old to be kept. It has no effect at all then, on persons neither: the identities of events this
- * old are deleted (the delivery worker's retention), so a repetition of one could not be told from a new event.
+ * Returns whether an event is beyond the retention time. Such an event has no effect, not even on persons: identities
+ * this old are deleted (see the delivery worker's retention), so a repetition would look like a new event.
  */
 function isOlderThanRetention(
   timestampMs: number,

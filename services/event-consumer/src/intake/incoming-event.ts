@@ -6,8 +6,8 @@ import { maxEventNameCharacters } from '../values/text.ts';
 import type { AdmittedEvent } from './admit.ts';
 
 /**
- * Makes an admitted event ready for the rules of its project (docs/ingestion-rules.md#before-the-rules): lays over its
- * properties what the client wrote beside them. The object of the properties becomes the new event's own.
+ * Prepares an admitted event for the rules of its project (docs/ingestion-rules.md#before-the-rules): overlays its
+ * properties with the event-level fields. Takes ownership of the properties object.
  */
 export function toIncomingEvent({
   received,
@@ -25,7 +25,7 @@ export function toIncomingEvent({
   const event: IncomingEvent = {
     warnings,
     position,
-    // For this one event the operator wants what a project wants that has no persons at all.
+    // Treats this event like those of a project that has opted out of person processing.
     project: received.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
     uuid: received.uuid,
     event: processedName(received.event),
@@ -39,7 +39,7 @@ export function toIncomingEvent({
       capturedAtMs,
     ),
   };
-  // Where a property had to be removed, the text still has it.
+  // If a property was removed, the text cannot be used because it still contains it.
   if (received.written !== undefined && kept === sent) event.written = { ...received.written, over };
   if (refusal !== undefined) event.refusal = refusal;
   if (received.force_disable_person_processing === true) event.isPersonForcedOff = true;
@@ -47,7 +47,7 @@ export function toIncomingEvent({
 }
 
 /**
- * `$group_identify` of the migration guidance is processed and stored as `$groupidentify`
+ * Converts an event name. `$group_identify` from the migration guide is processed and stored as `$groupidentify`
  * (docs/ingestion-rules.md#effects-of-event-names).
  */
 export function processedName(name: string): string {
@@ -56,7 +56,7 @@ export function processedName(name: string): string {
     : cutToCodePoints(name, maxEventNameCharacters);
 }
 
-/** What is added to the properties as they were sent. */
+/** Returns the additions to the properties as sent. */
 function overlayOf(
   received: Omit<CapturedEvent, 'properties'>,
   sent: JsonObject,
@@ -71,8 +71,8 @@ function overlayOf(
 const addresses = new Set(['$ip']);
 
 /**
- * What the client wrote beside an event's properties, as an overlay of them: `$set` and `$set_once` key by key with the
- * event level winning, `$unset` as the union (docs/ingestion-rules.md#before-the-rules).
+ * Returns the event-level updates as an overlay of the properties: `$set` and `$set_once` key by key, where the event
+ * level takes precedence, and the union of `$unset` (docs/ingestion-rules.md#before-the-rules).
  */
 function eventLevelUpdates(
   { $set, $set_once, $unset }: Pick<CapturedEvent, '$set' | '$set_once' | '$unset'>,
@@ -87,12 +87,12 @@ function eventLevelUpdates(
   return updates;
 }
 
-/** Public guidance: what is migrated is at least this old. */
+/** According to public guidance, migrated events are at least this old. */
 const minHistoricalAgeMs = 48 * 3_600_000;
 
 /**
- * Whether the stored event is marked as migrated. A client may call anything historical; the marker stays only when the
- * event is at least 48 hours old, or when its time is unknown (null). The event is processed alike either way
+ * Returns whether the stored event is marked as migrated. A client may mark any event as historical; the mark is kept
+ * only if the event is at least 48 hours old or its time is unknown (null). The event is processed equally either way
  * (docs/ingestion-rules.md#historical-migrations).
  */
 function isHistorical(isFlagged: boolean, timestampMs: number | null, nowMs: number): boolean {

@@ -38,7 +38,7 @@ async function includeMigrations(): Promise<void> {
 }
 
 describe('a migration that the gateway could not check', () => {
-  test('is dropped with one warning when the plan does not include migrations, and nothing else of the batch is', async () => {
+  test('is dropped with one warning if the plan does not include migrations, without affecting the rest of the batch', async () => {
     const other = await fixture.createProject();
     const batch = [
       event(unchecked),
@@ -61,21 +61,21 @@ describe('a migration that the gateway could not check', () => {
     expect(await fixture.database.prisma.event.count({ where: { project_id: other.id } })).toBe(1);
   });
 
-  test('is stored when the plan includes them', async () => {
+  test('is stored if the plan includes migrations', async () => {
     await includeMigrations();
     const report = await run(logBatch(randomUUID(), 0, [event(unchecked), event(unchecked)]));
     expect(report).toMatchObject({ stored: 2, dropped: [] });
     expect(await warnings()).toEqual([]);
   });
 
-  test('is not asked about again when the gateway has checked it', async () => {
+  test('is not checked again if the gateway has checked it', async () => {
     const report = await run(logBatch(randomUUID(), 0, [event(migrated)]));
     expect(report).toMatchObject({ stored: 1, dropped: [] });
   });
 });
 
-describe('an event for which the operator wants no person', () => {
-  test('is stored without creating or changing one, whatever its properties say', async () => {
+describe('an event with person processing disabled by the operator', () => {
+  test('is stored without creating or changing a person, whatever its properties contain', async () => {
     const properties = { $process_person_profile: true, $set: { plan: 'pro' } };
     const personless = event({ force_disable_person_processing: true, distinct_id: 'nobody', properties });
     await run(logBatch(randomUUID(), 0, [personless, event({ distinct_id: 'somebody' })]));
@@ -86,7 +86,7 @@ describe('an event for which the operator wants no person', () => {
   });
 
   test.each([{}, { $process_person_profile: false }])(
-    'that would merge persons, with %j, becomes a plain one and is not dropped',
+    'that would merge persons, with %j, becomes a plain event and is not dropped',
     async (wish) => {
       await run(logBatch(randomUUID(), 0, [event({ distinct_id: 'a' }), event({ distinct_id: 'b' })]));
       const alias = { event: '$create_alias', distinct_id: 'a', properties: { ...wish, alias: 'b' } };
@@ -102,7 +102,7 @@ test.each([
   ['rate_limited', 'warning'],
   ['traffic_spike', 'warning'],
   ['blocked_token', 'info'],
-] as const)('a report of the gateway about %s is stored as %s', async (type, severity) => {
+] as const)('a gateway warning about %s is stored with severity %s', async (type, severity) => {
   const now = new Date().toISOString();
   const warning: CapturedWarning = {
     kind: 'warning',

@@ -27,7 +27,7 @@ function asWritten(record: Buffer): { event: CapturedEvent; text: string | null 
   };
 }
 
-/** The record with other bytes for its properties. */
+/** Returns the record with other bytes for its properties. */
 function withProperties(text: string | Buffer): Buffer {
   const { properties: _, ...head } = event;
   return Buffer.concat([
@@ -37,24 +37,24 @@ function withProperties(text: string | Buffer): Buffer {
   ]);
 }
 
-test('any event is the same as if its record were read as a whole', () => {
+test('parses any event with the same result as parsing the complete record', () => {
   const anyProperties = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 });
   fc.assert(
     fc.property(arbitraryCaptured, anyProperties, (captured, more) => {
       const record = encodeCapturedRecord({ ...captured, properties: { ...captured.properties, ...more } });
-      // The only thing JSON.stringify writes that a reader may have to clean.
+      // The only output of JSON.stringify that may need cleaning.
       if (record.includes('\\u')) expect(parseAsWritten(record)).toBeNull();
       else expect(asWritten(record).event).toEqual(parseRecord(record));
     }),
   );
 });
 
-test('the text of the properties is what was written', () => {
+test('returns the properties as they were written', () => {
   const text = '{ "b":12345678901234567890,"a":"ü" }';
   expect(asWritten(withProperties(text)).text).toBe(text);
 });
 
-test.each(['{}', '{ }', '{"a":1e400}', `{"a":${'9'.repeat(100)}}`])('%s is not passed on as it was written', (text) => {
+test.each(['{}', '{ }', '{"a":1e400}', `{"a":${'9'.repeat(100)}}`])('does not pass on %s as it was written', (text) => {
   expect(asWritten(withProperties(text)).text).toBeNull();
 });
 
@@ -74,7 +74,7 @@ test.each<[string, Buffer]>([
     }),
   ],
   ['goes on after its end', Buffer.concat([encodeCapturedRecord(event), Buffer.from(' ')])],
-])('a record that %s is left to whoever reads it as a whole', (_, record) => {
+])('leaves a record that %s to the parser of complete records', (_, record) => {
   expect(parseAsWritten(record)).toBeNull();
 });
 
@@ -84,11 +84,11 @@ test.each<[string, string]>([
   ['null', 'null'],
   ['followed by another member', '{"a":1},"$unset":["b"]'],
   ['nested too deep', `{"a":${'['.repeat(maxNesting - 1)}${']'.repeat(maxNesting - 1)}}`],
-])('a record whose properties are %s is left to whoever reads it as a whole', (_, text) => {
+])('leaves a record whose properties are %s to the parser of complete records', (_, text) => {
   expect(parseAsWritten(withProperties(text))).toBeNull();
 });
 
-test('properties may nest as deep as in a record that is read as a whole', () => {
+test('allows the same nesting of properties as the parser of complete records', () => {
   const deepest = `{"a":${'['.repeat(maxNesting - 2)}${']'.repeat(maxNesting - 2)}}`;
   expect(asWritten(withProperties(deepest)).text).toBe(deepest);
   expect(parseRecord(withProperties(deepest)).kind).toBe('event');

@@ -33,24 +33,24 @@ function parse(record: unknown) {
   return parseRecord(Buffer.from(JSON.stringify(record), 'utf8'));
 }
 
-/** A list of lists, `levels` deep, as text: too deep for JSON.stringify. */
+/** A list of nested lists as text, which is too deep for JSON.stringify. */
 function nested(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels);
 }
 
-test('a whole event and a whole warning come out as they went in', () => {
+test('parses complete events and warnings unchanged', () => {
   expect(parseRecord(encodeCapturedRecord(event))).toEqual(event);
   expect(parseRecord(encodeCapturedRecord(warning))).toEqual(warning);
 });
 
-test('an event of required fields only has no others', () => {
+test('an event with only the required fields has no others', () => {
   const { kind, uuid, token, distinct_id, event: name, timestamp, now, properties } = event;
   const bare = { kind, uuid, token, distinct_id, event: name, timestamp, now, ip: null, properties };
   expect(parse(bare)).toEqual(bare);
   expect(Object.keys(parse(bare)).sort()).toEqual(Object.keys(bare).sort());
 });
 
-test('the uuid comes out in lower case', () => {
+test('converts the uuid to lower case', () => {
   expect(parse({ ...event, uuid: event.uuid.toUpperCase() })).toEqual(event);
 });
 
@@ -62,7 +62,7 @@ test.each([
   ['a text', '"event"', 'failed_parse_message'],
   ['random bytes', Buffer.from([0xff, 0x00, 0x7b]).toString('latin1'), 'failed_parse_message'],
   ['nested without end', nested(100_000), 'failed_parse_message'],
-])('a record that is %s is invalid', (_, text, reason) => {
+])('rejects a record that is %s', (_, text, reason) => {
   expect(parseRecord(Buffer.from(text))).toMatchObject({ kind: 'invalid', reason });
 });
 
@@ -89,7 +89,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ['a numeric distinct id', { distinct_id: 7 }, 'distinct_id_missing'],
   ['no properties', { properties: undefined }, 'failed_parse_message'],
   ['a list of properties', { properties: [] }, 'failed_parse_message'],
-])('an event with %s is invalid', (_, change, reason) => {
+])('rejects an event with %s', (_, change, reason) => {
   expect(parse({ ...event, ...change })).toMatchObject({ kind: 'invalid', reason });
 });
 
@@ -99,11 +99,11 @@ test.each<[string, Record<string, unknown>]>([
   ['a count of 0', { count: 0 }],
   ['half a count', { count: 1.5 }],
   ['no details', { details: null }],
-])('a warning with %s is invalid', (_, change) => {
+])('rejects a warning with %s', (_, change) => {
   expect(parse({ ...warning, ...change })).toMatchObject({ kind: 'invalid', reason: 'failed_parse_message' });
 });
 
-test('a message names the field, never what it holds', () => {
+test('an error message names the field, but never its value', () => {
   const secret = 'someone@example.com';
   for (const field of ['kind', 'uuid', 'token', 'now', 'event', 'distinct_id', 'properties']) {
     const parsed = parse({ ...event, [field]: [secret] });
@@ -112,13 +112,13 @@ test('a message names the field, never what it holds', () => {
   }
 });
 
-test('a malformed optional part is left out; an event is worth more', () => {
+test('leaves out a malformed optional field and keeps the event', () => {
   const odd = { sent_at: 7, ip: {}, historical_migration: 'yes', $set: null, $set_once: 'x', timestamp: 7 };
   const { sent_at: _, historical_migration: __, $set: ___, $set_once: ____, ...rest } = event;
   expect(parse({ ...event, ...odd })).toEqual({ ...rest, ip: null, timestamp: '' });
 });
 
-test('no NUL and no lone surrogate gets through, in keys, values and names; whole pairs do', () => {
+test('replaces NUL and lone surrogates in keys, values and names, but not surrogate pairs', () => {
   const dirty = { 'k\u0000': ['a\u0000', { '\udc00': '\ud800x' }], fox: '🦊', line: 'a\nb\u001f' };
   const parsed = parse({ ...event, event: 'e\u0000', distinct_id: '\ud83e', properties: dirty, $set: { a: '\u0000' } });
   expect(parsed).toMatchObject({ event: 'e\ufffd', distinct_id: '\ufffd', $set: { a: '\ufffd' } });
@@ -129,21 +129,21 @@ test('no NUL and no lone surrogate gets through, in keys, values and names; whol
   });
 });
 
-test('a lone surrogate alone is found too', () => {
+test('replaces a single lone surrogate too', () => {
   expect(parse({ ...event, properties: { a: 'x\udc00' } })).toHaveProperty('properties.a', 'x\ufffd');
 });
 
-test('an escaped backslash before a u is a text like any other', () => {
+test('keeps an escaped backslash before a u', () => {
   expect(parse({ ...event, properties: { path: 'C:\\u0000' } })).toHaveProperty('properties.path', 'C:\\u0000');
 });
 
-test('bytes that are not UTF-8 become U+FFFD', () => {
+test('replaces bytes that are not UTF-8 by U+FFFD', () => {
   const [head, tail] = JSON.stringify({ ...event, properties: { a: 'HERE' } }).split('HERE');
   const bytes = Buffer.concat([Buffer.from(head ?? ''), Buffer.from([0xc3, 0x28]), Buffer.from(tail ?? '')]);
   expect(parseRecord(bytes)).toHaveProperty('properties.a', '\ufffd(');
 });
 
-test('keys that name a prototype are keys, cleaned or not', () => {
+test('treats keys that name a prototype as ordinary keys, cleaned or not', () => {
   const text = JSON.stringify({ ...event, properties: {} }).replace(
     '"properties":{}',
     '"properties":{"__proto__":{"admin":true},"a":"\\u0000"}',
@@ -153,7 +153,7 @@ test('keys that name a prototype are keys, cleaned or not', () => {
   expect(Reflect.get({}, 'admin')).toBeUndefined();
 });
 
-test('a required field is not taken from the prototype a record brings along', () => {
+test('does not read a required field from a prototype in the record', () => {
   const text = `{"__proto__":${JSON.stringify(event)}}`;
   expect(parseRecord(Buffer.from(text))).toMatchObject({ kind: 'invalid', reason: 'empty_uuid' });
 });

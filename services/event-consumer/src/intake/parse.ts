@@ -20,16 +20,13 @@ export interface ParsedRecords {
   unprocessable: UnprocessableRecord[];
 }
 
-/** An event as its record has it. */
+/** An event as parsed from its record. */
 export interface ReceivedEvent extends CapturedEvent {
-  /** Where its properties stand in the record, when they can be stored as they were written. */
+  /** Position of the properties in the record, if they can be stored as they were written. */
   written?: WrittenText;
 }
 
-/**
- * Reads the records of a batch in their order. With `deadLetterReason` none of them is processed: they all become dead
- * letters for that reason.
- */
+/** Parses the records of a batch in order. With `deadLetterReason`, all of them become dead letters for that reason. */
 export function parseRecords(batch: LogBatch, deadLetterReason: DeadLetterReason | null): ParsedRecords {
   const parsed: ParsedRecords = { events: [], warnings: [], unprocessable: [] };
   for (const record of batch.records) {
@@ -58,7 +55,7 @@ export function parseRecords(batch: LogBatch, deadLetterReason: DeadLetterReason
   return parsed;
 }
 
-/** Whose records they are, as they say. */
+/** Returns the owners according to the records. */
 export function ownersOf({ events, warnings, unprocessable }: ParsedRecords): RecordOwner[] {
   return [
     ...events.map(({ captured }) => captured),
@@ -67,7 +64,7 @@ export function ownersOf({ events, warnings, unprocessable }: ParsedRecords): Re
   ];
 }
 
-/** Keys are `token` or `token:distinct_id` (packages/contracts, recordKey); a token has no colon. */
+/** Keys are `token` or `token:distinct_id` (packages/contracts, recordKey); a token contains no colon. */
 function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
   const token = key?.split(':', 1)[0];
   return token === undefined ? null : { token, now: new Date(appendedAtMs).toISOString() };
@@ -76,19 +73,19 @@ function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
 interface InvalidRecord {
   kind: 'invalid';
   reason: InvalidRecordReason;
-  /** Names the field for the person who looks at the dead letter; never holds its value. */
+  /** Names the field for the operator who inspects the dead letter; never contains its value. */
   message: string;
 }
 
 type ParsedRecord = ReceivedEvent | CapturedWarning | InvalidRecord;
 
-/** It cannot occur inside a string, where its quotes would be escaped. */
+/** Cannot occur within a string, where its quotes would be escaped. */
 const beforeProperties = Buffer.from(',"properties":');
 
 /**
- * An event as the gateway writes it: its properties last, and nothing to clean, so that their bytes can be passed on. Null
- * for any other record, which `parseRecord` reads. It saves no CPU that could be measured: it is there for integers beyond
- * 2^53, which stay as they were sent.
+ * Parses an event in the gateway's own format: with the properties at the end and nothing to clean, so that their bytes
+ * can be stored directly. Returns null for any other record, which `parseRecord` parses. This does not save measurable
+ * CPU time; its purpose is to preserve integers above 2^53.
  */
 export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const at = value.indexOf(beforeProperties);
@@ -100,7 +97,7 @@ export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const record = parseOrNull(head);
   const properties = parseOrNull(text);
   if (!isObject(record) || !isObject(properties)) return null;
-  // The record around the properties is one more level.
+  // The record around the properties is another level.
   if (isTooDeep(record, head, maxNesting) || isTooDeep(properties, text, maxNesting - 1)) return null;
   record.properties = properties;
   const event = checkRecord(record);
@@ -115,10 +112,10 @@ function isTooDeep(value: JsonObject, text: string, limit: number): boolean {
 }
 
 /**
- * Reads the value of one log record. Never throws. What it returns is clean: no NUL and no lone surrogate in any text or
- * key. Strict about what an event cannot be without (uuid, token, name, distinct id, properties, receive time); a
- * malformed optional part (`sent_at`, `ip`, `$set`, `$set_once`) is left out and a malformed `timestamp` kept for the
- * next step to report, because an event is worth more than its parts.
+ * Parses the value of a log record. Never throws. The result contains no NUL and no lone surrogate in any text or key.
+ * Strict about required fields (uuid, token, name, distinct ID, properties, receive time). Leaves out a malformed
+ * optional field (`sent_at`, `ip`, `$set`, `$set_once`), because the event is worth more; the next step reports a
+ * malformed `timestamp`.
  */
 export function parseRecord(value: Buffer): ParsedRecord {
   // Bytes that are not UTF-8 become U+FFFD here.
@@ -131,7 +128,7 @@ export function parseRecord(value: Buffer): ParsedRecord {
   return checkRecord(record);
 }
 
-/** @param record clean, and not nested too deep. */
+/** @param record clean and not nested too deeply. */
 function checkRecord(record: JsonObject): ParsedRecord {
   const { kind, uuid, token, now } = record;
   if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', '`uuid` is missing.');
@@ -160,7 +157,7 @@ interface RecordHead {
   environment_id?: number;
 }
 
-/** What is no id is no stamp: the key tells then. */
+/** Returns whether the value is a valid environment ID. Otherwise, the key determines the owner. */
 function isEnvironmentId(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 2_147_483_647;
 }
@@ -204,10 +201,10 @@ function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | I
   return { kind: 'warning', ...head, type, count, details };
 }
 
-/** The record's JSON with clean texts; null when it is not JSON. */
+/** Parses JSON and cleans its texts; null if it is not JSON. */
 function readJson(text: string): unknown {
   const record = parseOrNull(text);
-  // In UTF-8 JSON a NUL or a lone surrogate can only be written as an escape. Almost no record has one.
+  // In UTF-8 JSON, a NUL or a lone surrogate can only be written as an escape, which almost no record contains.
   if (!text.includes('\\u') || isDeeperThan(record, maxNesting)) return record;
   return cleanJson(record);
 }
@@ -231,8 +228,8 @@ function invalid(reason: InvalidRecordReason, message: string): InvalidRecord {
 }
 
 /**
- * Milliseconds since the epoch of an ISO 8601 time with a zone, or null. The gateway has already understood the many
- * spellings clients use and writes this one; anything else, and a year no calendar column holds, is not guessed at
+ * Returns the milliseconds since the epoch of an ISO 8601 time with a zone, or null. The gateway has already converted
+ * the many formats of clients to this one. Other formats, and years that a timestamp column cannot store, are rejected
  * (docs/wire-rules.md#times).
  */
 export function parseTimestamp(text: string): number | null {

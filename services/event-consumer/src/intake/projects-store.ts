@@ -1,10 +1,10 @@
 import { hasPlanFeature } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 
-/** An environment as event processing sees it. */
+/** Columns of an environment that event processing needs. */
 export interface ProjectRow {
   id: number;
-  /** The project API key as it is now. */
+  /** Current project API key. */
   token: string;
   anonymizeIps: boolean;
   personProcessingOptOut: boolean;
@@ -16,7 +16,7 @@ export interface ProjectRow {
   eventRetentionDays: number | null;
 }
 
-/** The environments with any of these ids or project API keys. */
+/** Selects environments with any of these IDs or project API keys. */
 export async function selectProjects(sql: Sql, ids: number[], tokens: string[]): Promise<ProjectRow[]> {
   const rows = await sql.query<Omit<ProjectRow, 'mayMigrate'> & { features: unknown }>(
     `SELECT environment.id, api_token AS token, anonymize_ips AS "anonymizeIps",
@@ -35,14 +35,14 @@ export async function selectProjects(sql: Sql, ids: number[], tokens: string[]):
   }));
 }
 
-/** Whose project API key it was, and until when. */
+/** A replaced project API key, its environment, and when it was replaced. */
 export interface FormerKey {
   token: string;
   environmentId: number;
   replacedAtMs: number;
 }
 
-/** Those of the keys that were replaced (a trigger keeps them). */
+/** Selects replaced keys, which a database trigger stores. */
 export async function selectFormerKeys(sql: Sql, tokens: string[]): Promise<FormerKey[]> {
   return sql.query<FormerKey & Record<string, unknown>>(
     `SELECT token, environment_id AS "environmentId", (extract(epoch FROM replaced_at) * 1000)::float8 AS "replacedAtMs"

@@ -8,11 +8,11 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Says of no change: what is remembered is used until it is old. */
+/** Reports no changes, so that cached data is used until it expires. */
 const changes = { subscribe: () => {}, isSubscribed: () => true };
 const now = new Date().toISOString();
 const keys = (...tokens: string[]) => tokens.map((token) => ({ token, now }));
-/** What `resolve` says of a record without a stamp. */
+/** Resolves a record without an environment ID. */
 async function findByKey(resolver: ProjectResolver, token: string) {
   return (await resolver.resolve(keys(token)))({ token, now });
 }
@@ -28,7 +28,7 @@ function countingSql(): Sql & { statements: number } {
   return counting;
 }
 
-test('finds all projects of a batch with one statement and remembers them', async () => {
+test('finds all projects of a batch with one statement and caches them', async () => {
   const sql = countingSql();
   const resolver = createProjectResolver({ sql, changes });
   const [a, b] = [await fixture.createProject(), await fixture.createProject()];
@@ -49,7 +49,7 @@ test('finds all projects of a batch with one statement and remembers them', asyn
   expect(sql.statements).toBe(1);
 });
 
-test('an unknown token is asked for again, so a project made a moment later is found at once', async () => {
+test('looks up an unknown token each time, so that a project created a moment later is found immediately', async () => {
   const resolver = createProjectResolver({ sql: fixture.database.sql, changes });
   const project = await fixture.createProject();
   expect(await findByKey(resolver, 'phc_soon')).toBeUndefined();
@@ -57,7 +57,7 @@ test('an unknown token is asked for again, so a project made a moment later is f
   expect((await findByKey(resolver, 'phc_soon'))?.id).toBe(project.id);
 });
 
-test('a token PostgreSQL could not even compare belongs to nobody', async () => {
+test('a token that PostgreSQL cannot store has no owner', async () => {
   const sql = countingSql();
   const resolver = createProjectResolver({ sql, changes });
   for (const token of ['a\u0000b', '', 'x'.repeat(5000), '\ud800']) {
@@ -75,7 +75,7 @@ test('a changed setting takes effect after the time to live', async () => {
   expect((await findByKey(resolver, project.token))?.anonymizeIps).toBe(true);
 });
 
-test('knows which projects have not noted an event yet', async () => {
+test('returns projects that are not yet marked as having events', async () => {
   const resolver = createProjectResolver({ sql: fixture.database.sql, changes });
   const [a, b] = [await fixture.createProject(), await fixture.createProject()];
   await fixture.database.sql.query('UPDATE environment SET ingested_event = true WHERE id = $1', [a.id]);

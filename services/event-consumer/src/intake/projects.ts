@@ -4,28 +4,29 @@ import type { RecordOwner } from '../dead-letters.ts';
 import type { ResolvedProject } from '../model/event.ts';
 import { type FormerKey, selectFormerKeys, selectProjects } from './projects-store.ts';
 
-/** The project a record belongs to; undefined when it is nobody's, or its environment was deleted. */
+/** Returns the project of a record; undefined if it has no owner or its environment was deleted. */
 export type ProjectOf = (record: RecordOwner) => ResolvedProject | undefined;
 
 export interface ProjectResolver {
-  /** Finds the projects of records. No statement when all are known. Rejects when PostgreSQL cannot be asked. */
+  /** Finds the projects of records. Needs no statement if all are cached. Rejects when PostgreSQL is unavailable. */
   resolve(records: Iterable<RecordOwner>): Promise<ProjectOf>;
-  /** Those of the projects that have not noted an ingested event yet, as far as this process knows. */
+  /** Returns projects that are not marked as having events, according to the cache. */
   withoutEvents(projectIds: Iterable<number>): number[];
-  /** Tells that the note was committed. */
+  /** Records that the mark was committed. */
   noteEvents(projectIds: number[]): void;
 }
 
 /**
- * How long a gateway that can ask no store may go on taking events under a key that was replaced; clocks differ, too.
+ * How long a gateway without access to its stores may accept events with a replaced key, plus an allowance for clock
+ * differences.
  */
 const takenAfterReplacementMs = 150_000;
 
 /**
- * Finds the projects of records and remembers them. The environment that the gateway wrote into a record is trusted. A
- * record without one is resolved by its key, as the key was when the record was captured.
+ * Finds and caches the projects of records. Trusts the environment ID that the gateway wrote into a record. Without
+ * one, uses the key's owner at the time the record was captured.
  *
- * Unknown keys are asked for again each time: the gateway lets them through only while it cannot ask, and a remembered
+ * Looks up unknown keys each time: the gateway accepts them only while it cannot look them up itself, and a cached
  * "unknown" could drop the first events of a new project.
  */
 export function createProjectResolver({
@@ -37,22 +38,22 @@ export function createProjectResolver({
 }: {
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** The installation's limit; 0: none. */
+  /** The installation's limit in days; 0 for none. */
   eventRetentionDays?: number;
-  /** How long an answer is used without asking again, while changes are received. */
+  /** How long cached data is used while notifications of changes are received. */
   ttlMs?: number;
   maxProjects?: number;
 }): ProjectResolver {
   const byId = new LRUCache<number, Remembered>({ max: maxProjects });
   const idByToken = new LRUCache<string, number>({ max: maxProjects });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });
-  /** Grows with every change. An answer that was asked for before a change is not remembered after it. */
+  /** Increases with every change. Results of queries that started before a change are not cached after it. */
   let generation = 0;
 
   changes.subscribe((change) => {
     generation += 1;
     if (change === null) {
-      // The database may have been restored, or failed over, to before what is remembered.
+      // The database may have been restored or failed over to an earlier state than the cache.
       for (const memory of [byId, idByToken, withEvents]) memory.clear();
       return;
     }
@@ -82,7 +83,7 @@ export function createProjectResolver({
     }
   }
 
-  /** A key that belongs to nobody now may have belonged to somebody when the record was captured. */
+  /** Looks up replaced keys, which had an owner when the record was captured. */
   async function askFormer(found: Found, tokens: string[]): Promise<void> {
     const unknown = tokens.filter((token) => !found.byToken.has(token));
     if (unknown.length === 0) return;
@@ -149,12 +150,12 @@ function ownerOf({ environment_id, token, now }: RecordOwner, found: Found): Res
   return found.byId.get(former.environmentId);
 }
 
-/** Text that PostgreSQL would refuse to even compare belongs to nobody. */
+/** Returns false for text that PostgreSQL cannot compare and that therefore has no owner. */
 function isPossibleToken(token: string): boolean {
   return token.length > 0 && token.length <= 200 && token.isWellFormed() && !token.includes('\u0000');
 }
 
-/** An environment may keep its events for fewer days than the installation, not for more. */
+/** Combines the limits. An environment may keep events for fewer days than the installation, but not for more. */
 function shorterRetention(own: number | null, installation: number): number | null {
   if (installation === 0) return own;
   return Math.min(own ?? installation, installation);

@@ -42,19 +42,19 @@ const store = (records: CapturedRecord[]) =>
 test.each<[string, () => Partial<CapturedEvent>]>([
   ['stamped with their environment', () => ({ environment_id: project.id })],
   ['of a gateway that could ask no store, without a stamp', () => ({})],
-])('events %s are stored although their key is replaced while they wait', async (_name, stamp) => {
+])('stores events %s even if their key is replaced while they wait', async (_name, stamp) => {
   const events = waiting(stamp());
   await replaceKey(project.token);
   expect(await store(events)).toMatchObject({ stored: 200, dropped: [] });
 });
 
-test('a replaced key is nobody’s for what was taken later by a gateway that could not ask', async () => {
+test('drops events that a gateway without lookups accepted with a replaced key long after the replacement', async () => {
   await replaceKey(project.token);
   const later = capturedEvent(project.token, { now: new Date(Date.now() + 3_600_000).toISOString() });
   expect(await store([later])).toMatchObject({ stored: 0, dropped: ['invalid_token'] });
 });
 
-test('events of an environment that was deleted are dropped, with a reason of their own', async () => {
+test('drops events of a deleted environment with a separate reason', async () => {
   const events = [
     capturedEvent(project.token, { environment_id: project.id }),
     capturedEvent(project.token, { environment_id: 2_147_483_647 }),
@@ -63,7 +63,7 @@ test('events of an environment that was deleted are dropped, with a reason of th
   expect(await store(events)).toMatchObject({ stored: 0, dropped: ['environment_deleted', 'environment_deleted'] });
 });
 
-test('the stamp counts, not the key: a warning and an event of a key that is another’s by now', async () => {
+test('the environment ID takes precedence over the key, for a warning and an event whose key now belongs to another project', async () => {
   const other = await fixture.createProject();
   const event = capturedEvent(other.token, { environment_id: project.id });
   const warning: CapturedRecord = {
@@ -87,7 +87,7 @@ test('the stamp counts, not the key: a warning and an event of a key that is ano
 test.each<[string, () => Partial<CapturedEvent>]>([
   ['stamped', () => ({ environment_id: project.id })],
   ['not stamped', () => ({})],
-])('what is stored is published after its key was replaced: records %s', async (_name, stamp) => {
+])('publishes stored events after their key was replaced: records %s', async (_name, stamp) => {
   const events = waiting(stamp());
   await store(events);
   await replaceKey(project.token);

@@ -38,7 +38,7 @@ const setRetention = (project: TestProject, days: number) =>
 const warnings = (project: TestProject) =>
   fixture.database.sql.query('SELECT type, count FROM ingestion_warning WHERE project_id = $1', [project.id]);
 
-test('events older than the environment keeps have no effect, and the project is told once', async () => {
+test("events beyond the environment's retention have no effect and cause one warning", async () => {
   const project = await fixture.createProject();
   await setRetention(project, 30);
   const old = { timestamp: daysAgo(31), event: '$identify', properties: { $set: { email: 'ada@example.com' } } };
@@ -49,7 +49,7 @@ test('events older than the environment keeps have no effect, and the project is
   expect(persons).toHaveLength(1);
 });
 
-test('what grew old in the log is dropped without a word', async () => {
+test('events that became too old in the log are dropped without a warning', async () => {
   const project = await fixture.createProject();
   await setRetention(project, 30);
   const waited = { timestamp: daysAgo(31), now: daysAgo(31) };

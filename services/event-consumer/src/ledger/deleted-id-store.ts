@@ -3,7 +3,7 @@ import { LedgerConflict } from '../failures.ts';
 import type { DeletedId } from '../model/ledger.ts';
 import type { DistinctIdKey, StoredMapping } from './store.ts';
 
-/** Which of the projects have deleted persons that are remembered. Takes no locks; nearly always none. */
+/** Returns which of the projects have remembered deleted persons; nearly always none. Takes no locks. */
 export async function projectsWithDeletions(tx: Transaction, projectIds: number[]): Promise<Set<number>> {
   if (projectIds.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number }>(
@@ -16,7 +16,7 @@ export async function projectsWithDeletions(tx: Transaction, projectIds: number[
   return new Set(rows.map(({ project_id }) => project_id));
 }
 
-/** Those of the ids whose person was deleted, the last time it was. Takes no locks. */
+/** Returns the IDs whose person was deleted, with the latest deletion. Takes no locks. */
 export async function readDeletedIds(
   tx: Transaction,
   ids: DistinctIdKey[],
@@ -44,9 +44,9 @@ export async function readDeletedIds(
 }
 
 /**
- * Makes sure that no id leads to a person that was deleted. A batch that read neither a person nor its deletion would otherwise
- * create the person again, with the same uuid, if another batch has created it and it was deleted in the meantime. To be sent
- * after the persons were inserted: the insert has then waited for a deletion in progress.
+ * Checks that no ID leads to a deleted person. Otherwise a batch that has read neither a person nor its deletion could
+ * create the person again with the same uuid, if another batch had created it and it was deleted meanwhile. Must be
+ * sent after inserting the persons, because the insert waits for a deletion in progress.
  *
  * @throws LedgerConflict when one was deleted.
  */

@@ -13,7 +13,7 @@ import {
 } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 
-/** Persons that are deleted while events of theirs wait in the log, and ids that come back. */
+/** Persons that are deleted while their events wait in the log, and IDs that are used again. */
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
@@ -61,7 +61,7 @@ const eventsOf = (distinctId: string) =>
     distinctId,
   ]);
 
-test('what was captured before the deletion is dropped, and counted', async () => {
+test('drops and counts events captured before the deletion', async () => {
   const waited = at(-1000);
   await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
   await deletePersonOf('ada');
@@ -80,7 +80,7 @@ test('what was captured before the deletion is dropped, and counted', async () =
   ).toEqual([]);
 });
 
-test('an id that comes back starts a new person, again and again', async () => {
+test('an ID that is used again gets a new person, repeatedly', async () => {
   const uuids = new Set<unknown>();
   for (let life = 0; life < 3; life += 1) {
     await consume({ distinct_id: 'ada', now: at(1000 * life), properties: { $set: { [`life_${life}`]: life } } });
@@ -91,7 +91,7 @@ test('an id that comes back starts a new person, again and again', async () => {
       mapping_version: String(life),
     });
     uuids.add(person?.uuid);
-    // The next life is captured later than the deletion.
+    // The events of the next person are captured after the deletion.
     await fixture.database.sql.query('SELECT pg_sleep(0.01)');
     await deletePersonOf('ada');
     await fixture.database.sql.query("UPDATE deleted_distinct_id SET deleted_at = deleted_at - interval '1 second'");
@@ -99,7 +99,7 @@ test('an id that comes back starts a new person, again and again', async () => {
   expect(uuids.size).toBe(3);
 });
 
-test('an event without a person profile names the person its id would get now', async () => {
+test('an event without a person profile has the person that its ID would get now', async () => {
   await consume({ distinct_id: 'ada' });
   const before = await personOf('ada');
   await deletePersonOf('ada');
@@ -115,7 +115,7 @@ test('deletes all IDs of a merged person, and each gets a new person of its own'
     { distinct_id: 'phone' },
     { distinct_id: 'ada', event: '$identify', properties: { $anon_distinct_id: 'phone' } },
   );
-  // `anonymous` would not do: it is one of the IDs that never merge.
+  // The ID `anonymous` would not work here, because it never merges.
   expect((await personOf('phone'))?.uuid).toBe((await personOf('ada'))?.uuid);
   await deletePersonOf('phone');
   await consume({ distinct_id: 'phone', now: at(5000) }, { distinct_id: 'ada', now: at(5000) });
@@ -123,7 +123,7 @@ test('deletes all IDs of a merged person, and each gets a new person of its own'
   expect(phone?.uuid).not.toBe(ada?.uuid);
 });
 
-test('a batch that read the person before it was deleted does not write it back', async () => {
+test('a batch that read the person before the deletion does not write it back', async () => {
   await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
   let isDeleted = false;
   const racing: ProcessBatchDeps = {
@@ -141,8 +141,8 @@ test('a batch that read the person before it was deleted does not write it back'
   expect(await personOf('ada')).toBeUndefined();
 });
 
-test('a batch that found no person does not create one that was created and deleted in the meantime', async () => {
-  // Another process: within one, the second batch would wait for the first.
+test('a batch that found no person does not create one that was created and deleted meanwhile', async () => {
+  // Uses another process, because within one process the second batch would wait for the first.
   const otherDeps = fixture.createDeps({ partitions: deps.partitions });
   const events = () => [capturedEvent(project.token, { distinct_id: 'ada', now: at(5000) })];
   const run = (lockFirst: boolean, at: string, using: ProcessBatchDeps) =>
@@ -166,7 +166,7 @@ test('a batch that found no person does not create one that was created and dele
   expect(deletions).toEqual([]);
 }, 60_000);
 
-test('deleting while batches create, merge and change the same people: nobody waits in a circle, nothing is left over', async () => {
+test('deleting persons while batches create, merge and change them causes no deadlock and leaves no rows behind', async () => {
   const ids = Array.from({ length: 8 }, (_, index) => `p${index}`);
   const uuidsNow = () =>
     fixture.database.sql.query<{ uuid: string }>('SELECT uuid FROM person WHERE project_id = $1', [project.id]);
@@ -194,7 +194,7 @@ test('deleting while batches create, merge and change the same people: nobody wa
       const outcome = async (lockFirst: boolean) =>
         processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, laneDeps).catch((error: Error) => error);
       for (let result = await outcome(false); result instanceof Error; result = await outcome(true)) {
-        // A lost race is done again; a deadlock would be a fault of the order of locks.
+        // A lost race is retried; a deadlock would be a bug in the lock order.
         expect([result.name, 'code' in result ? result.code : null]).toEqual(['LedgerConflict', null]);
       }
     }

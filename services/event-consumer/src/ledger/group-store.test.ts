@@ -25,7 +25,7 @@ const group = (index: number, key: string, properties = {}) => ({
   createdAtMs,
 });
 
-test('types come back with their index, for the projects asked for only', async () => {
+test('reads types with their index, only for the given projects', async () => {
   const types = [
     { projectId, type: 'company', index: 0, createdAtMs },
     { projectId, type: 'Ünit "x"', index: 1, createdAtMs },
@@ -47,7 +47,7 @@ test.each([
   );
 });
 
-test('groups are told apart by type index and key, and come back as written', async () => {
+test('distinguishes groups by type index and key, and reads them back as written', async () => {
   const groups = [group(0, 'k', { a: 1 }), group(1, 'k', { b: [2, null] }), group(0, '{"odd"}, \\', {})];
   await inTransaction((tx) => insertGroups(tx, groups));
   const read = await inTransaction((tx) => lockGroups(tx, [...groups, group(4, 'absent')]));
@@ -55,7 +55,7 @@ test('groups are told apart by type index and key, and come back as written', as
   expect(read).toEqual(expect.arrayContaining(groups));
 });
 
-test('a group that exists already is a lost race', async () => {
+test('inserting an existing group is a lost race', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
   await expect(inTransaction((tx) => insertGroups(tx, [group(0, 'new'), group(0, 'k')]))).rejects.toThrow(
     LedgerConflict,
@@ -63,7 +63,7 @@ test('a group that exists already is a lost race', async () => {
   expect(await inTransaction((tx) => lockGroups(tx, [group(0, 'new')]))).toEqual([]);
 });
 
-test('changed groups are written whole, their neighbours are left alone', async () => {
+test('writes all columns of changed groups, and no others', async () => {
   const [a, b] = [group(0, 'a', { old: true }), group(0, 'b', { same: true })];
   await inTransaction((tx) => insertGroups(tx, [a, b]));
   const changed = { ...a, properties: { new: 1 }, version: 2, createdAtMs: createdAtMs - 1000 };
@@ -71,7 +71,7 @@ test('changed groups are written whole, their neighbours are left alone', async 
   expect(await inTransaction((tx) => lockGroups(tx, [a, b]))).toEqual(expect.arrayContaining([changed, b]));
 });
 
-test('a locked group waits for its transaction', async () => {
+test('other transactions wait for a locked group', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
   await inTransaction(async (tx) => {
     await lockGroups(tx, [group(0, 'k')]);

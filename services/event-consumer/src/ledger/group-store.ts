@@ -1,4 +1,7 @@
-/** SQL for group types and groups. Each function is one statement, none for an empty list; the lock order stands in ledger/store.ts. */
+/**
+ * SQL for group types and groups. Each function sends one statement, or none for an empty list. For the lock order, see
+ * ledger/store.ts.
+ */
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
 import { checkLoaded, insertNew, maxLoadedBytes } from '../failures.ts';
@@ -22,7 +25,9 @@ export interface StoredGroup extends GroupKey {
   createdAtMs: number;
 }
 
-/** All group types of the projects: five at most each. They are never changed or deleted, so no lock is needed. */
+/**
+ * Reads all group types of the projects, at most five each. They are never changed or deleted, so no lock is needed.
+ */
 export async function readGroupTypes(tx: Transaction, projectIds: number[]): Promise<StoredGroupType[]> {
   if (projectIds.length === 0) return [];
   const rows = await tx.query<GroupTypeRow>(
@@ -40,9 +45,9 @@ export async function readGroupTypes(tx: Transaction, projectIds: number[]): Pro
 }
 
 /**
- * Locks those of the groups that exist and returns them as they are once locked.
+ * Locks those of the groups that exist, and returns their state under the lock.
  *
- * @throws BatchTooLarge when several of them are too much to be loaded at once.
+ * @throws BatchTooLarge when several groups exceed the size limit together.
  */
 export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<StoredGroup[]> {
   if (keys.length === 0) return [];
@@ -81,7 +86,7 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
   }));
 }
 
-/** @throws LedgerConflict when another batch took a type's index, or added the type, first. */
+/** @throws LedgerConflict when another batch has taken the index or added the type first. */
 export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]): Promise<void> {
   if (types.length === 0) return;
   await insertNew(
@@ -102,7 +107,7 @@ export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]
   );
 }
 
-/** @throws LedgerConflict when one of them exists already. */
+/** @throws LedgerConflict when one of the groups exists. */
 export async function insertGroups(tx: Transaction, groups: StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
   await insertNew(
@@ -117,7 +122,7 @@ export async function insertGroups(tx: Transaction, groups: StoredGroup[]): Prom
   );
 }
 
-/** Writes all columns of groups this transaction has locked. */
+/** Writes all columns of groups that this transaction has locked. */
 export async function updateGroups(tx: Transaction, groups: StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
   await tx.query(
@@ -145,7 +150,7 @@ interface GroupRow {
   group_properties: JsonObject;
   version: string;
   created_at_ms: number;
-  /** Bytes of the properties of the groups up to this row. */
+  /** Total size in bytes of the group properties up to this row. */
   running_bytes: number;
 }
 

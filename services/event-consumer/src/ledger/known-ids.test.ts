@@ -2,23 +2,23 @@ import { createKnownIds } from './touched.ts';
 
 const ids = Array.from({ length: 10_000 }, (_, index) => `${index % 7}:user-${index}`);
 
-test('knows what it was told, and nothing else', () => {
+test('knows exactly the noted IDs', () => {
   const known = createKnownIds();
   expect(known.has('1:a')).toBe(false);
   known.note(['1:a', '1:b', '1:a']);
   expect(['1:a', '1:b', '2:a', '1:c', '1:', ''].map(known.has)).toEqual([true, true, false, false, false, false]);
 });
 
-test('spreads ids over its slots: as many share one as chance has it', () => {
+test('distributes IDs over its slots like a random function', () => {
   const known = createKnownIds(1 << 14);
   known.note(ids);
-  // Of n ids in m slots m(1 - e^(-n/m)) are left: 7,484 of 10,000 in 16,384.
+  // Of n IDs, m(1 - e^(-n/m)) remain in m slots: 7,484 of 10,000 in 16,384.
   const left = ids.filter(known.has).length;
   expect(left).toBeGreaterThan(7300);
   expect(left).toBeLessThan(7700);
 });
 
-test('forgets the older of two in one slot, and goes on', () => {
+test('forgets the older of two IDs in the same slot, and keeps working', () => {
   const known = createKnownIds(1);
   known.note(['1:a', '1:b']);
   expect([known.has('1:a'), known.has('1:b')]).toEqual([false, true]);

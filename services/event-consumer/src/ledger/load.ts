@@ -22,7 +22,7 @@ import {
 } from './store.ts';
 import type { TouchedByBatch } from './touched.ts';
 
-/** The ledger the rules change, and what stood in the database when it was read. */
+/** The ledger that the rules change, and the versions of the stored rows when it was read. */
 export interface LoadedLedger {
   ledger: Ledger;
   /** Stored persons by `storedPersonKey`. */
@@ -30,11 +30,11 @@ export interface LoadedLedger {
 }
 
 /**
- * Loads the persons, ids and group types a batch can touch, in at most four statements, as they will be when what is
- * `before` it is committed and without what was deleted. Persons are normally not locked;
- * how that is safe, and the order of locks, stands in ledger/store.ts.
+ * Loads the persons, IDs and group types that a batch can touch, in at most four statements. Applies the uncommitted
+ * decisions of `before`, and leaves out deleted persons. Normally does not lock persons; ledger/store.ts explains why
+ * this is safe, and the lock order.
  *
- * @throws LedgerConflict when a mapping moved between locking and reading.
+ * @throws LedgerConflict when a mapping changed between locking and reading.
  */
 export async function loadLedger(
   tx: Transaction,
@@ -43,9 +43,9 @@ export async function loadLedger(
     lockFirst,
     before,
   }: {
-    /** Lock all persons before reading them: for a batch that had a conflict, so that it does not have the next one. */
+    /** True to lock all persons before reading them, for a batch that had a conflict before. */
     lockFirst: boolean;
-    /** What earlier batches of this process have decided and not yet committed (turns.ts), in their order. */
+    /** Uncommitted decisions of earlier batches in this process, in order (turns.ts). */
     before: readonly Ledger[];
   },
 ): Promise<LoadedLedger> {
@@ -62,7 +62,7 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
     stored: new Map(),
   };
   if (!lockFirst) {
-    // What was deleted is asked for last: a person that was read and deleted since is known to be gone.
+    // Deletions are read last, so that a person deleted after it was read is recognized.
     const [, , withDeletions] = await tx.pipeline(() => [
       loadGroupTypes(tx, loaded.ledger, touched),
       loadPersons(tx, loaded, distinctIds),
@@ -78,10 +78,10 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
 }
 
 /**
- * While a batch waits for the lock of a person, the batch that holds it may merge that person away. The ids then lead
- * to a person that is not locked. One more lock would break the order of locks, so all are given back and taken again.
- * Some other batch makes progress each time, so this batch comes too late at most as often as there are others at work
- * on the same people.
+ * While a batch waits for the lock of a person, the batch that holds it may merge that person into another. The IDs
+ * then lead to a person that is not locked. Locking it as well would violate the lock order, so all locks are released
+ * and taken again. Each time, some other batch has made progress, so the number of rounds is limited by the number of
+ * batches that work on the same persons.
  */
 const maxLockRounds = 20;
 
@@ -106,8 +106,8 @@ function forgetPersons({ ledger, stored }: LoadedLedger): void {
 }
 
 /**
- * The person an id would create. It can exist although the id belongs to nobody, when somebody changed rows by hand;
- * the rules then give the id back to it. That is so rare that it is only looked for after creating the person has
+ * Returns the person that an ID would create. It may exist although the ID has no mapping, if rows were edited
+ * manually; the rules then restore the mapping. This is so rare that it is only checked after creating the person has
  * failed.
  */
 function createdBy({ projectId, distinctId }: DistinctIdKey): PersonKey {
@@ -153,7 +153,7 @@ function stateOf<T extends { projectId: number }>({ projectId: _, ...state }: T)
   return state;
 }
 
-/** Adds to the ledger which of the ids were deleted. One more statement, and only for projects that deleted anybody. */
+/** Adds deleted IDs to the ledger. Sends another statement only for projects with deleted persons. */
 async function loadDeletedIds(
   tx: Transaction,
   ledger: Ledger,
@@ -169,9 +169,9 @@ async function loadDeletedIds(
 }
 
 /**
- * Removes deleted persons from a loaded ledger: those that were deleted after they were read, or that an earlier batch
- * under way had read before. Their ids belong to nobody then. What another batch has changed about such a person was
- * not committed: the deletion holds the person's lock.
+ * Removes deleted persons from a loaded ledger: those deleted after they were read, or read by an earlier in-flight
+ * batch. Their IDs then have no person. Changes to such a person by another batch cannot have been committed, because
+ * the deletion holds the person's lock.
  */
 function forgetDeleted({ ledger, stored }: LoadedLedger): void {
   for (const project of ledger.projects.values()) {
@@ -185,12 +185,12 @@ function forgetDeleted({ ledger, stored }: LoadedLedger): void {
 }
 
 /**
- * Changes a loaded ledger into what it will be when an earlier batch of this process is committed. That batch has
- * decided (`earlier`) and is still being written: its persons and mappings replace older ones. It may be committed by
- * now, and what was read may even be newer than what it decided; the versions tell.
+ * Updates a loaded ledger to its state after an earlier batch of this process commits. That batch has decided
+ * (`earlier`) and is being written, so its persons and mappings replace older ones. If it has been committed since, the
+ * loaded rows may even be newer, which the versions show.
  *
- * Only what the ids of this batch lead to is taken over. All of it counts as stored, so this batch must not be written
- * before the other one is committed.
+ * Only applies what the IDs of this batch lead to. All of it counts as stored, so this batch must not be written before
+ * the other one is committed.
  */
 function buildOn(earlier: Ledger, loaded: LoadedLedger, touched: TouchedByBatch): void {
   for (const { projectId, distinctId } of touched.distinctIds.values()) {
@@ -219,7 +219,7 @@ function mappingAfter(
   if (decided !== undefined && (read === undefined || decided.version > read.version)) {
     return { ...decided, isNew: false };
   }
-  // An id that batch never named moves with its person (ledger/store.ts, moveMappings).
+  // An ID that the other batch did not name moves with its person (`moveMappings` in ledger/store.ts).
   const survivor = read === undefined ? undefined : theirs.mergedPersons.get(read.personUuid);
   if (read === undefined || survivor === undefined) return read;
   const moves = theirs.mergedPersonMoves.get(read.personUuid) ?? 1;
@@ -231,7 +231,7 @@ function takePerson(uuid: string, theirs: ProjectLedger, ours: ProjectLedger, lo
   const read = ours.persons.get(uuid);
   if (decided === undefined || (read !== undefined && decided.version <= read.version)) return;
   const { projectId } = ours;
-  // The other batch has not written it yet.
+  // The other batch may still be writing it, so treat the properties as shared.
   ours.persons.set(uuid, { ...decided, areShared: true, isNew: false, isDirty: false });
   loaded.stored.set(storedPersonKey(projectId, uuid), { projectId, uuid, version: decided.version });
 }

@@ -12,7 +12,7 @@ import {
 } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 
-/** Persons are added to a static cohort while others of the same persons are merged: nobody is lost. */
+/** Adding persons to a static cohort while they are merged does not lose any of them. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
@@ -67,7 +67,7 @@ async function memberUuids(): Promise<string[]> {
   );
   return rows.map(({ person_uuid }) => person_uuid);
 }
-/** Until a statement of this database waits for a lock. */
+/** Resolves when a statement in this database waits for a lock. */
 const somebodyWaits = () =>
   eventually(
     async () => {
@@ -80,7 +80,7 @@ const somebodyWaits = () =>
     { what: 'a statement that waits for a lock' },
   );
 
-test.each(byEach)('a merge that comes while a person is added waits, and moves the membership: by %s', async (by) => {
+test.each(byEach)('a merge during the addition of a person waits and moves the membership: by %s', async (by) => {
   await consume([person('kept'), person('gone')]);
   let merging: Promise<void> | undefined;
   const database = watchedDatabase(fixture.database, async (text) => {
@@ -93,13 +93,13 @@ test.each(byEach)('a merge that comes while a person is added waits, and moves t
   expect(await memberUuids()).toEqual(await uuidsOf(['kept', 'gone']));
 });
 
-test.each(byEach)('who is added while being merged away becomes a member as the survivor: by %s', async (by) => {
+test.each(byEach)('a person added during its merge becomes a member as the survivor: by %s', async (by) => {
   await consume([person('kept'), person('gone'), person('other')]);
   const members = await named(by, ['gone', 'other']);
   let adding: Promise<number> | undefined;
   const watched = watchedDatabase(fixture.database, async (text) => {
     if (adding !== undefined || !text.includes('cohort_member')) return;
-    // The merge holds its persons already.
+    // The merge already holds the locks of its persons.
     adding = add(members);
     await somebodyWaits();
   });
@@ -108,7 +108,7 @@ test.each(byEach)('who is added while being merged away becomes a member as the 
   expect(await memberUuids()).toEqual(await uuidsOf(['kept', 'other']));
 });
 
-test.each(byEach)('many of both at once: everybody is in it in the end, by %s', async (by) => {
+test.each(byEach)('after many concurrent additions and merges, everyone is a member: by %s', async (by) => {
   const random = seededRandom(11);
   const ids = Array.from({ length: 120 }, (_, index) => `p-${index}`);
   const pick = () => ids[Math.floor(random() * ids.length)] ?? '';

@@ -10,7 +10,7 @@ import {
   type TestTopic,
 } from '../testing/consumer-fixture.ts';
 
-/** Static cohorts and the buckets of flags, when persons are merged or deleted. */
+/** Static cohort memberships and stored hash keys of flags when persons are merged or deleted. */
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
@@ -66,7 +66,7 @@ const buckets = () =>
     [project.id],
   );
 
-test('E-88, E-89: all goes to the survivor, whose own buckets stay', async () => {
+test('E-88, E-89: moves everything to the survivor, who keeps its own hash keys', async () => {
   await consume({ distinct_id: 'anon' }, { distinct_id: 'user' });
   await join(1, 'anon', 'user');
   await join(2, 'anon');
@@ -85,7 +85,7 @@ test('E-88, E-89: all goes to the survivor, whose own buckets stay', async () =>
   ]);
 });
 
-test('several persons merged into one that is new, through another, in one batch', async () => {
+test('merges several persons into a new one, through another person, in one batch', async () => {
   await consume({ distinct_id: 'a' }, { distinct_id: 'b' }, { distinct_id: 'c' });
   await join(1, 'a', 'b', 'c');
   for (const one of ['a', 'b', 'c']) await bucket(one, 'beta', one);
@@ -100,14 +100,14 @@ test('several persons merged into one that is new, through another, in one batch
   expect(await buckets()).toEqual([{ person_uuid, flag_key: 'beta', hash_key: expect.stringMatching(/^[abc]$/) }]);
 });
 
-test('a refused merge moves nothing', async () => {
+test('a rejected merge moves nothing', async () => {
   await consume({ distinct_id: 'user' }, identify('known', 'some-anon'));
   await join(1, 'known');
   await consume(identify('user', 'known'));
   expect(await members()).toEqual([{ cohort_id: 1, person_uuid: await uuidOf('known') }]);
 });
 
-test('of a deleted person nothing is left', async () => {
+test('deleting a person leaves no rows behind', async () => {
   await consume({ distinct_id: 'ada' }, { distinct_id: 'bob' });
   await join(1, 'ada', 'bob');
   await bucket('ada', 'beta', 'ada');

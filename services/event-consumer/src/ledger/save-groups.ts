@@ -5,7 +5,7 @@ import type { StoredWarning } from '../warnings/store.ts';
 import { ruleWarning } from '../warnings/warnings.ts';
 import { type GroupKey, insertGroups, lockGroups, type StoredGroup, updateGroups } from './group-store.ts';
 
-/** What a batch changes about groups. */
+/** Changes of a batch to groups. */
 export interface GroupChanges {
   newGroups: StoredGroup[];
   changedGroups: StoredGroup[];
@@ -13,9 +13,8 @@ export interface GroupChanges {
 }
 
 /**
- * Locks the groups and applies what the batch says about them. A product has few groups and many events about them, so
- * their locks must be held for a short time. They are the last locks a batch takes, and no other row depends on what a
- * group holds.
+ * Locks the groups of a batch and applies its updates. A project has few groups and many events about them, so their
+ * locks must be brief: they are the last ones a batch takes, and no other row depends on the content of a group.
  */
 export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger): Promise<GroupChanges> {
   const keys = groupsToWrite(ledger);
@@ -39,7 +38,7 @@ export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger): Prom
   return changes;
 }
 
-/** The groups the batch writes, each once. */
+/** Returns the groups that the batch writes, without duplicates. */
 function groupsToWrite(ledger: Ledger): GroupKey[] {
   const keys = new Map<string, GroupKey>();
   for (const { projectId, groupUpdates } of ledger.projects.values()) {
@@ -50,7 +49,9 @@ function groupsToWrite(ledger: Ledger): GroupKey[] {
   return [...keys.values()];
 }
 
-/** Writes changed groups; for `commitWith`. Rejects with LedgerConflict when another batch created one of them first. */
+/**
+ * Writes changed groups; for `commitWith`. Rejects with LedgerConflict when another batch created one of them first.
+ */
 export function saveGroups(tx: Transaction, { newGroups, changedGroups }: GroupChanges): Promise<void>[] {
   return [insertGroups(tx, newGroups), updateGroups(tx, changedGroups)];
 }

@@ -19,10 +19,10 @@ import {
 } from './store.ts';
 
 /**
- * Writes what the rules changed about persons, ids and group types: one statement for each kind of change, none for a
- * kind without changes. An id that is new in the batch is inserted with the person it belongs to in the end. A stored
- * id that merges moved is moved once, with all ids of its person, and its version rises by the moves the ledger
- * counted. All statements are sent at once: others wait for the locks.
+ * Writes the changes to persons, IDs and group types, with one statement per kind of change. A new ID is inserted with
+ * its final person. A stored ID that merges have moved is moved once, together with all IDs of its person, and its
+ * version increases by the number of moves in the ledger. All statements are sent together, because other batches wait
+ * for the locks.
  *
  * @throws LedgerConflict when another batch changed or created one of the rows first.
  */
@@ -43,7 +43,7 @@ export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise
 }
 
 interface Changes {
-  /** Stored persons that change, disappear or get an id. */
+  /** Stored persons that are changed, merged away or given an ID. */
   writtenPersons: Map<string, PersonVersion>;
   newPersons: StoredPerson[];
   changedPersons: StoredPerson[];

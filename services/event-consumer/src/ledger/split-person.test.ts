@@ -50,7 +50,7 @@ async function ownerOf(distinctId: string): Promise<Owner> {
 const split = (uuid: string, selection: Parameters<typeof splitPerson>[2] = { mainDistinctId: undefined }) =>
   fixture.database.transaction((tx) => splitPerson(tx, { projectId: project.id, uuid }, selection));
 
-/** Whom the events of each distinct id count for in queries. */
+/** Returns the persons that queries attribute the events of each distinct ID to. */
 async function personsOfEvents(): Promise<Record<string, string[]>> {
   const rows = await query(
     `SELECT e.distinct_id, array_agg(DISTINCT coalesce(o.person_uuid, e.person_id)::text) AS persons
@@ -62,7 +62,7 @@ async function personsOfEvents(): Promise<Record<string, string[]>> {
   return Object.fromEntries(rows.map((row) => [row.distinct_id, row.persons]));
 }
 
-/** `phone` creates the person; `ada` becomes its main id. */
+/** `phone` creates the person, and `ada` becomes its main ID. */
 async function createMerged(): Promise<Owner> {
   await consume(
     { distinct_id: 'phone', properties: { $set: { plan: 'pro' } } },
@@ -72,7 +72,7 @@ async function createMerged(): Promise<Owner> {
   return ownerOf('ada');
 }
 
-test('past and later events of a split id count for the new person', async () => {
+test('past and later events of a split ID belong to the new person', async () => {
   const person = await createMerged();
   expect(await split(person.uuid)).toEqual([{ distinct_id: 'phone', uuid: expect.any(String) }]);
   const fresh = await ownerOf('phone');
@@ -90,7 +90,7 @@ test('past and later events of a split id count for the new person', async () =>
   expect(await ownerOf('phone')).toMatchObject({ properties: { plan: 'free' } });
 });
 
-test('an id can be merged and split again', async () => {
+test('an ID can be merged and split repeatedly', async () => {
   const person = await createMerged();
   const uuids = new Set([person.uuid]);
   for (let round = 0; round < 3; round += 1) {
@@ -103,7 +103,7 @@ test('an id can be merged and split again', async () => {
   expect(await personsOfEvents()).toEqual({ phone: [person.uuid], ada: [person.uuid] });
 });
 
-test('a batch that read the person before it was split is decided again', async () => {
+test('a batch that read the person before the split is decided again', async () => {
   const person = await createMerged();
   let isSplit = false;
   const racing: ProcessBatchDeps = {
@@ -127,7 +127,7 @@ test('a batch that read the person before it was split is decided again', async 
   expect((await ownerOf('ada')).properties).toEqual({ plan: 'pro' });
 });
 
-test('a split id whose new person is deleted and forgotten does not go back to the person it came from', async () => {
+test('a split ID whose new person is deleted and forgotten does not return to the original person', async () => {
   const person = await createMerged();
   await split(person.uuid);
   const fresh = await ownerOf('phone');
@@ -151,7 +151,7 @@ test('a split id whose new person is deleted and forgotten does not go back to t
   expect(phone).toEqual([back.uuid]);
 });
 
-test('splitting while batches merge and change the same people: no deadlock, no orphan, no lost update', async () => {
+test('splitting persons while batches merge and change them causes no deadlock, no orphan and no lost update', async () => {
   const ids = Array.from({ length: 8 }, (_, index) => `p${index}`);
   const pick = (n: number) => ids[n % ids.length] ?? '';
   let isOver = false;
@@ -177,7 +177,7 @@ test('splitting while batches merge and change the same people: no deadlock, no 
       const outcome = async (lockFirst: boolean) =>
         processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, laneDeps).catch((error: Error) => error);
       for (let result = await outcome(false); result instanceof Error; result = await outcome(true)) {
-        // A lost race is done again; a deadlock would be a fault of the order of locks.
+        // A lost race is retried; a deadlock would be a bug in the lock order.
         expect([result.name, 'code' in result ? result.code : null]).toEqual(['LedgerConflict', null]);
       }
     }
@@ -185,7 +185,7 @@ test('splitting while batches merge and change the same people: no deadlock, no 
   async function splitAll(): Promise<void> {
     while (!isOver) {
       for (const { uuid } of await query('SELECT uuid FROM person WHERE project_id = $1')) {
-        // Merged away meanwhile: nothing to split.
+        // The person was merged into another one meanwhile.
         const moved = await split(String(uuid)).catch((error: Error) => {
           expect(error.message).toBe('Not found.');
           return [];
@@ -213,12 +213,12 @@ test('splitting while batches merge and change the same people: no deadlock, no 
                WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid AND d.distinct_id = p.main_distinct_id)`,
     ),
   ).toEqual([]);
-  // Every event counts for the person that its id belongs to now, and for no other.
+  // Every event belongs only to the current person of its ID.
   const owners = await query('SELECT distinct_id, person_uuid FROM person_distinct_id WHERE project_id = $1');
   expect(await personsOfEvents()).toEqual(
     Object.fromEntries(owners.map((row) => [row.distinct_id, [row.person_uuid]])),
   );
-  // No update was lost: some person has it.
+  // No update is lost: each is on some person.
   const [row] = await query(
     `SELECT array_agg(DISTINCT key) AS keys FROM person p, jsonb_object_keys(p.properties) AS key WHERE p.project_id = $1`,
   );

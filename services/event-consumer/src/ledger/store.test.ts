@@ -48,7 +48,7 @@ const mapping = (distinctId: string, personUuid: string, version = 0) => ({
 });
 const ids = (...distinctIds: string[]) => distinctIds.map((distinctId) => ({ projectId, distinctId }));
 
-test('a person comes back as it was written', async () => {
+test('a person is read back as it was written', async () => {
   const written = person({
     mainDistinctId: 'naïve "id" \\ \'x\' 🦊',
     properties: { text: 'a\n"b"', number: 1.5e-7, big: 9007199254740991, list: [1, { deep: null }], empty: {} },
@@ -68,11 +68,11 @@ test('a person comes back as it was written', async () => {
   expect(read.mappings).toHaveLength(2);
   expect(read.mappings).toContainEqual(mapping('naïve "id" \\ \'x\' 🦊', written.uuid, 3));
   expect(read.mappings).toContainEqual(mapping('{odd,"array",NULL}', written.uuid));
-  // However many of its ids are asked for.
+  // Only once, however many of its IDs are requested.
   expect(read.persons).toEqual([written]);
 });
 
-test('the same ids in another project are another person', async () => {
+test('the same IDs in another project belong to a different person', async () => {
   const mine = person();
   await inTransaction(async (tx) => {
     await insertPersons(tx, [mine, person({ projectId: projectId + 500_000 })]);
@@ -83,7 +83,7 @@ test('the same ids in another project are another person', async () => {
   ).toEqual({ mappings: [], persons: [] });
 });
 
-test('inserting what exists already is a lost race, and nothing of it stays', async () => {
+test('inserting an existing row is a lost race and changes nothing', async () => {
   const first = person();
   await inTransaction(async (tx) => {
     await insertPersons(tx, [first]);
@@ -98,7 +98,7 @@ test('inserting what exists already is a lost race, and nothing of it stays', as
   expect(read.mappings.map(({ distinctId, personUuid }) => [distinctId, personUuid])).toEqual([['taken', first.uuid]]);
 });
 
-test('a version that is not the one read is a lost race; so is a person that is gone', async () => {
+test('a different version than the one read is a lost race, and so is a missing person', async () => {
   const [a, b] = [person({ version: 4 }), person({ version: 9 })];
   await inTransaction((tx) => insertPersons(tx, [a, b]));
   await inTransaction((tx) => lockVersions(tx, [a, b]));
@@ -152,7 +152,7 @@ test('persons locked before reading cannot change until the transaction ends', a
   });
 });
 
-test('changed persons are written whole', async () => {
+test('writes all columns of changed persons', async () => {
   const [a, b] = [person({ properties: { old: 1 } }), person()];
   await inTransaction(async (tx) => {
     await insertPersons(tx, [a, b]);
@@ -171,7 +171,7 @@ test('changed persons are written whole', async () => {
   expect(read.persons).toEqual(expect.arrayContaining([changed, b]));
 });
 
-test('merged persons disappear; all their ids move, each by its number of moves', async () => {
+test('merged persons are deleted, and all their IDs move with their number of moves', async () => {
   const [survivor, once, twice] = [person(), person(), person()];
   await inTransaction(async (tx) => {
     await insertPersons(tx, [survivor, once, twice]);
@@ -201,7 +201,7 @@ test('merged persons disappear; all their ids move, each by its number of moves'
   expect(persons).toEqual([{ uuid: survivor.uuid }]);
 });
 
-test('persons and ids are numbered in the order given, whatever order they are locked in', async () => {
+test('numbers persons and IDs in the given order, whatever the lock order', async () => {
   const persons = ['ffffffff', '00000000', '88888888'].map((start) =>
     person({ uuid: `${start}${randomUUID().slice(8)}` }),
   );
@@ -224,7 +224,7 @@ test('persons and ids are numbered in the order given, whatever order they are l
   expect(rows).toEqual(distinctIds.map((distinct_id) => ({ distinct_id })));
 });
 
-test('an empty list costs no statement', async () => {
+test('an empty list sends no statement', async () => {
   const refuse = async () => {
     throw new Error('a statement was sent');
   };

@@ -1,48 +1,51 @@
 /**
- * SQL for persons and their distinct ids. Each function is one statement, however large the batch, and none for an empty
- * list.
+ * SQL for persons and their distinct IDs. Each function sends one statement, however large the batch, or none for an
+ * empty list.
  *
- * Reading takes no locks: most events change nobody, and two batches that merely look at the same persons must not wait
- * for each other. What is written is checked instead: right before writing, `lockVersions` locks every person the batch
- * changes, merges away or gives an id to, and compares its version with the one that was read. A difference means that
- * another batch was faster (LedgerConflict): this one is rolled back and done again, the second time with `lockPersonsOf`
- * before reading, so that it waits for its turn instead of losing again.
+ * **Optimistic reads.** Reading takes no locks, because most events do not change a person, and two batches that only
+ * read the same persons must not wait for each other. Writes are checked instead: right before writing, `lockVersions`
+ * locks every person that the batch changes, merges away or gives an ID to, and compares its version with the one read.
+ * A difference means that another batch was faster (LedgerConflict). This batch is then rolled back and repeated, the
+ * second time with `lockPersonsOf` before reading, so that it waits and does not lose again.
  *
- * Lock order. All batches take their locks in this order, whatever lane, partition or process they belong to, so two of
- * them can wait for each other but never in a circle:
+ * **Lock order.** All batches, in any topic, partition or process, take their locks in this order, so they can wait for
+ * each other but never deadlock:
  *
- *  1. the batch's `consumer_position` row                packages/event-log/src/offsets-store.ts
- *  2. `event_identity`, inserted in the order of (project, uuid)                 events/store.ts
- *  3. the turn of its ids among the batches of its process                       ledger/turns.ts
- *  4. what it builds on is committed, if it builds on other batches              ledger/turns.ts
- *  5. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
- *  6. new persons, inserted in the order of (project, uuid)                      insertPersons
- *  7. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
- *     cohort memberships and flag buckets, only of persons held by 5              ledger/store.ts
- *  8. new group types in the order of (project, index)                           ledger/group-store.ts
- *  9. environments by id                                                        events/store.ts
- * 10. stored groups in the order of (project, type index, key), warnings in the
- *     order of (project, id), new groups in the order of stored ones             ledger/save-groups.ts
+ * | Step | Lock | Code |
+ * |---|---|---|
+ * | 1 | the batch's `consumer_position` row | packages/event-log/src/offsets-store.ts |
+ * | 2 | `event_identity`, inserted in the order of (project, uuid) | events/store.ts |
+ * | 3 | the turn of its IDs among the batches of its process | ledger/turns.ts |
+ * | 4 | the commit of the batches it builds on, if any | ledger/turns.ts |
+ * | 5 | stored persons, locked in the order of (project, uuid) | lockPersonsOf or lockVersions |
+ * | 6 | new persons, inserted in the order of (project, uuid) | insertPersons |
+ * | 7 | mappings: moves, then new ones in the order of (project, ID) | moveMappings, insertMappings |
+ * | 7 | cohort memberships and hash keys of flags, only of persons locked in step 5 | ledger/store.ts |
+ * | 8 | new group types in the order of (project, index) | ledger/group-store.ts |
+ * | 9 | environments by ID | events/store.ts |
+ * | 10 | stored groups in the order of (project, type index, key) | ledger/save-groups.ts |
+ * | 10 | warnings in the order of (project, ID), then new groups in the order of stored ones | ledger/save-groups.ts |
  *
- * Event rows wait for nobody once their identities are stored, so they come before or after 5 to 8. Turns (3 and 4) are
- * waited for outside the database, which cannot see a circle they are part of. There is none: whoever holds a lock of 5 to 10 waits
- * for nothing above it, and a turn waits only for batches that took theirs before. (A batch that locks first takes 5 when it
- * loads; it builds on nobody.)
+ * Event rows never wait once their identities are stored, so they may be written before or after steps 5 to 8. Turns
+ * (steps 3 and 4) are waited for outside of the database, which cannot detect a deadlock that involves them. There is
+ * none: a batch that holds a lock of steps 5 to 10 never waits for an earlier step, and a turn only waits for batches
+ * that took theirs before. (A batch that locks first takes step 5 when it loads; it does not build on others.)
  *
- * Who deletes persons (packages/db, delete-persons.ts) takes 5, then the mappings, memberships and buckets of persons it
- * holds, and nothing else. Splitting a person (packages/db, split-person.ts) takes 5 for that person, then 6 and 7 for the new
- * ones.
+ * Deleting a person (packages/db, delete-persons.ts) takes step 5, then the mappings, memberships and hash keys of the
+ * persons it holds, and nothing else. Splitting a person (packages/db, split-person.ts) takes step 5 for that person,
+ * then steps 6 and 7 for the new ones.
  *
- * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, gives its locks
- * back and asks again: it must not lock once more out of order.
+ * If a batch that locks first reads a person it has not locked, because a mapping moved in between, it releases its
+ * locks and starts over: it must not take another lock out of order.
  *
- * Who relies on what: a mapping is only added, moved or deleted by somebody who holds the row lock of the person it
- * belongs to, and whoever changes a person raises its version. So a person whose version is the one read, and which is
- * locked now, still has the properties, and the ids, that were read. Rows that do not exist cannot be locked: when two
- * batches create the same person, mapping, group type, group or event, the unique index makes the second wait for the
- * first, fail, and start over. (ON CONFLICT would do the same for twice the price: it writes a claim before each row.)
+ * **Invariants.** A mapping is only added, moved or deleted while holding the row lock of its person, and every change
+ * of a person increases its version. So a locked person whose version is the one read still has the properties and IDs
+ * that were read. Rows that do not exist cannot be locked. When two batches create the same person, mapping, group
+ * type, group or event, the unique index makes the second wait for the first, fail, and start over. (ON CONFLICT would
+ * do the same at twice the cost, because it writes a token before each row.)
  *
- * FOR NO KEY UPDATE is enough: keys never change, and it lets through what only needs the row to exist.
+ * FOR NO KEY UPDATE is sufficient, because keys never change, and does not block statements that only require the row
+ * to exist.
  */
 
 import type { JsonObject } from '@millrace/contracts';
@@ -50,8 +53,8 @@ import type { Transaction } from '@millrace/db/sql';
 import { checkLoaded, insertNew, LedgerConflict, maxLoadedBytes } from '../failures.ts';
 
 /**
- * Locks the persons that own any of the ids now, so that they are the same when they are read and when they are
- * written, and those of `unmapped` that exist. Returns which they are.
+ * Locks the current persons of the IDs, so that they stay the same until they are written, and those of `unmapped` that
+ * exist. Returns the locked persons.
  */
 export async function lockPersonsOf(
   tx: Transaction,
@@ -74,7 +77,7 @@ export async function lockPersonsOf(
   );
 }
 
-/** Persons by their uuids. Takes no locks. */
+/** Reads persons by uuid. Takes no locks. */
 export async function readPersons(tx: Transaction, keys: PersonKey[]): Promise<StoredPerson[]> {
   if (keys.length === 0) return [];
   const rows = await tx.query<PersonRow>(
@@ -88,18 +91,18 @@ export async function readPersons(tx: Transaction, keys: PersonKey[]): Promise<S
 }
 
 /**
- * The mappings of those ids that have one, and their persons, each once, all as of one moment. Takes no locks.
+ * Reads the mappings of the IDs that have one, and their persons without duplicates, as one snapshot. Takes no locks.
  *
- * A large value is measured before it is sent: many ids may belong to persons of hundreds of kilobytes each.
+ * Limits the size before values are sent, because many IDs may belong to persons of hundreds of kilobytes each.
  *
- * @throws BatchTooLarge when the persons of more than two ids are too much to be loaded at once.
+ * @throws BatchTooLarge when the persons of more than two IDs exceed the size limit together.
  */
 export async function readMappings(
   tx: Transaction,
   ids: DistinctIdKey[],
 ): Promise<{ mappings: StoredMapping[]; persons: StoredPerson[] }> {
   if (ids.length === 0) return { mappings: [], persons: [] };
-  // LATERAL with LIMIT looks into the indexes once for each id. For a plain join the planner may read whole tables.
+  // LATERAL with LIMIT uses one index lookup per ID. For a plain join, the planner may scan whole tables.
   const rows = await tx.query<MappedPersonRow>(
     `SELECT project_id, distinct_id, mapping_version, uuid, main_distinct_id, is_identified, version, created_at_ms,
             running_bytes,
@@ -139,7 +142,7 @@ export async function readMappings(
   return { mappings, persons };
 }
 
-/** Locks the persons. @throws LedgerConflict when one of them is gone or has another version than the one read. */
+/** Locks the persons. @throws LedgerConflict when one is missing or has a different version than the one read. */
 export async function lockVersions(tx: Transaction, persons: PersonVersion[]): Promise<void> {
   if (persons.length === 0) return;
   const unchanged = await tx.query<{ isUnchanged: boolean }>(
@@ -155,9 +158,9 @@ export async function lockVersions(tx: Transaction, persons: PersonVersion[]): P
 }
 
 /**
- * Inserts in the order of the locks; the sequence numbers, by which persons are listed, follow the order of the array.
+ * Inserts in lock order. The sequence numbers, by which persons are listed, follow the order of the array.
  *
- * @throws LedgerConflict when one of them exists already.
+ * @throws LedgerConflict when one of the persons exists.
  */
 export async function insertPersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
   if (persons.length === 0) return;
@@ -175,7 +178,7 @@ export async function insertPersons(tx: Transaction, persons: StoredPerson[]): P
   );
 }
 
-/** Writes all columns of persons this transaction has locked. */
+/** Writes all columns of persons that this transaction has locked. */
 export async function updatePersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
   if (persons.length === 0) return;
   await tx.query(
@@ -188,7 +191,7 @@ export async function updatePersons(tx: Transaction, persons: StoredPerson[]): P
   );
 }
 
-/** Deletes persons this transaction has locked and whose mappings it has moved. */
+/** Deletes persons that this transaction has locked and whose mappings it has moved. */
 export async function deletePersons(tx: Transaction, merged: MergedPerson[]): Promise<void> {
   if (merged.length === 0) return;
   await tx.query(
@@ -198,7 +201,7 @@ export async function deletePersons(tx: Transaction, merged: MergedPerson[]): Pr
   );
 }
 
-/** Gives all ids of merged persons to their survivors, those the batch never named too. */
+/** Moves all IDs of merged persons to their survivors, including IDs that the batch does not name. */
 export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Promise<void> {
   if (merged.length === 0) return;
   await tx.query(
@@ -216,9 +219,9 @@ export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Pro
 }
 
 /**
- * Inserts in the order of the locks; the sequence numbers, by which a person's ids are listed, follow the array's order.
+ * Inserts in lock order. The sequence numbers, by which a person's IDs are listed, follow the order of the array.
  *
- * @throws LedgerConflict when one of the ids has a person already.
+ * @throws LedgerConflict when one of the IDs already has a person.
  */
 export async function insertMappings(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
   if (mappings.length === 0) return;
@@ -242,11 +245,11 @@ export async function insertMappings(tx: Transaction, mappings: StoredMapping[])
 }
 
 /**
- * What feature flags know of a person goes to the survivor of a merge. One statement each, only in batches that merge, after
- * the persons were locked: whoever adds a member to a cohort locks the person as well (packages/flags/src/cohorts, `addCohortMembers`), so
- * no membership is added to a person who is being merged away.
+ * A merge moves the flag data of a person to the survivor, with one statement each, only in batches that merge, and
+ * after the persons were locked. Adding a member to a cohort also locks the person (packages/flags/src/cohorts,
+ * `addCohortMembers`), so no membership is added to a person that is being merged away.
  */
-/** Survivors are in all static cohorts that persons merged into them were in. */
+/** Makes survivors members of all static cohorts of the persons merged into them. */
 export async function moveCohortMembers(tx: Transaction, merged: MergedPerson[]): Promise<void> {
   if (merged.length === 0) return;
   await tx.query(
@@ -263,7 +266,7 @@ export async function moveCohortMembers(tx: Transaction, merged: MergedPerson[])
   );
 }
 
-/** The ids that buckets of flags are made of: what the survivor has of its own stays, and of several one is kept. */
+/** Moves the stored hash keys of flags. The survivor's own keys take precedence; of several others, one is kept. */
 export async function moveFlagHashKeys(tx: Transaction, merged: MergedPerson[]): Promise<void> {
   if (merged.length === 0) return;
   await tx.query(
@@ -320,7 +323,7 @@ export interface PersonVersion extends PersonKey {
   version: number;
 }
 
-/** A person merged away: its ids go to `survivorUuid`, their versions rise by `moves`. */
+/** A person merged into `survivorUuid`, which gets its IDs. Their versions increase by `moves`. */
 export interface MergedPerson {
   projectId: number;
   uuid: string;
@@ -331,9 +334,9 @@ export interface MergedPerson {
 interface MappedPersonRow extends PersonColumns {
   distinct_id: string;
   mapping_version: string;
-  /** Bytes of the properties of the persons up to this row. */
+  /** Total size in bytes of the person properties up to this row. */
   running_bytes: number;
-  /** Null in all rows of a person but the first, and beyond the limit. */
+  /** Null beyond the limit, and in all rows of a person except the first. */
   properties: JsonObject | null;
 }
 
@@ -366,7 +369,7 @@ function toStoredPerson(row: PersonRow): StoredPerson {
 const personColumns = `project_id int, uuid uuid, main_distinct_id text, properties jsonb, is_identified boolean,
   version bigint, created_at_ms bigint`;
 
-/** One JSON document: PostgreSQL parses it faster than an array of texts that are each parsed as JSON. */
+/** Encodes persons as one JSON document, which PostgreSQL parses faster than an array of separate JSON texts. */
 function personDocument(persons: StoredPerson[]): string {
   return JSON.stringify(
     persons.map((person) => ({

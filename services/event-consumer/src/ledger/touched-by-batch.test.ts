@@ -43,11 +43,11 @@ test.each<[string, CapturedEvent, string[]]>([
     event('$groupidentify', 'known', { $group_type: 'team', $group_key: 'blue', $set: { a: 1 } }),
     [],
   ],
-])('waits for %s only if somebody else is about to change it', (_, one, contested) => {
+])('waits for %s only if another batch probably changes it', (_, one, contested) => {
   expect([...touchedByBatch([incoming(one)], knownIds).contested].sort()).toEqual(contested);
 });
 
-test('names each id once, also those that are not contested', () => {
+test('lists each ID once, including uncontested ones', () => {
   const events = [event('a', 'known', {}), event('b', 'known', {}), event('c', 'x', {})];
   const touched = touchedByBatch(events.map(incoming), knownIds);
   expect([...touched.distinctIds.values()]).toEqual([
@@ -61,11 +61,11 @@ test.each<[string, CapturedEvent, number[]]>([
   ['a group identify', event('$groupidentify', 'u', { $group_type: 'team', $group_key: 'blue' }), [1]],
   ['a group identify by its other name', event('$group_identify', 'u', { $group_type: 'a', $group_key: 'b' }), [1]],
   ['an event without', event('bought', 'u', { groups: { team: 'blue' } }), []],
-])('looks for the group types of %s', (_, one, projects) => {
+])('loads the group types of %s', (_, one, projects) => {
   expect(touchedByBatch([incoming(one)], knownIds).projectsWithGroups).toEqual(projects);
 });
 
-test('names what touchedBy names', () => {
+test('agrees with touchedBy', () => {
   fc.assert(
     fc.property(arbitraryCaptured.map(incoming), (one) => {
       const { distinctIds, groupTypes } = touchedBy(one);

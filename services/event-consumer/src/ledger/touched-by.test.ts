@@ -26,11 +26,11 @@ test.each<[string, Record<string, unknown>, string[]]>([
   ['$create_alias', { alias: {} }, ['u']],
   ['$merge_dangerously', { alias: 'other' }, ['other', 'u']],
   ['constructor', {}, ['u']],
-])('%s with %j looks at the ids %j', (name, properties, distinctIds) => {
+])('%s with %j needs the IDs %j', (name, properties, distinctIds) => {
   expect(touchedBy(event(name, properties)).distinctIds.sort()).toEqual(distinctIds);
 });
 
-test('names all group types, that of a group identify too', () => {
+test('lists all group types, including that of a group identify', () => {
   const properties = { $group_type: 'org', $group_key: 7, $groups: { team: 'blue', org: 'x' } };
   expect(touchedBy(event('$groupidentify', properties)).groupTypes).toEqual(['team', 'org']);
   expect(touchedBy(event('e', properties)).groupTypes).toEqual(['team', 'org']);

@@ -6,16 +6,16 @@ import { mergeRequest } from '../rules/identity-rules.ts';
 import { textHash32 } from '../values/text.ts';
 import type { DistinctIdKey } from './store.ts';
 
-/** What the events of a batch touch, each thing once. */
+/** Everything that the events of a batch touch, without duplicates. */
 export interface TouchedByBatch {
   projectIds: number[];
-  /** By a text that is one for each id of each project. */
+  /** By a key that is unique for the project and the ID. */
   distinctIds: Map<string, DistinctIdKey>;
   projectsWithGroups: number[];
   /**
-   * One text for each distinct id whose person the batch probably creates or changes. Only these are worth waiting for
-   * (turns.ts): batches that only read the same persons do not wait for each other. It is a guess, made before anything
-   * is read; where it is wrong, the versions tell, and the batch is done again.
+   * Keys of the distinct IDs whose person the batch probably creates or changes. Only these are worth waiting for
+   * (turns.ts): batches that only read the same persons do not wait for each other. This is a guess before anything is
+   * read. If it is wrong, the version check detects a conflict, and the batch is repeated.
    */
   contested: Set<string>;
 }
@@ -49,20 +49,20 @@ export function touchedByBatch(events: readonly IncomingEvent[], knownIds: Pick<
 }
 
 /**
- * Properties of the event that also describe its person (events/rows.ts) seldom change a person that exists, so they do
- * not count. A group identify never changes one.
+ * Returns whether the event updates its person. Properties that also describe the person (events/rows.ts) do not count,
+ * because they rarely change an existing person. A group identify never changes one.
  */
 function updatesPerson({ event, properties: { $set, $set_once, $unset } }: IncomingEvent): boolean {
   return event !== eventNames.groupIdentify && ($set !== undefined || $set_once !== undefined || $unset !== undefined);
 }
 
-/** Everything the rules may look up for one event. May name more than they end up using, never less. */
+/** Everything that the rules may look up for one event: possibly more than they use, but never less. */
 interface Touched {
   distinctIds: string[];
   groupTypes: string[];
 }
 
-/** Says what must be in the ledger before `processEvent` sees the event. */
+/** Returns what the ledger must contain before `processEvent` handles the event. */
 export function touchedBy(event: IncomingEvent): Touched {
   const groupIdentify = event.event === eventNames.groupIdentify ? groupIdentifyTarget(event.properties) : null;
   return { distinctIds: touchedDistinctIds(event), groupTypes: touchedGroupTypes(event, groupIdentify) };
@@ -82,8 +82,9 @@ function touchedGroupTypes(event: IncomingEvent, groupIdentify: GroupIdentifyTar
 }
 
 /**
- * Whether an event was captured before a person it is about was deleted: it waited in the log, or was replayed. It must
- * not bring the person back. An event that is captured later is about somebody new, even when the id is the same.
+ * Returns whether an event was captured before one of its persons was deleted, for example because it waited in the log
+ * or was replayed. It must not restore the person. An event captured later is about a new person, even if it has the
+ * same ID.
  */
 export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectLedger): boolean {
   if (deletedIds.size === 0) return false;
@@ -93,23 +94,22 @@ export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectL
   });
 }
 
-/** Distinct ids, by the keys of `TouchedByBatch`, that this process has seen stored: they have a person already. */
+/** Distinct IDs that this process has seen stored, by the keys of `TouchedByBatch`; they already have a person. */
 export interface KnownIds {
   has(key: string): boolean;
-  /** To be told once a batch is committed. */
+  /** Must be called after a batch is committed. */
   note(keys: Iterable<string>): void;
 }
 
-/** Four bytes each, whatever the length of the ids. */
+/** Four bytes each, whatever the length of the IDs. */
 const defaultSlots = 1 << 18;
 
 /**
- * Each id has one slot, which its hash chooses, and stores the hash there. The next id with the same slot replaces it.
- * So the memory is the same after a million ids as after one, and the garbage collector never looks at it: a set of
- * 100,000 texts cost the process 25 MB.
+ * Remembers IDs in a fixed number of slots. The hash of an ID selects its slot and is stored there, replacing the
+ * previous one. Memory is therefore constant, and free for the garbage collector: a set of 100,000 strings took 25 MB.
  *
- * It forgets some ids, and with 100,000 known ones it takes one id in 40,000 for another. Then batches only wait for
- * each other a little more or less (turns.ts).
+ * It forgets some IDs, and with 100,000 known IDs it mistakes one in 40,000 for a known one. Batches then only wait for
+ * each other slightly more or less often (turns.ts).
  *
  * @param slots a power of two.
  */
@@ -130,7 +130,7 @@ export function createKnownIds(slots = defaultSlots): KnownIds {
   };
 }
 
-/** Never 0, which is an empty slot. */
+/** Never returns 0, which marks an empty slot. */
 function hashOf(key: string): number {
   return textHash32(key) || 1;
 }

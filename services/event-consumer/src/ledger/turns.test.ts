@@ -9,19 +9,19 @@ beforeEach(() => {
   granted = [];
 });
 
-/** Asks for a turn and notes when it is granted. */
+/** Requests a turn, and records when it is granted. */
 async function request(name: string, keys: string[], untilEnded = false) {
   const turn = await turns.take(new Set(keys), { untilEnded });
   granted.push(name);
   return turn;
 }
 
-test('batches that share no key do not wait for each other', async () => {
+test('batches without a shared key do not wait for each other', async () => {
   await Promise.all([request('a', ['1', '2']), request('b', ['3'])]);
   expect(granted).toEqual(['a', 'b']);
 });
 
-test('batches that share a key decide one after the other, in the order they asked, on what was decided before', async () => {
+test('batches that share a key decide in the order of their requests, each based on the previous decisions', async () => {
   const a = await request('a', ['1', '2']);
   const b = request('b', ['2', '3']);
   const c = request('c', ['3', '1']);
@@ -38,7 +38,7 @@ test('batches that share a key decide one after the other, in the order they ask
   expect((await c).before).toEqual(['what a says', 'what b says']);
 });
 
-test('what builds on others is written once all of them are committed', async () => {
+test('a batch that builds on others is written after all of them are committed', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = await request('b', ['2']);
@@ -52,7 +52,7 @@ test('what builds on others is written once all of them are committed', async ()
   await written;
 });
 
-test('what builds on a batch that is undone is done again', async () => {
+test('a batch that builds on a batch that is rolled back is repeated', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = await request('b', ['1']);
@@ -60,7 +60,7 @@ test('what builds on a batch that is undone is done again', async () => {
   await expect(b.untilCommitted()).rejects.toBeInstanceOf(LedgerConflict);
 });
 
-test('nothing builds on a batch that ended before', async () => {
+test('a batch does not build on one that has ended', async () => {
   const a = await request('a', ['1']);
   const b = request('b', ['1']);
   a.end(false);
@@ -72,7 +72,7 @@ test('nothing builds on a batch that ended before', async () => {
   expect((await request('c', ['1'])).before).toEqual([]);
 });
 
-test('who asks to wait for the end waits for it, and builds on nothing', async () => {
+test('a batch that waits for the end of others builds on none', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = request('b', ['1'], true);

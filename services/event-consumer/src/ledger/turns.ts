@@ -1,24 +1,37 @@
+/**
+ * Serializes the decisions of batches within one process. A batch takes a turn for the IDs it touches; the states of a
+ * turn are:
+ *
+ * | State | Event | Next state | Effect on later turns that share a key |
+ * |---|---|---|---|
+ * | waiting | all earlier turns that share a key have decided (or ended, with `untilEnded`) | deciding | they wait |
+ * | deciding | `decided(outcome)` | writing | they may decide, with the outcome in `before` |
+ * | deciding | `end` | ended | they may decide, without an outcome |
+ * | writing | `untilCommitted()` resolves: all of `before` are committed | writing | |
+ * | writing | `untilCommitted()` rejects: one of `before` was rolled back | (the batch is repeated) | |
+ * | writing | `end(isCommitted)` | ended | `untilCommitted()` of turns that build on it settles |
+ */
 import { createDeferred } from '@millrace/runtime';
 import { LedgerConflict } from '../failures.ts';
 
-/** Lets batches of one process that touch the same ids decide one after the other. `Outcome` is what a batch decided. */
+/** Lets batches of one process that touch the same IDs decide in sequence. `Outcome` is the decision of a batch. */
 export interface Turns<Outcome> {
   /**
-   * Waits for every batch that asked before and shares a key: until it has decided, or, with `untilEnded`, until it has
-   * ended. The turn must be ended, whatever becomes of the batch.
+   * Waits for every earlier turn that shares a key, until it has decided or, with `untilEnded`, has ended. The turn
+   * must be ended, whatever happens to the batch.
    */
   take(keys: ReadonlySet<string>, options?: { untilEnded: boolean }): Promise<Turn<Outcome>>;
 }
 
 export interface Turn<Outcome> {
-  /** What the batches before this one have decided and not yet committed, in their order. */
+  /** Uncommitted decisions of earlier batches, in order. */
   before: readonly Outcome[];
-  /** Lets the next ones decide, on top of this outcome. */
+  /** Publishes the decision, so that later batches can decide based on it. */
   decided(outcome: Outcome): void;
   /**
-   * Waits until everything of `before` is committed; what builds on it can be written then.
+   * Waits until all batches of `before` are committed. Only then may this batch be written.
    *
-   * @throws LedgerConflict when one of those batches was undone.
+   * @throws LedgerConflict when one of those batches was rolled back.
    */
   untilCommitted(): Promise<void>;
   end(isCommitted: boolean): void;
@@ -28,22 +41,22 @@ interface Taken<Outcome> {
   keys: ReadonlySet<string>;
   outcome?: Outcome;
   isEnded: boolean;
-  /** Both resolve, whatever happens. */
+  /** Both promises always resolve. */
   decided: Promise<void>;
   ended: Promise<{ isCommitted: boolean }>;
 }
 
 /**
- * Two batches that create the same person or mapping at the same time cost one of them all its work: it waits on a
- * unique index for the commit of the other, and then starts over (ledger/store.ts). Between processes there is no other
- * way. Inside one process the second batch waits until the first has decided, continues from what that one decided, and
- * is written after it.
+ * Creates the turns of a process. If two batches create the same person or mapping at the same time, one of them loses
+ * all its work: it waits on a unique index for the commit of the other, and then starts over (ledger/store.ts). Between
+ * processes, this cannot be avoided. Within one process, the second batch waits until the first has decided, continues
+ * from its decision, and is written after it.
  *
- * Waiting for the commit instead would leave both cores idle a quarter of the time: nearly every batch has somebody who
- * logs in and whom another batch under way touches too.
+ * Waiting for the commit instead would leave both cores idle a quarter of the time, because nearly every batch contains
+ * a login of a person that another in-flight batch touches too.
  *
- * Correctness does not depend on turns: what a batch was decided on is checked when it is written. No batch waits for
- * one that asked later, so batches never wait in a circle.
+ * Correctness does not depend on turns, because writes are checked against the data on which they were decided. No
+ * batch waits for a later one, so batches cannot deadlock.
  */
 export function createTurns<Outcome>(): Turns<Outcome> {
   const underWay = new Set<Taken<Outcome>>();
@@ -85,8 +98,8 @@ function overlap(some: ReadonlySet<string>, others: ReadonlySet<string>): boolea
 }
 
 /**
- * Does the work of one batch and ends every turn it took, whatever becomes of it: as committed when the work resolves, as
- * undone when it throws.
+ * Runs the work of a batch, and ends every turn it took: as committed if the work resolves, and as rolled back if it
+ * rejects.
  */
 export async function withTurns<Outcome, Result>(
   turns: Turns<Outcome>,

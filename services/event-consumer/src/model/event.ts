@@ -2,30 +2,30 @@ import type { JsonObject } from '@millrace/contracts';
 import type { Overlay, WrittenProperties } from '../values/properties.ts';
 import type { RuleWarning } from './warning.ts';
 
-/** The environment that owns a project API key, as far as event processing needs it. */
+/** The environment that owns a project API key, with the settings that event processing needs. */
 export interface IngestProject {
-  /** Environment id; the `project_id` of all ingest tables. */
+  /** Environment ID; the `project_id` of all ingest tables. */
   id: number;
   token: string;
   anonymizeIps: boolean;
   personProcessingOptOut: boolean;
 }
 
-/** A project as its key leads to it. What the plan includes matters before the rules, not to them. */
+/** A project with the settings that apply before the rules, such as limits of its plan. */
 export interface ResolvedProject extends IngestProject {
-  /** Whether the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
+  /** True if the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
   mayMigrate: boolean;
-  /** Whether visitors without cookies get an id of the day (`cookieless_server_hash_mode`). */
+  /** True if cookieless visitors get a daily ID (`cookieless_server_hash_mode`). */
   isCookieless: boolean;
   /** IANA name. */
   timezone: string;
-  /** Events older than this are not kept; null: all are. */
+  /** Events older than this are not stored; null for no limit. */
   eventRetentionDays: number | null;
 }
 
-/** Where a record stood in the log; names it in warnings, dead letters and logs. */
+/** Position of a record in the log, which identifies it in warnings, dead letters and logs. */
 export interface RecordPosition {
-  /** The log it is in (`LogBatch.log`): the same position exists in other logs too. */
+  /** ID of the log (`LogBatch.log`), because the same position exists in other logs too. */
   log: string;
   topic: string;
   partition: number;
@@ -33,13 +33,14 @@ export interface RecordPosition {
 }
 
 /**
- * One event ready for the rules: project known, text clean, `$group_identify` renamed, event-level `$set`, `$set_once`,
- * `$unset` merged into `properties`, `$ip` and `$sent_at` filled in (docs/ingestion-rules.md#before-the-rules).
+ * An event ready for the rules: its project is known, its text is clean, `$group_identify` is renamed, event-level
+ * `$set`, `$set_once` and `$unset` are merged into `properties`, and `$ip` and `$sent_at` are set
+ * (docs/ingestion-rules.md#before-the-rules).
  */
 export interface IncomingEvent {
-  /** Found before the rules. */
+  /** Warnings found before the rules. */
   warnings: RuleWarning[];
-  /** Set when it is dropped, unless it is a duplicate, before any rule sees it. */
+  /** Set if the event is dropped before the rules, unless it is a duplicate. */
   refusal?: Refusal;
   position: RecordPosition;
   project: IngestProject;
@@ -48,20 +49,20 @@ export interface IncomingEvent {
   event: string;
   distinctId: string;
   properties: JsonObject;
-  /** `properties` as they were written; absent when the text cannot be passed on. */
+  /** `properties` as they were written; undefined if the text cannot be stored directly. */
   written?: WrittenProperties;
   /** Milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
-  /** Set when the operator, not the sender, wants no person for it; `project` then says the same. */
+  /** Set if the operator, not the sender, disabled person processing; `project` then has the same effect. */
   isPersonForcedOff?: true;
 }
 
-/** The stored event that a uuid belongs to. */
+/** The stored event that has a uuid. */
 export type UuidOwner = Pick<IncomingEvent, 'event' | 'distinctId'>;
 
-/** An event that is not stored because a different one has its uuid. */
+/** An event that is not stored because a different event has its uuid. */
 export interface ReusedUuid {
   event: IncomingEvent;
   owner: UuidOwner;
@@ -71,7 +72,7 @@ export interface ReusedUuid {
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
 export type PersonMode = (typeof personMode)[keyof typeof personMode];
 
-/** One row of the `event` table, as the rules decide it. */
+/** A row of the `event` table, as decided by the rules. */
 export interface EventRow {
   projectId: number;
   uuid: string;
@@ -80,32 +81,34 @@ export interface EventRow {
   timestampMs: number;
   capturedAtMs: number;
   properties: Overlay;
-  /** `properties.under` as it was written, where that can be stored. */
+  /** `properties.under` as it was written, if that text can be stored. */
   written?: WrittenProperties;
   elementsChain: string;
-  /** The person as of ingestion: uuid, creation time (null for a made-up person of a personless event), properties. */
+  /**
+   * The person at ingestion: uuid, creation time (null for the computed person of a personless event) and properties.
+   */
   personUuid: string;
   personCreatedAtMs: number | null;
   personProperties: JsonObject;
-  /** About their size as JSON, as far as they are not the event's own. */
+  /** Approximate size of the person properties as JSON, except for the event's own. */
   personBytes: number;
   personMode: PersonMode;
   isHistorical: boolean;
 }
 
 /**
- * Why an event is not stored although it was well-formed. Each is a metric label and a warning the project can read, but for
- * `person_deleted`: a warning would name whom it was to forget.
+ * Why a well-formed event is not stored. Each is a metric label and a warning of the project, except `person_deleted`,
+ * because a warning would name the deleted person.
  */
 export type DropReason =
-  /** The event is a message of its client, and is stored as a warning. */
+  /** The event is a message of its client and is stored as a warning. */
   | 'client_ingestion_warning'
   | 'group_key_too_long'
   | 'invalid_alias'
   | 'invalid_anon_distinct_id'
   | 'invalid_event_for_flags'
   | 'distinct_id_too_long'
-  /** Of visitors without cookies (cookieless/replace-visitors.ts). */
+  /** For cookieless visitors (cookieless/replace-visitors.ts). */
   | 'cookieless_mode_disabled'
   | 'cookieless_unsupported_event'
   | 'cookieless_missing_user_agent'
@@ -116,13 +119,13 @@ export type DropReason =
   | 'older_than_retention'
   | 'person_deleted';
 
-/** An event that is not stored, and what its project is told about it. */
+/** Why an event is dropped, and the warning for its project. */
 export interface Refusal {
   reason: DropReason;
   warning: RuleWarning;
 }
 
-/** What the rules decided about one event: a value, never an exception. */
+/** Decision of the rules about one event: a value, never an exception. */
 export type EventOutcome =
   | { kind: 'store'; row: EventRow; warnings: RuleWarning[] }
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };

@@ -4,7 +4,7 @@ import { gatewayWarnings, type JsonObject, type WarningSeverity } from '@millrac
 export const warningSeverity = {
   // Reported by the gateway, stored here.
   ...gatewayWarnings,
-  // Raised before the rules, for an event whose uuid belongs to another one.
+  // Raised before the rules, for an event whose uuid belongs to a different event.
   duplicate_event_uuid: 'error',
   // Raised by the rules.
   client_ingestion_warning: 'info',
@@ -23,7 +23,7 @@ export const warningSeverity = {
   person_properties_not_shown: 'info',
   large_integer_rounded: 'warning',
   group_properties_size_violation: 'error',
-  // Raised for visitors without cookies; the first two tell why nothing arrives.
+  // Raised for cookieless visitors; the first two explain why no events are stored.
   cookieless_mode_disabled: 'error',
   cookieless_unsupported_event: 'error',
   cookieless_missing_user_agent: 'error',
@@ -32,7 +32,7 @@ export const warningSeverity = {
   cookieless_timestamp_out_of_range: 'error',
   // Raised by the consumer for migrations that the gateway could not check.
   historical_migration_not_in_plan: 'error',
-  // Raised by the consumer for events that were too old to be kept when they came.
+  // Raised by the consumer for events that were already too old when they arrived.
   event_older_than_retention: 'warning',
   // Raised by the consumer when it gives up on a record.
   event_dead_lettered: 'error',
@@ -40,9 +40,9 @@ export const warningSeverity = {
 
 export type WarningType = keyof typeof warningSeverity;
 
-/** A finding of the rules about one event. The store gives it an id derived from event and type, so it is kept once. */
+/** A warning of the rules about one event. Its ID is derived from the event and the type, so it is stored once. */
 export interface RuleWarning {
   type: WarningType;
-  /** Facts a person can act on. No property values beyond the ids concerned. */
+  /** Facts that help to fix the cause. Contains no property values except IDs. */
   details: JsonObject;
 }

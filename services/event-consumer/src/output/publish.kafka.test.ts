@@ -34,7 +34,7 @@ const noFatal = (error: Error) => {
   throw error;
 };
 
-describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
+describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
   let log: EventLog;
   let close: () => Promise<void>;
   let prefix: string;
@@ -109,7 +109,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     return consumer;
   }
 
-  /** Collects everything that is published from the beginning on. */
+  /** Collects everything that is published, from the beginning. */
   async function follow(): Promise<LogRecord[]> {
     const seen: LogRecord[] = [];
     const ends = new Map<number, bigint>();
@@ -144,7 +144,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
 
   const read = (record: LogRecord | undefined): ProcessedEvent => JSON.parse(String(record?.value));
 
-  test('publishes a stored event whole, and none that was dropped', async () => {
+  test('publishes a stored event completely, and no dropped event', async () => {
     const { id, token } = await fixture.createProject();
     const now = '2026-11-21T10:00:00.000Z';
     const stored = capturedEvent(token, {
@@ -197,7 +197,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     });
   });
 
-  test('publishes numbers of many digits with an exponent, which readers take that look for integers', async () => {
+  test('publishes numbers with many digits with an exponent, for readers that would parse them as integers', async () => {
     const { token } = await fixture.createProject();
     const properties = { wide: 1e22, negative: -18446744073709552000, small: 1e-23 };
     const text = { digits: '100000000000000000000000', quoted: '"1e22" \\ 100000000000000000000000' };
@@ -228,7 +228,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
     await eventually(() => seen.length >= 1, { what: 'The processed event' });
   });
 
-  test('leaves nothing out when it stops and starts again', async () => {
+  test('omits nothing when it stops and starts again', async () => {
     const { token } = await fixture.createProject();
     const events = Array.from({ length: 400 }, (_, index) => capturedEvent(token, { distinct_id: `d${index % 30}` }));
     await startStoring();

@@ -40,8 +40,8 @@ export interface PublishLaneDeps {
 }
 
 /**
- * Joins the group that follows a lane. When it joins for the first time, it begins with the oldest records the log
- * still has.
+ * Joins the group that publishes the stored events of a topic. On first joining, it starts with the oldest records in
+ * the log.
  */
 export function publishLane(lane: Lane, deps: PublishLaneDeps): Promise<LogConsumer> {
   const group = outputGroup(lane, deps.topicPrefix);
@@ -71,28 +71,28 @@ interface PublishStoredDeps {
   database: Pick<SqlDatabase, 'sql' | 'transaction'>;
   log: Pick<EventLog, 'append'>;
   projects: Pick<ProjectResolver, 'resolve'>;
-  /** The topic of processed events. */
+  /** Topic of processed events. */
   topic: string;
-  /** The group whose offsets say how far records are stored. */
+  /** Consumer group whose offsets tell which records are stored. */
   storingGroup: string;
-  /** The group of this reader. */
+  /** Consumer group of this reader. */
   group: string;
   logger: Logger;
   published(count: number): void;
-  /** Resolves after the time, or at once when the signal aborts. */
+  /** Resolves after the time, or immediately when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 const pollMs = 100;
-/** A lane that is stuck at one partition must not stop the publishing of its other partitions. */
+/** Limited, so that a partition whose storing is stuck does not stop the publishing of others. */
 const maxWaitMs = 1000;
 
 /**
- * The handler that follows a lane and publishes what the lane stored: it reads the same records, waits until their
- * effects are committed, looks the events up and appends them to the topic of processed events. Only then does its own
- * offset move, so every stored event is published at least once, and storing never waits for it.
+ * Creates the handler that publishes stored events. It reads the same records as the storing group, waits until their
+ * effects are committed, looks up the events and appends them to the topic of processed events. Its own offset advances
+ * only afterwards, so every stored event is published at least once, and storing never waits for it.
  *
- * @throws what the database or the log says when it does not answer; the log then delivers the batch again.
+ * @throws errors of the database or the log when they do not respond; the log then delivers the batch again.
  */
 export function createPublishHandler(
   deps: PublishStoredDeps,
@@ -103,7 +103,8 @@ export function createPublishHandler(
     const stored = await waitUntilStored(batch, signal);
     const records = batch.records.filter(({ offset }) => offset < stored);
     const last = records.at(-1);
-    // Not stored yet, stopping, or the partition is owned by another member now: somebody starts here again.
+    // The records are not stored yet, this member is stopping, or the partition has moved to another member. Reading
+    // starts here again.
     if (last === undefined) return { outcome: 'stale', nextOffset: batch.continuesFrom };
 
     const events = await readStoredEvents(database.sql, await eventKeys(records));
@@ -118,9 +119,7 @@ export function createPublishHandler(
     });
   };
 
-  /**
-   * How far the partition is stored, as soon as that is beyond the first record, or when the time for waiting is over.
-   */
+  /** Waits until the first record is stored or the time is over, and returns the stored offset of the partition. */
   async function waitUntilStored({ topic, partition, log, records }: LogBatch, signal: AbortSignal): Promise<bigint> {
     const first = records[0]?.offset ?? 0n;
     for (let waitedMs = 0; ; waitedMs += pollMs) {
@@ -133,7 +132,8 @@ export function createPublishHandler(
 
   async function eventKeys(records: LogRecord[]): Promise<EventKey[]> {
     const parsed = records.map(({ value }) => parseRecord(value)).filter((record) => record.kind === 'event');
-    // A stamp is enough: whatever became of the environment since, what is stored of it is published.
+    // A record with an environment ID needs no lookup: its stored event is published even if the environment was
+    // deleted.
     const projectOf = await deps.projects.resolve(parsed.filter(({ environment_id: id }) => id === undefined));
     return parsed.flatMap((record) => {
       const projectId = record.environment_id ?? projectOf(record)?.id;
@@ -141,7 +141,7 @@ export function createPublishHandler(
     });
   }
 
-  /** @returns how many were published. */
+  /** @returns the number of published events. */
   async function publish(events: StoredEvent[]): Promise<number> {
     try {
       await deps.log.append(events.map((event) => toProcessedRecord(event, deps.topic)));
@@ -154,7 +154,10 @@ export function createPublishHandler(
     return count;
   }
 
-  /** With its person's properties an event can be larger than the log takes; it stays in the database only. */
+  /**
+   * Publishes one event. With its person's properties, it may be too large for the log; it is then only in the
+   * database.
+   */
   async function publishOne(event: StoredEvent): Promise<boolean> {
     try {
       await deps.log.append([toProcessedRecord(event, deps.topic)]);
@@ -178,7 +181,7 @@ const modeNames = new Map<number, ProcessedPersonMode>([
   [personMode.forceUpgrade, 'force_upgrade'],
 ]);
 
-/** The record of `events.processed` for a stored event (packages/contracts, ProcessedEvent). */
+/** Converts a stored event to a record of `events.processed` (packages/contracts, ProcessedEvent). */
 function toProcessedRecord(event: StoredEvent, topic: string): AppendRecord {
   const { projectId: project_id, personUuid: person_id } = event;
   const head = {
@@ -195,7 +198,7 @@ function toProcessedRecord(event: StoredEvent, topic: string): AppendRecord {
     person_mode: modeNames.get(event.personMode) ?? 'full',
     historical_migration: event.isHistorical,
   };
-  // The two large fields are JSON text already.
+  // The two large fields are already JSON text.
   const properties = withShortNumbers(event.properties);
   const large = `"properties":${properties},"person_properties":${withShortNumbers(event.personProperties)}`;
   const value = Buffer.from(`${JSON.stringify(head).slice(0, -1)},${large}}`);
@@ -203,8 +206,8 @@ function toProcessedRecord(event: StoredEvent, topic: string): AppendRecord {
 }
 
 /**
- * The same JSON, numbers of twenty and more digits with an exponent: `1e22` where PostgreSQL writes it out. Readers that look
- * for an integer in digits (ClickHouse does) find none that fits, and give up the whole record.
+ * Rewrites numbers of twenty or more digits with an exponent, such as `1e22`, which PostgreSQL writes in full. Readers
+ * like ClickHouse parse digits as an integer, which does not fit, and reject the whole record.
  */
 function withShortNumbers(json: string): string {
   if (!/\d{20}/.test(json)) return json;

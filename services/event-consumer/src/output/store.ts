@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db/sql';
 
-/** One row of `event`, its JSON columns still as text: nobody looks into them on their way out. */
+/** A row of `event`, with its JSON columns as unparsed text. */
 export interface StoredEvent {
   projectId: number;
   uuid: string;
@@ -13,7 +13,7 @@ export interface StoredEvent {
   personUuid: string;
   personCreatedAtMs: number | null;
   personProperties: string;
-  /** The numbers of `personMode` (model/event.ts). */
+  /** A value of `personMode` (model/event.ts). */
   personMode: number;
   isHistorical: boolean;
 }
@@ -23,7 +23,7 @@ export interface EventKey {
   uuid: string;
 }
 
-/** Those of the events that are stored, in the order of the keys. An event that was dropped has an identity, but no row. */
+/** Reads the stored events with these keys, in order. A dropped event has an identity but no row. */
 export async function readStoredEvents(sql: Sql, keys: EventKey[]): Promise<StoredEvent[]> {
   if (keys.length === 0) return [];
   return sql.query<StoredEvent & Record<string, unknown>>(

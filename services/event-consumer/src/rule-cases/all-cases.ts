@@ -7,7 +7,7 @@ import { rowCases } from './row-cases.ts';
 import type { RuleCase } from './rule-case.ts';
 import { updateCases } from './update-cases.ts';
 
-/** The rules as examples. A number is that of the case in docs/cases.md#ingestion. */
+/** The rules as examples. The numbers are those of docs/cases.md#ingestion. */
 export const ruleCases: Record<string, RuleCase[]> = {
   'creating a person': creationCases,
   'updating a person': updateCases,

@@ -2,7 +2,7 @@ import { flattened } from '../values/properties.ts';
 import type { ExpectedOutcome, ExpectedPerson, RuleCase } from './rule-case.ts';
 import { createRuleWorld, type RuleWorld, type SentOutcome } from './rule-world.ts';
 
-/** Plays a case and asserts all it says. */
+/** Runs a case and checks all its expectations. */
 export function checkRuleCase(ruleCase: RuleCase): void {
   const world = createRuleWorld(ruleCase.start);
   const outcomes = ruleCase.send.map((event) => world.send(event));

@@ -1,6 +1,6 @@
 /**
- * Numbers of docs/cases.md that the rules do not decide, and the code that does. A test asserts that every number is either a
- * case or listed here.
+ * Numbers of docs/cases.md that the rules do not decide, and the code that does. A test checks that every number is
+ * either a case or listed here.
  */
 export const decidedElsewhere: { no: number[]; because: string }[] = [
   { no: [10], because: 'Only the token determines the project: intake/projects.ts' },

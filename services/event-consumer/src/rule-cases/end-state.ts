@@ -2,7 +2,7 @@ import type { Database } from '@millrace/db';
 import { flattened } from '../values/properties.ts';
 import type { RuleWorld, SentOutcome } from './rule-world.ts';
 
-/** Everything a project has after a case, in an order of its own; equal states are equal values. */
+/** Everything stored for a project after a case, sorted, so that equal states are equal values. */
 export interface EndState {
   persons: object[];
   distinctIds: object[];
@@ -13,7 +13,7 @@ export interface EndState {
   warnings: string[];
 }
 
-/** What the rules say the tables hold. */
+/** Returns the state that the rules decided. */
 export function decidedState(
   { ledger, groups }: RuleWorld,
   outcomes: { uuid: string; outcome: SentOutcome }[],
@@ -52,7 +52,7 @@ export function decidedState(
   };
 }
 
-/** What the tables do hold. */
+/** Returns the state in the tables. */
 export async function storedState({ prisma }: Database, projectId: number): Promise<EndState> {
   const where = { project_id: projectId };
   const [persons, distinctIds, groupTypes, groups, events, warnings] = await Promise.all([

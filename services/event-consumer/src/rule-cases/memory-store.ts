@@ -12,7 +12,7 @@ import {
 } from '../model/ledger.ts';
 import { foldGroupUpdates, type GroupState } from '../rules/groups.ts';
 
-/** What the tables of one project hold, in the simplest form: what a store must make of the ledger's flags. */
+/** The tables of one project in their simplest form, for checking what a store must write for the ledger's flags. */
 export interface MemoryStore {
   persons: Map<string, Omit<PersonState, 'isNew' | 'isDirty'>>;
   distinctIds: Map<string, Omit<DistinctIdState, 'isNew'>>;
@@ -24,7 +24,7 @@ export function emptyMemoryStore(): MemoryStore {
   return { persons: new Map(), distinctIds: new Map(), groupTypes: new Map(), groups: new Map() };
 }
 
-/** Applies a batch as the service does: loads only what `touchedBy` names, writes only what the ledger flags. */
+/** Applies a batch like the service does: loads only what `touchedBy` names, and writes only what the ledger flags. */
 export function applyBatch(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): EventOutcome[] {
   const ledger = load(store, projectId, events);
   const outcomes = events.map((event) => processEvent(event, ledger));
@@ -71,7 +71,7 @@ function save(store: MemoryStore, ledger: ProjectLedger): void {
   }
 }
 
-/** Through JSON and with the keys in another order, as a database gives it back. */
+/** Converts a value to JSON and back with sorted keys, like a database would return it. */
 export function stored<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value), (_, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,

@@ -32,9 +32,9 @@ import { createRuleWorld, eventTime, type SentEvent } from './rule-world.ts';
 import { storeStart } from './store-start.ts';
 
 /**
- * Every rule case once more, through gateway, Kafka, consumer and PostgreSQL: what the tables hold afterwards must be,
- * column by column, what the rules decided in memory. All cases are played at once, each in a project of its own, one
- * event of each at a time, because their distinct ids lie in different partitions.
+ * Runs every rule case again through gateway, Kafka, consumer and PostgreSQL. The columns in the tables must equal what
+ * the rules decided in memory. All cases run at the same time, each in its own project and one event at a time, because
+ * their distinct IDs are in different partitions.
  */
 interface Played {
   ruleCase: RuleCase;
@@ -102,7 +102,8 @@ beforeAll(async () => {
   }
   const rounds = Math.max(...cases.map(([, { send }]) => send.length));
   for (let round = 0; round < rounds; round += 1) {
-    // A gateway that knows none of the keys yet asks for a few at a time, and refuses those that wait too long for it.
+    // In groups, because a gateway without cached keys looks up a few at a time, and rejects requests that wait too
+    // long for it.
     const waiting = [...played.values()];
     while (waiting.length > 0) await Promise.all(waiting.splice(0, 25).map((one) => sendOne(one, round)));
     await eventually(async () => (await lag()) === 0, { what: `The end of round ${round}` });
@@ -125,12 +126,14 @@ async function sendOne({ ruleCase, project, uuids }: Played, round: number): Pro
   else await append(capturedEvent(project.token, { timestamp: eventTime, now: sent.timestamp ?? eventTime, ...event }));
 }
 
-/** What only the gateway writes into a record, or would not write, goes past it. */
+/**
+ * Returns false for events with fields that only the gateway writes or that it would change; they bypass the gateway.
+ */
 function isForGateway(sent: SentEvent): boolean {
   const gatewayFields = ['now', 'ip', 'sent_at', 'token', 'historical_migration', 'force_disable_person_processing'];
   return (
     !gatewayFields.some((field) => Object.hasOwn(sent, field)) &&
-    // The gateway cuts long texts and drops blank ids and performance events (docs/wire-rules.md#dropped-events).
+    // The gateway truncates long texts, and drops blank IDs and performance events (docs/wire-rules.md#dropped-events).
     sent.distinct_id.length <= 200 &&
     sent.distinct_id.trim() !== '' &&
     sent.event.length <= 200 &&
@@ -140,7 +143,7 @@ function isForGateway(sent: SentEvent): boolean {
 
 async function post(token: string, { event, distinct_id, properties, uuid, timestamp, ...updates }: SentEvent) {
   const body = { api_key: token, event, distinct_id, properties, uuid, timestamp: timestamp ?? eventTime, ...updates };
-  // As an SDK does: a gateway on a busy machine may say that it comes too soon.
+  // Retries like an SDK, because a gateway on a slow machine may reject requests temporarily.
   await eventually(
     async () => {
       const response = await fetch(`http://127.0.0.1:${gateway.port}/capture/`, {
@@ -170,7 +173,7 @@ test.each(cases)('%s', async (_, ruleCase) => {
   const world = createRuleWorld({ ...ruleCase.start, project: { ...ruleCase.start?.project, id: project.id } });
   const outcomes = ruleCase.send.map((event, index) => {
     const uuid = uuids[index] ?? '';
-    // The address of this test, which the gateway puts into the record.
+    // The IP address of this test, which the gateway adds to the record.
     const ip = isForGateway(event) ? { ip: '127.0.0.1' } : {};
     return { uuid, outcome: world.send({ ...event, ...ip, uuid }) };
   });

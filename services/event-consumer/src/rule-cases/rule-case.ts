@@ -3,46 +3,44 @@ import type { DropReason, EventRow } from '../model/event.ts';
 import type { WarningType } from '../model/warning.ts';
 import type { RuleWorld, SentEvent, WorldStart } from './rule-world.ts';
 
-/** A person as it must be after the events. What is left out is not looked at. */
+/** Expected state of a person after the events. Missing fields are not checked. */
 export interface ExpectedPerson {
-  /** Exactly these ids. */
+  /** Exactly these IDs. */
   ids: string[];
-  /** The distinct id the person's uuid was made from. */
+  /** The distinct ID from which the person's uuid was derived. */
   uuidOf?: string;
   mainId?: string;
-  /** Exactly these properties, `$creator_event_uuid` apart. */
+  /** Exactly these properties, except for `$creator_event_uuid`. */
   properties?: JsonObject;
   isIdentified?: boolean;
   version?: number;
   createdAt?: string;
 }
 
-/** What must become of one event. What is left out is not looked at, but warnings: none are expected then. */
+/** Expected outcome of one event. Missing fields are not checked, except that no warnings are expected by default. */
 export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
-  /** Columns of the row; objects must match wholly. */
+  /** Columns of the row; objects must match completely. */
   row?: Partial<Omit<EventRow, 'properties'>> & { properties?: JsonObject };
-  /** The distinct id the row's person uuid was made from. */
+  /** The distinct ID from which the row's person uuid was derived. */
   personOf?: string;
-  /** Some of the row's properties; `undefined` means the key is not there. */
+  /** Some of the row's properties; `undefined` means that the key must not exist. */
   properties?: JsonObject;
   /** Some of the row's person properties. */
   personProperties?: JsonObject;
 }
 
-/**
- * One rule as an example. `no` are the numbers of docs/cases.md#ingestion; a case of our own has none.
- */
+/** One rule as an example. `no` contains the numbers of docs/cases.md#ingestion; our own cases have none. */
 export interface RuleCase {
   no?: number[];
   is: string;
   start?: WorldStart;
   send: SentEvent[];
-  /** All persons there are afterwards. */
+  /** All persons that exist afterwards. */
   persons?: ExpectedPerson[];
-  /** One for each event, or none. */
+  /** One outcome per event, if given. */
   outcomes?: ExpectedOutcome[];
-  /** What the columns above cannot say. */
+  /** Further checks. */
   also?: (world: RuleWorld) => void;
 }

@@ -9,13 +9,16 @@ import type { RuleWarning } from '../model/warning.ts';
 import { foldGroupUpdates, type GroupState, type GroupStates, groupStateKey } from '../rules/groups.ts';
 import { personUuid } from '../rules/persons.ts';
 
-/** An event as a test writes it: a captured record with everything but the point left to defaults. */
+/** An event in a test: a captured record with defaults for irrelevant fields. */
 export interface SentEvent extends Partial<Omit<CapturedEvent, 'kind'>> {
   event: string;
   distinct_id: string;
 }
 
-/** A person that is stored before the test begins. `ids[0]` is the main one and gives the uuid unless `uuidOf` does. */
+/**
+ * A person that is stored before the test. `ids[0]` is the main ID, from which the uuid is derived unless `uuidOf` is
+ * given.
+ */
 export interface StoredPerson {
   ids: string[];
   uuidOf?: string;
@@ -40,7 +43,7 @@ export interface WorldStart {
   groups?: StoredGroup[];
 }
 
-/** What became of one event on its way through parsing, intake and the rules. */
+/** Outcome of one event after parsing, admission and the rules. */
 export type SentOutcome = EventOutcome | { kind: 'invalid'; reason: string; warnings: RuleWarning[] };
 
 export interface RuleWorld {
@@ -49,16 +52,16 @@ export interface RuleWorld {
   groups: GroupStates;
   send(event: SentEvent): SentOutcome;
   personOf(distinctId: string): PersonState | undefined;
-  /** All ids of the person this id belongs to, sorted; empty when it belongs to nobody. */
+  /** Returns all IDs of the person with this ID, sorted; empty if it has no person. */
   idsWith(distinctId: string): string[];
   group(type: string, key: string): GroupState | undefined;
   uuidOf(distinctId: string): string;
 }
 
-/** The time of an event that names none. */
+/** Default timestamp of an event. */
 export const eventTime = '2026-03-01T12:00:00.000Z';
 
-/** One project in memory: events go in as log records and come out as outcomes. */
+/** Creates a project in memory that takes events as log records and returns their outcomes. */
 export function createRuleWorld(start: WorldStart = {}): RuleWorld {
   const project: IngestProject = {
     id: 1,
@@ -113,7 +116,9 @@ function sendTo(project: IngestProject, ledger: ProjectLedger, sent: SentEvent &
   return { ...outcome, warnings: [...admission.event.warnings, ...outcome.warnings] };
 }
 
-/** An event may be processed again after a failure, so the rules must leave it as it is: frozen, a change throws. */
+/**
+ * Freezes an event, so that a rule that modifies it throws, because an event may be processed again after a failure.
+ */
 export function deepFreeze(event: IncomingEvent): IncomingEvent {
   freeze(event.properties);
   return Object.freeze(event);

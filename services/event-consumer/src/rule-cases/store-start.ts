@@ -2,7 +2,7 @@ import type { Database } from '@millrace/db';
 import { personUuid } from '../rules/persons.ts';
 import { eventTime, type WorldStart } from './rule-world.ts';
 
-/** Writes what a case begins with into the tables, for a project that has nothing yet. */
+/** Stores the initial state of a case for a new project. */
 export async function storeStart({ prisma }: Database, projectId: number, start: WorldStart): Promise<void> {
   const { anonymizeIps = false, personProcessingOptOut = false } = start.project ?? {};
   await prisma.environment.update({

@@ -34,7 +34,7 @@ const filteredKeys = [
   '$geoip_subdivision_2_confidence',
 ];
 
-/** A page view with this `$set` on a person that has `properties`. */
+/** A page view with this `$set` by a person with these `properties`. */
 function pageview(properties: Record<string, unknown>, set: Record<string, unknown>): Pick<RuleCase, 'start' | 'send'> {
   return {
     start: { persons: [{ ids: ['u'], properties }] },

@@ -9,14 +9,14 @@ import type { PersonProcessing } from './person-processing.ts';
 import { roundedIntegers } from './rounded-integers.ts';
 
 interface GroupOutcome {
-  /** Overlay for the properties the event is stored with; null when there is nothing to add. */
+  /** Overlay for the stored properties of the event; null if nothing is added. */
   groupProperties: JsonObject | null;
   warnings: RuleWarning[];
 }
 
 /**
- * Resolves the groups an event belongs to and writes the group it describes. An anonymous event belongs to no groups,
- * but may describe one (docs/ingestion-rules.md#groups).
+ * Resolves the groups of an event, and updates the group that it describes. An anonymous event has no groups, but may
+ * describe one (docs/ingestion-rules.md#groups).
  */
 export function applyGroups(event: IncomingEvent, processing: PersonProcessing, ledger: ProjectLedger): GroupOutcome {
   const keys = processing === 'full' ? groupKeys(event, ledger) : null;
@@ -25,9 +25,8 @@ export function applyGroups(event: IncomingEvent, processing: PersonProcessing, 
 }
 
 /**
- * `$groupidentify` creates or updates one group: the only event that writes group rows
- * (docs/ingestion-rules.md#groups). An event that names no group, a sixth type or an invalid `$group_set` writes none
- * and is stored all the same.
+ * Handles `$groupidentify`, the only event that creates or updates a group (docs/ingestion-rules.md#groups). An event
+ * without a group, with a sixth group type or with an invalid `$group_set` writes none, but is stored.
  */
 function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning[] {
   const target = groupIdentifyTarget(event.properties);
@@ -37,7 +36,7 @@ function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning
   if (isGroupTypeTooLong(target.type)) return [groupTypesTooLong(event, [target.type])];
   const index = resolveGroupType(target.type, event.timestampMs, ledger);
   if (index === null) return [tooManyGroupTypes(event, [target.type])];
-  // Not the event's time alone: when a client's clock runs ahead, the group would be created in the future.
+  // Not only the event's time, because a client's clock may be fast, and the group would be created in the future.
   const createdAtMs = Math.min(event.timestampMs, event.capturedAtMs);
   const { uuid, event: name, distinctId, capturedAtMs } = event;
   const from = { uuid, event: name, distinctId, capturedAtMs };
@@ -51,15 +50,15 @@ function invalidGroupSet(event: IncomingEvent, groupSet: unknown): RuleWarning {
   return { type: 'invalid_group_set', details };
 }
 
-/** The group a group identify names. The texts are as sent; their length is checked by whoever uses them. */
+/** The group in a group identify. The texts are as sent; callers check their length. */
 export interface GroupIdentifyTarget {
   type: string;
   key: string;
 }
 
 /**
- * Reads `$group_type` and `$group_key`. A missing or empty one, 0, and everything that is neither text nor a number
- * names no group: null (docs/ingestion-rules.md#groups).
+ * Reads `$group_type` and `$group_key`. Returns null if one is missing, empty, 0, or neither text nor a number
+ * (docs/ingestion-rules.md#groups).
  */
 export function groupIdentifyTarget(properties: JsonObject): GroupIdentifyTarget | null {
   const type = nameOf(properties.$group_type);
@@ -72,15 +71,15 @@ function nameOf(value: unknown): string {
   return typeof value === 'number' && Number.isFinite(value) && value !== 0 ? String(value) : '';
 }
 
-/** `$group_0`… of an event, to be added to its properties. */
+/** The `$group_0`… properties to add to an event. */
 interface GroupKeys {
   properties: JsonObject;
   warnings: RuleWarning[];
 }
 
 /**
- * `$groups` puts an event under groups: each type gets its key as `$group_<index>`. A new type is created, a group never
- * (docs/ingestion-rules.md#groups). Null when the event names no groups.
+ * Resolves `$groups` of an event: adds the key of each type as `$group_<index>`. Creates new types, but never a group
+ * (docs/ingestion-rules.md#groups). Returns null if the event has no groups.
  */
 function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | null {
   const groups = event.properties.$groups;
@@ -102,14 +101,15 @@ function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | nul
 /** Group types of a project have the indexes 0 to 4; their keys are the event properties `$group_0` to `$group_4`. */
 const maxGroupTypes = 5;
 
-/** Over-long types get no index, so that they cannot fail a batch (docs/ingestion-rules.md#groups). */
+/** Types that are too long get no index, so that they cannot make a batch fail (docs/ingestion-rules.md#groups). */
 function isGroupTypeTooLong(type: string): boolean {
   return isLongerThan(type, maxIdCharacters);
 }
 
 /**
- * The index of a group type. An unknown type takes the lowest free index; null when all five are taken, or for a type
- * that cannot be one (empty, too long). The caller warns about the latter two (docs/ingestion-rules.md#groups).
+ * Returns the index of a group type; a new type gets the lowest free index. Returns null if all five are taken or the
+ * type is invalid (empty or too long). The caller warns about types that are too long and about a sixth type
+ * (docs/ingestion-rules.md#groups).
  */
 function resolveGroupType(type: string, createdAtMs: number, ledger: ProjectLedger): number | null {
   const known = ledger.groupTypes.get(type);
@@ -128,7 +128,7 @@ function lowestFreeIndex(ledger: ProjectLedger): number | null {
   return null;
 }
 
-/** Largest properties a group may have, in bytes of JSON; as those of a person. */
+/** Maximum size of the properties of a group in bytes of JSON, the same as for a person. */
 const maxGroupPropertiesBytes = 655_360;
 
 export interface GroupState extends SizedProperties {
@@ -143,17 +143,17 @@ export interface GroupState extends SizedProperties {
 /** By `groupStateKey`. */
 export type GroupStates = Map<string, GroupState>;
 
-/** Two group types may share a key text, so the index is part of the key. */
+/** Includes the index, because groups of different types may have the same key. */
 export function groupStateKey({ index, key }: { index: number; key: string }): string {
   return `${index}:${key}`;
 }
 
 /**
- * Applies updates to the groups of one project, in their order: creates those that are not there, lays properties over
- * the others, shallowly. Nothing new means nothing written, the version included (docs/ingestion-rules.md#groups).
+ * Applies updates to the groups of one project in order: creates missing groups, and overlays the properties of others,
+ * shallowly. An update without changes writes nothing and keeps the version (docs/ingestion-rules.md#groups).
  *
- * @returns the updates that would make their group too large. They are not applied; a group they name is created without
- * properties, as a person is.
+ * @returns updates that would make their group too large. They are not applied; like a person, a new group is then
+ * created without properties.
  */
 export function foldGroupUpdates(updates: readonly GroupUpdate[], groups: GroupStates): GroupUpdate[] {
   const tooLarge: GroupUpdate[] = [];
@@ -165,7 +165,7 @@ export function foldGroupUpdates(updates: readonly GroupUpdate[], groups: GroupS
   return tooLarge;
 }
 
-/** @returns false when its properties are too large, and left out. */
+/** @returns false if its properties are too large and were left out. */
 function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
   const { index, key, groupSet, createdAtMs } = update;
   const group: GroupState = {
@@ -178,7 +178,7 @@ function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
   return false;
 }
 
-/** @returns false when the group would become too large; it stays as it is. */
+/** @returns false if the group would become too large and was not changed. */
 function updateGroup(group: GroupState, { groupSet, createdAtMs }: GroupUpdate): boolean {
   const put = differing(groupSet, group.properties);
   if (Object.keys(put).length === 0) return true;
@@ -199,16 +199,16 @@ function differing(groupSet: JsonObject, before: JsonObject): JsonObject {
   return put;
 }
 
-/** Enough of a name to recognise it by. */
+/** Enough to recognize a name. */
 const shownCharacters = 100;
 
-/** One warning for all over-long group types of an event. */
+/** Creates one warning for all group types of an event that are too long. */
 function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {
   const details = { ...aboutGroupTypes(event, groupTypes), maxCharacters: maxIdCharacters };
   return { type: 'group_type_too_long', details };
 }
 
-/** One warning for all group types of an event that the project has no index for. */
+/** Creates one warning for all group types of an event without a free index. */
 function tooManyGroupTypes(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {
   return { type: 'group_type_limit_exceeded', details: { ...aboutGroupTypes(event, groupTypes), maxGroupTypes } };
 }
@@ -231,7 +231,7 @@ export function groupKeyTooLong(event: IncomingEvent, groupKey: string): RuleWar
   };
 }
 
-/** The update was refused, the event stored. */
+/** Creates the warning for a rejected update; the event is stored. */
 export function groupSizeViolation({ from, index, key }: GroupUpdate): RuleWarning {
   return {
     type: 'group_properties_size_violation',

@@ -2,14 +2,13 @@ import { eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 
 /**
- * Which event makes which two distinct ids one person. What happens then is decided by `rules/merge.ts` and done by
- * `rules/merge.ts`.
+ * Determines which events merge which two distinct IDs. rules/merge.ts plans and performs the merge.
  *
- * | Event                | merged away        | survives    | refused when                |
- * |----------------------|--------------------|-------------|-----------------------------|
- * | `$identify`          | $anon_distinct_id  | distinct_id | $anon_distinct_id identified |
- * | `$create_alias`      | distinct_id        | alias       | both identified             |
- * | `$merge_dangerously` | alias              | distinct_id | never                       |
+ * | Event | Merged away | Survives | Rejected if |
+ * |---|---|---|---|
+ * | `$identify` | $anon_distinct_id | distinct_id | $anon_distinct_id is identified |
+ * | `$create_alias` | distinct_id | alias | both are identified |
+ * | `$merge_dangerously` | alias | distinct_id | never |
  */
 const identityRules = new Map<string, (event: IncomingEvent) => MergeRequest | null>([
   [eventNames.identify, identify],
@@ -17,35 +16,35 @@ const identityRules = new Map<string, (event: IncomingEvent) => MergeRequest | n
   [eventNames.mergeDangerously, mergeDangerously],
 ]);
 
-/** True for the three events whose meaning is a merge. They make no sense without persons. */
+/** True for the three merge events, which require person processing. */
 export function isMergeEvent(name: string): boolean {
   return identityRules.has(name);
 }
 
-/** The merge an event asks for, or null when it asks for none. */
+/** Returns the merge that an event requests; null if none. */
 export function mergeRequest(event: IncomingEvent): MergeRequest | null {
   return identityRules.get(event.event)?.(event) ?? null;
 }
 
 /**
- * What an event asks the ledger to do with two distinct ids: make them one person. `targetId` names the side that
- * survives when both have a person, wins conflicts of properties and becomes the person's main id.
+ * A request to merge the persons of two distinct IDs. If both have a person, that of `targetId` survives, its
+ * properties take precedence, and `targetId` becomes the main ID.
  */
 export interface MergeRequest {
   sourceId: string;
   targetId: string;
-  /** Which already identified persons stop the merge. Identified means: was named by a merge event before. */
+  /** Which identified persons prevent the merge. A person is identified if an earlier merge event named it. */
   refuseWhen: RefuseWhen;
-  /** True when the target becomes the main id even if both ids already belong to one person. */
+  /** True if the target becomes the main ID even when both IDs already have the same person. */
   alwaysSetsMainId: boolean;
 }
 
 export type RefuseWhen = 'source_identified' | 'both_identified' | 'never';
 
 /**
- * `$identify`: the anonymous id is merged into distinct_id, unless the anonymous id already belongs to an identified
- * person (docs/ingestion-rules.md#merges). Without `$anon_distinct_id` the event is a property update and merges
- * nothing (docs/ingestion-rules.md#effects-of-event-names).
+ * `$identify`: merges the anonymous ID into distinct_id, unless the anonymous ID already has an identified person
+ * (docs/ingestion-rules.md#merges). Without `$anon_distinct_id`, the event only updates properties
+ * (docs/ingestion-rules.md#effects-of-event-names).
  */
 function identify(event: IncomingEvent): MergeRequest | null {
   const sourceId = anonymousId(event.properties);
@@ -53,7 +52,10 @@ function identify(event: IncomingEvent): MergeRequest | null {
   return { sourceId, targetId: event.distinctId, refuseWhen: 'source_identified', alwaysSetsMainId: false };
 }
 
-/** The key's presence counts: an explicit null reads as the text `null`, an illegal id, and so is reported. */
+/**
+ * Returns the anonymous ID; null if the key is missing. An explicit null becomes the text `null`, an illegal ID, so
+ * that a warning is stored.
+ */
 function anonymousId(properties: JsonObject): string | null {
   const id = properties.$anon_distinct_id;
   if (id === undefined) return null;
@@ -61,8 +63,8 @@ function anonymousId(properties: JsonObject): string | null {
 }
 
 /**
- * The other id of a merge as text, numbers included, as they are in `distinct_id`. Null for a value that names no person. The
- * gateway puts longer integers into quotes; one that arrives here may be rounded, and would merge strangers.
+ * Returns the other ID of a merge as text, including numbers like in `distinct_id`. Returns null for invalid values.
+ * The gateway quotes longer integers; one that arrives here may be rounded and would merge strangers.
  */
 export function otherId(value: unknown): string | null {
   if (typeof value === 'string') return value;
@@ -71,10 +73,9 @@ export function otherId(value: unknown): string | null {
 }
 
 /**
- * `$create_alias`: distinct_id is merged into the alias value, and the alias value becomes the main distinct id
- * (docs/ingestion-rules.md#merges): PostHog merges the other way round. Refused only when both
- * sides are identified: SDKs disagree about the order of the two arguments, so a merge that is sound in either
- * direction must go through.
+ * `$create_alias`: merges distinct_id into the alias, which becomes the main distinct ID
+ * (docs/ingestion-rules.md#merges). PostHog merges in the other direction. Rejected only if both are identified: SDKs
+ * disagree about the order of the two arguments, so a merge that is valid in either direction must succeed.
  */
 function createAlias(event: IncomingEvent): MergeRequest | null {
   const alias = otherId(event.properties.alias);
@@ -83,8 +84,8 @@ function createAlias(event: IncomingEvent): MergeRequest | null {
 }
 
 /**
- * `$merge_dangerously`: the alias is merged into distinct_id, whoever is identified; only illegal ids stop it
- * (docs/ingestion-rules.md#merges). Meant for repairs by hand.
+ * `$merge_dangerously`: merges the alias into distinct_id, even if both are identified; only illegal IDs prevent it
+ * (docs/ingestion-rules.md#merges). Intended for manual repairs.
  */
 function mergeDangerously(event: IncomingEvent): MergeRequest | null {
   const alias = otherId(event.properties.alias);

@@ -37,8 +37,8 @@ interface IdentityOutcome {
 }
 
 /**
- * Finds, merges, creates and updates the person of an event in the ledger. `properties` are those the event is stored
- * with. However much one event changes on a person, its version grows by one.
+ * Finds, merges, creates and updates the person of an event in the ledger. `properties` are the stored properties of
+ * the event. However much one event changes, the person's version increases by one.
  */
 export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger: ProjectLedger): IdentityOutcome {
   const request = mergeRequest(event);
@@ -63,8 +63,8 @@ export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger:
 }
 
 /**
- * An imported event shows that its person existed earlier. Events that are only late do not count: offline devices and wrong
- * clocks would make persons older than they are.
+ * Moves the creation time of a person back for an imported event, which shows that the person existed earlier. Events
+ * that are only late do not count, because offline devices and wrong clocks would make persons older than they are.
  */
 function movesCreationBack({ isHistorical, timestampMs }: IncomingEvent, person: PersonState): boolean {
   if (!isHistorical || timestampMs >= person.createdAtMs) return false;
@@ -79,10 +79,10 @@ function markChanged(person: PersonState): void {
 
 interface PersonUpdateRequest {
   person: PersonState;
-  /** True when this event created the person, which then gets its first properties. */
+  /** True if this event created the person, which then gets its initial properties. */
   isNewPerson: boolean;
   event: IncomingEvent;
-  /** The properties the event is stored with. */
+  /** The stored properties of the event. */
   properties: Overlay;
 }
 
@@ -90,15 +90,15 @@ interface PersonUpdateOutcome extends ShownPerson {
   isChanged: boolean;
 }
 
-/** The person's properties as the event's row shows them: with this event's own changes, even unwritten ones. */
+/** Person properties for the event's row: with this event's changes, even those not written to the person. */
 interface ShownPerson {
   shownProperties: JsonObject;
-  /** About their size as JSON. */
+  /** Approximate size as JSON. */
   shownBytes: number;
   warnings: RuleWarning[];
 }
 
-/** Carries `$set`, `$set_once` and `$unset` of an event to its person (docs/ingestion-rules.md#person-properties). */
+/** Applies `$set`, `$set_once` and `$unset` of an event to its person (docs/ingestion-rules.md#person-properties). */
 function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRequest): PersonUpdateOutcome {
   const asked = personChange(properties);
   if (isNewPerson) return setFirstProperties(person, asked, event);
@@ -131,15 +131,15 @@ function unchanged(shown: ShownPerson): PersonUpdateOutcome {
   return { isChanged: false, ...shown };
 }
 
-/** The event is stored, the update is discarded. */
+/** Discards an update that is too large; the event is stored. */
 function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcome {
   const shown = show(person, noChange, event);
   return { isChanged: false, ...shown, warnings: [sizeViolation(event, person.uuid), ...shown.warnings] };
 }
 
 /**
- * @param unwritten changes of the event that the person does not get, and its row shows.
- * @param own what the event changed, which is shown of a large person.
+ * @param unwritten changes of the event that are only in its row, not on the person.
+ * @param own changes of the event, which replace the properties of a large person in the row.
  */
 function show(
   person: PersonState,

@@ -15,19 +15,19 @@ const anyCase = [
 ];
 const asWritten = ['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'];
 
-describe('illegal', () => {
+describe('illegal distinct IDs', () => {
   const quoted = (value: string) => [value, `'${value}'`, `"${value}"`];
   const upper = anyCase.map((value) => value.toUpperCase());
   const capital = anyCase.map((value) => value.charAt(0).toUpperCase() + value.slice(1));
-  test.each([...anyCase, ...upper, ...capital, 'distinctId', ...asWritten].flatMap(quoted))('%j', (id) => {
+  test.each([...anyCase, ...upper, ...capital, 'distinctId', ...asWritten].flatMap(quoted))('rejects %j', (id) => {
     expect(isIllegalDistinctId(id)).toBe(true);
   });
-  test.each(['', ' ', '   ', '\t\n', '\u00a0', 'a\u0000b', 'x'.repeat(401)])('%j', (id) => {
+  test.each(['', ' ', '   ', '\t\n', '\u00a0', 'a\u0000b', 'x'.repeat(401)])('rejects %j', (id) => {
     expect(isIllegalDistinctId(id)).toBe(true);
   });
 });
 
-describe('legal', () => {
+describe('legal distinct IDs', () => {
   test.each([
     'nan',
     'Nan',
@@ -47,7 +47,7 @@ describe('legal', () => {
     '🦊'.repeat(400),
     '__proto__',
     'constructor',
-  ])('%j', (id) => {
+  ])('accepts %j', (id) => {
     expect(isIllegalDistinctId(id)).toBe(false);
   });
 });

@@ -9,7 +9,7 @@ import type { MergeRequest, RefuseWhen } from './identity-rules.ts';
 import { isOverSizeLimit, maxPersonPropertiesBytes, sizeViolation } from './person-properties.ts';
 import { attachDistinctId, createPerson, moveDistinctIds, personOf } from './persons.ts';
 
-/** What a merge did to the person the event belongs to. */
+/** Effect of a merge on the event's person. */
 interface MergeOutcome {
   isCreated: boolean;
   isChanged: boolean;
@@ -17,12 +17,12 @@ interface MergeOutcome {
 }
 
 /**
- * Makes two distinct ids one person as `planMerge` says, or does nothing when the ids are alike or one is illegal. Never
- * raises the person's version: the caller does it once for all that one event changed, from the version left here.
+ * Merges two distinct IDs according to `planMerge`, unless they are equal or one is illegal. Does not increase the
+ * person's version: the caller does so once for all changes of the event, starting from the version set here.
  */
 export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: ProjectLedger): MergeOutcome {
   const { sourceId, targetId } = request;
-  // Naming one id twice is a harmless habit of SDKs: no warning, and nobody becomes identified by it.
+  // SDKs often name the same ID twice. This causes no warning, and the person does not become identified.
   if (sourceId === targetId) return untouched();
   if (isIllegalDistinctId(targetId)) return refusedForIllegalId(targetId, sourceId, event);
   if (isIllegalDistinctId(sourceId)) return refusedForIllegalId(sourceId, targetId, event);
@@ -50,7 +50,7 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
       return { isCreated: false, isChanged: true, warnings };
     }
     case 'refuse':
-      // The target counts as identified although nothing was merged (docs/ingestion-rules.md#merges).
+      // The target becomes identified even though nothing was merged (docs/ingestion-rules.md#merges).
       return {
         ...changed(markIdentified(plan.target, plan.target.mainDistinctId)),
         warnings: [alreadyIdentified(request, event)],
@@ -58,7 +58,7 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
   }
 }
 
-/** Says whether anything changed. Identified is never taken back. */
+/** Returns whether anything changed. A person never stops being identified. */
 function markIdentified(person: PersonState, mainDistinctId: string): boolean {
   if (person.isIdentified && person.mainDistinctId === mainDistinctId) return false;
   person.isIdentified = true;
@@ -67,13 +67,14 @@ function markIdentified(person: PersonState, mainDistinctId: string): boolean {
 }
 
 /**
- * The target keeps its uuid, wins conflicts of properties and takes the older creation time; its version starts above
- * both (docs/ingestion-rules.md#merges). Properties too large together are not mixed: the target keeps its own.
+ * Merges the source into the target, which keeps its uuid. The target's properties take precedence, it gets the older
+ * creation time, and its version exceeds both (docs/ingestion-rules.md#merges). If the combined properties are too
+ * large, the target keeps its own.
  */
 function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
   target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);
   target.version = Math.max(source.version, target.version);
-  // The smaller is mixed into the larger. The source's properties belong to nobody any more.
+  // Adds the smaller properties to the larger ones in place, because the source's are no longer needed.
   const [into, put] =
     boundOf(source) > boundOf(target)
       ? [source, target.properties]
@@ -116,30 +117,30 @@ function alreadyIdentified(request: MergeRequest, event: IncomingEvent): RuleWar
   };
 }
 
-/** What the plan has to know of a person. */
+/** The facts about a person that determine a merge. */
 export interface PersonFacts {
   uuid: string;
   isIdentified: boolean;
 }
 
-/** What becomes of the two distinct ids of a merge. */
+/** What to do with the two distinct IDs of a merge. */
 type MergePlan<Person extends PersonFacts> =
-  /** Neither belongs to anybody: one new person with both ids. */
+  /** Neither has a person: create one with both IDs. */
   | { action: 'create' }
-  /** Only the target has a person: the source id is added to it. */
+  /** Only the target has a person: add the source ID to it. */
   | { action: 'attach_source'; person: Person }
-  /** Only the source has a person: the target id is added to it. Its uuid stays. */
+  /** Only the source has a person: add the target ID to it. Its uuid stays the same. */
   | { action: 'attach_target'; person: Person }
-  /** Both belong to this person already. */
+  /** Both already have this person. */
   | { action: 'already_one'; person: Person }
-  /** The source is merged into the target and disappears. */
+  /** Merge the source into the target and delete the source. */
   | { action: 'merge'; source: Person; target: Person }
-  /** Both persons stay. */
+  /** Keep both persons. */
   | { action: 'refuse'; target: Person };
 
 /**
- * The truth table of merges (docs/ingestion-rules.md#merges). `null` means the id belongs to nobody. Only a
- * merge of two persons can be refused; adding an id to a person asks nobody.
+ * The truth table of merges (docs/ingestion-rules.md#merges). `null` means that the ID has no person. Only a merge of
+ * two persons can be rejected; adding an ID to a person always succeeds.
  */
 export function planMerge<Person extends PersonFacts>(
   source: Person | null,
@@ -163,7 +164,7 @@ function isRefused(source: PersonFacts, target: PersonFacts, refuseWhen: RefuseW
   }
 }
 
-/** Placeholders of broken clients, in any letter case. Merged once, they would glue strangers together. */
+/** Placeholders of faulty clients, in any case. A merge would combine strangers. */
 const illegalInAnyCase = [
   'anonymous',
   'guest',
@@ -177,15 +178,15 @@ const illegalInAnyCase = [
   'false',
 ];
 
-/** Empty values turned into text, in exactly this spelling; `Null` may well be somebody's name. */
+/** Empty values converted to text, with exactly this spelling; `Null` may be a real name. */
 const illegalAsWritten = ['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'];
 
 const anyCase = new Set(illegalInAnyCase.flatMap(withQuotedForms));
 const asWritten = new Set(illegalAsWritten.flatMap(withQuotedForms));
 
 /**
- * True for a distinct id that must not take part in a merge (docs/ingestion-rules.md#illegal-distinct-ids). An ordinary
- * event may carry it and gets its own person.
+ * True for a distinct ID that must not be merged (docs/ingestion-rules.md#illegal-distinct-ids). An ordinary event with
+ * it gets its own person.
  */
 export function isIllegalDistinctId(id: string): boolean {
   return (

@@ -4,24 +4,24 @@ import type { ProjectLedger } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
 import { newPersonUuid, personOf } from './persons.ts';
 
-/** Whether an event creates and updates a person (`full`) or stays anonymous (`personless`). */
+/** Whether an event creates and updates a person (`full`) or is anonymous (`personless`). */
 export type PersonProcessing = 'full' | 'personless';
 
 /**
- * Events have persons unless `$process_person_profile` is exactly false, or the project opted out altogether
- * (docs/ingestion-rules.md#anonymous-events). In a project that opted out merge
- * events become plain anonymous events: the switch is not the sender's, so nothing of theirs is dropped.
+ * Events have persons unless `$process_person_profile` is exactly false or the project has opted out
+ * (docs/ingestion-rules.md#anonymous-events). In a project that has opted out, merge events become plain anonymous
+ * events and are not dropped, because the sender did not choose this.
  */
 export function personProcessing(event: IncomingEvent): PersonProcessing {
   return isPersonProfileOff(event) || event.project.personProcessingOptOut ? 'personless' : 'full';
 }
 
-/** True when the event itself asks for no person. */
+/** True if the event itself requests no person. */
 export function isPersonProfileOff(event: IncomingEvent): boolean {
   return event.properties.$process_person_profile === false;
 }
 
-/** A value that is not boolean counts as true, and the sender should know. */
+/** Warns about a value that is not boolean, which counts as true. */
 export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   const value = event.properties.$process_person_profile;
   if (value === undefined || typeof value === 'boolean') return [];
@@ -30,13 +30,13 @@ export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   return [{ type: 'invalid_process_person_profile', details }];
 }
 
-/** Events this much younger than their person are taken for the same visit that created it. */
+/** Events up to this much later than the person's creation count as the visit that created it. */
 const upgradeAfterMs = 60_000;
 
 /**
- * The person of an event without person processing: the real one if the distinct id has one, else the uuid it would
- * have. Its properties are never shown. An anonymous event of a known person is marked `forceUpgrade`
- * (docs/ingestion-rules.md#anonymous-events). The ledger stays as it is.
+ * Returns the person of an event without person processing: the existing one if the distinct ID has one, otherwise the
+ * uuid it would get. Never includes its properties. Marks an anonymous event of a known person as `forceUpgrade`
+ * (docs/ingestion-rules.md#anonymous-events). Does not change the ledger.
  */
 export function personlessPerson(event: IncomingEvent, ledger: ProjectLedger): EventPerson {
   const person = personOf(event.distinctId, ledger);
@@ -49,13 +49,13 @@ export function personlessPerson(event: IncomingEvent, ledger: ProjectLedger): E
   return { uuid: person.uuid, createdAtMs: person.createdAtMs, properties: {}, bytes: 0, mode };
 }
 
-/** The person as the event's row shows it: as of ingestion, after this event. */
+/** The person in the event's row, as of ingestion and after this event. */
 export interface EventPerson {
   uuid: string;
-  /** Null for a made-up person of an event that has none. */
+  /** Null for the computed person of an event without one. */
   createdAtMs: number | null;
   properties: JsonObject;
-  /** About the size of the properties as JSON; 0 where they come from the event itself. */
+  /** Approximate size of the properties as JSON; 0 if they come from the event itself. */
   bytes: number;
   mode: PersonMode;
 }

@@ -5,7 +5,7 @@ import { jsonEqual, objectOrEmpty, overlaid, setOwn } from '../values/json.ts';
 import { type Overlay, propertyOf } from '../values/properties.ts';
 import type { PropertyChange } from '../values/sized-properties.ts';
 
-/** What an event asks to change on its person. */
+/** Changes to the person that an event requests. */
 export interface PersonChange {
   set: JsonObject;
   setOnce: JsonObject;
@@ -13,9 +13,9 @@ export interface PersonChange {
 }
 
 interface PersonUpdate extends PropertyChange {
-  /** False when nothing is put and nothing removed. */
+  /** False if nothing is set or removed. */
   isChange: boolean;
-  /** False when nothing changed, or only keys the person has and the write filter lists. */
+  /** False if nothing changed except existing properties that are filtered (`filteredKeys`). */
   isWorthWriting: boolean;
 }
 
@@ -28,7 +28,7 @@ export function personChange(eventProperties: Overlay): PersonChange {
 }
 
 /**
- * Properties of a person an event creates. The creator cannot be overridden
+ * Returns the properties of a person created by an event. Clients cannot override the creator
  * (docs/ingestion-rules.md#person-properties).
  */
 export function initialProperties(change: PersonChange, eventUuid: string): JsonObject {
@@ -38,8 +38,8 @@ export function initialProperties(change: PersonChange, eventUuid: string): Json
 }
 
 /**
- * `$set_once` fills what is missing or null, `$set` overwrites, `$unset` removes what the person had before the event
- * (docs/ingestion-rules.md#person-properties). The given properties are left alone.
+ * Plans an update: `$set_once` fills missing or null properties, `$set` overwrites, and `$unset` removes properties
+ * that existed before the event (docs/ingestion-rules.md#person-properties). Does not modify the given properties.
  */
 export function planUpdate(before: JsonObject, change: PersonChange): PersonUpdate {
   const put: JsonObject = {};
@@ -67,17 +67,17 @@ function isUnfilled(before: JsonObject, key: string, value: unknown): boolean {
   return !Object.hasOwn(before, key) || (before[key] === null && value !== null);
 }
 
-/** The keys `$unset` names: an array of texts, or the keys of an object; the rest is ignored. */
+/** Returns the keys in `$unset`: the strings of an array, or the keys of an object; ignores the rest. */
 export function unsetKeys(unset: unknown): string[] {
   if (Array.isArray(unset)) return unset.filter((key) => typeof key === 'string');
   return isObject(unset) ? Object.keys(unset) : [];
 }
 
 /**
- * Facts of the moment, not of the person. An event that changes nothing but these does not rewrite the person, else
- * every page view of a busy site would; the event's own copy still shows them
- * (docs/ingestion-rules.md#person-properties). Country and city, app versions, campaigns and everything initial are
- * missing on purpose.
+ * Properties of the moment and not of the person. An event that changes only these does not rewrite the person, because
+ * otherwise every page view on a busy site would; the event's row still contains them
+ * (docs/ingestion-rules.md#person-properties). Country, city, app versions, campaigns and initial properties are
+ * deliberately not listed.
  */
 const filteredKeys = new Set([
   '$current_url',
@@ -113,7 +113,7 @@ const filteredKeys = new Set([
   '$geoip_subdivision_2_confidence',
 ]);
 
-/** Events about a person: whatever they change is written. */
+/** Events about a person: all their changes are written. */
 const personEvents = new Set<string>([
   eventNames.identify,
   eventNames.createAlias,
@@ -121,10 +121,10 @@ const personEvents = new Set<string>([
   eventNames.set,
 ]);
 
-/** Events that say nothing about the person; they create one but never update it. */
+/** Events that do not describe the person: they may create one, but never update it. */
 const neverUpdating = new Set<string>([eventNames.exception, eventNames.heatmap]);
 
-/** True when a change of this key alone, on a person that has it, is not worth a write. */
+/** True if a change of only this existing property is not worth a write. */
 function isFilteredKey(key: string): boolean {
   return filteredKeys.has(key);
 }
@@ -137,12 +137,13 @@ export function neverUpdatesPerson(name: string): boolean {
   return neverUpdating.has(name);
 }
 
-/** Largest properties a person may have, in bytes of JSON (docs/ingestion-rules.md#person-properties). */
+/** Maximum size of the properties of a person in bytes of JSON (docs/ingestion-rules.md#person-properties). */
 export const maxPersonPropertiesBytes = 655_360;
 
 /**
- * Largest properties that the row of an event shows of its person, in bytes of JSON. Of a larger person it shows what the
- * event itself changed: five hundred events of a hundred bytes must not write the same hundreds of kilobytes each.
+ * Maximum size of person properties in the row of an event, in bytes of JSON. For a larger person, the row contains
+ * what the event itself changed: five hundred events of a hundred bytes must not each write the same hundreds of
+ * kilobytes.
  */
 export const maxShownBytes = 65_536;
 
@@ -163,7 +164,7 @@ export function sizeViolation(event: IncomingEvent, personUuid: string): RuleWar
   };
 }
 
-/** For the project to know why rows of events do not show all of a person. */
+/** Warns that rows of events do not contain all person properties. */
 export function notShown(event: IncomingEvent, personUuid: string): RuleWarning {
   return {
     type: 'person_properties_not_shown',

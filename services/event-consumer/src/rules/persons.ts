@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { noteMergedPerson, type PersonState, type ProjectLedger } from '../model/ledger.ts';
 
-/** The person a distinct id belongs to, or null when it belongs to nobody. */
+/** Returns the person of a distinct ID; null if it has none. */
 export function personOf(distinctId: string, ledger: ProjectLedger): PersonState | null {
   const mapping = ledger.distinctIds.get(distinctId);
   return mapping === undefined ? null : (ledger.persons.get(mapping.personUuid) ?? null);
 }
 
-/** The person of a distinct id, made if the id belongs to nobody yet. */
+/** Returns the person of a distinct ID, and creates it if necessary. */
 export function findOrCreatePerson(
   distinctId: string,
   createdAtMs: number,
@@ -18,7 +18,7 @@ export function findOrCreatePerson(
   return createPerson(distinctId, createdAtMs, ledger);
 }
 
-/** The uuid of the person an id would create. */
+/** Returns the uuid of the person that an ID would create. */
 export function newPersonUuid(distinctId: string, ledger: ProjectLedger): string {
   const deleted = ledger.deletedIds.get(distinctId);
   return deleted === undefined
@@ -26,15 +26,18 @@ export function newPersonUuid(distinctId: string, ledger: ProjectLedger): string
     : personUuidAfterDeletion(deleted.deletionId, ledger.projectId, distinctId);
 }
 
-/** Versions of an id that was deleted go on counting, so that no reader takes the older mapping for the newer one. */
+/**
+ * Returns the first mapping version of an ID. After a deletion, it continues from the previous version, so that readers
+ * do not take the older mapping for the newer one.
+ */
 function firstVersion(distinctId: string, ledger: ProjectLedger): number {
   const deleted = ledger.deletedIds.get(distinctId);
   return deleted === undefined ? 0 : deleted.version + 1;
 }
 
 /**
- * A new person with this one id, which belongs to nobody, and no properties. If the person that the id once created
- * still exists without the id (rows were changed by hand), the id is given back to it.
+ * Creates a person without properties for an ID that has none. If the person that the ID once created still exists
+ * without the ID (after manual changes), restores the mapping.
  */
 export function createPerson(
   distinctId: string,
@@ -67,9 +70,9 @@ export function createPerson(
 }
 
 /**
- * Adds an id that belongs to nobody to a person. The version is 0 for the id the person's uuid was made from, else 1:
- * events the id sent before without a person carry another uuid, and readers of the mapping can tell
- * (docs/ingestion-rules.md#anonymous-events).
+ * Adds an ID without a person to a person. The mapping version is 0 for the ID from which the person's uuid was
+ * derived, otherwise 1: earlier anonymous events of the ID have a different person uuid, and readers of the mapping can
+ * tell (docs/ingestion-rules.md#anonymous-events).
  */
 export function attachDistinctId(distinctId: string, person: PersonState, ledger: ProjectLedger): void {
   const isOrigin = person.uuid === newPersonUuid(distinctId, ledger);
@@ -78,8 +81,8 @@ export function attachDistinctId(distinctId: string, person: PersonState, ledger
 }
 
 /**
- * Removes a person and gives all its ids to the survivor. Ids of it that are not in the ledger are moved by the store,
- * which finds the survivor and the number of moves here.
+ * Removes a person and moves all its IDs to the survivor. The store moves IDs that are not in the ledger, using the
+ * survivor and the number of moves recorded here.
  */
 export function moveDistinctIds(from: PersonState, to: PersonState, ledger: ProjectLedger): void {
   for (const mapping of ledger.distinctIds.values()) {
@@ -94,25 +97,28 @@ export function moveDistinctIds(from: PersonState, to: PersonState, ledger: Proj
   ledger.persons.delete(from.uuid);
 }
 
-/** Namespace of person uuids; shared by every installation, so that exports of two can be joined. */
+/** Namespace of person uuids; the same in every installation, so that their exports can be joined. */
 const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
 
 /**
- * The uuid of the person a distinct id creates: UUIDv5 of `<projectId>:<distinctId>`
- * (docs/ingestion-rules.md#person-properties). Deterministic, so an event without a person names the one its distinct
- * id would get.
+ * Returns the uuid of the person that a distinct ID creates: UUIDv5 of `<projectId>:<distinctId>`
+ * (docs/ingestion-rules.md#person-properties). Deterministic, so that an event without a person contains the uuid that
+ * its ID would get.
  */
 export function personUuid(projectId: number, distinctId: string): string {
   return uuidOf(namespace, projectId, distinctId);
 }
 
-/** The uuid of the person a distinct id creates that came back after its person was deleted: not the deleted one's. */
+/**
+ * Returns the uuid of the person that a distinct ID creates after its previous person was deleted; it differs from the
+ * previous one.
+ */
 function personUuidAfterDeletion(deletionId: string, projectId: number, distinctId: string): string {
   return uuidOf(Buffer.from(deletionId.replaceAll('-', ''), 'hex'), projectId, distinctId);
 }
 
 function uuidOf(space: Buffer, projectId: number, distinctId: string): string {
-  // In one go, as an object for each hash costs five times as much and has to be collected.
+  // A single call, because a hash object costs five times as much and creates garbage.
   const digest = hash('sha1', Buffer.concat([space, Buffer.from(`${projectId}:${distinctId}`, 'utf8')]), 'hex');
   // RFC 9562: version 5 in the 13th digit, variant 10xx in the 17th.
   const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);

@@ -7,7 +7,7 @@ const S = { uuid: 's', isIdentified: true };
 const t = { uuid: 't', isIdentified: false };
 const T = { uuid: 't', isIdentified: true };
 
-/** Small letter: not identified, capital: identified. The three columns are the three events. */
+/** Lower case: not identified; upper case: identified. The three columns are the three events. */
 const truthTable: [PersonFacts | null, PersonFacts | null, Record<RefuseWhen, string>][] = [
   [nobody, nobody, { source_identified: 'create', both_identified: 'create', never: 'create' }],
   [nobody, t, { source_identified: 'attach_source', both_identified: 'attach_source', never: 'attach_source' }],
@@ -31,11 +31,11 @@ const rows = truthTable.flatMap(([source, target, plans]) =>
   })),
 );
 
-test.each(rows)('source $source, target $target, refused $refuseWhen: $action', (row) => {
+test.each(rows)('source $source, target $target, rejected $refuseWhen: $action', (row) => {
   expect(planMerge(row.source, row.target, row.refuseWhen).action).toBe(row.action);
 });
 
-test('the plan names the person that stays', () => {
+test('the plan contains the person that is kept', () => {
   expect(planMerge(s, nobody, 'never')).toEqual({ action: 'attach_target', person: s });
   expect(planMerge(nobody, t, 'never')).toEqual({ action: 'attach_source', person: t });
   expect(planMerge(s, t, 'never')).toEqual({ action: 'merge', source: s, target: t });

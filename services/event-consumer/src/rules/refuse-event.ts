@@ -6,10 +6,13 @@ import { groupKeyTooLong } from './groups.ts';
 import { isMergeEvent, otherId } from './identity-rules.ts';
 import { isPersonProfileOff } from './person-processing.ts';
 
-/** In the order they are asked (docs/ingestion-rules.md#before-the-rules). */
+/** In the order in which they are checked (docs/ingestion-rules.md#before-the-rules). */
 const checks = [clientWarning, nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
 
-/** The first reason not to store an event, or null. Only what could not be stored truthfully is refused. */
+/**
+ * Returns the first reason not to store an event; null if there is none. Rejects only events that cannot be stored
+ * correctly.
+ */
 export function refuseEvent(event: IncomingEvent): Refusal | null {
   for (const check of checks) {
     const refusal = check(event);
@@ -18,10 +21,10 @@ export function refuseEvent(event: IncomingEvent): Refusal | null {
   return null;
 }
 
-/** Enough for what SDKs say. */
+/** Enough for messages of SDKs. */
 const shownMessageCharacters = 500;
 
-/** SDKs report with this event what they dropped themselves, e.g. because of their own rate limit. */
+/** SDKs send this event to report what they dropped, for example because of their own rate limit. */
 function clientWarning(event: IncomingEvent): Refusal | null {
   if (event.event !== eventNames.clientWarning) return null;
   const { $$client_ingestion_warning_message: message } = event.properties;
@@ -31,8 +34,8 @@ function clientWarning(event: IncomingEvent): Refusal | null {
 }
 
 /**
- * An object or a boolean as an id is a client bug, and would merge all persons that share it. So would a number that was
- * rounded. Null is reported as illegal.
+ * Rejects an object or a boolean as an ID, which is a client bug and would merge all persons that share it, and a
+ * rounded number. Null is reported as an illegal ID.
  */
 function nonTextAnonymousId(event: IncomingEvent): Refusal | null {
   if (event.event !== eventNames.identify) return null;
@@ -51,7 +54,10 @@ function overlongGroupKey(event: IncomingEvent): Refusal | null {
   return { reason: 'group_key_too_long', warning: groupKeyTooLong(event, key) };
 }
 
-/** The operator forced it, so the sender is not to blame: the event becomes an ordinary anonymous one. */
+/**
+ * Rejects merge events that request no person. If the operator disabled it, the event becomes an ordinary anonymous
+ * one, because the sender did not choose this.
+ */
 function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
   if (event.isPersonForcedOff || !isMergeEvent(event.event) || !isPersonProfileOff(event)) return null;
   return {

@@ -2,15 +2,16 @@ import { cutToCodePoints, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { RuleWarning } from '../model/warning.ts';
 
-/** Enough of a name to recognize it by. */
+/** Enough to recognize a name. */
 const shownCharacters = 100;
 const shownNames = 5;
 
 /**
- * A warning when properties of a person or group hold integers beyond 2^53, which JavaScript rounds. The properties of the
- * event itself are stored as they were written (intake/parse.ts), so only `$set`, `$set_once` and `$group_set` are affected.
+ * Warns if properties of a person or group contain integers above 2^53, which JavaScript rounds. The event's own
+ * properties are stored as they were written (intake/parse.ts), so only `$set`, `$set_once` and `$group_set` are
+ * affected.
  *
- * @param properties those that the event changes.
+ * @param properties properties that the event changes.
  */
 export function roundedIntegers(properties: JsonObject, event: IncomingEvent): RuleWarning[] {
   const names = Object.keys(properties).filter((name) => mayBeRounded(Reflect.get(properties, name)));

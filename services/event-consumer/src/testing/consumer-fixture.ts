@@ -15,16 +15,16 @@ import type { Timed } from '../metrics.ts';
 import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
 import { createWarningThrottle } from '../warnings/warnings.ts';
 
-/** A migrated database of the test file's own, and what processBatch needs around it. */
+/** A migrated database for a test file, and the dependencies of processBatch. */
 export interface ConsumerFixture {
   url: string;
   database: Database;
   logger: Logger;
-  /** Everything given to the log of dead letters. */
+  /** All records given to the dead-letter log. */
   deadLetters: AppendRecord[];
-  /** Dependencies as main.ts wires them, with nothing remembered yet. */
+  /** Creates dependencies as start.ts does, with empty caches. */
   createDeps(overrides?: Partial<ProcessBatchDeps>): ProcessBatchDeps;
-  /** A project of its own for each test. */
+  /** Creates a project for a single test. */
   createProject(): Promise<TestProject>;
   stop(): Promise<void>;
 }
@@ -96,7 +96,7 @@ async function createProject(database: Database): Promise<TestProject> {
   return { id: project.id, token };
 }
 
-/** A captured event with what a test does not care about filled in. */
+/** Creates a captured event with defaults. */
 export function capturedEvent(token: string, { properties = {}, ...event }: Partial<CapturedEvent>): CapturedEvent {
   const now = new Date().toISOString();
   return {
@@ -109,7 +109,7 @@ export function capturedEvent(token: string, { properties = {}, ...event }: Part
     now,
     ip: null,
     ...event,
-    // Last, as the gateway writes them.
+    // At the end, as in the gateway's format.
     properties,
   };
 }
@@ -124,10 +124,10 @@ function logRecord(offset: number | bigint, content: CapturedRecord): LogRecord 
   };
 }
 
-/** The log that batches without a log are of. */
+/** Log ID of batches in tests. */
 export const testLog = 'test';
 
-/** A batch of consecutive records, the first at `from`. */
+/** Creates a batch of consecutive records, starting at offset `from`. */
 export function logBatch(topic: string, from: number, contents: (CapturedRecord | Buffer)[], partition = 0): LogBatch {
   return {
     topic,
@@ -142,10 +142,10 @@ export function logBatch(topic: string, from: number, contents: (CapturedRecord 
   };
 }
 
-/** A topic of one partition, whose batches are processed one after the other. */
+/** A topic with one partition, whose batches are processed in sequence. */
 export interface TestTopic {
   name: string;
-  /** The next batch, which is not processed. */
+  /** Creates the next batch without processing it. */
   nextBatch(...events: Partial<CapturedEvent>[]): LogBatch;
   consume(...events: Partial<CapturedEvent>[]): ReturnType<typeof processBatch>;
 }

@@ -8,13 +8,13 @@ import type { ConsumerFixture } from './consumer-fixture.ts';
 
 export interface HandlerFixture {
   handle(batch: LogBatch, signal?: AbortSignal): Promise<BatchResult>;
-  /** Value of a counter of the lane, over all its labels or those with this one. */
+  /** Returns the value of a counter, over all its labels or only those with this one. */
   counted(name: string, label?: string): Promise<number>;
-  /** Times the handler paused before trying again, ms. */
+  /** Pauses of the handler before retries, in milliseconds. */
   pauses: number[];
 }
 
-/** The handler of a lane as consume-lane.ts makes it, on real stores, with pauses that are only noted. */
+/** Creates the handler of a topic as consume-lane.ts does, with real stores. Its pauses are only recorded. */
 export function createHandlerFixture(
   fixture: ConsumerFixture,
   deps: ProcessBatchDeps,

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 
-/** Every table a batch may write, except for the offset itself. */
+/** Every table a batch may write, except for that of offsets. */
 const tables = [
   'person',
   'person_distinct_id',
@@ -12,7 +12,7 @@ const tables = [
   'environment',
 ];
 
-/** One text per table that differs whenever any row or column does, versions and sequence numbers included. */
+/** Returns one text per table that changes with any row or column, including versions and sequence numbers. */
 export async function tableChecksums(sql: Sql): Promise<Record<string, string>> {
   const checksums: Record<string, string> = {};
   for (const table of tables) {

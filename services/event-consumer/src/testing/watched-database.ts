@@ -2,7 +2,9 @@ import type { Database, Transaction } from '@millrace/db';
 
 type OnStatement = (text: string, tx: Transaction) => void | Promise<void>;
 
-/** A database whose transactions tell of each statement before it runs; what `onStatement` throws is its failure. */
+/**
+ * Wraps a database, and calls `onStatement` before each statement in a transaction. Its errors make the statement fail.
+ */
 export function watchedDatabase(
   database: Pick<Database, 'transaction'>,
   onStatement: OnStatement,
@@ -14,7 +16,7 @@ export function watchedDatabase(
 
 function watched(tx: Transaction, onStatement: OnStatement): Transaction {
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other, also those that are asked for at once. */
+  /** Runs statements sequentially, even if they are sent together. */
   function oneByOne<T>(work: () => Promise<T>): Promise<T> {
     const done = last.then(work);
     last = done.catch(() => {});

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject } from '@millrace/contracts';
 
-/** The value when it is a JSON object, else an empty one. The result must not be changed. */
+/** Returns the value if it is a JSON object, otherwise an empty one. The result must not be modified. */
 export function objectOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : emptyObject;
 }
 
 const emptyObject: JsonObject = Object.freeze({});
 
-/** Sets an own property. Plain assignment to `__proto__` would change the object's prototype instead. */
+/** Sets an own property. Assigning to `__proto__` would change the object's prototype instead. */
 export function setOwn(object: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -17,15 +17,15 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
 }
 
 /**
- * `{ ...under, ...over }`, which V8 does several times slower for more than a handful of keys. Object.assign is not safe
- * for a key called `__proto__`, so objects that have one take the slow way.
+ * Returns `{ ...under, ...over }`, which is several times slower in V8 for more than a few keys. Object.assign is not
+ * safe for the key `__proto__`, so objects with it are spread.
  */
 export function overlaid(under: JsonObject, over: JsonObject): JsonObject {
   if (Object.hasOwn(under, '__proto__') || Object.hasOwn(over, '__proto__')) return { ...under, ...over };
   return Object.assign({}, under, over);
 }
 
-/** A copy without the given keys, or the object itself when it has none of them. */
+/** Returns a copy without the given keys, or the object itself if it has none of them. */
 export function withoutKeys(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
   if (!hasAnyKey(object, keys)) return object;
   const copy: JsonObject = {};
@@ -43,8 +43,8 @@ function hasAnyKey(object: JsonObject, keys: ReadonlySet<string>): boolean {
 }
 
 /**
- * Deep equality of two JSON values; the order of keys does not count, as PostgreSQL does not keep it. PostHog
- * takes equal objects for different and so rewrites the row on every event that repeats one; we do not.
+ * Compares two JSON values deeply, ignoring the order of keys, which PostgreSQL does not preserve. PostHog treats equal
+ * objects as different, and so rewrites the row on every event that repeats one.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -65,12 +65,15 @@ function objectsEqual(a: object, b: object): boolean {
 }
 
 /**
- * Deepest nesting of arrays and objects we accept. Far beyond what an SDK sends, and far below where walking a value
- * (here, in JSON.stringify, in PostgreSQL) would exhaust a stack.
+ * Maximum accepted nesting of arrays and objects: far more than SDKs send, and far less than would exhaust a stack
+ * here, in JSON.stringify or in PostgreSQL.
  */
 export const maxNesting = 200;
 
-/** Whether JSON text could nest deeper than `limit`: it cannot with fewer opening brackets, and nearly none has as many. */
+/**
+ * Returns whether JSON text may be nested deeper than `limit`, by counting opening brackets, of which almost no text
+ * has that many.
+ */
 export function mayNestDeeperThan(text: string, limit: number): boolean {
   let left = limit;
   for (const bracket of ['{', '[']) {
@@ -83,17 +86,14 @@ export function mayNestDeeperThan(text: string, limit: number): boolean {
 }
 
 /**
- * Text PostgreSQL and every reader can hold: a NUL and half of a surrogate pair become U+FFFD
+ * Replaces NUL and lone surrogates, which PostgreSQL cannot store, by U+FFFD
  * (docs/ingestion-rules.md#before-the-rules).
  */
 function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd');
 }
 
-/**
- * Cleans all texts in a JSON value, keys included; a new value, the given one is left alone. Call only for values
- * within `maxNesting`.
- */
+/** Returns a copy of a JSON value with all texts cleaned, including keys. Only for values within `maxNesting`. */
 export function cleanJson(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;

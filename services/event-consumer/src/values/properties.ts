@@ -3,10 +3,9 @@ import type { CopyRow } from '@millrace/db/sql';
 import { overlaid } from './json.ts';
 
 /**
- * An object and what is added to it or replaced in it, kept apart. A few of an event's properties change on their way,
- * and copying all of them each time costs as much as the rules themselves: without it the consumer takes a fifth more time
- * per event (`npm run bench -- consumer --copy`). `under` belongs to the event and is never
- * changed.
+ * An object and its changes, kept apart. Processing changes only a few of an event's properties, and copying all of
+ * them each time costs as much as the rules themselves: without overlays, the consumer takes a fifth more time per
+ * event (`npm run bench -- consumer --copy`). `under` belongs to the event and is never modified.
  */
 export interface Overlay {
   under: JsonObject;
@@ -17,7 +16,7 @@ export function propertyOf({ under, over }: Overlay, key: string): unknown {
   return Object.hasOwn(over, key) ? over[key] : under[key];
 }
 
-/** One object of both; not to be changed, as it may be `under` itself. */
+/** Combines both objects. The result must not be modified, because it may be `under` itself. */
 export function flattened({ under, over }: Overlay): JsonObject {
   return isEmpty(over) ? under : overlaid(under, over);
 }
@@ -27,37 +26,37 @@ function isEmpty(object: JsonObject): boolean {
   return true;
 }
 
-/** Bytes `start` to `end` of a record: a JSON object with members that can be stored as it is. */
+/** Bytes `start` to `end` of a record: a non-empty JSON object that can be stored as it is. */
 export interface WrittenText {
   value: Buffer;
   start: number;
   end: number;
 }
 
-/** An event's properties as they were received, and their overlay. */
+/** An event's properties as received, and their overlay. */
 export interface WrittenProperties extends WrittenText {
   over: JsonObject;
 }
 
 /**
- * A number PostgreSQL may not take although JavaScript does, reading infinity or zero: an exponent of three digits or
- * more, or a hundred digits in a row. Such a text is not passed on.
+ * Matches numbers that PostgreSQL may reject although JavaScript reads them as infinity or zero: an exponent of three
+ * or more digits, or a hundred consecutive digits. Such text is not stored directly.
  */
 const immoderateNumber = /[0-9][eE][+-]?[0-9]{3,}\s*[,\]}]|[0-9]{100}/;
 
 const emptyText = /^\{\s*\}$/;
 
-/** @param text a JSON object, known to be valid, without NUL and half pairs. */
+/** @param text a valid JSON object without NUL and lone surrogates. */
 export function canBeStored(text: string): boolean {
   return text.startsWith('{') && text.endsWith('}') && !immoderateNumber.test(text) && !emptyText.test(text);
 }
 
 /**
- * Writes an event's properties as JSON. When properties were only added or replaced, the received bytes are passed on
- * and the overlay is written behind them: of two members of one name PostgreSQL keeps the later one, as JSON.parse
- * does. Writing everything again costs more than reading it did.
+ * Writes an event's properties as JSON. If properties were only added or replaced, writes the received bytes followed
+ * by the overlay: of two members with the same name, PostgreSQL keeps the later one, like JSON.parse. Encoding
+ * everything again would cost more than parsing it did.
  *
- * @param written says the same as `properties.under`; absent when there is nothing that can be stored as it is.
+ * @param written the same content as `properties.under`; undefined if no text can be stored directly.
  */
 export function writeProperties(
   fields: Pick<CopyRow, 'jsonb' | 'jsonbBytes'>,

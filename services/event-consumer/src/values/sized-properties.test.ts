@@ -12,7 +12,7 @@ const exactly = 0;
 
 const jsonBytes = (properties: JsonObject) => Buffer.byteLength(JSON.stringify(properties));
 
-test('what is measured once and then by what changes is what is there, and who holds an object sees no change', () => {
+test('the size adjusted by each change equals the measured size, and shared objects are not modified', () => {
   fc.assert(
     fc.property(puts, steps, fc.boolean(), (first, changes, isMeasured) => {
       const sized: SizedProperties = { properties: Object.fromEntries(first) };
@@ -38,7 +38,7 @@ test('what is measured once and then by what changes is what is there, and who h
   );
 });
 
-test('other properties are measured anew', () => {
+test('measures replaced properties again', () => {
   const sized: SizedProperties = { properties: { a: 'x'.repeat(100) } };
   expect(bytesAfter(sized, noChange, exactly)).toBe('{"a":""}'.length + 100);
   replaceProperties(sized, { b: 1 });

@@ -3,24 +3,24 @@ import { overlaid, setOwn, withoutKeys } from './json.ts';
 
 /**
  * Properties of a person or a group while a batch changes them. Five hundred events of a hundred bytes may each change
- * the same hundreds of kilobytes in one batch. So the properties are changed in place; their size is measured once and
- * then corrected by each change.
+ * the same hundreds of kilobytes in one batch. So the properties are changed in place, and their size is measured once
+ * and then adjusted by each change.
  */
 export interface SizedProperties {
   properties: JsonObject;
-  /** True when an event's row or another batch holds the same object: it is copied before it is changed. */
+  /** True if an event's row or another batch refers to the same object, which must then be copied before a change. */
   areShared?: boolean;
-  /** Absent until somebody has asked. */
+  /** Undefined until first used. */
   size?: PropertiesSize;
 }
 
 interface PropertiesSize {
-  /** Bytes as JSON; at most, unless `isExact`. */
+  /** Size in bytes as JSON; an upper bound unless `isExact`. */
   bytes: number;
   isExact: boolean;
 }
 
-/** A change of properties: `put` is set, then `removed` is deleted, which all exist. No key is in both, none twice. */
+/** A change of properties: sets `put` and deletes `removed`, which all exist. No key is in both or repeated. */
 export interface PropertyChange {
   put: JsonObject;
   removed: readonly string[];
@@ -29,8 +29,8 @@ export interface PropertyChange {
 export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
 
 /**
- * Bytes of the properties as JSON after a change, which is not made. Exact when they are more than `limit`. Else it may
- * be an upper bound, which is found at once and enough for nearly all.
+ * Returns the size in bytes as JSON after a change, without making it. Exact if it is more than `limit`; otherwise it
+ * may be an upper bound, which is fast and nearly always sufficient.
  */
 export function bytesAfter(sized: SizedProperties, change: PropertyChange, limit: number): number {
   const bound = boundOf(sized) + maxBytesOf(change.put);
@@ -39,22 +39,22 @@ export function bytesAfter(sized: SizedProperties, change: PropertyChange, limit
   return exactBytesAfter(sized, change);
 }
 
-/** An upper bound of the bytes. */
+/** Returns an upper bound of the size in bytes. */
 export function boundOf(sized: SizedProperties): number {
   sized.size ??= { bytes: maxBytesOf(sized.properties), isExact: false };
   return sized.size.bytes;
 }
 
 /**
- * About what the properties take as JSON. The upper bound assumes that all text is escaped; plain text takes a sixth of
- * that.
+ * Returns the approximate size as JSON. The upper bound assumes that all characters are escaped; plain text takes a
+ * sixth of that.
  */
 export function roughBytes(sized: SizedProperties): number {
   const bound = boundOf(sized);
   return sized.size?.isExact ? bound : bound / 6;
 }
 
-/** Makes a change. */
+/** Applies a change. */
 export function change(sized: SizedProperties, { put, removed }: PropertyChange): void {
   if (sized.size !== undefined) {
     const { isExact } = sized.size;
@@ -66,13 +66,13 @@ export function change(sized: SizedProperties, { put, removed }: PropertyChange)
   for (const key of removed) delete sized.properties[key];
 }
 
-/** The properties as they would be; a new object. */
+/** Returns the changed properties as a new object. */
 export function changed(properties: JsonObject, { put, removed }: PropertyChange): JsonObject {
   const after = overlaid(properties, put);
   return removed.length === 0 ? after : withoutKeys(after, new Set(removed));
 }
 
-/** Replaces the properties by others, which nobody else may change. */
+/** Replaces the properties by an object that no other code modifies. */
 export function replaceProperties(sized: SizedProperties, properties: JsonObject, size?: PropertiesSize): void {
   sized.properties = properties;
   sized.areShared = false;
@@ -97,12 +97,12 @@ function exactBytesAfter({ properties, size }: SizedProperties, { put, removed }
   return bytes;
 }
 
-/** With the colon and a comma. */
+/** Includes the colon and a comma. */
 function memberBytes(key: string, value: unknown): number {
   return Buffer.byteLength(JSON.stringify({ [key]: value }), 'utf8') - 1;
 }
 
-/** An upper bound of the JSON size: an escaped UTF-16 unit takes at most six bytes, a number at most 25. */
+/** Returns an upper bound of the JSON size: an escaped UTF-16 unit takes at most six bytes, a number at most 25. */
 function maxBytesOf(value: unknown): number {
   if (typeof value === 'string') return 6 * value.length + 3;
   if (typeof value !== 'object' || value === null) return 25;

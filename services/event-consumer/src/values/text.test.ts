@@ -4,11 +4,11 @@ test.each([
   ['', 0x811c9dc5],
   ['a', 0xe40c292c],
   ['foobar', 0xbf9cf968],
-])('is FNV-1a, by its published vector for "%s"', (text, hash) => {
+])('equals the published FNV-1a vector for "%s"', (text, hash) => {
   expect(textHash32(text)).toBe(hash);
 });
 
-test('53 bits keep apart what shares its 32 bits', () => {
+test('distinguishes texts by 53 bits that have the same 32 bits', () => {
   const twins = ['event:712:-1:prop_102', 'event:570:-1:prop_69'];
   expect(new Set(twins.map((text) => textHash32(text))).size).toBe(1);
   const hashes = twins.map(textHash53);

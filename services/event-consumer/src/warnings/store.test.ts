@@ -12,7 +12,7 @@ afterAll(() => fixture.stop());
 const now = '2026-11-21T02:30:00.000Z';
 const event = { projectId: 1, uuid: randomUUID(), capturedAtMs: Date.parse(now) };
 
-test('a warning is stored with its severity, once, however often it is found', async () => {
+test('stores a warning with its severity once, even if it is found repeatedly', async () => {
   const found = ruleWarning({ type: 'invalid_group_set', details: { received: 'string' } }, event);
   const other = ruleWarning({ type: 'invalid_alias', details: {} }, event);
   await fixture.database.transaction((tx) => insertWarnings(tx, [found, other]));
@@ -36,7 +36,7 @@ test('a warning is stored with its severity, once, however often it is found', a
   ]);
 });
 
-test('a warning of the gateway keeps its own identity and count', async () => {
+test('a gateway warning keeps its own ID and count', async () => {
   const uuid = randomUUID();
   const details = { samples: [{ index: 3, event: 'x', uuid: null }] };
   const warning = gatewayWarning(

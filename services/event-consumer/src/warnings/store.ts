@@ -2,19 +2,19 @@ import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
 import { type WarningType, warningSeverity } from '../model/warning.ts';
 
-/** One row of `ingestion_warning`. */
+/** A row of `ingestion_warning`. */
 export interface StoredWarning {
   projectId: number;
-  /** Derived from what the warning is about, so that the same finding made twice is one row. */
+  /** Derived from the subject of the warning, so that repeated findings are one row. */
   id: string;
   type: WarningType;
   details: JsonObject;
-  /** How many events it stands for. */
+  /** Number of events it covers. */
   count: number;
   timestampMs: number;
 }
 
-/** Adds the warnings that are not there yet, in the order of (project, id): part of the lock order. */
+/** Inserts new warnings in the order of (project, ID), as part of the lock order. */
 export async function insertWarnings(tx: Transaction, warnings: StoredWarning[]): Promise<void> {
   if (warnings.length === 0) return;
   await tx.query(

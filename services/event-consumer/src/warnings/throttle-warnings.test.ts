@@ -14,7 +14,7 @@ function warnings(count: number, projectId = 1, type: WarningType = 'ignored_inv
 const counts = (stored: StoredWarning[]) => stored.map(({ count }) => count);
 const sum = (stored: StoredWarning[]) => counts(stored).reduce((total, count) => total + count, 0);
 
-test('the first of a minute are stored one by one, the others of a batch as one, none uncounted', () => {
+test('stores the first warnings of a minute individually and the others of a batch as one, and counts all', () => {
   let nowMs = 0;
   const throttle = createWarningThrottle(() => nowMs);
   const first = throttle(warnings(50));
@@ -27,7 +27,7 @@ test('the first of a minute are stored one by one, the others of a batch as one,
   expect(throttle(warnings(7))).toHaveLength(7);
 });
 
-test('projects and kinds do not share their minutes, and refused merges are all told', () => {
+test('limits apply per project and kind, and rejected merges are always stored individually', () => {
   const throttle = createWarningThrottle(() => 0);
   throttle(warnings(50));
   expect(throttle(warnings(5, 2))).toHaveLength(5);
@@ -35,7 +35,7 @@ test('projects and kinds do not share their minutes, and refused merges are all 
   expect(throttle(warnings(50, 1, 'cannot_merge_already_identified'))).toHaveLength(50);
 });
 
-test('a flood of bad events is stored whole, and told in few rows', async () => {
+test('stores all events of a flood of bad events, with few warnings', async () => {
   const fixture = await createConsumerFixture();
   try {
     const { id, token } = await fixture.createProject();

@@ -6,10 +6,10 @@ import type { RecordPosition, ReusedUuid } from '../model/event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';
 import type { StoredWarning } from './store.ts';
 
-/** Namespace of warning ids: a warning is known by what it is about and its type. Never change it. */
+/** Namespace of warning IDs, which are derived from the subject and the type. Never change it. */
 const namespace = '5f0c0b5e-9d0f-4b57-8a4e-3b1f7a1c2d60';
 
-/** A finding about one event. */
+/** Creates the warning about one event. */
 export function ruleWarning(
   warning: RuleWarning,
   event: { projectId: number; uuid: string; capturedAtMs: number },
@@ -24,7 +24,10 @@ export function ruleWarning(
   };
 }
 
-/** An event that was not stored because a different one has its uuid. There may be many for one uuid. */
+/**
+ * Creates the warning about an event that was not stored because a different event has its uuid. A uuid may have
+ * several.
+ */
 export function reusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning {
   const { uuid: eventUuid, event: name, distinctId, capturedAtMs, project } = event;
   const details = { eventUuid, event: name, distinctId, storedEvent: owner.event, storedDistinctId: owner.distinctId };
@@ -32,7 +35,7 @@ export function reusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning {
   return ruleWarning({ type: 'duplicate_event_uuid', details }, about);
 }
 
-/** A report of the gateway. It brings its own identity. */
+/** Converts a gateway warning, which has its own ID. */
 export function gatewayWarning(warning: CapturedWarning, projectId: number): StoredWarning {
   return {
     projectId,
@@ -45,21 +48,22 @@ export function gatewayWarning(warning: CapturedWarning, projectId: number): Sto
 }
 
 /**
- * Events of a migration that the plan of their project does not include. The gateway answers such requests with 402; it
- * lets them in, marked, only while it cannot ask anybody (docs/ingestion-rules.md#historical-migrations).
+ * Creates the warning about events of a migration that the project's plan does not include. The gateway rejects such
+ * requests with 402; it accepts and marks them only while it cannot look up the plan
+ * (docs/ingestion-rules.md#historical-migrations).
  */
 export function migrationWarning(finding: FoldedFinding, projectId: number): StoredWarning {
   return foldedWarning('historical_migration_not_in_plan', finding, projectId);
 }
 
-/** Events that were too old to be kept when they came. */
+/** Creates the warning about events that were already too old when they arrived. */
 export function retentionWarning(finding: FoldedFinding, projectId: number): StoredWarning {
   return foldedWarning('event_older_than_retention', finding, projectId);
 }
 
 /**
- * One warning for all such events of a project in a batch: an import may have millions. It is known by the position of
- * the first one in the log.
+ * Creates one warning for all such events of a project in a batch, because an import may have millions. Its ID is
+ * derived from the log position of the first one.
  */
 function foldedWarning(
   type: 'historical_migration_not_in_plan' | 'event_older_than_retention',
@@ -78,8 +82,8 @@ function foldedWarning(
 }
 
 /**
- * Tells the project about a record that was given up. It is known by the record's position in the log, so a replay adds
- * none.
+ * Creates the warning about a record that was given up. Its ID is derived from the record's log position, so a replay
+ * adds none.
  */
 export function deadLetterWarning(
   { letter, eventUuid, message }: UnprocessableRecord,
@@ -104,14 +108,14 @@ export function deadLetterWarning(
   };
 }
 
-/** The same finding about several events of one project in a batch. */
+/** The same finding about several events of a project in a batch. */
 export interface FoldedFinding {
   first: Pick<CapturedEvent, 'uuid' | 'now'>;
   position: RecordPosition;
   count: number;
 }
 
-/** Counts an event with the others of its project. */
+/** Adds an event to the finding of its project. */
 export function fold(
   findings: Map<number, FoldedFinding>,
   projectId: number,
@@ -122,31 +126,31 @@ export function fold(
   else earlier.count += 1;
 }
 
-/** What somebody has to look into one by one (docs/ingestion-rules.md#warnings). */
+/** Warnings that must be investigated individually (docs/ingestion-rules.md#warnings). */
 const neverFolded = new Set<WarningType>([
   'cannot_merge_already_identified',
   'cannot_merge_with_illegal_distinct_id',
   'invalid_event_when_process_person_profile_is_false',
 ]);
 
-/** So many of a kind are stored one by one for a project in each minute. */
+/** Number of warnings of a kind stored individually per project and minute. */
 const singlesPerMinute = 20;
 const minuteMs = 60_000;
-/** Projects and kinds that are remembered. The oldest are forgotten, and begin a new minute when they come back. */
+/** Maximum number of remembered projects and kinds. A forgotten one starts a new minute when it returns. */
 const maxRemembered = 10_000;
-/** Namespace of the ids of folded warnings. Never change it. */
+/** Namespace of the IDs of combined warnings. Never change it. */
 const throttleNamespace = 'd7e5a1ac-6c1c-4d6b-9a45-0f4f1a3c8b52';
 
-/** Takes a batch's warnings and returns what is to be stored of them. */
+/** Takes a batch's warnings and returns those to store. */
 export type WarningThrottle = (warnings: StoredWarning[]) => StoredWarning[];
 
 /**
- * A client with a fault raises the same warning with every event. When a project has had enough warnings of a kind in a
- * minute, the further ones of a batch become one row, with the details of the first and their number as `count`: each
- * is counted, and a flood of bad events is no flood of rows.
+ * Creates the throttle. A faulty client causes the same warning with every event. After a number of warnings of a kind
+ * in a minute, further ones of a batch are combined into one row, with the details of the first and their number as
+ * `count`. All are counted, and a flood of bad events does not become a flood of rows.
  *
- * Only warnings about events that are decided now are folded. A repeated event raises none, so no warning is stored
- * twice when the second attempt folds differently.
+ * Only warnings about events decided now are combined. A repeated event causes none, so no warning is stored twice if a
+ * second attempt combines differently.
  */
 export function createWarningThrottle(now: () => number): WarningThrottle {
   const minutes = new LRUCache<string, { endsAtMs: number; singles: number }>({ max: maxRemembered });
