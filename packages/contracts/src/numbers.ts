@@ -9,6 +9,8 @@ export interface NumberFormat {
   /** The maximum number of decimals. If unset, `formatValue` chooses it. */
   decimals?: number;
   leastDecimals?: number;
+  /** Whether an increase is bad news, as of errors or churn. */
+  isIncreaseBad?: boolean;
 }
 
 export const plainFormat: NumberFormat = { kind: 'number' };
@@ -42,6 +44,7 @@ export function numberFormatOf(source: Readonly<Record<string, unknown>> | null)
     ...(postfix !== '' && { postfix }),
     ...(decimals !== null && { decimals }),
     ...(least !== null && { leastDecimals: least }),
+    ...(stored.isIncreaseBad === true && { isIncreaseBad: true }),
   };
 }
 
@@ -157,6 +160,14 @@ export function formatChange(change: number | null, format: NumberFormat = plain
   return `${sign}${isPercent(format) ? `${written(size, 1)} points` : formatPercent(size)}`;
 }
 
+/** Whether a change is good news. Null if it is neither good nor bad. */
+export function isGoodChange(
+  change: number | null,
+  { isIncreaseBad = false }: Pick<NumberFormat, 'isIncreaseBad'>,
+): boolean | null {
+  return change === null || change === 0 ? null : change > 0 !== isIncreaseBad;
+}
+
 /** The part of a series that `overallOf` uses. */
 export interface Totaled {
   data?: readonly number[] | null;
@@ -165,6 +176,12 @@ export interface Totaled {
   /** Null for a formula. */
   action?: { math?: string | null } | null;
 }
+
+/** The number of a series at a point of time. Null in an interval of a funnel trend in which nothing entered the funnel: it has no rate. */
+export const valueAt = (
+  { data, entered }: { data?: readonly number[] | null; entered?: readonly number[] },
+  at: number,
+): number | null => (entered?.[at] === 0 ? null : (data?.[at] ?? 0));
 
 /** Event counts and sums can be added up over time. Unique users, averages and formulas cannot. */
 const sums = new Set([null, undefined, 'total', 'sum']);

@@ -117,6 +117,7 @@ export const trendsQuery = object('TrendsQuery', {
       smoothingIntervals: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 1000, description: 'Number of intervals in the moving average.' }),
       ),
+      isIncreaseBad: flag('Whether clients show an increase as bad and a decrease as good. Defaults to false.'),
       ...drawing('aggregationAxisFormat', 'aggregationAxisPrefix', 'aggregationAxisPostfix', 'decimalPlaces'),
       ...drawing('minDecimalPlaces', 'showLegend', 'showValuesOnSeries', 'showLabelsOnSeries', 'showPercentStackView'),
       ...drawing('yAxisScaleType', 'showMultipleYAxes', 'hiddenLegendIndexes', 'goalLines', 'resultCustomizations'),

@@ -1,4 +1,4 @@
-import { changeOf, formatChange, formatValue, numberFormatOf } from '@millrace/contracts/numbers';
+import { changeOf, formatChange, formatValue, isGoodChange, numberFormatOf } from '@millrace/contracts/numbers';
 import { fieldsOf, type Question } from './question.ts';
 import { currentOf, overallOfAll, type Series } from './series.ts';
 import { text } from './words.ts';
@@ -17,13 +17,14 @@ export function Headline({ series, question }: { series: readonly Series[]; ques
   const format = numberFormatOf(question);
   const before = previous.length > 0 ? (overallOfAll(previous, question)?.value ?? null) : null;
   const change = changeOf(overall.value, before, format);
+  const isGood = isGoodChange(change, format);
   return (
     <p className="insight-figure">
       <strong className="tile-figure ink">{formatValue(overall.value, format)}</strong>
       {overall.isAverage && <span className="quiet">{text.onAverage}</span>}
       {hasPrevious && change !== null && (
         <>
-          <span className={change === 0 ? 'pill' : change < 0 ? 'pill pill-bad' : 'pill pill-good'}>
+          <span className={isGood === null ? 'pill' : isGood ? 'pill pill-good' : 'pill pill-bad'}>
             {formatChange(change, format)}
           </span>
           <span className="quiet">{text.against}</span>

@@ -1,6 +1,6 @@
 // Formats a report as an email: HTML with pictures, and the same as plain text.
 
-import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
+import { changeOf, formatDuration, formatPercent, formatValue, isGoodChange } from '@millrace/contracts/numbers';
 import { type Logger, quoteMessage, toPlainName } from '@millrace/runtime';
 import type { ReportContent, ReportedInsight } from './content.ts';
 import type { Figure } from './figures.ts';
@@ -182,6 +182,7 @@ function tableLines(insight: ReportedInsight): string[] {
 
 const font = "font-family:Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const [ink, quiet, line, accent] = ['#1b2127', '#5b6670', '#e3e7ea', '#0a6c8c'];
+const [good, bad] = ['#1d7a4a', '#b3372f'];
 
 /** Formats HTML with tables and inline styles, which all email clients support, and without external resources. */
 function htmlOf(message: Message, pictured: ReadonlySet<string>): string {
@@ -254,31 +255,46 @@ function figuresHtml({ figures, left_out: leftOut }: ReportedInsight): string {
       ? [figure.before === null ? '–' : valueText({ ...figure, value: figure.before }), changeText(figure)]
       : []),
   ]);
-  return tableHtml(head, rows, leftOut.figures === 0 ? null : `… and ${formatValue(leftOut.figures)} more`);
+  const more = leftOut.figures === 0 ? null : `… and ${formatValue(leftOut.figures)} more`;
+  return tableHtml(head, rows, { more, colorsOfLast: figures.map(colorOfChange) });
 }
 
 function rowsHtml(insight: ReportedInsight): string {
   const shown = shownRows(insight);
   if (shown === null) return '';
-  return tableHtml(shown.columns, shown.rows, shown.more > 0 ? `… and ${formatValue(shown.more)} more rows` : null);
+  return tableHtml(shown.columns, shown.rows, {
+    more: shown.more > 0 ? `… and ${formatValue(shown.more)} more rows` : null,
+  });
+}
+
+function colorOfChange({ value, before, format }: Figure): string {
+  const isGood = isGoodChange(changeOf(value, before, format), format);
+  return isGood === null ? ink : isGood ? good : bad;
 }
 
 /** Suffix of a number. */
 const unit = / (points|on average)$/;
 
-function tableHtml(head: readonly string[], rows: readonly (readonly string[])[], more: string | null): string {
+/** @param colorsOfLast of the last cell of each row */
+function tableHtml(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  { more, colorsOfLast = [] }: { more: string | null; colorsOfLast?: readonly string[] },
+): string {
   const isText = head.map(
     (_, at) => at === 0 || rows.some((cells) => /\p{L}/u.test((cells[at] ?? '').replace(unit, ''))),
   );
-  const cell = (tag: 'th' | 'td', text: string, at: number) =>
-    `<${tag} align="${isText[at] ? 'left' : 'right'}" style="padding:6px 8px;border-bottom:1px solid ${line};${font};font-size:13px;font-weight:${tag === 'th' ? 600 : 400};color:${tag === 'th' ? quiet : ink}">${escapedHtml(text)}</${tag}>`;
-  const rowOf = (tag: 'th' | 'td', cells: readonly string[]) =>
-    `<tr>${cells.map((text, at) => cell(tag, text, at)).join('')}</tr>`;
+  const cell = (tag: 'th' | 'td', text: string, { at, color }: { at: number; color: string }) =>
+    `<${tag} align="${isText[at] ? 'left' : 'right'}" style="padding:6px 8px;border-bottom:1px solid ${line};${font};font-size:13px;font-weight:${tag === 'th' ? 600 : 400};color:${color}">${escapedHtml(text)}</${tag}>`;
+  const rowOf = (tag: 'th' | 'td', cells: readonly string[], color: string, colorOfLast = color) => {
+    const colorAt = (at: number) => (at === cells.length - 1 ? colorOfLast : color);
+    return `<tr>${cells.map((text, at) => cell(tag, text, { at, color: colorAt(at) })).join('')}</tr>`;
+  };
   const last =
     more === null
       ? ''
       : `<tr><td colspan="${head.length}" style="padding:6px 8px;${font};font-size:13px;color:${quiet}">${escapedHtml(more)}</td></tr>`;
-  return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin-top:8px;border-collapse:collapse">${rowOf('th', head)}${rows.map((cells) => rowOf('td', cells)).join('')}${last}</table>`;
+  return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin-top:8px;border-collapse:collapse">${rowOf('th', head, quiet)}${rows.map((cells, at) => rowOf('td', cells, ink, colorsOfLast[at])).join('')}${last}</table>`;
 }
 
 const linked = (text: string, link: string | null, colour: string) =>

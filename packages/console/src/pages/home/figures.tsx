@@ -1,4 +1,4 @@
-import { changeOf, formatChange, formatValue, type NumberFormat } from '@millrace/contracts/numbers';
+import { changeOf, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
 import { Tile } from '../../parts/tile.tsx';
 import { useWebQuery } from './question.ts';
 import { text } from './words.ts';
@@ -56,7 +56,7 @@ function Before({ item: { kind, value, previous, isIncreaseBad } }: { item: Item
   const format = formatOf(kind);
   const change = changeOf(value, previous, format);
   if (change === null) return value === 0 ? null : text.noBefore;
-  const isGood = change === 0 ? null : change > 0 !== (isIncreaseBad ?? false);
+  const isGood = isGoodChange(change, { isIncreaseBad: isIncreaseBad ?? false });
   return (
     <>
       <span translate="no" className={isGood === null ? '' : isGood ? 'good' : 'bad'}>

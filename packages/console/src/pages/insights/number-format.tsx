@@ -13,7 +13,7 @@ const named = {
   decimals: 'decimalPlaces',
 } as const;
 
-/** The unit in which a trend shows its numbers. The query stores it. */
+/** The unit in which a trend shows its numbers, and which changes are good. The query stores both. */
 export function NumberFormatButton({
   question,
   onQuestion,
@@ -25,8 +25,9 @@ export function NumberFormatButton({
   const filter = fieldsOf(question.trendsFilter);
   const close = () => setOpen(false);
   const apply = (fields: Record<string, string>) => {
-    const { aggregationAxisFormat, aggregationAxisPrefix, aggregationAxisPostfix, decimalPlaces, ...others } = filter;
-    const { format = 'numeric', prefix = '', postfix = '', decimals = '' } = fields;
+    const { aggregationAxisFormat, aggregationAxisPrefix, aggregationAxisPostfix, decimalPlaces, ...more } = filter;
+    const { isIncreaseBad: _, ...others } = more;
+    const { format = 'numeric', prefix = '', postfix = '', decimals = '', isIncreaseBad } = fields;
     onQuestion({
       ...question,
       trendsFilter: {
@@ -35,6 +36,7 @@ export function NumberFormatButton({
         ...(prefix !== '' && { aggregationAxisPrefix: prefix }),
         ...(postfix !== '' && { aggregationAxisPostfix: postfix }),
         ...(decimals !== '' && { decimalPlaces: Number(decimals) }),
+        ...(isIncreaseBad !== undefined && { isIncreaseBad: true }),
       },
     });
     close();
@@ -78,6 +80,10 @@ export function NumberFormatButton({
               defaultValue={typeof filter.decimalPlaces === 'number' ? String(filter.decimalPlaces) : ''}
               wrong={null}
             />
+            <label>
+              <input type="checkbox" name="isIncreaseBad" defaultChecked={filter.isIncreaseBad === true} />{' '}
+              {text.isIncreaseBad}
+            </label>
             <div className="form-buttons">
               <Button look="main" type="submit">
                 {text.applyFormat}

@@ -110,6 +110,7 @@ export const text = {
     postfix: 'Text after each number, such as €',
     decimals: 'Leave empty to use as many as fit the number',
   },
+  isIncreaseBad: 'A decrease is good',
   applyFormat: 'Apply',
   answer: 'Result',
   age: (ago: string) => `Updated ${ago}`,
