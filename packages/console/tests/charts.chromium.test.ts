@@ -339,6 +339,15 @@ describe('funnels', () => {
 
   it('open the persons who converted on a day', async () => {
     const page = await open(funnel({ funnelsFilter: { funnelVizType: 'trends' }, interval: 'day' }));
+    // Only on the 21st did persons enter the funnel. Other days have no rate, which is not a rate of 0.
+    await page.locator('.chart-point').waitFor({ state: 'attached' });
+    const lines = await page.locator('.chart-line').evaluateAll((all) => all.map((line) => line.getAttribute('d')));
+    expect(lines.filter((line) => line?.includes('L'))).toEqual([]);
+    await page.getByRole('row', { name: '2026-11-20 –' }).waitFor();
+    await page
+      .getByRole('row', { name: /^2026-11-21/ })
+      .getByText('50.0%')
+      .waitFor();
     await page.locator('.insight-axis').getByText('60%').waitFor();
     await page.getByRole('button', { name: 'Persons: Conversion rate, 2026-11-21' }).click();
     await page.getByRole('dialog').getByRole('link', { name: 'Ada Lovelace' }).waitFor();
@@ -383,4 +392,21 @@ it('shows the count under the pointer in the bars of the Events page', async () 
     .waitFor();
   await page.mouse.move(5, 5);
   await page.locator('.counts-tip').waitFor({ state: 'detached' });
+});
+
+it('shows an increase as bad if the insight says so', async () => {
+  const page = await open(trends({ series: [node('ordered')], compareFilter: { compare: true } }));
+  await page.locator('.insight-figure .pill-good').waitFor();
+  await page.getByRole('button', { name: 'Units' }).click();
+  await page.getByRole('checkbox', { name: 'A decrease is good' }).check();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.insight-figure .pill-bad').waitFor();
+  await page.locator('td.bad').waitFor();
+  expect(new URL(page.url()).searchParams.get('question')).toContain('"isIncreaseBad":true');
+  await page.getByRole('button', { name: 'Number' }).click();
+  await page.locator('.big-number .pill-bad').waitFor();
+  await page.getByRole('button', { name: 'Units' }).click();
+  await page.getByRole('checkbox', { name: 'A decrease is good' }).uncheck();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.big-number .pill-good').waitFor();
 });

@@ -118,6 +118,18 @@ export function firstOpen(days: readonly string[], interval: Interval, now: numb
   return at === -1 ? days.length : at;
 }
 
+/** The points from one to before another that a line connects. It is interrupted where there is no value. */
+export function runsOf(valueAt: (at: number) => number | null, { from, to }: { from: number; to: number }): number[][] {
+  const runs: number[][] = [];
+  for (let at = Math.max(0, from); at < to; at += 1) {
+    if (valueAt(at) === null) continue;
+    const last = runs.at(-1);
+    if (last?.at(-1) === at - 1) last?.push(at);
+    else runs.push([at]);
+  }
+  return runs;
+}
+
 const zone = { timeZone: 'UTC' } as const;
 const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...zone });
 const month = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', ...zone });

@@ -59,7 +59,10 @@ function overTime(series: Result[]): ResultTable {
   const days = listOf(series[0]?.days);
   return {
     columns: ['time', ...series.map(nameOf)],
-    rows: days.map((day, at) => [cellOf(day), ...series.map(({ data }) => cellOf(listOf(data)[at]))]),
+    rows: days.map((day, at) => [
+      cellOf(day),
+      ...series.map(({ data, entered }) => (listOf(entered)[at] === 0 ? null : cellOf(listOf(data)[at]))),
+    ]),
   };
 }
 

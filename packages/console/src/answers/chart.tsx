@@ -1,5 +1,5 @@
 import { axisLabels } from '@millrace/contracts/chart';
-import { formatTick } from '@millrace/contracts/numbers';
+import { formatTick, valueAt } from '@millrace/contracts/numbers';
 import { type RefObject, useEffect } from 'react';
 import { useProject } from '../frame/project.ts';
 import { AxisLabels } from '../parts/axis-labels.tsx';
@@ -70,16 +70,17 @@ function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright:
       {at !== null && <span className="chart-crosshair" style={{ insetInlineStart: `${plot.x(at) * 100}%` }} />}
       {at !== null &&
         !plot.isBars &&
-        plot.drawn.map((one) => (
-          <span
-            key={one.key}
-            className={`chart-dot ${one.tone}${one === nearest ? ' chart-dot-nearest' : ''}`}
-            style={{
-              insetInlineStart: `${plot.x(at) * 100}%`,
-              insetBlockStart: `${plot.y(one.series.data[at] ?? 0) * 100}%`,
-            }}
-          />
-        ))}
+        plot.drawn.map((one) => {
+          const value = valueAt(one.series, at);
+          if (value === null) return null;
+          return (
+            <span
+              key={one.key}
+              className={`chart-dot ${one.tone}${one === nearest ? ' chart-dot-nearest' : ''}`}
+              style={{ insetInlineStart: `${plot.x(at) * 100}%`, insetBlockStart: `${plot.y(value) * 100}%` }}
+            />
+          );
+        })}
       {dragged !== null && (
         <span
           className="chart-range"

@@ -57,11 +57,13 @@ function groupOf(steps: readonly Fields[], at: number): Group {
 interface FunnelProps {
   results: readonly unknown[];
   question: Question;
+  /** Hides the table of a single funnel, so that the bars fill the tile of a dashboard. Screen readers still read it. */
+  isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }
 
 /** Bars of the persons who reached each step, values of a breakdown side by side, and the numbers as a table. */
-export function Funnel({ results, question, onPersons }: FunnelProps) {
+export function Funnel({ results, question, isTile = false, onPersons }: FunnelProps) {
   const groups = (results.some(Array.isArray) ? results.map(listOf) : [listOf(results)]).map(groupOf);
   const [first] = groups;
   if (first === undefined) return null;
@@ -80,12 +82,15 @@ export function Funnel({ results, question, onPersons }: FunnelProps) {
       };
       onPersons({ name: title, source });
     });
+  const isSingle = groups.length === 1 && first.name === '';
   return (
     <>
       <Overall groups={groups} />
       <Bars groups={groups} />
-      {groups.length === 1 && first.name === '' ? (
-        <StepsTable group={first} onOpen={open} />
+      {isSingle ? (
+        <div className={isTile ? 'only-heard' : undefined}>
+          <StepsTable group={first} onOpen={open} />
+        </div>
       ) : (
         <GroupsTable groups={groups} onOpen={open} />
       )}
@@ -114,7 +119,7 @@ function Bars({ groups }: { groups: readonly Group[] }) {
     `${groups.length === 1 ? (count / most) * 100 : (count / Math.max(1, group.steps[0]?.count ?? 0)) * 100}%`;
   return (
     <ol className="funnel-bars" aria-hidden="true">
-      {groups[0]?.steps.map(({ name, ofFirst }, at) => (
+      {groups[0]?.steps.map(({ name, count, ofFirst }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
         <li key={at}>
           <div className="funnel-columns">
@@ -137,7 +142,7 @@ function Bars({ groups }: { groups: readonly Group[] }) {
           <p className="cut">
             {at + 1}. {name}
           </p>
-          {groups.length === 1 && <p className="hint">{percentOf(ofFirst)}</p>}
+          {groups.length === 1 && <p className="hint">{`${percentOf(ofFirst)} · ${formatValue(count)}`}</p>}
         </li>
       ))}
     </ol>

@@ -1,8 +1,9 @@
 // A chart as a PNG: drawn on a canvas, since the page's policy and styles do not travel with its SVG.
 
-import { axisLabels } from '@millrace/contracts/chart';
-import { formatTick } from '@millrace/contracts/numbers';
+import { axisLabels, runsOf } from '@millrace/contracts/chart';
+import { formatTick, valueAt } from '@millrace/contracts/numbers';
 import type { Drawn, Plot } from './plot.ts';
+import type { Series } from './series.ts';
 
 const [width, height, scale] = [960, 480, 2];
 const box = { left: 64, top: 20, right: width - 20, bottom: 380 };
@@ -64,18 +65,27 @@ function drawLines(canvas: Canvas, plot: Plot, one: Drawn): void {
   const { context, x, y } = canvas;
   context.strokeStyle = colorOf(canvas, one);
   context.lineJoin = 'round';
-  const line = (data: readonly number[], [from, to]: readonly [number, number], dash: number[]) => {
+  const place = ({ data }: Series, at: number) => [x(plot.x(at)), y(plot.y(data[at] ?? 0))] as const;
+  const runs = (series: Series, from: number, to: number) =>
+    runsOf((at) => valueAt(series, at), { from, to: Math.min(to, series.data.length) });
+  const line = (series: Series, [from, to]: readonly [number, number], dash: number[]) => {
     context.setLineDash(dash);
-    context.beginPath();
-    for (let at = Math.max(0, from); at < Math.min(to, data.length); at += 1)
-      context.lineTo(x(plot.x(at)), y(plot.y(data[at] ?? 0)));
-    context.stroke();
+    for (const run of runs(series, from, to)) {
+      context.beginPath();
+      for (const at of run) context.lineTo(...place(series, at));
+      context.stroke();
+    }
   };
   context.lineWidth = 1.2;
-  if (one.before) line(one.before.data, [0, plot.days.length], [2, 4]);
+  if (one.before) line(one.before, [0, plot.days.length], [2, 4]);
   context.lineWidth = 2;
-  line(one.series.data, [0, plot.open], []);
-  line(one.series.data, [plot.open - 1, plot.days.length], [6, 5]);
+  line(one.series, [0, plot.open], []);
+  line(one.series, [plot.open - 1, plot.days.length], [6, 5]);
+  context.fillStyle = context.strokeStyle;
+  for (const [first = 0, ...others] of runs(one.series, 0, plot.days.length)) {
+    const [left, top] = place(one.series, first);
+    if (others.length === 0) context.fillRect(left - 3, top - 3, 6, 6);
+  }
   context.setLineDash([]);
 }
 

@@ -1,5 +1,8 @@
+import { runsOf } from '@millrace/contracts/chart';
+import { valueAt } from '@millrace/contracts/numbers';
 import { memo } from 'react';
 import type { Drawn, Plot } from './plot.ts';
+import type { Series } from './series.ts';
 
 /** Units of the drawing; it is stretched to its place. */
 const [width, height] = [1000, 1000];
@@ -27,26 +30,21 @@ export const Marks = memo(function Marks({ plot, bright }: { plot: Plot; bright:
 });
 
 function Line({ plot: { x, y, open }, one: { tone, series, before }, more }: { plot: Plot; one: Drawn; more: string }) {
-  const pathOf = (data: readonly number[], first = 0) =>
-    data
-      .slice(first)
-      .map((value, at) => `${at === 0 ? 'M' : 'L'}${x(first + at) * width} ${y(value) * height}`)
-      .join('');
-  const over = series.data.slice(0, open);
+  const pathOf = ({ data }: Series, runs: readonly number[][]) =>
+    runs.map((run) => `M${run.map((at) => `${x(at) * width} ${y(data[at] ?? 0) * height}`).join('L')}`).join('');
+  const last = series.data.length;
+  const runs = (from: number, to: number) => runsOf((at) => valueAt(series, at), { from, to });
+  // A point without neighbors is no line.
+  const points = runs(0, last).filter(({ length }) => length === 1);
   const line = `chart-line ${tone}${more}`;
   return (
     <>
-      {before && <path d={pathOf(before.data)} className={`${line} chart-before`} />}
-      {series.data.length === 1 ? (
-        <path d={`${pathOf(series.data)}h0.01`} className={`${line} chart-point`} />
-      ) : (
-        <>
-          <path d={pathOf(over)} className={line} />
-          {open < series.data.length && (
-            <path d={pathOf(series.data, Math.max(0, open - 1))} className={`${line} chart-open`} />
-          )}
-        </>
-      )}
+      {before && <path d={pathOf(before, [[...before.data.keys()]])} className={`${line} chart-before`} />}
+      {last > 1 && <path d={pathOf(series, runs(0, open))} className={line} />}
+      {last > 1 && open < last && <path d={pathOf(series, runs(open - 1, last))} className={`${line} chart-open`} />}
+      {points.map((run) => (
+        <path key={run[0]} d={`${pathOf(series, [run])}h0.01`} className={`${line} chart-point`} />
+      ))}
     </>
   );
 }

@@ -2,7 +2,7 @@
 
 import { firstOpen, type Interval, intervalOf, ticksOf } from '@millrace/contracts/chart';
 import type { NumberFormat } from '@millrace/contracts/numbers';
-import { numberFormatOf } from '@millrace/contracts/numbers';
+import { numberFormatOf, valueAt } from '@millrace/contracts/numbers';
 import { fieldsOf, type Question } from './question.ts';
 import { currentOf, keyOf, nameOfSeries, type Series, toneOf } from './series.ts';
 
@@ -93,7 +93,9 @@ export const timeAt = ({ days }: Plot, share: number) =>
 /** The series that is drawn nearest to a place: the part of the stack, or the line. */
 export function nearestTo({ drawn, isBars, stacks, y }: Plot, at: number, share: number): Drawn | undefined {
   const distance = (one: Drawn): number => {
-    if (!isBars) return Math.abs(y(one.series.data[at] ?? 0) - share);
+    const value = valueAt(one.series, at);
+    if (value === null) return Number.POSITIVE_INFINITY;
+    if (!isBars) return Math.abs(y(value) - share);
     const bar = stacks[at]?.find((other) => other.drawn === one);
     if (bar === undefined || bar.from === bar.to) return Number.POSITIVE_INFINITY;
     const [top, bottom] = [y(bar.from), y(bar.to)].sort((a, b) => a - b) as [number, number];

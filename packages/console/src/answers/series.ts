@@ -19,6 +19,8 @@ export interface Series extends Totaled {
   /** Of a lifecycle. */
   status?: string;
   data: number[];
+  /** Of a funnel trend: how many entered the funnel in each interval. */
+  entered?: number[];
   days: string[];
   count: number;
   /** Index of its event. */

@@ -1,4 +1,12 @@
-import { changeOf, formatChange, formatValue, numberFormatOf, overallOf } from '@millrace/contracts/numbers';
+import {
+  changeOf,
+  formatChange,
+  formatValue,
+  isGoodChange,
+  numberFormatOf,
+  overallOf,
+  valueAt,
+} from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { Funnel } from './funnel.tsx';
 import { PersonsButton } from './persons-button.tsx';
@@ -28,11 +36,14 @@ export function AnswerTable({
   question,
   results,
   columns,
+  isTile = false,
   onPersons,
 }: {
   question: Question;
   results: unknown;
   columns: readonly string[] | null | undefined;
+  /** Whether it is shown in a tile of a dashboard. */
+  isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }) {
   const list = Array.isArray(results) ? results : [];
@@ -41,7 +52,7 @@ export function AnswerTable({
   if (columns) return <RowsTable rows={list} columns={columns} />;
   if (question.kind === 'RetentionQuery')
     return <Retention groups={listOf(list)} question={question} onPersons={onPersons} />;
-  if (question.kind === 'FunnelsQuery') return <Funnel results={list} question={question} onPersons={onPersons} />;
+  if (question.kind === 'FunnelsQuery') return <Funnel results={list} {...{ question, isTile, onPersons }} />;
   const hasPersons = fieldsOf(question.trendsFilter).formula === undefined;
   const open = (one: Series) => onPersons?.({ name: text.personsOf(nameOfSeries(one)), source: behind(question, one) });
   return (
@@ -103,6 +114,7 @@ export function SeriesTable({
             const former = before(one);
             const { value, isAverage } = figureOf(one);
             const change = former === undefined ? null : changeOf(value, figureOf(former).value, format);
+            const isGood = isGoodChange(change, format);
             return (
               <tr key={keyOf(one)}>
                 <td>
@@ -122,7 +134,7 @@ export function SeriesTable({
                     <td className="number quiet">
                       {former === undefined ? '–' : formatValue(figureOf(former).value, format)}
                     </td>
-                    <td className={`number ${change === null || change === 0 ? 'quiet' : change < 0 ? 'bad' : 'good'}`}>
+                    <td className={`number ${isGood === null ? 'quiet' : isGood ? 'good' : 'bad'}`}>
                       {formatChange(change, format)}
                     </td>
                   </>
@@ -168,22 +180,19 @@ export function TimeTable({
           {days.map((day, at) => (
             <tr key={day}>
               <td className="mono">{day}</td>
-              {series.map((one) => (
-                <td key={nameOf(one)} className="number">
-                  {onPoint ? (
-                    <button
-                      type="button"
-                      className="link-button mono"
-                      aria-label={text.personsAt(nameOf(one), `${day}: ${formatValue(one.data[at] ?? 0, format)}`)}
-                      onClick={() => onPoint(one, at)}
-                    >
-                      {formatValue(one.data[at] ?? 0, format)}
-                    </button>
-                  ) : (
-                    formatValue(one.data[at] ?? 0, format)
-                  )}
-                </td>
-              ))}
+              {series.map((one) => {
+                const value = valueAt(one, at);
+                const shown = value === null ? '–' : formatValue(value, format);
+                return (
+                  <td key={nameOf(one)} className="number">
+                    <PersonsButton
+                      count={shown}
+                      label={text.personsAt(nameOf(one), `${day}: ${shown}`)}
+                      onOpen={onPoint && value !== null ? () => onPoint(one, at) : undefined}
+                    />
+                  </td>
+                );
+              })}
             </tr>
           ))}
         </tbody>

@@ -1,5 +1,5 @@
 import { intervalText } from '@millrace/contracts/chart';
-import { changeOf, formatChange, formatValue } from '@millrace/contracts/numbers';
+import { changeOf, formatChange, formatValue, valueAt } from '@millrace/contracts/numbers';
 import type { Drawn, Plot } from './plot.ts';
 import { text } from './words.ts';
 
@@ -7,15 +7,15 @@ const mostRows = 12;
 
 /** The series of one point of time, the largest value first. */
 const inOrder = (drawn: readonly Drawn[], at: number) =>
-  [...drawn].sort((a, b) => (b.series.data[at] ?? 0) - (a.series.data[at] ?? 0));
+  [...drawn].sort((a, b) => (valueAt(b.series, at) ?? -1) - (valueAt(a.series, at) ?? -1));
 
 function numbersAt({ format }: Plot, { series, before }: Drawn, at: number) {
-  const now = series.data[at] ?? 0;
+  const now = valueAt(series, at);
   const then = before?.data[at];
   return {
-    value: formatValue(now, format),
+    value: now === null ? '–' : formatValue(now, format),
     before: then === undefined ? '–' : formatValue(then, format),
-    change: formatChange(changeOf(now, then ?? null, format), format),
+    change: formatChange(now === null ? null : changeOf(now, then ?? null, format), format),
   };
 }
 

@@ -1,3 +1,4 @@
+import { valueAt } from '@millrace/contracts/numbers';
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';
 import { nearestTo, type Plot, timeAt } from './plot.ts';
 import type { Series } from './series.ts';
@@ -118,7 +119,9 @@ function heightOfNext(plot: Plot, { at, y }: { at: number; y: number }, by: 1 | 
     ? (plot.stacks[at] ?? [])
         .filter(({ from, to }) => from !== to)
         .map(({ drawn, from, to }) => ({ drawn, height: (plot.y(from) + plot.y(to)) / 2 }))
-    : plot.drawn.map((drawn) => ({ drawn, height: plot.y(drawn.series.data[at] ?? 0) }));
+    : plot.drawn
+        .filter(({ series }) => valueAt(series, at) !== null)
+        .map((drawn) => ({ drawn, height: plot.y(drawn.series.data[at] ?? 0) }));
   heights.sort((a, b) => a.height - b.height);
   const nearest = nearestTo(plot, at, y);
   const place = heights.findIndex(({ drawn }) => drawn === nearest);

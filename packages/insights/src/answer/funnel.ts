@@ -274,6 +274,7 @@ function trendsAnswer(plan: FunnelPlan, context: PlanContext) {
       return kept.map(({ values, entered, converted }) => ({
         count: edges.length,
         data: entered.map((count, at) => (count === 0 ? 0 : Math.round((10_000 * (converted[at] ?? 0)) / count) / 100)),
+        entered,
         ...namesOf(plan.period, context.clock),
         ...(values.length === 0 ? {} : { breakdown_value: breakdownFields(plan, values).breakdown_value }),
       }));

@@ -9,9 +9,9 @@ import {
   type SeriesColor,
   timeOf,
 } from '@millrace/contracts/chart';
-import { type NumberFormat, numberFormatOf, plainFormat } from '@millrace/contracts/numbers';
+import { type NumberFormat, numberFormatOf, plainFormat, valueAt } from '@millrace/contracts/numbers';
 import { isRecord } from '../query-parts.ts';
-import { displayOf, isBefore, labelOf, type SeriesResult, seriesOf } from './figures.ts';
+import { displayOf, hasTimes, isBefore, labelOf, type SeriesResult, seriesOf } from './figures.ts';
 
 export type Chart =
   /** Numbers over time. `open` is the index of the first interval that is still in progress. */
@@ -28,7 +28,8 @@ interface DrawnSeries {
   /** A series of the previous period has the color of the current one. */
   color: SeriesColor;
   isBefore: boolean;
-  data: number[];
+  /** Null: an interval without a number. */
+  data: (number | null)[];
 }
 
 const mostTimes = 400;
@@ -46,7 +47,13 @@ export function chartOf(results: unknown, source: Record<string, unknown> | null
     case 'LifecycleQuery':
       return chartOfSeries(seriesOf(results), source, now);
     case 'FunnelsQuery':
-      return chartOfFunnel(results);
+      return hasTimes(results)
+        ? chartOfSeries(
+            seriesOf(results).map((one) => ({ ...one, label: one.label ?? 'Conversion rate' })),
+            source,
+            now,
+          )
+        : chartOfFunnel(results);
     case 'RetentionQuery':
       return chartOfRetention(results, source, now);
     default:
@@ -81,7 +88,7 @@ function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now
         label: labelOf(one),
         color: shown.get(labelOf(one)) ?? 'other',
         isBefore: isBefore(one),
-        data: (one.data ?? []).slice(-mostTimes),
+        data: (one.data ?? []).map((_, at) => valueAt(one, at)).slice(-mostTimes),
       })),
   };
 }

@@ -15,12 +15,15 @@ export interface Figure {
 }
 
 export interface SeriesResult {
-  label: string;
+  /** Absent from funnel trends. */
+  label?: string;
   order?: number;
   status?: string;
   breakdown_value?: unknown;
   compare_label?: string;
   data?: number[] | null;
+  /** Of a funnel trend: how many entered the funnel in each interval. */
+  entered?: number[];
   days?: string[];
   count?: number;
   aggregated_value?: number;
@@ -30,12 +33,15 @@ export interface SeriesResult {
 export const seriesOf = (results: unknown): SeriesResult[] =>
   Array.isArray(results) ? results.filter(isRecord).map((one) => one as unknown as SeriesResult) : [];
 
+/** Whether results are series over time. */
+export const hasTimes = (results: unknown) => seriesOf(results).some(({ days }) => days !== undefined);
+
 export const isBefore = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
 /** Returns the label of a series, with text in place of the placeholders for missing and other values. */
 export function labelOf({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;
-  const own = action?.custom_name && value === undefined ? action.custom_name : label;
+  const own = (action?.custom_name && value === undefined ? action.custom_name : label) ?? '';
   return own.replaceAll(nullLabel, '(none)').replaceAll(otherLabel, '(other)').slice(0, 100);
 }
 
@@ -70,10 +76,10 @@ export function displayOf({ trendsFilter: filter }: Record<string, unknown>): un
 
 /**
  * Returns the conversion rate from the first to the last step; null for funnels with a breakdown, for conversion times,
- * and if no one reached the first step.
+ * for trends, and if no one reached the first step.
  */
 export function figureOfFunnel(results: unknown): Figure | null {
-  if (!Array.isArray(results) || results.some(Array.isArray)) return null;
+  if (!Array.isArray(results) || results.some(Array.isArray) || hasTimes(results)) return null;
   const counts = results.filter(isRecord).map(({ count }) => count);
   const [first, last] = [counts[0], counts.at(-1)];
   if (typeof first !== 'number' || typeof last !== 'number' || counts.length < 2 || first === 0) return null;

@@ -32,6 +32,29 @@ describe('drawInsight', () => {
     ]);
   });
 
+  it('interrupts the line of a funnel trend without entrants', () => {
+    const funnel = { kind: 'FunnelsQuery', interval: 'day' };
+    const dates = ['2026-11-21', '2026-11-22', ...days];
+    const svg = draw([{ count: 5, days: dates, data: [50, 0, 0, 25, 20], entered: [4, 0, 2, 4, 5] }], funnel);
+    const lines = [...(svg?.matchAll(/<polyline points="([^"]*)"/g) ?? [])];
+    expect(lines.map(([, points = '']) => points.split(' ').length)).toEqual([2, 2]);
+    expect(svg?.match(/<circle/g)).toHaveLength(1);
+    expect(svg).toContain('>Conversion rate<');
+  });
+
+  it('shows an increase as bad if the insight says so', () => {
+    const results = [
+      series('errors', { compare_label: 'current' }),
+      series('errors', { compare_label: 'previous', count: 5000 }),
+    ];
+    const colorOf = (filter: object) => {
+      const [, color] =
+        /fill="([^"]*)"[^>]*>\+117%</.exec(draw(results, { ...source, trendsFilter: filter }) ?? '') ?? [];
+      return color;
+    };
+    expect([colorOf({}), colorOf({ isIncreaseBad: true })]).toEqual(['#1e7a4c', '#b3372f']);
+  });
+
   it('uses the colors of the console, and the neutral one for all other values of a breakdown', () => {
     const svg = draw([series('a'), series('b', { breakdown_value: '$$_posthog_breakdown_other_$$' })]);
     expect(svg).toContain(`stroke="${seriesColors.light[0]}"`);

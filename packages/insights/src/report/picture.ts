@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { axisLabels, otherColor, type SeriesColor, seriesColors, ticksOf } from '@millrace/contracts/chart';
-import { changeOf, formatPercent, formatTick, formatValue } from '@millrace/contracts/numbers';
+import { axisLabels, otherColor, runsOf, type SeriesColor, seriesColors, ticksOf } from '@millrace/contracts/chart';
+import { changeOf, formatPercent, formatTick, formatValue, isGoodChange } from '@millrace/contracts/numbers';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import type { Chart } from './chart.ts';
 import type { Figure } from './figures.ts';
@@ -64,7 +64,7 @@ export function drawInsight({ name, figures, chart, ...range }: Pictured): strin
 function headline(figure: Figure, y: number): Drawing {
   const change = changeOf(figure.value, figure.before, figure.format);
   const shown = formatValue(figure.value, figure.format);
-  const colour = change !== null && change < 0 ? colours.bad : colours.good;
+  const colour = isGoodChange(change, figure.format) === false ? colours.bad : colours.good;
   return {
     svg:
       write(padding, y, shown, { size: 34, isBold: true }) +
@@ -99,7 +99,7 @@ function drawSeries({ shape, times, open, format, series }: Extract<Chart, { tim
   const values =
     shape === 'bars'
       ? [...sumsAt((value) => Math.max(0, value)), ...sumsAt((value) => Math.min(0, value))]
-      : series.flatMap(({ data }) => data);
+      : series.flatMap(({ data }) => data.filter((value) => value !== null));
   const ticks = ticksOf(values, format);
   const [least = 0, most = 1] = [ticks[0], ticks.at(-1)];
   const left = padding + axisWidth;
@@ -120,18 +120,23 @@ function drawSeries({ shape, times, open, format, series }: Extract<Chart, { tim
       ? bars(current, { x, y, room, open, count: times.length })
       : series.map(({ color, isBefore, data }) => {
           const tone = toneOf(color);
-          if (data.length === 1) return `<circle cx="${x(0)}" cy="${y(data[0] ?? 0)}" r="3" fill="${tone}"/>`;
-          const line = (from: number, to: number, dashes: string) => {
-            const points = data
-              .slice(from, to)
-              .map((value, at) => `${round(x(from + at))},${round(y(value))}`)
-              .join(' ');
-            return `<polyline points="${points}" fill="none" stroke="${tone}" stroke-width="2" stroke-linejoin="round"${dashes}/>`;
-          };
+          const runs = (from: number, to: number) => runsOf((at) => data[at] ?? null, { from, to });
+          const place = (at: number) => `${round(x(at))},${round(y(data[at] ?? 0))}`;
+          const line = (from: number, to: number, dashes: string) =>
+            runs(from, to)
+              .filter(({ length }) => length > 1)
+              .map(
+                (run) =>
+                  `<polyline points="${run.map(place).join(' ')}" fill="none" stroke="${tone}" stroke-width="2" stroke-linejoin="round"${dashes}/>`,
+              )
+              .join('');
+          const points = runs(0, data.length)
+            .filter(({ length }) => length === 1)
+            .map(([at = 0]) => `<circle cx="${round(x(at))}" cy="${round(y(data[at] ?? 0))}" r="3" fill="${tone}"/>`)
+            .join('');
           if (isBefore) return line(0, data.length, ' stroke-dasharray="2 4" opacity="0.6"');
-          const unfinished =
-            open < data.length ? line(Math.max(0, open - 1), data.length, ' stroke-dasharray="6 5"') : '';
-          return line(0, open, '') + unfinished;
+          const unfinished = open < data.length ? line(open - 1, data.length, ' stroke-dasharray="6 5"') : '';
+          return line(0, open, '') + unfinished + points;
         });
   const labels = axisLabels(times);
   const days = dayPlaces(times.length).map((at, place, places) =>
@@ -146,7 +151,7 @@ function drawSeries({ shape, times, open, format, series }: Extract<Chart, { tim
 }
 
 function bars(
-  series: readonly { color: SeriesColor; data: number[] }[],
+  series: readonly { color: SeriesColor; data: (number | null)[] }[],
   { x, y, room, open, count }: Record<'x' | 'y', (value: number) => number> & Record<'room' | 'open' | 'count', number>,
 ): string[] {
   const drawn = [];

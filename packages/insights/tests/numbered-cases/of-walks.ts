@@ -117,9 +117,9 @@ export const funnels: InsightCase[] = [
     },
   }),
   row('Q-164', 'no time', one('A 4 10:00'), funnel(ab, toConvert), { results: { bins: [], average_conversion_time: null } }),
-  row('Q-165', 'all who entered on a day converted', together, trendOf(days(7), march(1, 7)), { results: [{ count: 7, data: [100, 0, 0, 0, 0, 0, 0] }] }),
+  row('Q-165', 'all who entered on a day converted', together, trendOf(days(7), march(1, 7)), { results: [{ count: 7, data: [100, 0, 0, 0, 0, 0, 0], entered: [3, 0, 0, 0, 0, 0, 0] }] }),
   row('Q-166', 'one of three in time', together, trendOf(days(1), march(1, 7)), { results: [{ data: [33.33, 0, 0, 0, 0, 0, 0] }] }),
-  row('Q-167', 'two entrances of one person, by day', twice, trendOf(days(7), march(4, 7)), { results: [{ data: [100, 100, 0, 0] }] }),
+  row('Q-167', 'two entrances of one person, by day', twice, trendOf(days(7), march(4, 7)), { results: [{ data: [100, 100, 0, 0], entered: [1, 1, 0, 0] }] }),
   row('Q-167', 'two entrances of one person, by week', twice, trendOf(days(7), { ...march(4, 7), interval: 'week' }), { results: [{ data: [100] }] }),
 ];
 

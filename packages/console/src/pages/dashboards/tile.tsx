@@ -135,7 +135,7 @@ function Shown({ question, result, columns }: { question: Question; result: unkn
       <>
         {totals && <BigNumber series={totals} question={question} />}
         {(totals === null || currentOf(totals).length > 1) && (
-          <AnswerTable question={question} results={result} columns={columns} />
+          <AnswerTable question={question} results={result} columns={columns} isTile />
         )}
       </>
     );
