@@ -85,6 +85,53 @@ test('names the archived flags when there are no others', async () => {
   await page.context().close();
 });
 
+test('turns several flags off, archives, tags and deletes them, and undoes it', async () => {
+  const names = ['bulk-one', 'bulk-two'];
+  const ids = await Promise.all(names.map(async (key) => (await create({ key })).id));
+  await change(ids[1] ?? 0, { active: false });
+  await console.query(
+    "UPDATE feature_flag SET last_called_at = now() - interval '2 hours' WHERE key = 'bulk-one' AND project_id = $1",
+  );
+  const page = await console.open('flags?search=bulk-');
+  await row(page, 'bulk-one').getByText('2 hours ago').waitFor();
+  await row(page, 'bulk-two').getByText('never').waitFor();
+  const isOn = (key: string) => row(page, key).getByRole('switch').getAttribute('aria-checked');
+  const choose = async () => {
+    for (const key of names) await page.getByRole('checkbox', { name: `Select ${key}` }).check();
+    await page.getByText('2 items selected').waitFor();
+  };
+  const undo = async () => {
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' });
+  };
+  const states = async () => [await isOn('bulk-one'), await isOn('bulk-two')];
+  await choose();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByText('2 flags turned on.').waitFor();
+  await eventually(async () => expect(await states()).toEqual(['true', 'true']));
+  await undo();
+  await eventually(async () => expect(await states()).toEqual(['true', 'false']));
+  await choose();
+  await page.getByRole('button', { name: 'Archive' }).click();
+  await page.getByRole('heading', { name: 'No flags match your filters' }).waitFor();
+  await undo();
+  await eventually(async () => expect(await states()).toEqual(['true', 'false']));
+  await choose();
+  await page.getByRole('button', { name: 'Add tag' }).click();
+  await page.getByRole('textbox', { name: 'Tag' }).fill('spring');
+  await page.getByRole('dialog').getByRole('button', { name: 'Add tag' }).click();
+  await page.getByText('Added the tag spring to 2 items.').waitFor();
+  await page.getByLabel('Tags').selectOption('spring');
+  await choose();
+  await page.getByRole('button', { name: 'Delete selected' }).click();
+  await page.getByRole('heading', { name: 'No flags match your filters' }).waitFor();
+  await undo();
+  await row(page, 'bulk-one').waitFor();
+  for (const id of ids) await change(id, { deleted: true });
+  await page.context().close();
+});
+
 test('five thousand flags: the server searches, only what is seen is drawn, and the address is the view', async () => {
   await console.query(
     `INSERT INTO feature_flag (project_id, key, filters, tags, created_at)

@@ -9,7 +9,7 @@ import { useChanges } from './change.ts';
 import type { OfferUndo } from './undo.ts';
 import { text } from './words.ts';
 
-/** What a list of insights or dashboards has of each of them. */
+/** What a list has of each insight, dashboard or feature flag. */
 interface ListedRecord {
   id: number;
   tags: string[];
@@ -30,16 +30,28 @@ export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
   };
 }
 
-/** Tags or deletes all chosen records, and offers to undo it. */
+/** A change of all chosen records that can be undone. */
+interface BulkAction<Row> {
+  name: string;
+  body: object;
+  /** Confirms it. */
+  done: (count: number) => string;
+  undo: (row: Row) => object;
+}
+
+/** Changes, tags or deletes all chosen records, and offers to undo it. */
 export function BulkBar<Row extends ListedRecord>({
   rows,
   path,
+  actions = [],
   restore,
   offerUndo,
   onDone,
 }: {
   rows: readonly Row[];
   path: (row: Row) => string;
+  /** What else can be done with them. */
+  actions?: readonly BulkAction<Row>[];
   /** Restores a deleted record. */
   restore: (row: Row) => object;
   offerUndo: OfferUndo;
@@ -69,6 +81,11 @@ export function BulkBar<Row extends ListedRecord>({
           {explain(change.error)}
         </span>
       )}
+      {actions.map(({ name, body, done, undo }) => (
+        <Button key={name} isDisabled={change.isPending} onPress={() => run(() => body, done(rows.length), undo)}>
+          {name}
+        </Button>
+      ))}
       <Button isDisabled={change.isPending} onPress={() => setTagging(true)}>
         {text.tag}
       </Button>

@@ -3,7 +3,7 @@ import { queryClient } from '../api/queries.ts';
 import { type ApiCall, call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 
-/** Sends a change of an insight or a dashboard. Each says what is of the other: both are asked for again, also when it was refused. */
+/** Sends a change of an insight, a dashboard or a flag. Each says what is of the others: all are asked for again, also when it was refused. */
 export function useChange<Answer>(onDone?: (answer: Answer) => void) {
   const refresh = useRefresh();
   return useMutation({
@@ -28,5 +28,7 @@ export function useChanges(onDone?: () => void) {
 function useRefresh() {
   const { id } = useProject();
   return () =>
-    Promise.all(['dashboards', 'insights'].map((name) => queryClient.invalidateQueries({ queryKey: [name, id] })));
+    Promise.all(
+      ['dashboards', 'insights', 'flags'].map((name) => queryClient.invalidateQueries({ queryKey: [name, id] })),
+    );
 }

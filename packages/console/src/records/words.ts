@@ -1,6 +1,6 @@
 import { counted } from '../words.ts';
 
-/** Texts of lists of insights and dashboards. */
+/** Texts of lists of insights, dashboards and feature flags. */
 export const text = {
   bulk: 'Selected',
   chosen: (count: number) => `${counted(count, 'item')} selected`,

@@ -4,11 +4,16 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
+import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
 import type { Notice } from '../../parts/notice.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { BulkBar, useSelection } from '../../records/bulk.tsx';
+import type { OfferUndo } from '../../records/undo.ts';
 import type { FlagsAddress } from './address.ts';
+import { NoFlag } from './empty.tsx';
 import { type Drafts, type Flag, type KeyOf, type Page, rolloutOf, summaryOf } from './flag.ts';
 import { useKnownFlags } from './known.ts';
 import { text } from './words.ts';
@@ -22,6 +27,8 @@ export interface FlagSearch {
   count: number | undefined;
   first: ReturnType<typeof useQuery<Page<Flag>>>;
   queryOf: (page: number) => { queryKey: unknown[]; queryFn: (more: { signal: AbortSignal }) => Promise<Page<Flag>> };
+  /** The flags that were looked at so far. */
+  loaded: () => Flag[];
 }
 
 /** The list as the address asks for it, from the server. */
@@ -43,7 +50,11 @@ export function useFlagSearch({ search, state, tag, sort }: FlagsAddress['view']
   });
   // What was there stays until the answer to the new question; an older answer has another key and never comes between.
   const first = useQuery({ ...queryOf(0), placeholderData: keepPreviousData });
-  return { request: requestOf(0), count: first.data?.count, first, queryOf };
+  const loaded = () =>
+    queryClient
+      .getQueriesData<Page<Flag>>({ queryKey: ['flags', id, 'list', filter] })
+      .flatMap(([, page]) => page?.results ?? []);
+  return { request: requestOf(0), count: first.data?.count, first, queryOf, loaded };
 }
 
 interface ListProps {
@@ -52,6 +63,7 @@ interface ListProps {
   onOpen: (id: string) => void;
   drafts: Drafts;
   notify: (notice: Notice | null) => void;
+  offerUndo: OfferUndo;
   address: FlagsAddress;
 }
 
@@ -79,50 +91,18 @@ export function FlagList({ search, address, ...others }: ListProps) {
   );
 }
 
-/** Without flags in the list: how to create the first one, or the way to those that are archived. */
-function NoFlag({ onNew, onArchived }: { onNew: () => void; onArchived: () => void }) {
-  const { id } = useProject();
-  const archived = useQuery({
-    queryKey: ['flags', id, 'archived'],
-    queryFn: ({ signal }) =>
-      call<Page<Flag>>({ path: `/api/projects/${id}/feature_flags`, query: { archived: 'true', limit: 1 } }, signal),
-  });
-  return (
-    <Loaded query={archived} what={text.what}>
-      {({ count }) =>
-        count > 0 ? <OnlyArchived count={count} onArchived={onArchived} onNew={onNew} /> : <NoneYet onNew={onNew} />
-      }
-    </Loaded>
-  );
-}
-
-function OnlyArchived({ count, onArchived, onNew }: { count: number; onArchived: () => void; onNew: () => void }) {
-  return (
-    <Empty title={text.archivedTitle} icon="flags">
-      <p className="quiet">{text.archivedOnly(count)}</p>
-      <div className="form-buttons">
-        <Button onPress={onArchived}>{text.showArchived}</Button>
-        <Button onPress={onNew}>{text.newFlag}</Button>
-      </div>
-    </Empty>
-  );
-}
-
-function NoneYet({ onNew }: { onNew: () => void }) {
-  return (
-    <Empty title={text.emptyTitle} icon="flags">
-      <p className="quiet">{text.empty}</p>
-      <p className="quiet">{text.emptyExample}</p>
-      <div className="form-buttons">
-        <Button onPress={onNew}>{text.newFlag}</Button>
-      </div>
-    </Empty>
-  );
-}
-
 /** Only what is seen is drawn and asked for. */
-function Rows({ search, count, openId, onOpen, drafts, notify }: Omit<ListProps, 'address'> & { count: number }) {
+function Rows({
+  search,
+  count,
+  openId,
+  onOpen,
+  drafts,
+  notify,
+  offerUndo,
+}: Omit<ListProps, 'address'> & { count: number }) {
   const scroller = useRef<HTMLDivElement>(null);
+  const selection = useSelection(search.loaded());
   const { keyOf } = useKnownFlags();
   const rows = useVirtualizer({
     count,
@@ -152,40 +132,72 @@ function Rows({ search, count, openId, onOpen, drafts, notify }: Omit<ListProps,
     event.preventDefault();
   };
   return (
-    // biome-ignore lint/a11y/useSemanticElements: rows of a table cannot be placed one by one
-    <div className="flag-table" role="table" aria-label={text.list} aria-rowcount={count + 1}>
-      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
-      {/* biome-ignore lint/a11y/useFocusableInteractive: no row is focused, what is in it is */}
-      <div className="flag-row flag-head" role="row" aria-rowindex={1}>
-        {Object.entries(text.columns).map(([name, label]) => (
-          // biome-ignore lint/a11y/useSemanticElements: as above
-          // biome-ignore lint/a11y/useFocusableInteractive: as above
-          <span key={name} role="columnheader" className={`flag-col-${name}`}>
-            {label}
-          </span>
-        ))}
-      </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
-      <div className="flag-rows" role="rowgroup" ref={scroller} onKeyDown={press}>
-        <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
-          {seen.map(({ index, start }) => (
-            <Row
-              key={index}
-              index={index}
-              start={start}
-              flag={flagAt(index)}
-              isCurrent={index === current}
-              openId={openId}
-              onOpen={onOpen}
-              onFocus={() => move(index, false)}
-              drafts={drafts}
-              notify={notify}
-              keyOf={keyOf}
-            />
-          ))}
+    <>
+      <FlagBulkBar flags={selection.rows} offerUndo={offerUndo} onDone={selection.clear} />
+      {/* biome-ignore lint/a11y/useSemanticElements: rows of a table cannot be placed one by one */}
+      <div className="flag-table" role="table" aria-label={text.list} aria-rowcount={count + 1}>
+        <Head />
+        {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+        <div className="flag-rows" role="rowgroup" ref={scroller} onKeyDown={press}>
+          <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
+            {seen.map(({ index, start }) => (
+              <Row
+                key={index}
+                {...{ index, start, openId, onOpen, drafts, notify, keyOf, selection }}
+                flag={flagAt(index)}
+                isCurrent={index === current}
+                onFocus={() => move(index, false)}
+              />
+            ))}
+          </div>
         </div>
       </div>
+    </>
+  );
+}
+
+function Head() {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as for the table
+    // biome-ignore lint/a11y/useFocusableInteractive: no row is focused, what is in it is
+    <div className="flag-row flag-head" role="row" aria-rowindex={1}>
+      {Object.entries(text.columns).map(([name, label]) => (
+        // biome-ignore lint/a11y/useSemanticElements: as above
+        // biome-ignore lint/a11y/useFocusableInteractive: as above
+        <span key={name} role="columnheader" className={`flag-col-${name}`}>
+          <span className={name === 'choose' ? 'only-heard' : undefined}>{label}</span>
+        </span>
+      ))}
     </div>
+  );
+}
+
+function FlagBulkBar({
+  flags,
+  offerUndo,
+  onDone,
+}: {
+  flags: readonly Flag[];
+  offerUndo: OfferUndo;
+  onDone: () => void;
+}) {
+  const { id } = useProject();
+  const asBefore = ({ active, archived }: Flag) => ({ active, archived });
+  const actions = [
+    { name: text.bulk.enable, body: { active: true }, done: text.bulk.enabled },
+    { name: text.bulk.disable, body: { active: false }, done: text.bulk.disabled },
+    { name: text.bulk.archive, body: { active: false, archived: true }, done: text.bulk.archived },
+  ].map((action) => ({ ...action, undo: asBefore }));
+  return (
+    <BulkBar
+      rows={flags}
+      path={(flag) => `/api/projects/${id}/feature_flags/${flag.id}`}
+      // An archived flag cannot be turned on.
+      actions={flags.some(({ archived }) => archived) ? [] : actions}
+      restore={() => ({ deleted: false })}
+      offerUndo={offerUndo}
+      onDone={onDone}
+    />
   );
 }
 
@@ -237,9 +249,12 @@ interface RowProps {
   drafts: Drafts;
   notify: (notice: Notice | null) => void;
   keyOf: KeyOf;
+  selection: ReturnType<typeof useSelection<Flag>>;
 }
 
-function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, notify, keyOf }: RowProps) {
+function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, notify, keyOf, selection }: RowProps) {
+  const { timezone } = useProject();
+  const mayEdit = useHasLevel(1);
   const place = {
     role: 'row',
     className: 'flag-row',
@@ -252,8 +267,19 @@ function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, n
   const id = String(flag.id);
   const { percentage, isOfMatching } = rolloutOf(flag);
   const summary = summaryOf(flag, keyOf);
+  const called = flag.last_called_at;
   return (
     <div {...place} {...(id === openId && { 'data-open': '', 'aria-current': 'true' as const })}>
+      <Cell name="choose">
+        <input
+          type="checkbox"
+          aria-label={text.choose(flag.key)}
+          checked={selection.has(flag.id)}
+          disabled={!mayEdit || !flag.can_edit}
+          tabIndex={isCurrent ? 0 : -1}
+          onChange={() => selection.toggle(flag.id)}
+        />
+      </Cell>
       <Cell name="flag">
         <button
           type="button"
@@ -280,6 +306,15 @@ function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, n
         <span className="cut quiet" title={summary}>
           {summary}
         </span>
+      </Cell>
+      <Cell name="called">
+        {called === null ? (
+          <span className="quiet">{text.neverCalled}</span>
+        ) : (
+          <time className="quiet" dateTime={called} title={formatTime(called, timezone)}>
+            {formatPast(called)}
+          </time>
+        )}
       </Cell>
     </div>
   );

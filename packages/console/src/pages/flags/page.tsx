@@ -8,6 +8,7 @@ import { AsApiCall } from '../../parts/dialog.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
 import { type Notice, NoticeLine } from '../../parts/notice.tsx';
 import { Search } from '../../parts/search.tsx';
+import { useUndo } from '../../records/undo.ts';
 import { formatNumber, words } from '../../words.ts';
 import { type FlagsAddress, useFlagsAddress } from './address.ts';
 import { FlagDetail, NewFlag } from './detail.tsx';
@@ -21,6 +22,11 @@ export function Page() {
   const address = useFlagsAddress();
   const { view, change, unknown } = address;
   const [notice, setNotice] = useState<Notice | null>(null);
+  const undo = useUndo();
+  const notify = (next: Notice | null) => {
+    undo.clear();
+    setNotice(next);
+  };
   const [isShowingCall, setShowingCall] = useState(false);
   const { id: projectId } = useProject();
   const drafts = flagDrafts.use(projectId);
@@ -32,7 +38,7 @@ export function Page() {
     '/': () => document.getElementById('flag-search')?.focus(),
     ...(view.flag === '' && { n: () => open('new') }),
   });
-  const shared = { address, close, notify: setNotice, drafts, keepDraft };
+  const shared = { address, close, notify, drafts, keepDraft };
   return (
     <>
       <PageTitle title={words.pages.flags.title} now={<Count count={search.count} />}>
@@ -42,14 +48,18 @@ export function Page() {
       </PageTitle>
       <AddressHint unknown={unknown} />
       <Filters address={address} count={search.count} onApiCall={() => setShowingCall(true)} />
-      <NoticeLine notice={notice} onDone={() => setNotice(null)} />
+      <NoticeLine notice={undo.notice ?? notice} onDone={() => notify(null)} />
       <div className="panel list-detail flags" {...(view.flag !== '' && { 'data-open': '' })}>
         <FlagList
           search={search}
           openId={view.flag}
           onOpen={open}
           drafts={drafts}
-          notify={setNotice}
+          notify={notify}
+          offerUndo={(said, requests) => {
+            setNotice(null);
+            undo.offerUndo(said, requests);
+          }}
           address={address}
         />
         {view.flag === 'new' && <NewFlag {...shared} onCreated={(id) => change({ flag: id })} />}

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import type { Flag, Page } from './flag.ts';
+import { text } from './words.ts';
+
+/** Without flags in the list: how to create the first one, or the way to those that are archived. */
+export function NoFlag({ onNew, onArchived }: { onNew: () => void; onArchived: () => void }) {
+  const { id } = useProject();
+  const archived = useQuery({
+    queryKey: ['flags', id, 'archived'],
+    queryFn: ({ signal }) =>
+      call<Page<Flag>>({ path: `/api/projects/${id}/feature_flags`, query: { archived: 'true', limit: 1 } }, signal),
+  });
+  return (
+    <Loaded query={archived} what={text.what}>
+      {({ count }) =>
+        count > 0 ? <OnlyArchived count={count} onArchived={onArchived} onNew={onNew} /> : <NoneYet onNew={onNew} />
+      }
+    </Loaded>
+  );
+}
+
+function OnlyArchived({ count, onArchived, onNew }: { count: number; onArchived: () => void; onNew: () => void }) {
+  return (
+    <Empty title={text.archivedTitle} icon="flags">
+      <p className="quiet">{text.archivedOnly(count)}</p>
+      <div className="form-buttons">
+        <Button onPress={onArchived}>{text.showArchived}</Button>
+        <Button onPress={onNew}>{text.newFlag}</Button>
+      </div>
+    </Empty>
+  );
+}
+
+function NoneYet({ onNew }: { onNew: () => void }) {
+  return (
+    <Empty title={text.emptyTitle} icon="flags">
+      <p className="quiet">{text.empty}</p>
+      <p className="quiet">{text.emptyExample}</p>
+      <div className="form-buttons">
+        <Button onPress={onNew}>{text.newFlag}</Button>
+      </div>
+    </Empty>
+  );
+}
