@@ -185,6 +185,9 @@ describe('a person with a name, events and a cohort', () => {
     const page = await console.open('persons?search=curie');
     const rows = page.getByRole('row');
     await rows.nth(2).waitFor();
+    await rows.filter({ hasText: 'maria-1' }).getByText('20 minutes ago').waitFor();
+    await rows.filter({ hasText: 'maria-2' }).getByText('no events').waitFor();
+    await page.locator('header.title').getByText('2', { exact: true }).waitFor();
     expect(await rows.nth(1).textContent()).toContain('maria-2');
     const head = page.getByRole('columnheader', { name: 'First seen' });
     expect(await head.getAttribute('aria-sort')).toBe('descending');

@@ -42,6 +42,16 @@ describe.each(engines)('on $name', (engine) => {
     time: (by === 'timestamp' ? timestamp : created_at).getTime(),
   });
 
+  test('finds when the latest event of each distinct ID happened', async () => {
+    const found = await store.events.latest({ projectId, distinctIds: ['d0', 'd1', 'unknown'] }, ample());
+    const days = found.map(({ distinctId, time }) => [distinctId, (Date.now() - time) / 86_400_000] as const);
+    expect(days.sort()).toEqual([
+      ['d0', expect.closeTo(-3, 1)],
+      ['d1', expect.closeTo(0.1, 1)],
+    ]);
+    expect(await store.events.latest({ projectId, distinctIds: [] }, ample())).toEqual([]);
+  });
+
   test.each<[string, Partial<ListQuestion>, number[]]>([
     ['the newest first', {}, [6, 5, 4, 2, 3, 1]],
     ['the oldest first', { isOldestFirst: true }, [1, 3, 2, 4, 5, 6]],

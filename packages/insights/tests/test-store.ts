@@ -72,6 +72,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
         keys: async (question, run) => follow(projectOf(question)).then(() => events.keys(question, run)),
         sizes: async (question, run) => follow(projectOf(question)).then(() => events.sizes(question, run)),
         read: async (question, run) => follow(projectOf(question)).then(() => events.read(question, run)),
+        latest: async (ids, run) => follow(ids.projectId).then(() => events.latest(ids, run)),
         values: async (question, run) => follow(projectOf(question)).then(() => events.values(question, run)),
         exposures: async (question, run) => follow(projectOf(question)).then(() => events.exposures(question, run)),
         rows: async (statement, run) => follow(statement.projectId).then(() => events.rows(statement, run)),

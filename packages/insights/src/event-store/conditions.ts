@@ -79,7 +79,7 @@ export function named({ projectId, events }: EventNames): Fragment {
   return sql`${project} AND ${isOneOf(sql`e.event`, events)}`;
 }
 
-function isOneOf(column: Fragment, texts: readonly string[]): Fragment {
+export function isOneOf(column: Fragment, texts: readonly string[]): Fragment {
   return sql`${column} IN (${sql.join(
     texts.map((text) => sql`${sql.text(text)}`),
     ', ',

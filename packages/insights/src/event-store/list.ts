@@ -1,7 +1,7 @@
 // Reads complete events in chronological order, in three steps: find them by small columns, determine their sizes, and
 // read those that fit.
 
-import { condition, fromEvents, named } from './conditions.ts';
+import { condition, fromEvents, isOneOf, named } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows } from './engine.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type EventSize,
   type EventStore,
   type EventsOfKeys,
+  type LatestEvent,
   type ListedEvent,
   type ListQuestion,
   untilDeadline,
@@ -18,13 +19,28 @@ import {
 import { type Fragment, sql } from './sql.ts';
 
 /** Functions of the event store that return individual events. */
-export function eventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read'> {
+export function eventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read' | 'latest'> {
   return {
     list: (question, run) => readList(engine, question, run),
     keys: (question, run) => findKeys(engine, question, untilDeadline(run)),
     sizes: (question, run) => readSizes(engine, question, run),
     read: (question, run) => readEvents(engine, question, run),
+    latest: (ids, run) => findLatest(engine, ids, run),
   };
+}
+
+async function findLatest(
+  engine: Engine,
+  { projectId, distinctIds }: { projectId: number; distinctIds: readonly string[] },
+  run: Budget,
+): Promise<LatestEvent[]> {
+  if (distinctIds.length === 0) return [];
+  const { dialect } = engine;
+  const text = sql`SELECT e.distinct_id, ${dialect.millis(sql`max(e.timestamp)`)} ${fromEvents(dialect, { projectId })}
+                    WHERE e.project_id = ${sql.int(projectId)} AND ${isOneOf(sql`e.distinct_id`, distinctIds)}
+                    GROUP BY e.distinct_id`;
+  const read = ([distinctId, time]: unknown[]) => ({ distinctId: String(distinctId), time: Number(time) });
+  return readRows(engine, { text, run, read });
 }
 
 /** The list ends with the event that exceeds `maxBytes`. */

@@ -40,8 +40,16 @@ export interface EventStore {
   exposures(question: ExposuresQuestion, run: Budget): Promise<ExposureRow[]>;
   /** Returns the rows of a statement, in its order. */
   rows(statement: Statement, run: Budget): Promise<unknown[][]>;
+  /** Returns when the latest event of each distinct ID happened. Omits IDs without events. */
+  latest(ids: { projectId: number; distinctIds: readonly string[] }, run: Budget): Promise<LatestEvent[]>;
   /** Returns when the first of these events happened; null if none did. */
   earliest(names: EventNames, run: Budget): Promise<number | null>;
+}
+
+export interface LatestEvent {
+  distinctId: string;
+  /** Milliseconds since 1970. */
+  time: number;
 }
 
 /** A statement that code outside of the event store prints for the engine that runs it. */

@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ApiCall, call, cursorOf } from '../../api/request.ts';
 import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
@@ -11,9 +11,9 @@ import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
-import { words } from '../../words.ts';
+import { formatNumber, words } from '../../words.ts';
 import { mostInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
 import { type PersonsAddress, usePersonsAddress } from './address.ts';
 import { PersonDetail } from './person.tsx';
@@ -33,7 +33,7 @@ export function Page() {
   };
   return (
     <>
-      <PageTitle title={words.pages.persons.title} />
+      <PageTitle title={words.pages.persons.title} now={<Count search={view.search} />} />
       <AddressHint unknown={unknown} />
       <SearchChips address={{ view, change }} label={text.search}>
         {view.search !== '' && <SaveAsCohort name={view.search} read={() => readUuids(request)} />}
@@ -50,18 +50,53 @@ export function Page() {
 const readUuids = async ({ path, query }: ApiCall) =>
   (await call<Cursor<Person>>({ path, query: { ...query, limit: mostInCohort } })).results.map(({ uuid }) => uuid);
 
-/** The answer to each search has a key of its own: an older one never comes over a newer. */
-function List({ request, address: { view, change } }: { request: ApiCall; address: PersonsAddress }) {
+/** How many persons there are, or match the search. */
+function Count({ search }: { search: string }) {
   const { id } = useProject();
-  const query = useInfiniteQuery({
-    queryKey: ['persons', id, 'list', view.search, view.sort],
-    queryFn: ({ pageParam, signal }) =>
-      call<Cursor<Person>>({ ...request, query: { ...request.query, cursor: pageParam } }, signal),
+  const { data, error } = useQuery({
+    queryKey: ['persons', id, 'count', search],
+    queryFn: ({ signal }) =>
+      call<{ count: number; is_complete: boolean }>(
+        { path: `/api/projects/${id}/persons/count`, query: { search } },
+        signal,
+      ),
+  });
+  if (error) return <span className="bad">{text.countFailed(explain(error))}</span>;
+  return data && <span className="pill">{`${formatNumber(data.count)}${data.is_complete ? '' : '+'}`}</span>;
+}
+
+/** The answer to each search has a key of its own: an older one never comes over a newer. */
+function usePages(name: string, { path, query }: ApiCall) {
+  const { id } = useProject();
+  return useInfiniteQuery({
+    queryKey: ['persons', id, name, query],
+    queryFn: ({ pageParam, signal }) => call<Cursor<Person>>({ path, query: { ...query, cursor: pageParam } }, signal),
     initialPageParam: '',
     getNextPageParam: ({ next }) => cursorOf(next),
   });
+}
+
+function List({ request, address: { view, change } }: { request: ApiCall; address: PersonsAddress }) {
+  const query = usePages('list', request);
+  // Looking for the latest events takes longer and may fail, so the list does not wait for it.
+  const seen = usePages('seen', { ...request, query: { ...request.query, last_seen: true } });
+  const lastSeen = new Map(
+    seen.data?.pages.flatMap(({ results }) => results.map(({ uuid, last_seen_at: at }) => [uuid, at] as const)),
+  );
+  const more = {
+    ...query,
+    fetchNextPage: () => {
+      void query.fetchNextPage();
+      void seen.fetchNextPage();
+    },
+  };
   return (
     <div className="list">
+      {seen.error && (
+        <p className="person-note bad" role="alert">
+          {text.listSeenFailed(explain(seen.error))}
+        </p>
+      )}
       <Loaded query={query} what={text.what}>
         {({ pages }) => {
           const persons = pages.flatMap(({ results }) => results);
@@ -71,12 +106,13 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
             <div className="list-rows">
               <Rows
                 persons={persons}
+                lastSeen={lastSeen}
                 openId={view.person}
                 onOpen={(person) => change({ person })}
                 isAscending={view.sort === 'created_at'}
                 onSort={(sort) => change({ sort })}
               />
-              <More query={query} label={text.more} />
+              <More query={more} label={text.more} />
             </div>
           );
         }}
@@ -111,18 +147,19 @@ function NoPerson({ isNarrowed, onAll }: { isNarrowed: boolean; onAll: () => voi
 
 function Rows({
   persons,
+  lastSeen,
   openId,
   onOpen,
   isAscending,
   onSort,
 }: {
   persons: readonly Person[];
+  lastSeen: ReadonlyMap<string, string | null>;
   openId: string;
   onOpen: (uuid: string) => void;
   isAscending: boolean;
   onSort: (sort: PersonsAddress['view']['sort']) => void;
 }) {
-  const { timezone } = useProject();
   const open = persons.find(({ uuid, distinct_ids: ids }) => uuid === openId || ids.includes(openId))?.uuid;
   useReturn(openId !== '', open);
   return (
@@ -134,14 +171,17 @@ function Rows({
           <th className="list-wide">{text.columns.place}</th>
           <SortHead
             name={text.columns.seen}
+            className="list-wide"
             direction={isAscending ? 'ascending' : 'descending'}
             onSort={() => onSort(isAscending ? '-created_at' : 'created_at')}
           />
+          <th>{text.columns.lastSeen}</th>
         </tr>
       </thead>
       <tbody>
         {persons.map((person) => {
           const { uuid, distinct_ids: ids, properties, is_identified: isIdentified, created_at: seen } = person;
+          const last = lastSeen.get(uuid);
           return (
             <tr key={uuid} className="list-row" {...(uuid === open && { 'data-open': '' })}>
               <td>
@@ -152,7 +192,7 @@ function Rows({
                       {titleOf(person)}
                     </button>
                     {!isIdentified && <span className="pill">{text.anonymous}</span>}
-                    {nameOf(properties) !== '' && <span className="hint">{subtitleOf(person)}</span>}
+                    {nameOf(properties) !== '' && <span className="hint cut">{subtitleOf(person)}</span>}
                   </span>
                 </span>
               </td>
@@ -161,15 +201,23 @@ function Rows({
                 {ids.length > 1 && ` + ${ids.length - 1}`}
               </td>
               <td className="list-wide quiet">{placeOf(properties)}</td>
-              <td className="quiet person-seen">
-                <time dateTime={seen} title={formatTime(seen, timezone)}>
-                  {formatPast(seen)}
-                </time>
+              <td className="list-wide quiet person-seen">
+                <Time at={seen} />
               </td>
+              <td className="quiet person-seen">{last ? <Time at={last} /> : last === null && text.neverSeen}</td>
             </tr>
           );
         })}
       </tbody>
     </table>
+  );
+}
+
+function Time({ at }: { at: string }) {
+  const { timezone } = useProject();
+  return (
+    <time dateTime={at} title={formatTime(at, timezone)}>
+      {formatPast(at)}
+    </time>
   );
 }

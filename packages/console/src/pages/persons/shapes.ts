@@ -8,6 +8,8 @@ export interface Person {
   properties: Record<string, unknown>;
   is_identified: boolean;
   created_at: string;
+  /** Null unless it was requested. */
+  last_seen_at: string | null;
 }
 
 /** A page of a list that goes on by `next`. */

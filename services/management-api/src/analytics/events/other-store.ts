@@ -51,6 +51,15 @@ export const budgetOf = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>)
   maxBytes: mostBytes,
 });
 
+/** When the latest event of each distinct ID happened. */
+export async function findStoredLatest(
+  read: Omit<StoreRead, 'sql'>,
+  distinctIds: readonly string[],
+): Promise<Map<string, Date>> {
+  const found = await read.store.events.latest({ projectId: read.projectId, distinctIds }, budgetOf(read));
+  return new Map(found.map(({ distinctId, time }) => [distinctId, new Date(time)]));
+}
+
 /** Which events of a project are on a page. */
 export async function findStoredKeys(
   read: StoreRead,

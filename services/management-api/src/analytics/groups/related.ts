@@ -51,7 +51,7 @@ const relatedActor = Type.Object(
 );
 type RelatedActor = Static<typeof relatedActor>;
 
-const { id: _number, uuid, ...shownExample } = personExample;
+const { id: _number, uuid, last_seen_at: _notKnown, ...shownExample } = personExample;
 const nothingMore = { matched_recordings: [], value_at_data_point: null };
 
 export function relatedActorsRoute({ sql, searches }: { sql: Sql; searches: Searches }) {

@@ -1,6 +1,6 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { type StoredPerson, storePerson } from '../../testing/stored-data.ts';
+import { createMonths, type StoredPerson, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -37,9 +37,44 @@ test('a person shows its current state', async () => {
         properties: { email: 'ada@example.com', plan: 'pro' },
         is_identified: true,
         created_at: '2026-11-01T10:00:00.500000Z',
+        last_seen_at: null,
       },
     ],
   });
+});
+
+test('a person was last seen at the latest event of any distinct ID', async () => {
+  const uuid = await person({ distinctIds: ['laptop', 'phone'] });
+  const silent = await person({ distinctIds: ['silent'] });
+  await createMonths(api.database.sql, '2026-11', '2026-11');
+  for (const [distinctId, timestamp] of [
+    ['laptop', '2026-11-01T10:00:00Z'],
+    ['phone', '2026-11-03T12:30:00Z'],
+    ['phone', '2026-11-02T10:00:00Z'],
+  ] as const)
+    await storeEvent(api.database.sql, tenant.environmentId, { distinctId, timestamp });
+  const seen = async (query: string) =>
+    (await get(query)).results.map((row: { uuid: string; last_seen_at: string | null }) => [
+      row.uuid,
+      row.last_seen_at,
+    ]);
+  expect(await seen('?last_seen=true')).toEqual([
+    [silent, null],
+    [uuid, '2026-11-03T12:30:00Z'],
+  ]);
+  expect(await seen('?last_seen=false&distinct_id=phone')).toEqual([[uuid, null]]);
+});
+
+test('counts the persons that match the filters', async () => {
+  await person({ distinctIds: ['1'], properties: { email: 'ada@example.com', plan: 'pro' } });
+  await person({ distinctIds: ['2'], properties: { email: 'grace@example.com', plan: 'pro' } });
+  await person({ distinctIds: ['3'], isIdentified: true });
+  const plan = encodeURIComponent('[{"type":"person","key":"plan","value":"pro"}]');
+  const count = async (query = '') => (await get(`count/${query}`)).count;
+  expect(await get('count/')).toEqual({ count: 3, is_complete: true });
+  expect([await count('?search=ada'), await count(`?properties=${plan}`), await count('?is_identified=true')]).toEqual([
+    1, 2, 1,
+  ]);
 });
 
 test.each([

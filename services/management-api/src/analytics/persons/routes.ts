@@ -9,28 +9,68 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireScope } from '../../access/require-scope.ts';
-import type { Searches } from '../../access/searches.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
 import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { personsOfCohort } from '../cohorts/person-list.ts';
 import { foundCohort } from '../cohorts/write.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
+import { findStoredLatest } from '../events/other-store.ts';
+import type { EventDeps } from '../events/routes.ts';
 import { parsePropertyFilters, propertiesQuery } from '../property-filters/parse-property-filters.ts';
 import { refuseBadPattern } from '../property-filters/property-condition.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
-import { findPersonKeys, isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
+import {
+  countPersons,
+  findLatest,
+  findPersonKeys,
+  isSearch,
+  type PersonPosition,
+  readPerson,
+  readPersons,
+} from './store.ts';
 
 /** The last person shown: the id, which is 64 bits wide, and in lists ordered by it the time. */
 const id = Type.String({ pattern: '^\\d{1,18}$' });
 const positionById = Type.Object({ id });
 const positionByTime = Type.Object({ id, created_us: Type.String({ pattern: '^-?\\d{1,17}$' }) });
 
+const mostCounted = 100_000;
+const personCount = Type.Object(
+  {
+    count: Type.Integer({ description: 'Number of persons.' }),
+    is_complete: Type.Boolean({ description: 'False if there are more persons than `count`.' }),
+  },
+  { title: 'PersonCount' },
+);
+
 const owners = ['person'] as const;
 const orders = ['created_at', '-created_at'] as const;
 
-export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Searches; pages: LargePages }) {
+/** Filters of lists and counts. */
+const personFilterQuery = {
+  distinct_id: Type.Optional(Type.String({ description: 'Returns only the person with this distinct ID.' })),
+  email: Type.Optional(
+    Type.String({ description: 'Returns only persons whose `email` property is exactly this value.' }),
+  ),
+  search: Type.Optional(
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Returns only persons whose email, name or distinct IDs contain this string, ignoring case.',
+    }),
+  ),
+  is_identified: Type.Optional(
+    Type.Boolean({
+      description:
+        'True returns only persons who have been identified. False returns only persons who have never been ' +
+        'identified.',
+    }),
+  ),
+  properties: propertiesQuery(owners),
+};
+
+export function personRoutes({ sql, searches, otherStore: store, pages }: EventDeps & { pages: LargePages }) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -47,24 +87,7 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
       query: Type.Object({
         ...keysetQuery,
         offset: offsetOfLargeList(Number.MAX_SAFE_INTEGER),
-        distinct_id: Type.Optional(Type.String({ description: 'Returns only the person with this distinct ID.' })),
-        email: Type.Optional(
-          Type.String({ description: 'Returns only persons whose `email` property is exactly this value.' }),
-        ),
-        search: Type.Optional(
-          Type.String({
-            maxLength: longestNeedle,
-            description: 'Returns only persons whose email, name or distinct IDs contain this string, ignoring case.',
-          }),
-        ),
-        is_identified: Type.Optional(
-          Type.Boolean({
-            description:
-              'True returns only persons who have been identified. False returns only persons who have never been ' +
-              'identified.',
-          }),
-        ),
-        properties: propertiesQuery(owners),
+        ...personFilterQuery,
         order: Type.Optional(
           Type.String({
             pattern: '^-?created_at$',
@@ -72,6 +95,12 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
               'Sorts the persons by the time they were first seen: `created_at` (earliest first) or `-created_at` ' +
               '(latest first). By default, persons are sorted by when they were added to the project, latest first. ' +
               'The two differ for imported events and after merges.',
+          }),
+        ),
+        last_seen: Type.Optional(
+          Type.Boolean({
+            description:
+              'Whether to include `last_seen_at`. If true, the request counts as a search and can take longer.',
           }),
         ),
         cohort: Type.Optional(
@@ -96,6 +125,11 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
           return new PageStream(personsOfCohort({ sql, searches }, read));
         }
         refuseOffsetAfterCursor(query);
+        const stored = store && { store, projectId, signal: request.leaves() };
+        const findTimes = (ids: string[]) =>
+          searches.run({ caller, target }, null, (on) =>
+            stored === null ? findLatest(on, projectId, ids) : findStoredLatest(stored, ids),
+          );
         const order = orders.find((one) => one === query.order) ?? '-id';
         const behind: PersonPosition | null =
           order === '-id' ? decodeCursor(positionById, query.cursor) : decodeCursor(positionByTime, query.cursor);
@@ -112,10 +146,38 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
           async read(keys, maxBytes) {
             const { rows, used } = await readPersons(sql, projectId, { keys, maxBytes });
             const distinctIds = await listDistinctIds(sql, projectId, rows);
-            return { rows: rows.map((row) => toPerson(row, distinctIds.get(row.uuid))), used };
+            const latest = query.last_seen
+              ? await findTimes([...distinctIds.values()].flat())
+              : new Map<string, Date>();
+            const shown = rows.map((row) => {
+              const ids = distinctIds.get(row.uuid);
+              const times = (ids ?? []).flatMap((id) => latest.get(id)?.getTime() ?? []);
+              return toPerson(row, ids, times.length === 0 ? undefined : new Date(Math.max(...times)));
+            });
+            return { rows: shown, used };
           },
           toCursor: (last: PersonPosition) => ({ ...last }),
         });
+      },
+    }),
+    ...defineRoutes({
+      method: 'GET',
+      below: belowEnvironment(sql),
+      path: '/persons/count',
+      operationId: 'persons_count',
+      summary: 'Count persons',
+      description: `Returns the number of persons that match all filters, up to ${mostCounted}.`,
+      tags: ['persons'],
+      scope: 'person:read',
+      query: Type.Object(personFilterQuery),
+      responses: { 200: { description: 'The number of persons.', schema: personCount } },
+      examples: { response: { count: 42, is_complete: true } },
+      handler: async ({ caller, target, query }) => {
+        const filter = { ...query, properties: parsePropertyFilters(query.properties, owners) };
+        const count = await searches.run({ caller, target }, 'distinct_id', (on) =>
+          refuseBadPattern(() => countPersons(on, target.environmentId, filter, mostCounted + 1)),
+        );
+        return { count: Math.min(count, mostCounted), is_complete: count <= mostCounted };
       },
     }),
   ];

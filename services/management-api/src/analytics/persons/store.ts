@@ -76,6 +76,34 @@ export const readPersons = largeRows<PersonKey, PersonRow>({
   bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
 });
 
+/** When the latest event of each distinct ID happened: one look into the index of events for each. */
+export async function findLatest(sql: Sql, projectId: number, distinctIds: string[]): Promise<Map<string, Date>> {
+  const rows = await sql.query<{ distinct_id: string; timestamp: Date }>(
+    `SELECT wanted.distinct_id, e.timestamp
+       FROM unnest($2::text[]) AS wanted (distinct_id)
+      CROSS JOIN LATERAL (
+            SELECT e.timestamp FROM event e
+             WHERE e.project_id = $1::int AND e.distinct_id = wanted.distinct_id
+             ORDER BY e.timestamp DESC LIMIT 1) AS e`,
+    [projectId, distinctIds],
+  );
+  return new Map(rows.map(({ distinct_id, timestamp }) => [distinct_id, timestamp]));
+}
+
+/** The persons that a filter finds, counted up to a number. */
+export async function countPersons(sql: Sql, projectId: number, filter: PersonFilter, most: number): Promise<number> {
+  const where = createConditions();
+  const project = where.parameter(projectId);
+  where.add(`p.project_id = ${project}`);
+  addFilter(where, project, filter);
+  const [counted] = await sql.query<{ count: number }>(
+    `${filter.properties.length === 0 ? '' : unprepared}SELECT count(*)::int AS count
+       FROM (SELECT 1 FROM person p WHERE ${where.text()} LIMIT ${where.parameter(most)}::int) AS found`,
+    where.values,
+  );
+  return counted?.count ?? 0;
+}
+
 function addFilter(where: Conditions, project: string, filter: PersonFilter): void {
   const { distinct_id, email, search, is_identified, properties } = filter;
   if (distinct_id !== undefined) {

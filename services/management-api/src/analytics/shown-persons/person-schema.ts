@@ -1,4 +1,4 @@
-import { freeFormObject } from '@millrace/http';
+import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 
@@ -17,6 +17,10 @@ export const person = Type.Object(
     properties: freeFormObject({ description: 'Current person properties.' }),
     is_identified: Type.Boolean({ description: 'Whether the person has been identified.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the person was first seen.' }),
+    last_seen_at: orNull(
+      Type.String({ format: 'date-time' }),
+      "When the person's latest event happened. Null unless the list is requested with `last_seen=true`, and for persons without events.",
+    ),
   },
   { title: 'Person' },
 );
@@ -29,4 +33,5 @@ export const personExample = {
   properties: { email: 'ada@example.com', plan: 'pro' },
   is_identified: true,
   created_at: '2026-11-20T08:15:00Z',
+  last_seen_at: null,
 };

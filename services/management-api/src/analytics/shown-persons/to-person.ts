@@ -2,14 +2,15 @@ import { cutToCodePoints } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
 import type { PersonRow } from './person-row.ts';
 
-/** A person as the API shows it. */
-export function toPerson(row: PersonRow, distinctIds: string[] | undefined) {
+/** A person as the API shows it. @param lastSeen when the latest event happened, if that is known */
+export function toPerson(row: PersonRow, distinctIds: string[] | undefined, lastSeen?: Date) {
   return {
     ...row,
     id: Number(row.id),
     name: personName(row.properties, row.main_distinct_id),
     distinct_ids: distinctIds ?? [row.main_distinct_id],
     created_at: formatDateTime(row.created_at),
+    last_seen_at: lastSeen === undefined ? null : formatDateTime(lastSeen),
   };
 }
 
