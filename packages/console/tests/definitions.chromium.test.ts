@@ -39,6 +39,17 @@ describe('of a shop', () => {
     await page.getByLabel('Show:').selectOption('verified');
     await eventually(async () => expect(await names(page)).toEqual(['order placed']));
     await page.getByLabel('Show:').selectOption('all');
+    await row(page, 'job finished').waitFor();
+    const sorted = await names(page);
+    expect(sorted).toEqual(sorted.toSorted());
+    await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').click();
+    await eventually(async () => expect(await names(page)).toEqual(sorted.toReversed()));
+    await console.query(
+      "UPDATE event_definition SET last_seen_at = now() WHERE project_id = $1 AND name = 'invoice paid'",
+    );
+    await page.getByRole('columnheader', { name: 'Last seen' }).getByRole('button').click();
+    await eventually(async () => expect((await names(page))[0]).toBe('invoice paid'));
+    expect(new URL(page.url()).searchParams.get('order')).toBe('-last_seen_at');
     await page.keyboard.press('/');
     await page.keyboard.type('product');
     await eventually(async () => expect(await names(page)).toEqual(['product added']));

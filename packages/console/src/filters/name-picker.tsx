@@ -137,12 +137,21 @@ function useOptions({
   const search = typed?.trim() ?? '';
   const isEvent = of === 'events';
   const path = isEvent ? 'event_definitions' : 'property_definitions';
-  const query = { limit: 100, exclude_hidden: true, type: isEvent ? undefined : of, group_type_index: groupType };
+  const ofKind = { type: isEvent ? undefined : of, group_type_index: groupType };
+  // A project may have thousands of names: these are the ones that match the text and were received last.
+  const query = {
+    ...ofKind,
+    exclude_hidden: true,
+    search: search.slice(0, 100),
+    ordering: '-last_seen_at',
+    limit: 100,
+  };
   const items = ({ results }: { results: Definition[] }) => results;
-  const found = useSuggestions(path, { ...query, search: search.slice(0, 100) }, { isNeeded: isUsed, items });
+  const found = useSuggestions(path, query, { isNeeded: isUsed, items });
   // Counting takes longer, so the names do not wait for it.
   const counted = useSuggestions(path, { ...query, volumes: true }, { isNeeded: isUsed, items });
-  const volumes = new Map(counted.map(({ name, volume_30_day: volume }) => [name, volume]));
+  const volumes = useRef(new Map<string, number | null>()).current;
+  for (const { name, volume_30_day: volume } of counted) volumes.set(name, volume);
   const byVolume = found
     .map((one) => ({ ...one, volume_30_day: volumes.get(one.name) ?? null }))
     .toSorted((one, other) => (other.volume_30_day ?? 0) - (one.volume_30_day ?? 0));

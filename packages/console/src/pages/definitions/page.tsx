@@ -15,11 +15,13 @@ import { rowKeys, usePageKeys } from '../../parts/keys.ts';
 import { More } from '../../parts/more.tsx';
 import { propertyName } from '../../parts/properties.ts';
 import { Search } from '../../parts/search.tsx';
+import { SortHead } from '../../parts/sort-head.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
+import { sortingBy } from '../../records/sorting.ts';
 import { formatNumber, words } from '../../words.ts';
 import { DefinitionDetail } from './detail.tsx';
-import { type Definition, requestOf } from './shapes.ts';
+import { type Definition, orders, requestOf } from './shapes.ts';
 import { text } from './words.ts';
 import './definitions.css';
 
@@ -27,6 +29,7 @@ const parts = {
   kind: part.oneOf(['events', 'properties', 'persons'], 'events'),
   show: part.oneOf(['all', 'visible', 'verified'], 'all'),
   search: part.text(),
+  order: part.oneOf(orders, 'name'),
   open: matching(isUuid),
 };
 type Address = ReturnType<typeof useAddress<typeof parts>>;
@@ -114,7 +117,11 @@ function List({ address: { view, change } }: { address: Address }) {
             />
           ) : (
             <div className="list-rows">
-              <Rows rows={rows} volumes={volumes} view={view} onOpen={(open) => change({ open })} />
+              <Rows
+                {...{ rows, volumes, view }}
+                onOpen={(open) => change({ open })}
+                onSort={(order) => change({ order })}
+              />
               <More query={more} label={text.more} />
             </div>
           )
@@ -127,13 +134,15 @@ function List({ address: { view, change } }: { address: Address }) {
 function Rows({
   rows,
   volumes,
-  view: { kind, open },
+  view: { kind, open, order },
   onOpen,
+  onSort,
 }: {
   rows: readonly Definition[];
   volumes: ReadonlyMap<string, Definition>;
   view: Address['view'];
   onOpen: (id: string) => void;
+  onSort: (order: Address['view']['order']) => void;
 }) {
   const { timezone } = useProject();
   useReturn(open !== '', rows.some(({ id }) => id === open) ? open : undefined);
@@ -143,11 +152,17 @@ function Rows({
     <table className="table definitions" aria-label={text.list}>
       <thead>
         <tr>
-          <th>{columns.name}</th>
+          <SortHead name={columns.name} {...sortingBy('name', 'name', [order, onSort])} />
           <th className="list-wide">{columns.description}</th>
           <th className="list-wide">{columns.tags}</th>
           {kind !== 'persons' && <th className="number">{columns.volume}</th>}
-          {isOfEvents && <th className="list-wide">{columns.seen}</th>}
+          {isOfEvents && (
+            <SortHead
+              name={columns.seen}
+              className="list-wide"
+              {...sortingBy('last_seen_at', '-last_seen_at', [order, onSort])}
+            />
+          )}
         </tr>
       </thead>
       <tbody>

@@ -23,16 +23,20 @@ export type Kind = 'events' | 'properties' | 'persons';
 export const pathOf = (project: number, kind: Kind) =>
   `/api/projects/${project}/${kind === 'events' ? 'event_definitions' : 'property_definitions'}`;
 
+export const orders = ['name', '-name', '-last_seen_at', 'last_seen_at'] as const;
+
 export interface Shown {
   kind: Kind;
+  order: (typeof orders)[number];
   search: string;
   show: 'all' | 'visible' | 'verified';
 }
 
-export const requestOf = (project: number, { kind, search, show }: Shown): ApiCall => ({
+export const requestOf = (project: number, { kind, search, show, order }: Shown): ApiCall => ({
   path: pathOf(project, kind),
   query: {
     search,
+    ordering: order,
     ...(kind !== 'events' && { type: kind === 'persons' ? 'person' : 'event' }),
     ...(show === 'visible' && { exclude_hidden: true }),
     ...(show === 'verified' && { verified: true }),

@@ -7,7 +7,7 @@ export const text = {
   shows: { all: 'all', visible: 'not hidden', verified: 'verified' },
   search: 'Search by name',
   columns: { name: 'Name', description: 'Description', tags: 'Tags', volume: 'Last 30 days', seen: 'Last seen' },
-  list: 'Definitions, by name',
+  list: 'Definitions',
   verified: 'verified',
   hidden: 'hidden',
   neverSeen: 'not yet',

@@ -81,6 +81,26 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     });
   });
 
+  it('sorts lists by name or by when the name was last received', async () => {
+    await noticed(kind, 'b', 'a', 'c');
+    await api.database.sql.query(
+      `UPDATE ${kind}_definition SET last_seen_at = now() - interval '1 day' WHERE project_id = $1 AND name = 'b'`,
+      [acme.projectId],
+    );
+    await api.database.sql.query(
+      `UPDATE ${kind}_definition SET last_seen_at = now() - interval '2 days' WHERE project_id = $1 AND name = 'c'`,
+      [acme.projectId],
+    );
+    for (const [ordering, sorted] of [
+      ['name', 'abc'],
+      ['-name', 'cba'],
+      ['last_seen_at', 'cba'],
+      ['-last_seen_at', 'abc'],
+    ])
+      expect([ordering, (await names(`${list}?ordering=${ordering}`)).join('')]).toEqual([ordering, sorted]);
+    expect(await get(`${list}?ordering=volume`)).toMatchObject({ status: 400, body: { attr: 'ordering' } });
+  });
+
   it('refuses another name and texts that are too long', async () => {
     const { order: id } = await noticed(kind, 'order');
     for (const [body, attr] of [

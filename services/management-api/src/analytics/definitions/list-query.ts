@@ -4,6 +4,7 @@ import { offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { longestNeedle } from '../../sql/longest-needle.ts';
+import { type DefinitionOrder, definitionOrders } from './store.ts';
 
 export const definitionParams = Type.Object({
   id: Type.String({ format: 'uuid', description: 'ID of the definition.' }),
@@ -15,6 +16,13 @@ export const definitionListQuery = {
     Type.String({
       maxLength: longestNeedle,
       description: 'Only definitions whose names contain every word of this text, in any order, ignoring case.',
+    }),
+  ),
+  ordering: Type.Optional(
+    Type.Enum(definitionOrders, {
+      description:
+        'Sorts by `name` or `last_seen_at`, with a leading `-` for descending order. Defaults to `name`. Names that have ' +
+        'not been received yet count as the earliest.',
     }),
   ),
   volumes: Type.Optional(
@@ -39,6 +47,7 @@ export const definitionListQuery = {
 
 interface DefinitionQuery {
   search?: string;
+  ordering?: DefinitionOrder;
   excluded_properties?: string;
   exclude_hidden?: boolean;
   verified?: boolean;
@@ -46,11 +55,19 @@ interface DefinitionQuery {
 }
 
 /** @throws AppError `invalid` naming the parameter. */
-export function toDefinitionFilter({ search, excluded_properties, exclude_hidden, verified, tags }: DefinitionQuery) {
+export function toDefinitionFilter({
+  search,
+  ordering,
+  excluded_properties,
+  exclude_hidden,
+  verified,
+  tags,
+}: DefinitionQuery) {
   const excludedNames = namesOf(excluded_properties, 'excluded_properties');
   const listedTags = namesOf(tags, 'tags');
   return {
     ...(search !== undefined && { search }),
+    ...(ordering !== undefined && { order: ordering }),
     ...(excludedNames !== undefined && { excludedNames }),
     ...(listedTags !== undefined && listedTags.length > 0 && { tags: listedTags }),
     ...(verified !== undefined && { isVerified: verified }),

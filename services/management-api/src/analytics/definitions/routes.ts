@@ -39,7 +39,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
       operationId: 'event_definitions_list',
       summary: 'List event definitions',
       description:
-        'Returns the definitions of the events that the project has received or that users have defined, ordered by name.',
+        'Returns the definitions of the events that the project has received or that users have defined, ordered by name unless `ordering` specifies another order.',
       query: Type.Object(definitionListQuery),
       responses: { 200: { description: 'One page of event definitions.', schema: offsetPageOf(eventDefinition) } },
       examples: { response: { count: 1, next: null, previous: null, results: [eventDefinitionExample] } },

@@ -29,8 +29,19 @@ export interface PropertyDefinitionRow
 const propertyTypes = { event: 1, person: 2, group: 3 } as const;
 type PropertyTypeName = keyof typeof propertyTypes;
 
-/** Conditions that lists of both kinds have. */
+export const definitionOrders = ['name', '-name', 'last_seen_at', '-last_seen_at'] as const;
+export type DefinitionOrder = (typeof definitionOrders)[number];
+
+const orderColumns: Record<DefinitionOrder, string> = {
+  name: '',
+  '-name': 'd.name DESC, ',
+  last_seen_at: 'd.last_seen_at ASC NULLS FIRST, ',
+  '-last_seen_at': 'd.last_seen_at DESC NULLS LAST, ',
+};
+
+/** Conditions that lists of both kinds have, and their order. */
 interface DefinitionFilter {
+  order?: DefinitionOrder;
   id?: string;
   search?: string;
   names?: string[];
@@ -83,7 +94,7 @@ export async function listEventDefinitions(
     columns: `${eventDefinitionId} AS id, ${editedColumns}, d.created_at, d.last_seen_at, ${embeddedUserColumn('o')} AS owner`,
     table: 'event_definition d',
     users: `${editors} LEFT JOIN "user" o ON o.id = d.owner_id`,
-    order: 'd.name',
+    order: `${orderColumns[filter.order ?? 'name']}d.name`,
     large: ['description', 'tags', 'verified_by', 'updated_by', 'owner'],
     window,
   });
@@ -117,7 +128,7 @@ export async function listPropertyDefinitions(
     columns: `${propertyDefinitionId} AS id, ${editedColumns}, d.type, d.group_type_index, d.property_type, ${seen ?? 'NULL::boolean'} AS is_seen`,
     table: 'property_definition d',
     users: editors,
-    order: 'd.name, d.type, d.group_type_index',
+    order: `${orderColumns[filter.order ?? 'name']}d.name, d.type, d.group_type_index`,
     large: ['description', 'tags', 'verified_by', 'updated_by'],
     window,
   });
