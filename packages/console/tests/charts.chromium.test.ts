@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { seriesColors } from '@millrace/contracts/chart';
 import { eventually } from '@millrace/testing';
-import type { Locator, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
 let console: RunningConsole;
@@ -409,4 +409,60 @@ it('shows an increase as bad if the insight says so', async () => {
   await page.getByRole('checkbox', { name: 'A decrease is good' }).uncheck();
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.locator('.big-number .pill-good').waitFor();
+});
+
+describe('annotations', () => {
+  const marker = (page: Page, name: string) =>
+    page.getByRole('list', { name: 'Annotations' }).getByRole('button', { name, exact: true });
+  const prepare = { prepare: (visitor: BrowserContext) => visitor.clock.setFixedTime(clock) };
+  const note = (content: string, day: number, more: object = { scope: 'project' }) =>
+    console.api('POST', 'annotations', { content, date_marker: `2026-11-${day}T10:00:00Z`, ...more });
+  const insight = (name: string, dashboards: number[] = []) =>
+    console.api<{ id: number; short_id: string }>('POST', 'insights', {
+      ...{ name, dashboards, query: { kind: 'InsightVizNode', source: trends() } },
+    });
+
+  it('are shown at their date, created and deleted', async () => {
+    const [own, other] = [await insight('Own'), await insight('Other')];
+    await note('Released', 22);
+    await note('Hidden', 22, { scope: 'project', hidden_in_user_interface: true });
+    await note('Before the range', 10);
+    await note('Elsewhere', 23, { scope: 'dashboard_item', dashboard_item: other.id });
+    const page = await console.open(`insights?insight=${own.short_id}`, prepare);
+    await marker(page, 'Sun, 22 Nov 2026: Released').hover();
+    await page.locator('.chart-note').getByText('Released').waitFor();
+    expect(await page.locator('.chart-annotation').count()).toBe(1);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    await page.getByRole('button', { name: 'Annotate' }).click();
+    await page.getByRole('textbox', { name: 'Text' }).fill('Campaign');
+    await page.getByRole('combobox', { name: 'Show on' }).selectOption('this insight');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Add annotation' }).click();
+    await marker(page, 'Wed, 25 Nov 2026: Campaign').waitFor();
+    await marker(page, 'Sun, 22 Nov 2026: Released').press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Annotations: Sun, 22 Nov 2026' });
+    await dialog.getByText('all charts of the project').first().waitFor();
+    await dialog.getByRole('button', { name: 'Delete: Released' }).click();
+    await marker(page, 'Sun, 22 Nov 2026: Released').waitFor({ state: 'detached' });
+    await page.goto(console.address(`insights?insight=${other.short_id}`));
+    await marker(page, 'Mon, 23 Nov 2026: Elsewhere').waitFor();
+    expect(await page.locator('.chart-annotation').count()).toBe(1);
+    await page.context().close();
+  });
+
+  it('of a dashboard are shown in its tiles only', async () => {
+    const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Annotated' });
+    const { short_id: name } = await insight('On a dashboard', [id]);
+    await note('New prices', 24, { scope: 'dashboard', dashboard_id: id });
+    const page = await console.open(`dashboards?dashboard=${id}`, prepare);
+    await marker(page, 'Tue, 24 Nov 2026: New prices').waitFor();
+    await page.goto(console.address(`insights?insight=${name}`));
+    await chart(page).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await marker(page, 'Tue, 24 Nov 2026: New prices').count()).toBe(0);
+    await page.context().close();
+  });
 });

@@ -3,6 +3,7 @@ import { formatTick, valueAt } from '@millrace/contracts/numbers';
 import { type RefObject, useEffect } from 'react';
 import { useProject } from '../frame/project.ts';
 import { AxisLabels } from '../parts/axis-labels.tsx';
+import { Annotations } from './annotations.tsx';
 import { Legend, useLegend } from './legend.tsx';
 import { Marks } from './marks.tsx';
 import { drawnOf, nearestTo, type Plot, plotOf } from './plot.ts';
@@ -41,6 +42,7 @@ export function SeriesChart({
         ))}
       </div>
       <Pane plot={plot} bright={legend.bright} {...actions} />
+      <Annotations plot={plot} question={question} />
       <div className="insight-days">
         <AxisLabels labels={axisLabels(plot.days)} most={6} />
       </div>

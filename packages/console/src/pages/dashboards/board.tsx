@@ -1,5 +1,6 @@
 import { type ReactNode, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
+import { ChartPlace } from '../../answers/annotations.tsx';
 import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import {
@@ -129,7 +130,15 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
       {isEditing && <p className="quiet">{text.editHint}</p>}
       <div className="board" ref={box}>
         <Loaded query={query} what={text.one}>
-          {() => (states.length === 0 ? <NoTiles /> : <TileGrid {...{ states, isEditing }} {...changes} />)}
+          {() =>
+            states.length === 0 ? (
+              <NoTiles />
+            ) : (
+              <ChartPlace value={{ dashboard: data?.id }}>
+                <TileGrid {...{ states, isEditing }} {...changes} />
+              </ChartPlace>
+            )
+          }
         </Loaded>
       </div>
       {data && dialog !== null && (

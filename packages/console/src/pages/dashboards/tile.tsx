@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
-import { type CSSProperties, type HTMLAttributes, type ReactNode, useMemo } from 'react';
+import { type CSSProperties, type HTMLAttributes, type ReactNode, useContext, useMemo } from 'react';
+import { ChartPlace } from '../../answers/annotations.tsx';
 import { BigNumber } from '../../answers/big-number.tsx';
 import { SeriesChart } from '../../answers/chart.tsx';
 import { Headline } from '../../answers/headline.tsx';
@@ -112,6 +113,7 @@ export function nameOfTile({ insight, text: own }: Tile): string {
 
 function Answered({ insight, isLoading, error }: { insight: TileInsight; isLoading: boolean; error: unknown }) {
   const { result, columns } = insight;
+  const place = useContext(ChartPlace);
   if (error) {
     return (
       <Said>
@@ -121,7 +123,11 @@ function Answered({ insight, isLoading, error }: { insight: TileInsight; isLoadi
   }
   const question = sourceOf(insight.query);
   if (question === null || result === null) return <Said>{isLoading ? words.states.loading : text.noAnswer}</Said>;
-  return <Shown question={question} result={result} columns={columns} />;
+  return (
+    <ChartPlace value={place && { ...place, insight: insight.id }}>
+      <Shown question={question} result={result} columns={columns} />
+    </ChartPlace>
+  );
 }
 
 const Said = ({ children }: { children: ReactNode }) => <p className="board-said quiet">{children}</p>;

@@ -1,4 +1,5 @@
 import { type RefObject, useRef, useState } from 'react';
+import { AnnotateButton } from '../../answers/annotations.tsx';
 import { BigNumber } from '../../answers/big-number.tsx';
 import { SeriesChart } from '../../answers/chart.tsx';
 import { ExportMenu } from '../../answers/export-menu.tsx';
@@ -104,6 +105,7 @@ function Shown({
             ))}
           </fieldset>
         )}
+        {overTime && !isTable && <AnnotateButton />}
         {question.kind === 'TrendsQuery' && <NumberFormatButton {...{ question, onQuestion }} />}
         <ExportMenu {...{ results, columns }} image={overTime && !isTable ? image : undefined} />
         <Button aria-label={text.refresh} onPress={onAgain}>

@@ -2,6 +2,7 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
+import { ChartPlace } from '../../answers/annotations.tsx';
 import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -98,7 +99,9 @@ export function Builder({ stored, address, offerUndo }: BuilderProps) {
           <QuestionForm question={question} problem={{ part: partOf(problem), detail: problem }} onQuestion={edit} />
           {stored !== null && <Actions stored={stored} onDialog={setDialog} />}
         </div>
-        <Result {...{ address, question, answer }} onQuestion={edit} onAgain={() => setAsked(asked + 1)} />
+        <ChartPlace value={{ insight: stored?.id }}>
+          <Result {...{ address, question, answer }} onQuestion={edit} onAgain={() => setAsked(asked + 1)} />
+        </ChartPlace>
       </div>
       {dialog !== null && (
         <BuilderDialog
