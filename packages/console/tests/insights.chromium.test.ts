@@ -342,6 +342,36 @@ test('one number, a running sum, and the views of a funnel', async () => {
   await page.getByRole('row', { name: /^1\. opened/ }).waitFor();
 });
 
+test('the list shows the latest result of an insight, and computes none', async () => {
+  const insight = (name: string, source: object) =>
+    console.api<{ id: number }>('POST', 'insights', { name, query: { kind: 'InsightVizNode', source } });
+  const range = { dateRange: { date_from: '-7d' } };
+  const trend = await insight('Glance trend', { kind: 'TrendsQuery', series: [node('opened')], ...range });
+  const funnel = await insight('Glance funnel', {
+    ...{ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')] },
+    ...range,
+  });
+  await insight('Glance new', { kind: 'TrendsQuery', series: [node('ordered')], ...range });
+  const computed = await Promise.all(
+    [trend, funnel].map(({ id }) =>
+      console.api<{ result: { count: number }[] }>('GET', `insights/${id}?refresh=blocking`),
+    ),
+  );
+  const [total, entered, converted] = computed.flatMap(({ result }) => result.map(({ count }) => count));
+  const page = await console.open('insights?search=Glance');
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+  await row('Glance trend').locator('.glance').getByText(String(total), { exact: true }).waitFor();
+  await row('Glance trend').locator('.spark').waitFor();
+  const share = ((converted ?? 0) / (entered ?? 1)) * 100;
+  await row('Glance funnel')
+    .locator('.glance')
+    .getByText(`${share.toFixed(share === 100 ? 0 : 1)}%`)
+    .waitFor();
+  expect(await row('Glance new').locator('.glance').textContent()).toBe('');
+  expect(await violationsOf(page)).toEqual([]);
+  await page.context().close();
+});
+
 test('a kind this page cannot build is shown as rows', async () => {
   const { short_id: id } = await console.api<{ short_id: string }>('POST', 'insights', {
     name: 'Rows',

@@ -61,3 +61,28 @@ export function Bars({ values, width, height, label, most, tone }: BarsProps) {
     </svg>
   );
 }
+
+const sparkSize = { width: 96, height: 32 };
+
+/** A line of a few numbers, as wide as its place. */
+export function Spark({ values, label }: { values: readonly number[]; label: string }) {
+  const { width, height } = sparkSize;
+  const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const points = values.map((value, at) => {
+    const x = (at / (values.length - 1)) * (width - 2) + 1;
+    const y = height - 2 - ((value - least) / (most - least || 1)) * (height - 4);
+    return `${x.toFixed(1)},${y.toFixed(1)}`;
+  });
+  return (
+    <svg
+      className="spark"
+      {...sparkSize}
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
+}

@@ -1,4 +1,5 @@
 import { changeOf, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
+import { Spark } from '../../parts/chart.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { useWebQuery } from './question.ts';
 import { text } from './words.ts';
@@ -64,27 +65,5 @@ function Before({ item: { kind, value, previous, isIncreaseBad } }: { item: Item
       </span>{' '}
       {text.before(formatValue(previous, format))}
     </>
-  );
-}
-
-const size = { width: 96, height: 32 };
-
-function Spark({ values, label }: { values: readonly number[]; label: string }) {
-  const most = Math.max(...values) || 1;
-  const points = values.map((value, at) => {
-    const x = (at / (values.length - 1)) * (size.width - 2) + 1;
-    return `${x.toFixed(1)},${(size.height - 2 - (value / most) * (size.height - 4)).toFixed(1)}`;
-  });
-  return (
-    <svg
-      className="home-spark"
-      {...size}
-      viewBox={`0 0 ${size.width} ${size.height}`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={label}
-    >
-      <polyline points={points.join(' ')} />
-    </svg>
   );
 }

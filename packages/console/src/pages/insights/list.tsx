@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Glance } from '../../answers/glance.tsx';
 import { nameOfInsight, sourceOf } from '../../answers/question.ts';
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import type { ApiCall } from '../../api/request.ts';
@@ -11,7 +12,7 @@ import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { BulkBar, FavoritesButton, Star, useSelection } from '../../records/bulk.tsx';
 import { useChange } from '../../records/change.ts';
 import { sortingBy } from '../../records/sorting.ts';
@@ -31,11 +32,22 @@ interface ListProps {
 export function List({ address, notice, offerUndo }: ListProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
-  const request: ApiCall = {
-    path: `/api/projects/${id}/insights`,
-    query: { basic: true, search: view.search, order: view.order, favorited: view.favorites || undefined },
-  };
+  const path = `/api/projects/${id}/insights`;
+  const filter = { search: view.search, order: view.order, favorited: view.favorites || undefined };
+  const request: ApiCall = { path, query: { basic: true, ...filter } };
   const query = useOffsetPages<Insight>(['insights', id, 'list'], request);
+  // Results may be large, so the list does not wait for them.
+  const cached = useOffsetPages<Insight & { result: unknown }>(['insights', id, 'results'], {
+    path,
+    query: { refresh: 'force_cache', ...filter },
+  });
+  const more = {
+    ...query,
+    fetchNextPage: () => {
+      void query.fetchNextPage();
+      void cached.fetchNextPage();
+    },
+  };
   const make = () => change({ insight: 'new', search: '' });
   return (
     <>
@@ -53,6 +65,11 @@ export function List({ address, notice, offerUndo }: ListProps) {
         <FavoritesButton isOn={view.favorites} onToggle={(favorites) => change({ favorites })} />
       </SearchChips>
       {notice}
+      {cached.error && (
+        <p className="health-line" role="alert">
+          {text.resultsFailed} {explain(cached.error)}
+        </p>
+      )}
       <div className="panel">
         <Loaded query={query} what={text.what}>
           {({ rows }) =>
@@ -64,8 +81,12 @@ export function List({ address, notice, offerUndo }: ListProps) {
               />
             ) : (
               <div className="list-rows">
-                <Rows insights={rows} {...{ address, offerUndo }} />
-                <More query={query} label={text.showMore} />
+                <Rows
+                  insights={rows}
+                  results={new Map(cached.data?.rows.map(({ id: insight, result }) => [insight, result]))}
+                  {...{ address, offerUndo }}
+                />
+                <More query={more} label={text.showMore} />
               </div>
             )
           }
@@ -94,9 +115,14 @@ function Nothing({ isNarrowed, onMake, onAll }: { isNarrowed: boolean; onMake: (
 
 function Rows({
   insights,
+  results,
   address: { view, change },
   offerUndo,
-}: Pick<ListProps, 'address' | 'offerUndo'> & { insights: readonly Insight[] }) {
+}: Pick<ListProps, 'address' | 'offerUndo'> & {
+  insights: readonly Insight[];
+  /** Cached results, by the ID of their insight. */
+  results: ReadonlyMap<number, unknown>;
+}) {
   const { id } = useProject();
   const drafts = insightDrafts.use(id);
   const selection = useSelection(insights);
@@ -121,6 +147,7 @@ function Rows({
             </th>
             <SortHead name={text.columns.name} {...sortingBy('name', 'name', sort)} />
             <th>{text.columns.kind}</th>
+            <th className="list-wide">{text.columns.result}</th>
             <SortHead
               name={text.columns.by}
               className="list-wide"
@@ -137,7 +164,7 @@ function Rows({
           {drafts.has('new') && (
             <tr className="list-row">
               <td />
-              <td colSpan={4}>
+              <td colSpan={5}>
                 <button type="button" className="link-button row-link" onClick={() => open('new')}>
                   {text.newTitle}
                 </button>{' '}
@@ -177,6 +204,9 @@ function Rows({
                   ))}
                 </td>
                 <td>{kindOf(query)}</td>
+                <td className="list-wide">
+                  <Glance query={query} result={results.get(insight.id) ?? null} />
+                </td>
                 <td className="list-wide">{by === null ? '' : visible(by.first_name || by.email)}</td>
                 <td className="list-wide quiet">{formatAgo(at)}</td>
               </tr>

@@ -56,6 +56,9 @@ export const listInsightsQuery = Type.Object({
     'Field to sort by, with a leading `-` for descending order. By default, sorted by `order`, then newest first.',
   ),
   basic: Type.Optional(Type.Boolean({ description: 'Whether to leave out the results and related fields.' })),
+  refresh: text(
+    'If sent with any value, the response contains cached results, up to 4 MiB in total. Lists never compute results.',
+  ),
 });
 
 /** Insights of an environment that the caller may see and that are not deleted, narrowed by what a request asks for. @throws AppError `invalid`. */

@@ -67,6 +67,16 @@ test.each<[string, boolean]>([
   expect((await get(`insights/${id}/?refresh=${refresh}`)).body.is_cached).toBe(!isComputed);
 });
 
+test('lists contain cached results on request, and never compute them', async () => {
+  const { id } = await made('insights', { query });
+  const list = async (parameters: string) => (await get(`insights/?${parameters}`)).body.results;
+  expect((await list('refresh=force_blocking')).map(dataOf)).toEqual([null]);
+  await get(`insights/${id}/?refresh=blocking`);
+  expect((await list('refresh=force_cache')).map(dataOf)).toEqual([[[1, 0, 2]]]);
+  expect((await list('')).map(dataOf)).toEqual([null]);
+  expect((await list('refresh=force_cache&basic=true'))[0].result).toBeUndefined();
+});
+
 test('an insight behind its request', async () => {
   const { id } = await made('insights', { query });
   const { status, body } = await get(`insights/${id}/?refresh=async`);

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '@millrace/db';
-import { offsetPage, offsetPageOf } from '@millrace/http';
+import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
@@ -11,9 +11,18 @@ import { requireScope } from '../../access/require-scope.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
 import { idsOf } from '../../sql/listed-values.ts';
 import { csvContent, csvDeclaration } from '../query/csv.ts';
-import type { Questions } from '../query/questions.ts';
+import type { Asker, Questions } from '../query/questions.ts';
 import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
-import { askInsight, readFilters, readRefresh, refreshQuery, underFilters } from './result.ts';
+import {
+  askInsight,
+  askOneOfMany,
+  type InsightResult,
+  noResult,
+  readFilters,
+  readRefresh,
+  refreshQuery,
+  underFilters,
+} from './result.ts';
 import {
   insight,
   insightChanges,
@@ -71,12 +80,14 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       responses: { 200: { description: 'One page of insights.', schema: offsetPageOf(insight) } },
       examples: { response: { count: 1, next: null, previous: null, results: [insightExample] } },
       handler: async ({ caller, target, query, request }) => {
-        const show = query.basic ? toBasicInsight : toInsight;
         const editor = { ...target, userId: caller.userId };
         return offsetPage(request, query, async (window) => {
           const where = insightConditions(target, caller, query);
           const { count, rows } = await listInsights(sql, where, { ...window, order: insightOrder(query.order) });
-          return { count, results: rows.map((row) => show(row, editor)) };
+          if (query.basic) return { count, results: rows.map((row) => toBasicInsight(row, editor)) };
+          const cached =
+            query.refresh === undefined ? [] : await readCached(questions, { caller, target }, rows, request);
+          return { count, results: rows.map((row, at) => toInsight(row, editor, cached[at])) };
         });
       },
     }),
@@ -150,6 +161,28 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       },
     }),
   ];
+}
+
+/** Of all results in a list. */
+const mostCachedCharacters = 4 * 2 ** 20;
+
+/** The cached results of the first insights of a list, as many as fit. One that is not cached is undefined. */
+async function readCached(
+  questions: Questions,
+  asker: Asker,
+  rows: readonly InsightRow[],
+  request: ApiRequest,
+): Promise<(InsightResult | undefined)[]> {
+  const cached: (InsightResult | undefined)[] = [];
+  const question = { refresh: 'force_cache', signal: request.leaves() } as const;
+  let characters = 0;
+  for (const row of rows) {
+    const found = { ...noResult, ...(await askOneOfMany(questions, asker, row, question)) };
+    characters += JSON.stringify(found.result).length;
+    if (characters > mostCachedCharacters) break;
+    cached.push(found);
+  }
+  return cached;
 }
 
 /** The filters of the insight's tile on a dashboard, else of the dashboard. @throws AppError `invalid` where it is not on it. */

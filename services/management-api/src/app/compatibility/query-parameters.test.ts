@@ -73,7 +73,10 @@ const cases: Record<string, QueryCase> = {
   },
   'GET /api/projects/{}/feature_flags/activity': { values: { limit: '1' } },
   'GET /api/projects/{}/feature_flags/my_flags': { values: { groups: 'no object' } },
-  'GET /api/projects/{}/insights': { values: { basic: 'true', created_by: '987654321', short_id: 'none' } },
+  'GET /api/projects/{}/insights': {
+    values: { basic: 'true', created_by: '987654321', short_id: 'none', refresh: null },
+    why: 'The sample has no cached results; insights/results.test.ts proves it.',
+  },
   'GET /api/projects/{}/insights/{}': {
     with: 'refresh=force_blocking',
     // Without a dashboard of that number the insight is not found.

@@ -33,11 +33,6 @@ export const withoutEffect: readonly WithoutEffect[] = [
     reason: 'Every event includes its person.',
   },
   {
-    routes: [`GET ${project}/insights`],
-    query: ['refresh'],
-    reason: 'List responses do not include results. To get the result of an insight, retrieve that insight.',
-  },
-  {
     routes: ['insights', 'dashboards'].flatMap((name) => [`GET ${project}/${name}/{}`]),
     query: ['variables_override'],
     reason: 'Variables are used in SQL insights, which Millrace does not support.',

@@ -1,0 +1,33 @@
+import { formatPercent, formatValue, numberFormatOf } from '@millrace/contracts/numbers';
+import { Spark } from '../parts/chart.tsx';
+import { listOf, type Question, sourceOf } from './question.ts';
+import { currentOf, overallOfAll, type Series } from './series.ts';
+import { seriesInTotal, seriesOverTime } from './tables.tsx';
+import { text } from './words.ts';
+
+/** A result as one number and a line: in a list, next to the name of its insight. */
+export function Glance({ query, result }: { query: unknown; result: unknown }) {
+  const question = sourceOf(query);
+  if (question === null) return null;
+  const series = seriesOverTime(question, result) ?? seriesInTotal(question, result);
+  const current = series === null ? [] : currentOf(series);
+  const [only, ...others] = current;
+  const line = others.length === 0 ? (only?.data ?? []) : [];
+  return (
+    <span className="glance">
+      {figureOf(question, { current, result })}
+      {line.length > 1 && <Spark values={line} label={text.sparkline} />}
+    </span>
+  );
+}
+
+function figureOf(question: Question, { current, result }: { current: readonly Series[]; result: unknown }) {
+  if (question.kind === 'TrendsQuery') {
+    const overall = overallOfAll(current, question);
+    return overall && formatValue(overall.value, numberFormatOf(question));
+  }
+  if (question.kind !== 'FunnelsQuery' || current.length > 0) return null;
+  const counts = listOf(result).map(({ count }) => Number(count));
+  const [first = 0, last = 0] = [counts[0], counts.at(-1)];
+  return first === 0 ? null : formatPercent((last / first) * 100);
+}
