@@ -54,4 +54,12 @@ export { queryKinds } from './query.ts';
 export { isRecord } from './query-parts.ts';
 export { readSettings } from './records-store.ts';
 export { budgetProblem, narrowing, type QueryAnswer, type QueryDeps, runQuery } from './run.ts';
+export {
+  type ExportColumn,
+  type ExportQuery,
+  type PreparedExport,
+  prepareExport,
+  readExportQuery,
+} from './sql/export.ts';
 export { createParser as createSqlParser, type SqlParser } from './sql/parse.ts';
+export { SqlProblem } from './sql/problem.ts';

@@ -837,6 +837,8 @@ CREATE TABLE "batch_export" (
     "destination_secrets" JSONB NOT NULL DEFAULT '{}',
     -- Event filters as sent by the client.
     "filters" JSONB,
+    -- The query that names the exported columns, as packages/insights has read it; null exports all fields.
+    "query" JSONB,
     "interval" TEXT NOT NULL,
     -- The time zone for days and weeks. By default the environment's time zone when the export was created.
     "timezone" TEXT NOT NULL DEFAULT 'UTC',

@@ -1,6 +1,6 @@
 import { createChallengeLookup } from '@millrace/accounts';
 import { createDatabase, createReader, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
-import { openEventStore } from '@millrace/insights';
+import { createSqlParser, openEventStore } from '@millrace/insights';
 import {
   createSecretBox,
   type Lifecycle,
@@ -53,6 +53,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
     }),
   );
   const store = lifecycle.own('event store', openEventStore(config, { reader, maxMs: longestQuestionMs }));
+  const parser = lifecycle.own('SQL parser', createSqlParser());
   const { databaseUrl } = config;
   const ownUrl = typeof databaseUrl === 'function' ? databaseUrl() : databaseUrl;
   const postgresUrl = secretOf(config, 'clickhousePostgresUrl')?.() ?? ownUrl;
@@ -66,7 +67,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
   secretBox.requireKeys(await sealingKeyIds(database.sql));
   const worker = startWorker(
-    { database, mailer, events: store.events, copying, logger, metrics, secretBox },
+    { database, mailer, events: store.events, parser, copying, logger, metrics, secretBox },
     {
       publicAppUrl,
       publicApiUrl,

@@ -1,6 +1,6 @@
 import type { LookUpChallenge } from '@millrace/accounts';
 import { type Database, deleteExpiredSalts } from '@millrace/db';
-import type { EventStore } from '@millrace/insights';
+import type { EventStore, SqlParser } from '@millrace/insights';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { planBackfill, planRun } from './batch-exports/plan.ts';
@@ -24,6 +24,8 @@ export interface WorkerDeps {
   mailer: Mailer | null;
   /** Event store for the queries of reports. */
   events: EventStore;
+  /** Of the queries of batch exports. */
+  parser: SqlParser;
   /**
    * Where stored events are copied to, and how long PostgreSQL then keeps them (0 for the same time); null for no copy.
    */
@@ -78,7 +80,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const exportDeps = {
     ...{ database, logger, secretBox, mayBePrivate, counter: createExportMetrics(deps.metrics) },
     settledUntil: isCopied ? copiedUntil(database.sql, settled) : settled,
-    otherEvents: isCopied ? deps.events : null,
+    ...{ events: deps.events, parser: deps.parser, isCopied },
   };
   const cohortDeps = {
     database,

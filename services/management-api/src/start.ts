@@ -11,7 +11,7 @@ import {
 } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
 import { serve } from '@millrace/http';
-import { createSqlParser, openEventStore } from '@millrace/insights';
+import { createSqlParser, openEventStore, type SqlParser } from '@millrace/insights';
 import {
   createSecretBox,
   type Lifecycle,
@@ -157,7 +157,7 @@ function startQuestions(
     logger,
     keyValue,
   }: { config: ApiConfig; database: Database; logger: Logger; keyValue: KeyValue },
-): { questions: Questions; otherStore: OtherStore | null } {
+): { questions: Questions; parser: SqlParser; otherStore: OtherStore | null } {
   const { databaseUrl: url, queryConnections: connections, queryTimeoutMs } = config;
   const names = { applicationName: 'millrace-management-api queries', statementTimeoutMs: queryTimeoutMs };
   const reader = lifecycle.own(
@@ -165,15 +165,15 @@ function startQuestions(
     createReader({ url, logger, poolSize: connections, ...names }),
   );
   const store = lifecycle.own('event store', openEventStore(config, { reader, maxMs: queryTimeoutMs }));
+  const parser = lifecycle.own('SQL parser', createSqlParser());
   const questions = createQuestions({
-    ...{ sql, keyValue, logger },
+    ...{ sql, keyValue, logger, parser },
     events: store.events,
-    parser: lifecycle.own('SQL parser', createSqlParser()),
     turns: createSearches({ sql, connections }),
     maxMs: store.maxMs,
   });
   const { clickhouse, events, maxMs } = store;
-  return { questions: lifecycle.own('queries', questions), otherStore: clickhouse && { events, maxMs } };
+  return { questions: lifecycle.own('queries', questions), parser, otherStore: clickhouse && { events, maxMs } };
 }
 
 /** The log on PostgreSQL is read through connections of its own, so that readers and requests do not wait for each other. */

@@ -173,7 +173,7 @@ function cohortsOf({ cohorts }: ProjectSettings, context: FilterContext): SqlCoh
 }
 
 /** Names that may be properties. */
-function namesIn(tree: Select | SelectSet): string[] {
+export function namesIn(tree: Select | SelectSet): string[] {
   const names = new Set<string>();
   for (const node of nodesOf(tree)) {
     if (node.node === 'Field' && Array.isArray(node.chain)) for (const name of node.chain) names.add(String(name));

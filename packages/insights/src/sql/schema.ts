@@ -78,6 +78,16 @@ const events = new Map<string, Entry>(
   }),
 );
 
+/** Events with the persons that were stored with them. Later merges and changes of a person do not change these columns. */
+export const storedEvents: Fields = new Map(
+  [...events]
+    .filter(([name]) => name !== 'pdi')
+    .map(([name, entry]): [string, Entry] => {
+      if (name === 'person_id') return [name, column('stored_person_id', 'uuid')];
+      return name === 'person' ? [name, events.get('poe') ?? entry] : [name, entry];
+    }),
+);
+
 interface Table {
   fields: Fields;
   /** The columns of `SELECT *`, in their order. */

@@ -1,10 +1,10 @@
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
+import type { ExportColumn, ExportQuery } from '@millrace/insights';
 
 /** Writes a run to its destination. Nothing takes effect before `commit` resolves. */
 export interface DestinationWriter {
-  writeEvents(rows: EventRecord[]): Promise<void>;
-  writePersons(rows: PersonRecord[]): Promise<void>;
+  write(rows: readonly ExportedRow[]): Promise<void>;
   commit(): Promise<void>;
   /** Size of the data sent so far: of an object as stored, or of row values. */
   bytes(): number;
@@ -16,7 +16,12 @@ export interface DestinationWriter {
 export interface OpenedRun extends ClaimedRun {
   /** Includes secrets, so it must not be logged. */
   settings: Record<string, unknown>;
+  /** The columns that the query of the export selects; null: all fields. */
+  columns: readonly ExportColumn[] | null;
 }
+
+/** A row of the model, or the values of the columns. */
+export type ExportedRow = EventRecord | PersonRecord | readonly unknown[];
 
 export interface DestinationOptions {
   /** True if the destination may be in a private network. */
@@ -53,6 +58,8 @@ export interface ClaimedRun
   model: ExportModel;
   /** Null to export every event. */
   filters: unknown[] | null;
+  /** Null: all fields are exported. */
+  query: ExportQuery | null;
   destination_type: ExportDestinationType;
   /** Settings that are not secret. */
   destination_config: Record<string, unknown>;

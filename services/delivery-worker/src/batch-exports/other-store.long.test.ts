@@ -48,7 +48,7 @@ const modules = await clickHouseOrSkip();
     ...{ id: '', attempts: 1, by_stored_time: true, batch_export_id: '', organization_id: '' },
     data_interval_start: new Date('2026-11-10T10:00:00Z'),
     data_interval_end: new Date('2026-11-10T11:00:00Z'),
-    ...{ environment_id: environmentId, model: 'events', filters: null, destination_type: 'S3' },
+    ...{ environment_id: environmentId, model: 'events', filters: null, query: null, destination_type: 'S3' },
     ...{ destination_config: {}, destination_secrets: {}, ...fields },
   });
 

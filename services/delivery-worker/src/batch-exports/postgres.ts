@@ -1,12 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import { cutToCodePoints } from '@millrace/contracts';
 import { connectForeign, type ForeignConnection } from '@millrace/db';
+import type { ExportColumn } from '@millrace/insights';
 import { isPublicAddress, PrivateAddressError } from '@millrace/runtime/outbound';
 import {
   DestinationError,
   type DestinationOptions,
   type DestinationWriter,
   type EventRecord,
+  type ExportedRow,
   type OpenedRun,
   type PersonRecord,
   usualAnswerTimeoutMs,
@@ -20,7 +22,7 @@ import {
  * @throws DestinationError
  */
 export async function openPostgresWriter(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
-  const shape = run.model === 'persons' ? personsTable : eventsTable;
+  const shape = shapeOf(run);
   const { schema = 'public', table_name: tableName = run.model } = run.settings as {
     schema?: string;
     table_name?: string;
@@ -42,7 +44,8 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
 
   let bytes = 0;
 
-  async function write(lists: unknown[][]): Promise<void> {
+  async function write(rows: readonly ExportedRow[]): Promise<void> {
+    const lists = shape.columns.map(({ of }) => rows.map((row) => of(row, run)));
     const parameters = shape.columns.map(({ type }, index) => `$${index + 1}::${arrayType(type)}`).join(', ');
     const casts = shape.columns.map(({ name, type }) => `${quote(name)}::${type}`).join(', ');
     await query(
@@ -53,9 +56,7 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
   }
 
   return {
-    writeEvents: (rows: EventRecord[]) => write(eventsTable.columns.map(({ of }) => rows.map((row) => of(row, run)))),
-    writePersons: (rows: PersonRecord[]) =>
-      write(personsTable.columns.map(({ of }) => rows.map((row) => of(row, run)))),
+    write,
     async commit() {
       const sameKey = shape.key.map((name) => `t.${quote(name)} = s.${quote(name)}`).join(' AND ');
       await query('ANALYZE millrace_stage');
@@ -155,10 +156,44 @@ interface Column<Row> {
   of(row: Row, run: { environment_id: number }): unknown;
 }
 
-interface TableShape<Row = never> {
+interface TableShape<Row = ExportedRow> {
   columns: readonly Column<Row>[];
   key: readonly string[];
 }
+
+/** The reader of a run returns the rows of its model, so the columns of the table get the rows that they expect. */
+function shapeOf({ model, columns }: OpenedRun): TableShape {
+  if (columns !== null) return selectedTable(columns) as TableShape;
+  return (model === 'persons' ? personsTable : eventsTable) as TableShape;
+}
+
+function selectedTable(columns: readonly ExportColumn[]): TableShape<readonly unknown[]> {
+  return {
+    key: columns.flatMap(({ name, isKey }) => (isKey ? [name] : [])).slice(0, 1),
+    columns: columns.map(({ name, kind }, at) => ({
+      name,
+      type: columnTypes[kind],
+      // A JSON document is already a text.
+      of: (row) => (kind === 'array' || kind === 'tuple' ? jsonOf(row[at] ?? null) : row[at]),
+    })),
+  };
+}
+
+const columnTypes: Record<ExportColumn['kind'], string> = {
+  int: 'BIGINT',
+  float: 'DOUBLE PRECISION',
+  text: 'TEXT',
+  flag: 'BIGINT',
+  bool: 'BOOLEAN',
+  date: 'DATE',
+  time: 'TIMESTAMPTZ',
+  uuid: 'UUID',
+  array: 'JSONB',
+  tuple: 'JSONB',
+  json: 'JSONB',
+  interval: 'BIGINT',
+  nothing: 'TEXT',
+};
 
 /** Returns the value of a property; null if it is missing. */
 function property(row: EventRecord, name: string): unknown {

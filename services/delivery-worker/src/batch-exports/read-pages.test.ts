@@ -23,7 +23,7 @@ test('pages hold about 4 MiB, even when large events follow small ones', async (
     ...{ id: '', attempts: 1, by_stored_time: true, batch_export_id: '', organization_id: organizationId },
     data_interval_start: new Date('2026-11-10T00:00:00Z'),
     data_interval_end: new Date('2026-11-11T00:00:00Z'),
-    ...{ environment_id: environmentId, model: 'events', filters: null, destination_type: 'S3' },
+    ...{ environment_id: environmentId, model: 'events', filters: null, query: null, destination_type: 'S3' },
     ...{ destination_config: {}, destination_secrets: {} },
   };
   const pages: { rows: number; bytes: number }[] = [];

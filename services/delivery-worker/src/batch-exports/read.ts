@@ -1,5 +1,11 @@
 import type { Sql, Transaction } from '@millrace/db';
-import { type EventList, type EventSpan, type EventStore, readCopiedUntil } from '@millrace/insights';
+import {
+  type EventList,
+  type EventSpan,
+  type EventStore,
+  type PreparedExport,
+  readCopiedUntil,
+} from '@millrace/insights';
 import type { Logger } from '@millrace/runtime';
 import type { EventRecord, PersonRecord } from './destination.ts';
 import { fetchRows, type HiddenTransaction, readOpenTransactions } from './store.ts';
@@ -134,4 +140,38 @@ export async function* readStoredPages(
     behind = last ? { time: last[question.by].getTime(), uuid: last.uuid } : null;
     hasMore = page.hasMore;
   }
+}
+
+/** Rows of a query are read for this many events at a time. Each event is a parameter of the statement. */
+const maxKeys = 500;
+/** A row with more columns may be larger than its event, because each column can contain all properties. */
+const columnsPerEvent = 8;
+
+/** The selected columns of the events of a run. Events that do not match the query's own condition have no row. */
+export async function* readSelectedPages(
+  { events, query }: { events: EventStore; query: PreparedExport },
+  span: EventSpan,
+  signal: AbortSignal,
+): AsyncGenerator<unknown[][]> {
+  const most = targetBytes / Math.ceil(query.columns.length / columnsPerEvent);
+  for await (const page of readStoredPages(events, span, signal)) {
+    for (const part of parts(page, most)) {
+      const keys = part.map(({ uuid, timestamp }) => ({ uuid, timestamp: timestamp.getTime() }));
+      yield await query.rows(events, keys, { signal, maxMs: longestPageMs, maxBytes: 64 * targetBytes });
+    }
+  }
+}
+
+function* parts(page: readonly EventRecord[], mostBytes: number): Generator<EventRecord[]> {
+  let part: EventRecord[] = [];
+  let bytes = 0;
+  for (const event of page) {
+    if (part.length > 0 && (part.length >= maxKeys || bytes + sizeOf(event) > mostBytes)) {
+      yield part;
+      [part, bytes] = [[], 0];
+    }
+    part.push(event);
+    bytes += sizeOf(event);
+  }
+  if (part.length > 0) yield part;
 }

@@ -1,5 +1,13 @@
 import type { Database } from '@millrace/db';
-import { type Condition, type EventStore, readEventFilters } from '@millrace/insights';
+import {
+  type Condition,
+  type EventStore,
+  type PreparedExport,
+  prepareExport,
+  readEventFilters,
+  type SqlParser,
+  SqlProblem,
+} from '@millrace/insights';
 import { isAppError, type Logger, type Metrics, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
 import {
@@ -8,11 +16,12 @@ import {
   type DestinationOptions,
   type DestinationWriter,
   type EventRecord,
+  type ExportedRow,
   type OpenedRun,
   type PersonRecord,
 } from './destination.ts';
 import { openPostgresWriter } from './postgres.ts';
-import { readPages, readStoredPages, type SettledUntil } from './read.ts';
+import { readPages, readSelectedPages, readStoredPages, type SettledUntil } from './read.ts';
 import { openS3Writer } from './s3.ts';
 import { claimRun, completeRun, eventsOf, failRun, openCursor, releaseRun, renewClaim } from './store.ts';
 
@@ -27,8 +36,12 @@ export interface ExportRunDeps extends DestinationOptions {
   /** Decrypts the secrets of destinations. */
   secretBox: SecretBox;
   settledUntil: SettledUntil;
-  /** The store of events if it is not PostgreSQL; otherwise null. */
-  otherEvents: EventStore | null;
+  /** Stored events, in PostgreSQL or ClickHouse. */
+  events: EventStore;
+  /** Whether events are copied to ClickHouse and read from there. */
+  isCopied: boolean;
+  /** Of `hogql_query`. */
+  parser: SqlParser;
   counter: ReturnType<typeof createExportMetrics>;
 }
 
@@ -53,7 +66,7 @@ export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, slots:
   const settledUntil = await deps.settledUntil();
   const run = await claimRun(sql, {
     ...{ leaseSeconds, settledUntil, usage: slots.usage() },
-    isCopied: deps.otherEvents !== null,
+    isCopied: deps.isCopied,
   });
   if (!run) return false;
   slots.start(run.organization_id, () => doRun(run, deps, signal));
@@ -104,9 +117,10 @@ async function copy(
   signal: AbortSignal,
 ): Promise<{ records: number; bytes: number }> {
   const where = await readFilters(run, deps);
-  const writer = await openWriter(openSecrets(run, deps.secretBox), deps);
+  const query = await readQuery(run, deps);
+  const writer = await openWriter({ ...openSecrets(run, deps.secretBox), columns: query?.columns ?? null }, deps);
   try {
-    const records = await copyPages(run, { where, writer, deps, signal });
+    const records = await copyPages(run, { where, query, writer, deps, signal });
     // If the run was cancelled meanwhile, nothing must appear at the destination.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
@@ -130,30 +144,45 @@ async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promis
   }
 }
 
+/** The query was valid when it was written. It is checked again, because another version of Millrace may have written it. */
+async function readQuery(
+  run: ClaimedRun,
+  { database: { sql }, parser }: ExportRunDeps,
+): Promise<PreparedExport | null> {
+  const { query, environment_id: projectId } = run;
+  if (query === null) return null;
+  try {
+    return await prepareExport({ sql, parser }, { projectId, query, now: Date.now() });
+  } catch (cause) {
+    if (!(cause instanceof SqlProblem)) throw cause;
+    throw new DestinationError(`The query of the export is no longer valid. ${cause.message}`, {
+      ...{ isPermanent: true, cause },
+    });
+  }
+}
+
 interface Copying {
   where: Condition;
+  query: PreparedExport | null;
   writer: DestinationWriter;
   deps: ExportRunDeps;
   signal: AbortSignal;
 }
 
 /** @returns the number of written rows. */
-function copyPages(run: ClaimedRun, { where, writer, deps, signal }: Copying): Promise<number> {
-  const { database, otherEvents } = deps;
-  const writeEvents = (rows: EventRecord[]) => writer.writeEvents(rows);
-  if (run.model === 'events' && otherEvents !== null)
-    return writeAll(readStoredPages(otherEvents, eventsOf(run, where), signal), writeEvents);
+function copyPages(run: ClaimedRun, { where, query, writer, deps, signal }: Copying): Promise<number> {
+  const { database, events, isCopied } = deps;
+  if (query !== null) return writeAll(readSelectedPages({ events, query }, eventsOf(run, where), signal));
+  if (run.model === 'events' && isCopied) return writeAll(readStoredPages(events, eventsOf(run, where), signal));
   return database.transaction(async (tx) => {
     await openCursor(tx, run, where);
-    return run.model === 'persons'
-      ? writeAll(readPages<PersonRecord>(tx), (rows) => writer.writePersons(rows))
-      : writeAll(readPages<EventRecord>(tx), writeEvents);
+    return writeAll(run.model === 'persons' ? readPages<PersonRecord>(tx) : readPages<EventRecord>(tx));
   });
 
-  async function writeAll<Row>(pages: AsyncGenerator<Row[]>, write: (rows: Row[]) => Promise<void>): Promise<number> {
+  async function writeAll(pages: AsyncGenerator<readonly ExportedRow[]>): Promise<number> {
     let records = 0;
     for await (const rows of pages) {
-      await write(rows);
+      await writer.write(rows);
       records += rows.length;
       await keepClaim(run, records, { deps, signal });
     }
@@ -171,7 +200,7 @@ async function keepClaim(
 }
 
 /** Decrypts the secrets. A missing key is not permanent, because the operator may add it to the worker later. */
-function openSecrets(run: ClaimedRun, box: SecretBox): OpenedRun {
+function openSecrets(run: ClaimedRun, box: SecretBox): Omit<OpenedRun, 'columns'> {
   try {
     return {
       ...run,

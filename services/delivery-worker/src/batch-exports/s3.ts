@@ -12,6 +12,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import type { ExportColumn } from '@millrace/insights';
 import { checkLiteralHost, guardedLookup, PrivateAddressError } from '@millrace/runtime/outbound';
 import {
   type ClaimedRun,
@@ -19,6 +20,7 @@ import {
   type DestinationOptions,
   type DestinationWriter,
   type EventRecord,
+  type ExportedRow,
   type OpenedRun,
   type PersonRecord,
   usualAnswerTimeoutMs,
@@ -64,14 +66,14 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
     parts.push({ PartNumber, ETag });
   }
 
-  async function write(lines: string): Promise<void> {
-    await sink.write(lines);
+  const lineOf = lineWriter(run);
+  async function write(rows: readonly ExportedRow[]): Promise<void> {
+    await sink.write(rows.map(lineOf).join(''));
     if (sink.size() >= partBytes) await uploadPart();
   }
 
   return {
-    writeEvents: (rows) => write(rows.map((row) => eventLine(row, run.environment_id)).join('')),
-    writePersons: (rows) => write(rows.map((row) => personLine(row, run.environment_id)).join('')),
+    write,
     async commit() {
       if (!sink.hasContent()) return;
       await sink.end();
@@ -178,6 +180,23 @@ function objectKey(
   const words: Record<string, string | undefined> = { year, month, day, hour, minute, second, table: model };
   const filled = prefix.replace(/\{(\w+)\}/g, (text, word: string) => words[word] ?? text).replace(/^\/+|\/+$/g, '');
   return `${filled === '' ? '' : `${filled}/`}${start}-${end}.jsonl${isCompressed ? '.gz' : ''}`;
+}
+
+/** The reader of a run returns the rows of its model, so the function gets the rows that it expects. */
+function lineWriter({ model, columns, environment_id: environmentId }: OpenedRun): (row: ExportedRow) => string {
+  if (columns !== null) return (row) => selectedLine(row as readonly unknown[], columns);
+  return model === 'persons'
+    ? (row) => personLine(row as PersonRecord, environmentId)
+    : (row) => eventLine(row as EventRecord, environmentId);
+}
+
+/** The selected columns as a line. A JSON document is already a text. */
+function selectedLine(row: readonly unknown[], columns: readonly ExportColumn[]): string {
+  const fields = columns.map(({ name, kind }, at) => {
+    const value = row[at] ?? null;
+    return `${JSON.stringify(name)}:${kind === 'json' && value !== null ? String(value) : JSON.stringify(value)}`;
+  });
+  return `{${fields.join(',')}}\n`;
 }
 
 /** Formats an event as a line. JSON columns are inserted as unparsed text. */

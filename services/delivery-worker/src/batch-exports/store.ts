@@ -127,7 +127,7 @@ export async function claimRun(
        RETURNING r.*, due.organization_id
      )
      SELECT c.id, c.attempts, coalesce(b.by_stored_time, true) AS by_stored_time, c.data_interval_start, c.data_interval_end,
-            c.batch_export_id, c.organization_id, e.environment_id, e.model, e.filters, e.destination_type,
+            c.batch_export_id, c.organization_id, e.environment_id, e.model, e.filters, e.query, e.destination_type,
             e.destination_config, e.destination_secrets
        FROM claimed c
        JOIN batch_export e ON e.id = c.batch_export_id

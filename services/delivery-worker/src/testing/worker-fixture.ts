@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createDatabase, createReader, type Database } from '@millrace/db';
-import { createEventStore, type EventStore, postgresEngine } from '@millrace/insights';
+import { createEventStore, createSqlParser, type EventStore, postgresEngine, type SqlParser } from '@millrace/insights';
 import {
   createLogger,
   createMetrics,
@@ -20,8 +20,9 @@ export interface WorkerFixture {
   mailServer: MailServer;
   mailer: Mailer;
   events: EventStore;
-  /** Null, because events are in PostgreSQL. */
-  otherEvents: null;
+  /** Events are in PostgreSQL. */
+  isCopied: false;
+  parser: SqlParser;
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
@@ -46,6 +47,7 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
     { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: patienceMs },
     { logger, metrics },
   );
+  const parser = createSqlParser();
   const secretsKey = randomBytes(32).toString('base64');
   const receiver = await startWebReceiver();
   return {
@@ -54,7 +56,8 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
     mailServer,
     mailer,
     events: createEventStore(postgresEngine(reader)),
-    otherEvents: null,
+    isCopied: false,
+    parser,
     receiver,
     logger,
     metrics,
@@ -63,6 +66,7 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
     settledUntil: createSettledUntil({ sql: database.sql, logger }),
     atOnce: createSettledUntil({ sql: database.sql, logger, settleSeconds: 0 }),
     async stop() {
+      await parser.stop();
       await receiver.stop();
       await mailer.stop();
       await mailServer.stop();

@@ -1,6 +1,7 @@
 import type { LookUpChallenge } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
+import type { SqlParser } from '@millrace/insights';
 import type { Addresses } from '@millrace/insights/report';
 import type { Logger } from '@millrace/runtime';
 import type { Caller } from '../access/caller.ts';
@@ -76,6 +77,7 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, Single
   payloadSecrets: PayloadSecrets;
   searches: Searches;
   questions: Questions;
+  parser: SqlParser;
   /** Where events are; null: in PostgreSQL. */
   otherStore: OtherStore | null;
   logger: Logger;

@@ -142,7 +142,7 @@ function ofExports({ ids, projectId }: SampleRecords): Record<string, BodySample
     },
     shown: { destination: { type: 'Postgres', config: expect.objectContaining({ table_name: 'other' }) } },
     alone: { model: 'persons' },
-    refused: { hogql_query: 'SELECT 1' },
+    proven: { hogql_query: 'deliveries/batch-exports/batch-export-routes.test.ts' },
   };
   return {
     '/api/organizations/{}/batch_exports': exported,

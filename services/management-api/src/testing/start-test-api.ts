@@ -91,6 +91,8 @@ function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): 
   return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
 }
 
+const searchConnections = 2;
+
 /** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
 export async function startTestApi(
   overrides: Partial<AppDeps> = {},
@@ -100,7 +102,6 @@ export async function startTestApi(
   const logger = createLogger('test', 'error');
   const connections = { url: testDatabase.url, logger, preparesQueries: true, statementTimeoutMs };
   const database = createDatabase({ ...connections, poolSize: 5 });
-  const searchConnections = 2;
   const searchDatabase = createSqlDatabase({ ...connections, poolSize: searchConnections });
   const reader = createReader({ url: testDatabase.url, logger, poolSize: searchConnections });
   const parser = createSqlParser();
@@ -125,6 +126,7 @@ export async function startTestApi(
     searches: createSearches({ sql: countingSql(searchDatabase.sql, count), connections: searchConnections }),
     otherStore: null,
     addresses: { publicAppUrl: undefined, publicApiUrl: 'https://millrace.test' },
+    parser,
     questions: createQuestions({
       ...{ sql, keyValue, logger, parser, events: createEventStore(postgresEngine(reader)) },
       turns: createSearches({ sql, connections: searchConnections }),

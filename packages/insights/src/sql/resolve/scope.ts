@@ -4,7 +4,7 @@ import type { Condition } from '../../event-store/port.ts';
 import type { Node, Select, SelectSet, WindowExpr } from '../ast.ts';
 import { scalars } from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
-import { columnType, type Entry, type Fields, propertyType, tables } from '../schema.ts';
+import { columnType, type Entry, type Fields, propertyType, storedEvents, tables } from '../schema.ts';
 import {
   columnTypes,
   type ExpandRelation,
@@ -40,6 +40,8 @@ export interface SqlSettings {
   filters: { from: number | null; to: number | null; condition: Condition | null };
   /** Whether `person.properties` are those stored with the event. */
   personsAsStored: boolean;
+  /** Whether persons are those stored with the event, regardless of later merges. */
+  withoutMerges?: boolean;
 }
 
 /** State of one query, shared by all of its scopes. */
@@ -172,7 +174,9 @@ export function columnIn(source: Source, chain: readonly string[], scope: Scope,
   const { relation, isOuter } = source;
   const [first = '', ...path] = chain;
   if (relation.is === 'table') {
-    const column = entryOf(tables[relation.table].fields, chain, { relation, scope, place });
+    const isStored = scope.run.settings.withoutMerges && relation.table === 'events';
+    const fields = isStored ? storedEvents : tables[relation.table].fields;
+    const column = entryOf(fields, chain, { relation, scope, place });
     return column === null ? null : readColumn(relation, column, { isOuter, run: scope.run });
   }
   const found = source.names.get(first);

@@ -142,20 +142,84 @@ test('X12, X14, X21, X32: by way of another own project it is not found', async 
   for (const name of ['abc', randomUUID()]) expect(await api.get(`${path}${name}/`, key)).toMatchObject(NF());
 });
 
-test('X4-X9, X26: queries are refused, an empty one is none (decided differently)', async () => {
-  const { id } = await created({ hogql_query: '' });
-  const refusal = VE('invalid_input', 'hogql_query', expect.stringContaining('is not supported'));
-  for (const hogql_query of [
-    'SELECT event FROM events',
-    'SELECT',
-    'SELECT event,, FROM events',
-    'SELECT x FROM events',
-    'SELECT event FROM events JOIN persons ON 1',
-    'SELECT event FROM events UNION ALL SELECT event FROM events',
-  ]) {
-    expect(await create({ hogql_query })).toMatchObject(refusal);
-    expect(await change(id, { hogql_query })).toMatchObject(refusal);
+const query = `SELECT toString(uuid) AS uuid, 'test' AS test, 1 + 1 AS n, event FROM events WHERE event != 'noise'`;
+const schemaOfQuery = {
+  fields: [
+    { expression: 'toString(uuid)', alias: 'uuid' },
+    { expression: "'test'", alias: 'test' },
+    { expression: 'plus(1, 1)', alias: 'n' },
+    { expression: 'event', alias: 'event' },
+  ],
+  values: {},
+  hogql_query:
+    "SELECT toString(uuid) AS uuid, 'test' AS test, plus(1, 1) AS n, event FROM events WHERE notEquals(event, 'noise')",
+};
+
+test('X4, X26: shows the columns that a query selects, and null again after the query is removed', async () => {
+  const first = await created({ hogql_query: query });
+  expect(first.schema).toEqual(schemaOfQuery);
+  expect(first).not.toHaveProperty('hogql_query');
+  expect((await read(first.id)).schema).toEqual(schemaOfQuery);
+  expect((await change(first.id, { name: 'renamed' })).body.schema).toEqual(schemaOfQuery);
+  const changed = await change(first.id, { hogql_query: 'SELECT distinct_id FROM events' });
+  expect(changed.body.schema.fields).toEqual([{ expression: 'distinct_id', alias: 'distinct_id' }]);
+  for (const none of ['', null]) {
+    await change(first.id, { hogql_query: query });
+    expect((await change(first.id, { hogql_query: none })).body.schema).toBeNull();
   }
+  expect((await created({ hogql_query: '' })).schema).toBeNull();
+  const [, changes] =
+    (await workOn(first.id)).find(([, all]) => all.some(({ field }) => field === 'hogql_query')) ?? [];
+  expect(changes).toMatchObject([{ field: 'hogql_query', before: query, after: 'SELECT distinct_id FROM events' }]);
+});
+
+test.each([
+  ['X5', 'SELECT', /^Failed to parse query: /],
+  ['X6', 'SELECT event,, FROM events', /^Failed to parse query: /],
+  ['X7', 'SELECT no_such_column FROM events', /^Invalid HogQL query: Unable to resolve field: no_such_column/],
+  ['X8', 'SELECT event FROM events JOIN persons ON events.person_id = persons.id', /JOINs are not supported/],
+  ['X9', 'SELECT event FROM events UNION ALL SELECT event FROM events', /UNIONs are not supported/],
+  ['no table', 'SELECT 1 AS n', /Query must SELECT FROM events/],
+  ['another table', 'SELECT id FROM persons', /Query must only SELECT FROM events/],
+  ['a subquery as a table', 'SELECT event FROM (SELECT event FROM events)', /Query must only SELECT FROM events/],
+  ['a common table expression', 'WITH a AS (SELECT 1) SELECT event FROM events', /Unsupported HogQL query: CTES/],
+  ['LIMIT', 'SELECT event FROM events LIMIT 10', /Unsupported HogQL query: LIMIT/],
+  ['GROUP BY', 'SELECT event FROM events GROUP BY event', /Unsupported HogQL query: GROUP BY/],
+  ['ORDER BY', 'SELECT event FROM events ORDER BY timestamp', /Unsupported HogQL query: ORDER BY/],
+  ['DISTINCT', 'SELECT DISTINCT event FROM events', /Unsupported HogQL query: DISTINCT/],
+  ['an aggregation', 'SELECT count() AS n FROM events', /Aggregations are not supported/],
+  ['a window function', 'SELECT row_number() OVER () AS n FROM events', /Unsupported HogQL query: window functions/],
+  ['a subquery', 'SELECT (SELECT 1) AS n FROM events', /Unsupported HogQL query: subqueries/],
+  ['arrayJoin', 'SELECT arrayJoin([1, 2]) AS n FROM events', /Unsupported HogQL query: arrayJoin/],
+  ['a placeholder', 'SELECT {name} AS n FROM events', /Unsupported HogQL query: placeholders/],
+  ['a cohort', 'SELECT event FROM events WHERE person_id IN COHORT 1', /Unsupported HogQL query: cohorts/],
+  ['a column without a name', 'SELECT upper(event) FROM events', /Column 1 needs a name/],
+  ['all columns', 'SELECT * FROM events', /Column 1 needs a name/],
+  ['two columns of the same name', 'SELECT event, uuid AS event FROM events', /Two columns have the name 'event'/],
+  [
+    'a name that is too long',
+    `SELECT event AS ${'a'.repeat(64)} FROM events`,
+    /name of column 1 must have 1 to 63 bytes/,
+  ],
+  ['merged persons', 'SELECT pdi.person_id AS id FROM events', /Unable to resolve field: pdi.person_id/],
+  ['another project', 'SELECT event FROM events WHERE project_id = 1', /Unable to resolve field: project_id/],
+])('%s: refuses the query %s', async (_, hogql_query, detail) => {
+  const { id } = await created();
+  for (const answer of [await create({ hogql_query }), await change(id, { hogql_query })])
+    expect(answer).toMatchObject(VE('invalid_input', 'hogql_query', expect.stringMatching(detail)));
+  expect((await read(id)).schema).toBeNull();
+});
+
+test('refuses a query that does not fit the model or the destination', async () => {
+  const withoutId = 'SELECT event FROM events';
+  const refused = (detail: RegExp) => VE('invalid_input', 'hogql_query', expect.stringMatching(detail));
+  expect(await create({ hogql_query: query, model: 'persons' })).toMatchObject(refused(/only be used with the model/));
+  expect(await create({ hogql_query: withoutId, destination: postgres })).toMatchObject(refused(/must select `uuid`/));
+  const shadowed = 'SELECT event AS uuid FROM events';
+  expect(await create({ hogql_query: shadowed, destination: postgres })).toMatchObject(refused(/must select `uuid`/));
+  const { id } = await created({ hogql_query: query, destination: postgres });
+  expect(await change(id, { model: 'persons' })).toMatchObject(refused(/only be used with the model/));
+  expect(await change(id, { hogql_query: withoutId })).toMatchObject(refused(/must select `uuid`/));
 });
 
 test('X10, X11: lists hold the project’s own, the newest first, without deleted ones; the organization’s hold all', async () => {

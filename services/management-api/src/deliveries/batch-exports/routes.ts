@@ -1,5 +1,6 @@
 import type { Database, Sql } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import type { SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -37,6 +38,8 @@ const params = Type.Object({ id: exportId });
 
 interface BatchExportDeps extends Pick<Database, 'sql' | 'transaction'> {
   destinationSecrets: DestinationSecrets;
+  /** Of `hogql_query`. */
+  parser: SqlParser;
 }
 
 /** Batch exports below an environment, a project and an organization (docs/api/batch-exports.md). */
@@ -128,7 +131,7 @@ function readRoutes(below: Exports, { sql }: BatchExportDeps) {
 function createRoutes(
   ofEnvironment: ExportsOfEnvironment,
   ofOrganization: Exports,
-  { transaction, destinationSecrets }: BatchExportDeps,
+  { transaction, destinationSecrets, parser }: BatchExportDeps,
 ) {
   const creation = {
     method: 'POST',
@@ -148,12 +151,14 @@ function createRoutes(
       description:
         'Creates a batch export. The first run starts when the current interval ends. Unless the export is created ' +
         'paused, this also requires the scopes `person:read` and, to export events, `event:read`.',
-      handler: async ({ target: address, body }) =>
-        transaction(async (tx) => {
-          const after = await createBatchExport(tx, address, { body, now: new Date(), destinationSecrets });
+      handler: async ({ target: address, body }) => {
+        await parseAhead(parser, body);
+        return transaction(async (tx) => {
+          const after = await createBatchExport(tx, address, { body, now: new Date(), destinationSecrets, parser });
           await recordExportActivity(tx, address, { activity: 'created', after });
           return toBatchExport(after, []);
-        }),
+        });
+      },
     }),
     ...defineRoutes({
       ...creation,
@@ -169,7 +174,12 @@ function createRoutes(
   ];
 }
 
-function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: BatchExportDeps) {
+/** Parsing can take seconds, and a transaction must not wait for it. The parser remembers the result, also that of an invalid query. */
+async function parseAhead(parser: SqlParser, { hogql_query: text }: { hogql_query?: string | null }): Promise<void> {
+  if (text) await parser.parse(text).catch(() => {});
+}
+
+function changeRoutes(below: Exports, { sql, transaction, destinationSecrets, parser }: BatchExportDeps) {
   const shown = async (row: BatchExportRow) => toBatchExport(row, await latestRuns(sql, [row.id]));
   return [
     ...(['PATCH', 'PUT'] as const).flatMap((method) =>
@@ -194,11 +204,12 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: 
           response: batchExportExample,
         },
         handler: async ({ target: address, params: { id }, body }) => {
+          await parseAhead(parser, body);
           const changed = await transaction(async (tx) => {
             const change = await changeBatchExport(
               tx,
               { address, id },
-              { changes: body, now: new Date(), destinationSecrets },
+              { changes: body, now: new Date(), destinationSecrets, parser },
             );
             await recordExportActivity(tx, address, { activity: 'updated', ...change });
             return change.after;
@@ -233,7 +244,7 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: 
 }
 
 /** Pausing and going on (docs/api/README.md#routes-and-fields). */
-function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchExportDeps) {
+function pauseRoutes(below: Exports, { transaction, destinationSecrets, parser }: BatchExportDeps) {
   return [
     ...defineRoutes({
       method: 'POST',
@@ -250,7 +261,11 @@ function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchE
       examples: { request: newBatchExportExample, response: { paused: true } },
       handler: async ({ target: address, params: { id } }) =>
         transaction(async (tx) => {
-          const change = await setPaused(tx, { address, id }, { paused: true, now: new Date(), destinationSecrets });
+          const change = await setPaused(
+            tx,
+            { address, id },
+            { paused: true, now: new Date(), destinationSecrets, parser },
+          );
           if (change) await recordExportActivity(tx, address, { activity: 'updated', ...change });
           return { paused: true };
         }),
@@ -277,7 +292,7 @@ function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchE
           const change = await setPaused(
             tx,
             { address, id },
-            { paused: false, now: new Date(), destinationSecrets, withBackfill },
+            { paused: false, now: new Date(), destinationSecrets, parser, withBackfill },
           );
           if (change) await recordExportActivity(tx, address, { activity: 'updated', ...change });
           return { paused: false };

@@ -4,7 +4,7 @@ import { recordActivity } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
 import type { ExportModel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { readEventFilters } from '@millrace/insights';
+import { type ExportQuery, readEventFilters, readExportQuery, type SqlParser } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import { exportIntervalAt, isTimeZone, nextExportInterval } from '@millrace/schedule';
 import type { Static } from 'typebox';
@@ -31,6 +31,7 @@ type Changes = Static<typeof batchExportChanges>;
 
 interface Writing {
   now: Date;
+  parser: SqlParser;
   destinationSecrets: DestinationSecrets;
 }
 
@@ -57,15 +58,15 @@ export async function requireExported(
 export async function createBatchExport(
   tx: Transaction,
   address: ExportAddress & { environmentId: number },
-  { body, now, destinationSecrets }: { body: Static<typeof newBatchExport> } & Writing,
+  { body, now, destinationSecrets, parser }: { body: Static<typeof newBatchExport> } & Writing,
 ): Promise<BatchExportRow> {
   const { type, config, secrets } = changeDestination(null, body.destination);
-  checkQuery(body);
   const id = uuidv7();
   const fields: BatchExportFields = {
     name: body.name,
     model: modelOf(body.model),
     filters: body.filters ?? null,
+    query: await readQuery(tx, body.hogql_query, { projectId: address.environmentId, now, parser }),
     destination_type: type,
     destination_config: config,
     destination_secrets: destinationSecrets.seal(secrets, id),
@@ -97,16 +98,19 @@ export async function createBatchExport(
 export async function changeBatchExport(
   tx: Transaction,
   { address, id }: { address: ExportAddress; id: string },
-  { changes, now, destinationSecrets }: { changes: Changes } & Writing,
+  { changes, now, destinationSecrets, parser }: { changes: Changes } & Writing,
 ): Promise<{ before: BatchExportRow; after: BatchExportRow }> {
   const before = found(await lockBatchExport(tx, address, id));
   const destination = await changedDestination(tx, before, { changes, destinationSecrets });
-  checkQuery(changes);
   const paused = changes.paused ?? before.paused;
   const fields: BatchExportFields = {
     name: changes.name ?? before.name,
     model: changes.model === undefined ? before.model : modelOf(changes.model),
     filters: changes.filters === undefined ? before.filters : changes.filters,
+    query:
+      changes.hogql_query === undefined
+        ? before.query
+        : await readQuery(tx, changes.hogql_query, { projectId: before.team_id, now, parser }),
     destination_type: destination.type,
     destination_config: destination.config,
     destination_secrets: destination.secrets,
@@ -213,6 +217,7 @@ async function checkFields(
     throw refusal('offset_day', "'offset_day' can only be set when 'interval' is 'week'.");
   if (offset_hour !== null && !hasDays(interval))
     throw refusal('offset_hour', "'offset_hour' can only be set when 'interval' is 'day' or 'week'.");
+  checkQueryFits(fields);
   if (filters === null || filters.length === 0) return;
   if (model === 'persons') throw refusal('filters', "'filters' can only be set when 'model' is 'events'.");
   try {
@@ -222,9 +227,24 @@ async function checkFields(
   }
 }
 
-function checkQuery({ hogql_query }: Changes): void {
-  if (!hogql_query) return;
-  throw refusal('hogql_query', "'hogql_query' is not supported. Leave it out to export all fields of each record.");
+/** @returns null when all fields are exported. @throws AppError `invalid` naming `hogql_query`. */
+async function readQuery(
+  tx: Transaction,
+  text: string | null | undefined,
+  { projectId, now, parser }: { projectId: number } & Pick<Writing, 'now' | 'parser'>,
+): Promise<ExportQuery | null> {
+  return text ? readExportQuery({ sql: tx, parser }, { projectId, text, now: now.getTime() }) : null;
+}
+
+/** Rows replace those of the same event, so a table needs to know which event a row is. */
+function checkQueryFits({ query, model, destination_type: type }: BatchExportFields): void {
+  if (query === null) return;
+  if (model === 'persons') throw refusal('hogql_query', "'hogql_query' can only be used with the model 'events'.");
+  if (type === 'Postgres' && !query.hasKey)
+    throw refusal(
+      'hogql_query',
+      'A query for a PostgreSQL table must select `uuid`, because a row that is exported again replaces the row of the same event.',
+    );
 }
 
 function refusal(attr: string, detail: string): AppError {
@@ -238,10 +258,11 @@ function found(row: BatchExportRow | undefined): BatchExportRow {
 
 /** Fields a person may change; secrets are not among them, a row never has them. */
 function visible(row: BatchExportRow) {
-  const { name, model, filters, interval, timezone, offset_day, offset_hour, paused } = row;
+  const { name, model, filters, query, interval, timezone, offset_day, offset_hour, paused } = row;
   const { start_at, end_at, destination_type, destination_config } = row;
   return {
-    ...{ name, model, filters, interval, timezone, offset_day, offset_hour, paused },
+    ...{ name, model, filters, hogql_query: query?.text ?? null },
+    ...{ interval, timezone, offset_day, offset_hour, paused },
     start_at: start_at?.toISOString() ?? null,
     end_at: end_at?.toISOString() ?? null,
     destination: { type: destination_type, config: destination_config },

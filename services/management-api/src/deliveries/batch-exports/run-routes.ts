@@ -92,7 +92,8 @@ const refusedOfBackfill = {
     unless: [null, []],
   },
   hogql_query: {
-    detail: '`hogql_query` is not supported. Leave it out to export all fields of each record.',
+    detail:
+      'A backfill uses the query of its export. Change `hogql_query` on the export, and leave it out of this request.',
     unless: [null, ''],
   },
   model: {

@@ -152,7 +152,20 @@ export const batchExport = Type.Object(
     start_at: orNull(time, 'Time before which no run is triggered.'),
     end_at: orNull(time, 'Time after which no run is triggered.'),
     latest_runs: Type.Array(run, { description: 'The last ten runs, newest first.' }),
-    schema: Type.Null({ description: 'Always null: all fields of the events or persons are exported.' }),
+    schema: orNull(
+      Type.Object({
+        fields: Type.Array(
+          Type.Object({
+            expression: Type.String({ description: 'The expression, in the form of function calls.' }),
+            alias: Type.String({ description: 'Name of the column.' }),
+          }),
+          { description: 'Exported columns.' },
+        ),
+        values: freeFormObject({ description: 'Always empty: constants are part of the expressions.' }),
+        hogql_query: Type.String({ description: 'The query, in the form of function calls.' }),
+      }),
+      'Columns selected by `hogql_query`. Null: all fields of the events or persons are exported.',
+    ),
   },
   { title: 'BatchExport' },
 );
@@ -205,7 +218,11 @@ const optional = {
   start_at: Type.Optional(orNull(time, 'Time before which no run is triggered.')),
   end_at: Type.Optional(orNull(time, 'Time after which no run is triggered.')),
   hogql_query: Type.Optional(
-    orNull(Type.String(), 'Not supported: any value other than null or an empty string is rejected with 400.'),
+    orNull(
+      Type.String({ maxLength: 65_536 }),
+      'HogQL query that selects the exported columns: a single SELECT from `events`, with a name for each column, and ' +
+        'optionally WHERE. Null or an empty string exports all fields. The response shows the query in `schema`.',
+    ),
   ),
 };
 
@@ -335,7 +352,7 @@ export const batchExportExample = {
 const timeOrNull = (time: Date | null) => time && formatDateTime(time);
 
 /** A row as the API shows it, with its own ones among some runs. */
-export function toBatchExport(row: BatchExportRow, runs: RunRow[]) {
+export function toBatchExport({ query, ...row }: BatchExportRow, runs: RunRow[]) {
   return {
     ...row,
     destination: { type: row.destination_type, config: row.destination_config },
@@ -345,7 +362,7 @@ export function toBatchExport(row: BatchExportRow, runs: RunRow[]) {
     start_at: timeOrNull(row.start_at),
     end_at: timeOrNull(row.end_at),
     latest_runs: runs.filter((run) => run.batch_export === row.id).map(toRun),
-    schema: null,
+    schema: query && { fields: query.fields, values: {}, hogql_query: query.hogql_query },
   };
 }
 

@@ -3,6 +3,7 @@
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
+import type { ExportQuery } from '@millrace/insights';
 import type { ExportInterval, TimeSpan } from '@millrace/schedule';
 import type { Caller } from '../../access/caller.ts';
 import { createConditions } from '../../sql/conditions.ts';
@@ -28,7 +29,7 @@ type Row = BatchExportRow & Record<string, unknown>;
 
 /** Never the secrets: who shows an export does not even read them. */
 const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destination_type, b.destination_config,
-  b.filters, b."interval", b.timezone, b.offset_day, b.offset_hour, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
+  b.filters, b.query, b."interval", b.timezone, b.offset_day, b.offset_hour, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
   b.next_interval_start`;
 
 /** The address is always three parameters: the caller, the organization, and the environment or null. */
@@ -108,6 +109,8 @@ export interface BatchExportFields
   model: ExportModel;
   /** Filters of events as the client sent them; null: every event is exported. */
   filters: Record<string, unknown>[] | null;
+  /** Null: all fields are exported. */
+  query: ExportQuery | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
   /** As they are stored: encrypted. */
@@ -119,6 +122,7 @@ const writable = [
   'name',
   'model',
   'filters',
+  'query',
   'destination_type',
   'destination_config',
   'destination_secrets',

@@ -1,0 +1,210 @@
+// The query of a batch export: one SELECT from `events` that names the columns of the exported rows.
+
+import { AppError, isAppError } from '@millrace/runtime';
+import type { Budget, EngineName, EventKey, EventStore } from '../event-store/port.ts';
+import { readPropertyTypes, readSettings } from '../records-store.ts';
+import { type Node, nodesOf, type Select, type SelectSet } from './ast.ts';
+import { columnName, printed } from './names.ts';
+import type { SqlParser } from './parse.ts';
+import { substitute } from './placeholders.ts';
+import { statementOf } from './print/query.ts';
+import { SqlProblem } from './problem.ts';
+import { resolveQuery } from './resolve/select.ts';
+import { namesIn, type SqlDeps } from './run.ts';
+import { type Expression, isAggregate, type JoinedRelation, someOf } from './tree.ts';
+import type { Kind } from './types.ts';
+import { valueReader } from './values.ts';
+
+const maxColumns = 100;
+/** PostgreSQL cuts longer names. */
+const maxNameBytes = 63;
+
+/** As it is stored with the export. */
+export interface ExportQuery {
+  /** As the client sent it. */
+  text: string;
+  /** The query with each expression in the form of function calls. */
+  hogql_query: string;
+  fields: { expression: string; alias: string }[];
+  /** The property types when the query was written, so that a column keeps its type when a definition changes. */
+  propertyTypes: Record<string, string>;
+  /** Whether a column identifies the event. */
+  hasKey: boolean;
+}
+
+export interface ExportColumn {
+  name: string;
+  kind: Kind;
+  /** Whether the column identifies the event. */
+  isKey: boolean;
+}
+
+export interface PreparedExport {
+  columns: ExportColumn[];
+  /** The rows of those of these events that match the query's WHERE, oldest first. */
+  rows(events: EventStore, keys: readonly EventKey[], run: Budget): Promise<unknown[][]>;
+}
+
+type Deps = Pick<SqlDeps, 'sql' | 'parser'>;
+
+/**
+ * Reads and checks the query that a client sends.
+ * @throws AppError `invalid` naming `hogql_query`.
+ */
+export async function readExportQuery(
+  { sql, parser }: Deps,
+  { projectId, text, now }: { projectId: number; text: string; now: number },
+): Promise<ExportQuery> {
+  try {
+    const tree = await parser.parse(text);
+    const select = checkShape(tree);
+    const propertyTypes = Object.fromEntries(await readPropertyTypes(sql, projectId, namesIn(select)));
+    const fields = select.select.map((node) => ({
+      expression: printed(node.node === 'Alias' ? node.expr : node),
+      alias: columnName(node),
+    }));
+    const where = select.where === undefined ? '' : ` WHERE ${printed(select.where)}`;
+    const list = select.select.map(printed).join(', ');
+    const query = { text, hogql_query: `SELECT ${list} FROM events${where}`, fields, propertyTypes };
+    const { columns } = await prepareExport({ sql, parser }, { projectId, query, now });
+    return { ...query, hasKey: columns.some(({ isKey }) => isKey) };
+  } catch (error) {
+    throw error instanceof SqlProblem || isAppError(error, 'invalid') ? refusal(error) : error;
+  }
+}
+
+function refusal(error: Error) {
+  const isSyntax = error instanceof SqlProblem && error.code === 'hogql_syntax_error';
+  return new AppError('invalid', `${isSyntax ? 'Failed to parse query' : 'Invalid HogQL query'}: ${error.message}`, {
+    ...{ code: 'invalid_input', attr: 'hogql_query', cause: error },
+  });
+}
+
+/** @throws SqlProblem for a query that `readExportQuery` would refuse now. */
+export async function prepareExport(
+  { sql, parser }: Deps,
+  { projectId, query, now }: { projectId: number; query: Pick<ExportQuery, 'text' | 'propertyTypes'>; now: number },
+): Promise<PreparedExport> {
+  const settings = await readSettings(sql, projectId);
+  const select = checkShape(await parser.parse(query.text));
+  const resolve = (node: Select) =>
+    resolveQuery(node, {
+      ...{ projectId, now, zone: settings.timezone, weekStart: settings.weekStart ?? 0 },
+      propertyTypes: new Map(Object.entries(query.propertyTypes)),
+      ...{ cohorts: [], filters: { from: null, to: null, condition: null } },
+      ...{ personsAsStored: true, withoutMerges: true },
+    });
+  const { query: resolved, names } = resolve(select);
+  if (resolved.is !== 'select') throw new Error('A SELECT became a set of queries.');
+  const expressions = resolved.columns.map(({ value }) => value);
+  if (expressions.some((value) => someOf(value, isAggregate)))
+    throw new SqlProblem('Aggregations are not supported in a batch export.', select.place);
+  const readers = expressions.map(({ type }) => valueReader(type));
+  const columns = expressions.map((value, at) => ({
+    name: names[at] ?? '',
+    kind: value.type.kind,
+    isKey: isEventId(value, resolved.from[0]?.relation),
+  }));
+  return {
+    columns,
+    async rows(events, keys, run) {
+      if (keys.length === 0) return [];
+      const { query: ofKeys } = resolve(await withKeys(select, keys, parser));
+      ofKeys.limit = keys.length;
+      const print = (engine: EngineName) => statementOf(ofKeys, { engine, projectId });
+      const rows = await events.rows({ projectId, print }, run);
+      return rows.map((row) => readers.map((read, at) => read(row[at])));
+    },
+  };
+}
+
+/** The query limited to these events. Its own condition stays. */
+async function withKeys(select: Select, keys: readonly EventKey[], parser: SqlParser): Promise<Select> {
+  const alias = select.select_from?.alias ?? 'events';
+  const times = keys.map(({ timestamp }) => timestamp);
+  const iso = (time: number) => new Date(time).toISOString();
+  const values = {
+    ids: keys.map(({ uuid }) => uuid),
+    from: iso(Math.min(...times)),
+    to: iso(Math.max(...times)),
+  };
+  const template = `SELECT 1 FROM events WHERE e.uuid IN {ids} AND e.timestamp >= {from} AND e.timestamp <= {to}
+    ORDER BY e.timestamp, e.uuid`;
+  const limits = substitute(withAlias(await parser.parse(template), alias) as Select, {
+    ...{ values, variables: {}, dateRange: { from: null, to: null } },
+  });
+  const { where, order_by: order } = limits;
+  if (where === undefined || order === undefined) throw new Error('The limits of the query are missing.');
+  const both: Node =
+    select.where === undefined ? where : { node: 'And', exprs: [where, select.where], place: select.where.place };
+  return { ...select, where: both, order_by: order };
+}
+
+/** The table is qualified, because a query may use the name of a column for another expression. */
+function withAlias(value: unknown, alias: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => withAlias(one, alias));
+  if (typeof value !== 'object' || value === null) return value;
+  if ('chain' in value && Array.isArray(value.chain) && value.chain[0] === 'e')
+    return { ...value, chain: [alias, ...value.chain.slice(1)] };
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withAlias(child, alias)]));
+}
+
+/** @throws SqlProblem for everything but columns of events and a condition. */
+function checkShape(tree: Select | SelectSet): Select {
+  const fail = (message: string, { place } = tree as { place: SqlProblem['place'] }) => {
+    throw new SqlProblem(message, place);
+  };
+  if (tree.node === 'SelectSetQuery') throw new SqlProblem('UNIONs are not supported', tree.place);
+  const { select_from: from } = tree;
+  if (from === undefined) throw new SqlProblem('Query must SELECT FROM events', tree.place);
+  if (from.next_join !== undefined) fail('JOINs are not supported', from.next_join);
+  if (from.table?.node !== 'Field' || from.table.chain.join('.') !== 'events')
+    fail('Query must only SELECT FROM events', from);
+  const known = ['node', 'place', 'select', 'select_from', 'where'];
+  const clause = Object.keys(tree).find((key) => !known.includes(key));
+  if (clause !== undefined) fail(`Unsupported HogQL query: ${clause.replaceAll('_', ' ').toUpperCase()}`);
+  for (const node of nodesOf([tree.select, tree.where ?? []])) checkNode(node as unknown as Node);
+  checkNames(tree);
+  return tree;
+}
+
+function checkNode(node: Node): void {
+  const what =
+    node.node === 'SelectQuery' || node.node === 'SelectSetQuery'
+      ? 'subqueries'
+      : node.node === 'WindowFunction'
+        ? 'window functions'
+        : node.node === 'Placeholder'
+          ? 'placeholders'
+          : node.node === 'CompareOperation' && node.op.includes('cohort')
+            ? 'cohorts'
+            : node.node === 'Call' && node.name.toLowerCase() === 'arrayjoin'
+              ? 'arrayJoin'
+              : null;
+  if (what !== null) throw new SqlProblem(`Unsupported HogQL query: ${what}`, node.place);
+}
+
+function checkNames({ select, place }: Select): void {
+  if (select.length > maxColumns) throw new SqlProblem(`A batch export can have at most ${maxColumns} columns.`, place);
+  const names = new Set<string>();
+  for (const [at, node] of select.entries()) {
+    const isNamed =
+      node.node === 'Alias' || (node.node === 'Field' && node.chain.length === 1 && node.chain[0] !== '*');
+    if (!isNamed)
+      throw new SqlProblem(`Column ${at + 1} needs a name. Write \`${printed(node)} AS name\`.`, node.place);
+    const name = columnName(node);
+    if (name === '' || Buffer.byteLength(name) > maxNameBytes || name.includes('\0'))
+      throw new SqlProblem(`The name of column ${at + 1} must have 1 to ${maxNameBytes} bytes.`, node.place);
+    if (names.has(name)) throw new SqlProblem(`Two columns have the name '${name}'.`, node.place);
+    names.add(name);
+  }
+}
+
+/** `uuid` or `toString(uuid)`. */
+function isEventId(value: Expression, relation: JoinedRelation['relation'] | undefined): boolean {
+  if (value.is === 'call' && value.name.toLowerCase() === 'tostring')
+    return isEventId(value.args[0] ?? value, relation);
+  if (value.is === 'cast') return isEventId(value.value, relation);
+  const column = value.is === 'column' && relation?.is === 'table' ? relation.columns.get(value.column) : undefined;
+  return column?.of === 'column' && column.name === 'uuid';
+}
