@@ -3,7 +3,7 @@ import { createManagementClient, type ManagementClient } from './support/managem
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** docs/wire-rules.md#dropped-events: what is refused is refused with a reason, what is dropped can be looked up. */
+/** Rejected requests get a reason, and dropped events are listed as warnings (docs/wire-rules.md#dropped-events). */
 describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
   let services: RunningServices;
   let api: ManagementClient;
@@ -14,7 +14,7 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
   });
   afterAll(() => services?.stop());
 
-  test('a batch of 50 with three bad items: 200, 48 rows, the two drops are warnings', async () => {
+  test('returns 200 for a batch of 50 with three bad items, stores 48 rows and lists the two dropped items as warnings', async () => {
     const good = (n: number) => ({ event: 'in batch', distinct_id: `person-${n}`, properties: { n } });
     const batch: object[] = Array.from({ length: 50 }, (_, n) => good(n));
     batch[10] = { distinct_id: 'person-10', properties: { n: 10 } };
@@ -45,7 +45,7 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
     expect(everything).toHaveLength(48);
   });
 
-  test('items with faults and an id that is cut: 200, the others are rows, each fault is named', async () => {
+  test('returns 200 for items with invalid fields or a truncated ID, stores the valid items and names each problem', async () => {
     const tenant = await createTestTenant(services.databaseUrl);
     const own = createManagementClient({ ...services, tenant });
     const item = (more: object) => ({ event: 'mixed', distinct_id: 'somebody', ...more });
@@ -72,13 +72,13 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
     expect(rows.map(({ distinct_id: id }) => id).sort()).toEqual(['somebody', 'x'.repeat(200)]);
   });
 
-  test('a batch of which nothing is usable: 400 naming the first fault', async () => {
+  test('returns 400 naming the first problem when no item of a batch is usable', async () => {
     const batch = [{ event: 'x', distinct_id: 'y', properties: 'z' }, 5];
     const answer = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch });
     expect(answer).toMatchObject({ status: 400, body: { type: 'validation_error', attr: 'batch__0__properties' } });
   });
 
-  test('malformed JSON: 400', async () => {
+  test('returns 400 for malformed JSON', async () => {
     const answer = await post(`${services.ingestUrl}/capture/`, '{"api_key": "phc_x", "event": ');
     expect(answer).toMatchObject({
       status: 400,
@@ -87,12 +87,12 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
     expect(answer.body).toHaveProperty('attr');
   });
 
-  test('a field of the wrong type: 400 naming the field', async () => {
+  test('returns 400 naming the field that has a wrong type', async () => {
     const answer = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch: 'x' });
     expect(answer).toMatchObject({ status: 400, body: { type: 'validation_error', attr: 'batch' } });
   });
 
-  test('unknown key: 401 naming the field', async () => {
+  test('returns 401 naming the field for an unknown key', async () => {
     const answer = await post(`${services.ingestUrl}/capture/`, {
       api_key: 'phc_nobody_has_this_key_00000000000000000000000',
       event: 'x',
@@ -104,7 +104,7 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
     });
   });
 
-  test('a body of 21 MB: 413', async () => {
+  test('returns 413 for a body of 21 MB', async () => {
     const answer = await post(`${services.ingestUrl}/batch/`, {
       api_key: services.tenant.projectApiKey,
       batch: [{ event: 'x', distinct_id: 'y', properties: { text: 'x'.repeat(21 * 1024 * 1024) } }],

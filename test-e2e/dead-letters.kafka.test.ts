@@ -3,8 +3,8 @@ import { eventually } from '@millrace/testing';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** Events become dead letters, the cause is mended, and they are replayed by the API: what the consumer makes of them. */
-describe.each(eventLogs)('on the %s log', (eventLog) => {
+/** Events become dead letters, the cause is fixed, and the API replays them to the consumer. */
+describe.each(eventLogs)('dead letters on the %s log', (eventLog) => {
   let services: RunningServices;
   beforeAll(async () => {
     services = await startServices({ eventLog });
@@ -26,7 +26,7 @@ describe.each(eventLogs)('on the %s log', (eventLog) => {
       ({ uuid }) => uuid,
     );
 
-  test('C-030: replayed twice at the same time, each is stored once', async () => {
+  test('C-030: stores each dead letter once when it is replayed twice at the same time', async () => {
     const uuids = [randomUUID(), randomUUID(), randomUUID()].sort();
     const [good = '', ...bad] = uuids;
     await services.database.query("ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')");

@@ -5,8 +5,8 @@ import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 /**
- * A person asks to be forgotten while events of theirs wait in the log; a worker is killed while it deletes the rest; later
- * the same id is seen again.
+ * A person is deleted while events for it are still in the log, a worker is killed during the deletion, and later the
+ * same ID is used again.
  */
 let services: RunningServices;
 let worker: ServiceProcess | undefined;
@@ -56,7 +56,7 @@ const storedUuids = async (distinctId: string) => {
   return rows.map(({ uuid }) => uuid);
 };
 
-test('a deleted person leaves nothing, does not come back out of the log, and starts anew', async () => {
+test('deletes a person completely, drops its events that are still in the log, and creates a new person for later events', async () => {
   const email = 'ada@example.com';
   for (let round = 0; round < 12; round += 1) await capture('ada', 500, { $set: { email } });
   const bob = await capture('bob', 10);

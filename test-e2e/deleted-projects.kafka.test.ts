@@ -12,8 +12,8 @@ import { awaitDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 /**
- * An environment, a project and an organization are deleted while their events come in as fast as they can, and those of
- * somebody else too (design: 204 at once, keys refused within a second, rows gone in the background).
+ * An environment, a project and an organization are deleted while they and another tenant receive events at full speed.
+ * Deletion returns 204 immediately, keys are rejected within a second, and rows are deleted in the background.
  */
 let services: RunningServices;
 let worker: ServiceProcess;
@@ -58,7 +58,7 @@ async function rowsOf(environmentId: number): Promise<Record<string, number>> {
 
 const nothing = Object.fromEntries(ingestTables.map((table) => [table, 0]));
 
-/** An environment with events on their way into it. */
+/** An environment that is receiving events. */
 interface Busy {
   id: number;
   token: string;
@@ -71,7 +71,7 @@ function busy({ id, api_token: token }: { id: number; api_token: string }): Busy
   return { id, token, load };
 }
 
-test('what is deleted under full load leaves nothing, and nobody else loses anything', async () => {
+test('deletes everything under full load without affecting other tenants', async () => {
   const { tenant, apiUrl, database } = services;
   const other = await createTestTenant(services.databaseUrl);
   const api = (method: string, path: string, body?: object, key = tenant.personalApiKey) =>
@@ -107,14 +107,15 @@ test('what is deleted under full load leaves nothing, and nobody else loses anyt
   const acknowledgedOnce = gone.map(({ load }) => load.acknowledged().length);
   const keptSoFar = kept.load.acknowledged().length;
   await eventually(() => kept.load.acknowledged().length > keptSoFar + 500, { what: 'Going on' });
-  // Once refused, always refused.
+  // A rejected key is never accepted again.
   expect(gone.map(({ load }) => load.acknowledged().length)).toEqual(acknowledgedOnce);
   for (const { load } of gone) {
     await load.stop();
     expect([...load.refused().keys()]).toEqual([401]);
   }
 
-  // Consumers hear of the deletion; the clean-up waits for five minutes all the same, and here until nothing is under way.
+  // Consumers are notified of the deletion, but the clean-up still waits five minutes. Wait here until no event is in
+  // flight instead.
   await awaitDrained(services);
   for (const [place, consumer] of services.consumers.entries()) {
     expect(await consumer.stop()).toBe(0);
@@ -139,7 +140,7 @@ test('what is deleted under full load leaves nothing, and nobody else loses anyt
   expect(await deadLetters()).toBe(0);
 });
 
-test('what is still in the log when its project goes is dropped, neither stored nor a dead letter', async () => {
+test('drops events that are still in the log when their project is deleted, without storing them or creating dead letters', async () => {
   const tenant = await createTestTenant(services.databaseUrl);
   await Promise.all(services.consumers.map((consumer) => consumer.stop()));
   const load = startEagerLoad(services.ingestUrl, tenant.token);

@@ -3,7 +3,7 @@ import { awaitDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { startSteadyLoad } from './support/steady-load.ts';
 
-/** docs/decisions/016-fallback-log.md: with EVENT_LOG_FALLBACK=postgres events are taken although Kafka is out. */
+/** With EVENT_LOG_FALLBACK=postgres, events are accepted during a Kafka outage (docs/decisions/016-fallback-log.md). */
 let kafka: KafkaFaultProxy;
 let services: RunningServices;
 
@@ -21,7 +21,7 @@ afterAll(async () => {
   await kafka?.stop();
 });
 
-test('Kafka goes away and comes back, the consumer is killed in between: everything answered with 200 is stored once, in order', async () => {
+test('stores every event acknowledged with 200 once and in order when Kafka goes down and returns, and the consumer is killed in between', async () => {
   const { database, tenant } = services;
   const load = startSteadyLoad(services.ingestUrl, tenant.projectApiKey);
   const phase = async () => (await database.query('SELECT phase FROM event_log_fallback')).rows[0]?.phase;
@@ -57,7 +57,7 @@ test('Kafka goes away and comes back, the consumer is killed in between: everyth
   expect(rows.filter(({ count }) => count !== 1)).toEqual([]);
   const acknowledged = load.attempts.filter(({ status }) => status === 200);
   expect(acknowledged.filter(({ uuid }) => !stored.has(uuid))).toEqual([]);
-  // Attempts stand in the order of their answers, and each client waits for one before the next.
+  // Attempts are in the order of their responses, and each client waits for a response before its next request.
   const clients = new Map<string, number>();
   for (const { uuid, client } of acknowledged) {
     const at = stored.get(uuid)?.getTime() ?? 0;

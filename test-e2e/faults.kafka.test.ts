@@ -12,8 +12,8 @@ import { type RunningServices, startServices } from './support/start-services.ts
 import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
 /**
- * docs/architecture.md#failure-modes: with servers that go away under load. Every service reaches its
- * servers through a proxy the test can slam; the test itself looks at the servers directly.
+ * Server outages under load (docs/architecture.md#failure-modes). The services use proxies that the test can break. The
+ * test itself connects to the servers directly.
  */
 const faults = ['refuse', 'blackHole'] as const;
 let kafka: KafkaFaultProxy;
@@ -43,7 +43,7 @@ function throughProxy(url: string): string {
   return changed.toString();
 }
 
-describe('on Kafka', () => {
+describe('services with the log on Kafka', () => {
   beforeAll(async () => {
     services = await startServices({
       eventLog: 'kafka',
@@ -55,12 +55,13 @@ describe('on Kafka', () => {
   afterAll(() => services?.stop());
 
   test.each(faults)(
-    'broker %s: 503 in time, no 200 without a stored event, recovery by itself',
+    'while the broker proxy is in mode %s, returns 503 in time, never 200 without storing the event, and recovers automatically',
     async (fault) => {
       await answers(load, 50, 200);
       await kafka[fault]();
       await everyClientIsRefused(load);
-      // From here to the end of the fault nothing but refusals: what was under way before it is answered.
+      // Requests that were in flight at the start have been answered, so from here until the end of the fault every
+      // request is rejected.
       const during = load.attempts.length;
       await answers(load, 8, 503);
       const refused = load.attempts.slice(during);
@@ -76,14 +77,15 @@ describe('on Kafka', () => {
   );
 
   test.each(faults)(
-    'PostgreSQL %s: known keys are still answered with 200, nothing is lost',
+    'while the PostgreSQL proxy is in mode %s, known keys still get 200 and no event is lost',
     async (fault) => {
       const stranger = await createTestTenant(services.databaseUrl);
       await answers(load, 50, 200);
       await postgres[fault]();
       await answers(load, 1000, 200);
-      // A key no cache has seen cannot be checked now. Where PostgreSQL refuses it is taken, and decided by the consumer
-      // (docs/architecture.md#life-of-an-event); where it only says nothing, the client has to come again.
+      // A key that is not cached cannot be checked now. If PostgreSQL refuses connections, the gateway accepts the
+      // event and the consumer checks the key (docs/architecture.md#life-of-an-event). If PostgreSQL does not respond
+      // at all, the client must retry.
       const unchecked = startSteadyLoad(services.ingestUrl, stranger.projectApiKey, { clients: 1 });
       const isSilent = fault === 'blackHole';
       await answers(unchecked, 1, isSilent ? 503 : 200);
@@ -100,7 +102,7 @@ describe('on Kafka', () => {
     300_000,
   );
 
-  test('PostgreSQL forgets its connections: nothing waits for them to time out, and their locks are free', async () => {
+  test('does not wait for connections that PostgreSQL has forgotten to time out, and their locks are released', async () => {
     const [consumer] = services.consumers;
     await answers(load, 50, 200);
     const before = await consumedRecords(services);
@@ -110,7 +112,7 @@ describe('on Kafka', () => {
         const after = await consumedRecords(services);
         if (after <= before + 50) throw new Error(`${after} records are consumed. It said: ${consumer?.output()}`);
       },
-      // A statement's answer is waited for 35 s, and a statement for a lock 30 s.
+      // A statement may take 35 s to fail, and 30 s if it waits for a lock.
       { what: 'Consuming on' },
     );
     await answers(load, 50, 200);
@@ -120,7 +122,7 @@ describe('on Kafka', () => {
   });
 });
 
-describe('on the embedded log', () => {
+describe('services with the embedded log', () => {
   beforeAll(async () => {
     services = await startServices({
       eventLog: 'postgres',
@@ -131,7 +133,7 @@ describe('on the embedded log', () => {
   afterAll(() => services?.stop());
 
   test.each(faults)(
-    'PostgreSQL %s: 503 in time, no 200 without a stored event, recovery by itself',
+    'while the PostgreSQL proxy is in mode %s, returns 503 in time, never 200 without storing the event, and recovers automatically',
     async (fault) => {
       await answers(load, 50, 200);
       await postgres[fault]();
@@ -146,7 +148,7 @@ describe('on the embedded log', () => {
   );
 });
 
-/** Waits for that many more answers with this status. */
+/** Waits for `count` further responses with this status. */
 async function answers(load: SteadyLoad, count: number, status: number): Promise<void> {
   const from = load.attempts.length;
   const since = () => load.attempts.slice(from);
@@ -159,7 +161,7 @@ async function answers(load: SteadyLoad, count: number, status: number): Promise
   );
 }
 
-/** Each client waits for its answer before it asks again. */
+/** Waits until each client got 503. Clients wait for a response before their next request. */
 async function everyClientIsRefused(load: SteadyLoad): Promise<void> {
   const from = load.attempts.length;
   const clients = new Set(load.attempts.map(({ client }) => client));
@@ -182,7 +184,7 @@ function tally(attempts: readonly Attempt[]): Record<number, number> {
   return counts;
 }
 
-/** Every acknowledged event is there once; what was refused may be there, once too. */
+/** Every acknowledged event is stored once. Rejected events may also be stored, but at most once. */
 async function expectStored(services: RunningServices, load: SteadyLoad): Promise<void> {
   await awaitDrained(services);
   const { rows } = await services.database.query<{ uuid: string; count: number }>(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type CompiledPrograms, compilePrograms, createTestTenant, type TestTenant } from '@millrace/testing';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/** `millrace flags` in a process of its own, against the real management API. */
+/** `millrace flags` in a separate process, with the real management API. */
 let services: RunningServices;
 let program: CompiledPrograms;
 let tenant: TestTenant;
@@ -47,7 +47,7 @@ async function result(...args: string[]) {
 
 const ofPlan = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
 
-test('a flag is made, changed without losing its conditions, toggled, listed and shown', async () => {
+test('creates a flag, changes it without losing its conditions, toggles, lists and shows it', async () => {
   const filters = JSON.stringify({ groups: [ofPlan] });
   const project = ['--project', String(tenant.projectId)];
   const made = await result('create', 'new-checkout', ...project, '--filters', filters, '--name', 'The new checkout');
@@ -69,7 +69,7 @@ test('a flag is made, changed without losing its conditions, toggled, listed and
   expect(out).toMatch(/^filters +\{"groups":/m);
 });
 
-test('create and set say which SDKs evaluate the flag otherwise by themselves', async () => {
+test('create and set report SDKs whose local evaluation of the flag differs', async () => {
   const filters = (percentage: number) => JSON.stringify({ groups: [{ ...ofPlan, rollout_percentage: percentage }] });
   expect(await run(['create', 'for-some', '--filters', filters(55.5)])).toMatchObject({
     exitCode: 0,
@@ -78,7 +78,7 @@ test('create and set say which SDKs evaluate the flag otherwise by themselves', 
   expect(await run(['set', 'for-some', '--filters', filters(100)])).toMatchObject({ exitCode: 0, err: '' });
 });
 
-test('a mistyped key changes nothing, makes nothing, and names the flag that was perhaps meant', async () => {
+test('a mistyped key changes nothing and creates nothing, and the error suggests the existing flag', async () => {
   await result('create', 'kill-switch');
   for (const words of [
     ['set', 'kil-switch', '--no-active'],
@@ -101,9 +101,9 @@ const variants = [
 ];
 
 test.each([
-  ['everybody', {}, [], '100%'],
-  ['a part of all', {}, ['--rollout', '30'], '30%'],
-  ['a part of some', { groups: [byCountry] }, ['--rollout', '30'], '30% where country'],
+  ['all users', {}, [], '100%'],
+  ['a percentage of all users', {}, ['--rollout', '30'], '30%'],
+  ['a percentage of some users', { groups: [byCountry] }, ['--rollout', '30'], '30% where country'],
   ['several conditions', { groups: [byCountry, { rollout_percentage: 5.5 }] }, [], '100% where country; 5.5%'],
   [
     'variants',
@@ -111,7 +111,7 @@ test.each([
     [],
     '100% where country → blue',
   ],
-] as const)('for whom a flag is, is said in words: %s', async (what, filters, options, words) => {
+] as const)('describes the rollout of a flag: %s', async (what, filters, options, words) => {
   const key = `for-${what.replaceAll(' ', '-')}`;
   await result('create', key, ...(Object.keys(filters).length > 0 ? ['--filters', JSON.stringify(filters)] : []));
   const { out } = options.length > 0 ? await run(['set', key, ...options]) : await run(['show', key]);
@@ -120,7 +120,7 @@ test.each([
   expect(list.split('\n').find((line) => line.startsWith(`${key} `))).toContain(` ${words} `);
 });
 
-test('an evaluation is explained: conditions, properties, where their values came from, hashes', async () => {
+test('explains an evaluation: conditions, properties, the sources of their values, and hashes', async () => {
   await result('create', 'explained', '--filters', JSON.stringify({ groups: [ofPlan, { rollout_percentage: 0 }] }));
   const evaluate = ['evaluate', 'explained', '--distinct-id', 'ada'];
   expect(await result(...evaluate)).toEqual({
@@ -142,49 +142,37 @@ test('an evaluation is explained: conditions, properties, where their values cam
 });
 
 test.each([
-  ['a flag that is not there', ['show', 'nobody'], {}, 1, '<key>: The project has no flag "nobody".'],
+  ['a missing flag', ['show', 'nobody'], {}, 1, '<key>: The project has no flag "nobody".'],
   [
-    'what the API refuses',
+    'an error of the API',
     ['create', 'bad key'],
     {},
     1,
     'The management API responded with 400 key: Only letters, numbers',
   ],
+  ['a key that is in use', ['create', 'another'], {}, 1, 'The management API responded with 400 key: There is already'],
+  ['a call without changes', ['set', 'another'], {}, 2, 'Specify a change: '],
+  ['a missing project', ['list', '--project', '99999'], {}, 1, '--project: The management API responded with 404'],
   [
-    'another flag of that key',
-    ['create', 'another'],
-    {},
-    1,
-    'The management API responded with 400 key: There is already',
-  ],
-  ['nothing to change', ['set', 'another'], {}, 2, 'Specify a change: '],
-  [
-    'a project that is not there',
-    ['list', '--project', '99999'],
-    {},
-    1,
-    '--project: The management API responded with 404',
-  ],
-  [
-    'a key that is none',
+    'an invalid key',
     ['list'],
     { PERSONAL_API_KEY: 'phx_none' },
     1,
     '--personal-api-key: The management API responded with 401',
   ],
-  ['no address', ['list'], { API_URL: '' }, 2, '--api-url: Pass the URL of the management API'],
-  ['no key', ['list'], { PERSONAL_API_KEY: '' }, 2, '--personal-api-key: Pass a personal API key'],
+  ['a missing URL', ['list'], { API_URL: '' }, 2, '--api-url: Pass the URL of the management API'],
+  ['a missing key', ['list'], { PERSONAL_API_KEY: '' }, 2, '--personal-api-key: Pass a personal API key'],
   [
-    'nobody there',
+    'an unreachable server',
     ['list'],
     { API_URL: 'http://127.0.0.1:9' },
     1,
     '--api-url: Could not reach the management API at http://127.0.0.1:9 (',
   ],
-  ['filters that are no JSON', ['create', 'x', '--filters', '{'], {}, 2, '--filters: '],
-  ['a rollout of several conditions', ['set', 'another', '--rollout', '5'], {}, 2, '--rollout: The flag has several'],
+  ['filters that are not JSON', ['create', 'x', '--filters', '{'], {}, 2, '--filters: '],
+  ['a rollout for several conditions', ['set', 'another', '--rollout', '5'], {}, 2, '--rollout: The flag has several'],
 ] as [string, string[], Record<string, string>, number, string][])(
-  '%s is one line',
+  'reports %s in one line',
   async (_what, args, env, code, line) => {
     const { exitCode, out, err } = await run(args, env);
     expect([exitCode, out, err.trim().split('\n').length]).toEqual([code, '', 1]);

@@ -8,7 +8,7 @@ import {
 } from '@millrace/testing';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/** `millrace health` in a process of its own, against the real services. */
+/** `millrace health` in a separate process, with the real services. */
 let services: RunningServices;
 let program: CompiledPrograms;
 let tenant: TestTenant;
@@ -33,7 +33,7 @@ function run(...args: string[]): Promise<{ exitCode: number | null; out: string;
   return new Promise((resolve) => child.once('close', (exitCode) => resolve({ exitCode, out, err })));
 }
 
-test('health says what waits in each lane and who is there, for people and for programs', async () => {
+test('health shows waiting events and connected services, as text and as JSON', async () => {
   const { exitCode, out } = await run('--project', String(tenant.projectId));
   expect(exitCode).toBe(0);
   expect(out).toMatch(/^visible after seconds +\d/m);

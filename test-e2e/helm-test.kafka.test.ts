@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { type CompiledPrograms, compilePrograms } from '@millrace/testing';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/** What `helm test` runs in a pod, here in a process: where it starts lies the command line, as in the image. */
+/**
+ * Runs the script of `helm test` in a process instead of a pod. As in the image, the command line is in its working
+ * directory.
+ */
 const script = fileURLToPath(new URL('../deploy/helm/millrace/files/send-event.mjs', import.meta.url));
 const nowhere = 'http://127.0.0.1:9';
 
@@ -46,7 +49,7 @@ async function leftBehind() {
   return rows[0];
 }
 
-test('an event there and back, flags, and nothing is left', async () => {
+test('sends an event, reads it back, evaluates flags and leaves nothing behind', async () => {
   const { code, output } = await run(services.ingestUrl, services.apiUrl, '90');
   expect(output).toContain('The gateway accepted the event');
   expect(output).toContain('The API returned the event');
@@ -55,7 +58,7 @@ test('an event there and back, flags, and nothing is left', async () => {
   expect(await leftBehind()).toEqual({ organizations: 0, keys: 0 });
 });
 
-test('what does not work is named, and nothing is left then either', async () => {
+test('names the failed step and still leaves nothing behind', async () => {
   const { code, output } = await run(nowhere, services.apiUrl, '1');
   expect(output).toContain(`Sending an event failed. Last response from ${nowhere}/capture/:`);
   expect(code).toBe(1);

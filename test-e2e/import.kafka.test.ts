@@ -16,7 +16,7 @@ import {
 import { createManagementClient } from './support/management-client.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/** `millrace import` in a process of its own, against the real ingest host; every test imports into its own project. */
+/** `millrace import` in a separate process, with the real ingest host. Every test imports into its own project. */
 let services: RunningServices;
 let program: CompiledPrograms;
 let tenant: TestTenant;
@@ -60,7 +60,7 @@ function startImport(args: string[], input?: Buffer, ingestUrl = services.ingest
 }
 const runImport = (args: string[], input?: Buffer) => startImport(args, input).ended;
 
-/** Stands before the host and lets so many requests through; the others wait until it is opened. */
+/** Starts a proxy that forwards `count` requests. Further requests wait until it is opened. */
 async function startGate(count: number): Promise<TestServer & { open(): void }> {
   let left = count;
   let open = () => {};
@@ -79,7 +79,7 @@ async function startGate(count: number): Promise<TestServer & { open(): void }> 
   return { ...server, open };
 }
 
-/** A year of one person, in order, and a few of somebody else; without uuids. */
+/** Writes events of two persons in order, without uuids. Most belong to one person. */
 function writeLines(count: number): string {
   const lines = Array.from({ length: count }, (_, n) =>
     JSON.stringify({
@@ -110,7 +110,7 @@ async function stored(count: number) {
 }
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-test('a file becomes events of the past, in order, once', async () => {
+test('imports a file as historical events, in order and once', async () => {
   writeLines(2500);
   expect(await runImport([file])).toMatchObject({
     exitCode: 0,
@@ -124,7 +124,7 @@ test('a file becomes events of the past, in order, once', async () => {
   expect(await api.persons({ distinct_id: 'other' })).toMatchObject([{ properties: { last: 2499 } }]);
   expect(await api.warnings()).toEqual([]);
 
-  // What is sent again is known by its uuids.
+  // Events that are sent again are recognized by their uuids.
   expect(await runImport([file, '--restart', '--batch-size', '300'])).toMatchObject({ summary: { imported: 2500 } });
   writeFileSync(file, `${readFileSync(file, 'utf8')}{"event":"last","distinct_id":"d","timestamp":"2019-01-01"}\n`);
   expect(await runImport([file])).toMatchObject({ summary: { imported: 2501, importedBefore: 2500 } });
@@ -132,7 +132,7 @@ test('a file becomes events of the past, in order, once', async () => {
 });
 
 test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  'ended by %s in the middle, and gone on with',
+  'can be continued after %s in the middle',
   async (signal) => {
     writeLines(3000);
     const state = `${file}.import-state.json`;
@@ -164,7 +164,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
   300_000,
 );
 
-test('packed, from standard input; two equal lines are two events', async () => {
+test('imports gzip-compressed standard input, and keeps two identical lines as two events', async () => {
   const text = writeLines(50);
   const twice = '{"event":"same","distinct_id":"d","timestamp":"2018-01-01T00:00:00Z","properties":{"n":99}}\n';
   const input = gzipSync(text + twice + twice);
@@ -173,7 +173,7 @@ test('packed, from standard input; two equal lines are two events', async () => 
   expect((await stored(52)).map(({ n }) => n)).toEqual([...numbers(50), 99, 99]);
 });
 
-test('an event the host finds too large is named, the others are stored', async () => {
+test('names an event that is too large for the host, and stores the others', async () => {
   const huge = JSON.stringify({
     event: 'huge',
     distinct_id: 'd',
@@ -193,7 +193,7 @@ test('an event the host finds too large is named, the others are stored', async 
   await stored(20);
 });
 
-test('a plan without migrations is said in the words of the host', async () => {
+test("shows the host's message when the plan does not include migrations", async () => {
   tenant = await createTestTenant(services.databaseUrl, { plan: 'free' });
   writeLines(5);
   const refused = await runImport([file]);

@@ -3,8 +3,8 @@ import { eventually } from '@millrace/testing';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** Live events of the whole running system: what comes is what is stored. */
-describe.each(eventLogs)('on %s', (eventLog) => {
+/** Live events of the whole running system: the stream shows what is stored. */
+describe.each(eventLogs)('live events on the %s log', (eventLog) => {
   let services: RunningServices;
   const leaving = new AbortController();
   beforeAll(async () => {
@@ -15,11 +15,11 @@ describe.each(eventLogs)('on %s', (eventLog) => {
     await services?.stop();
   });
 
-  test('L-013, L-014, L-043: the person after a merge, the corrected time, and what was dropped', async () => {
+  test('L-013, L-014, L-043: shows the merged person, the corrected timestamp and dropped events', async () => {
     const { tenant, ingestUrl, apiUrl } = services;
     const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
     const base = `${apiUrl}/api/projects/${tenant.projectId}`;
-    // The consumer makes the topics; until then there is nothing to follow.
+    // The consumer creates the topics, so retry until the stream can start.
     const stream = await eventually(async () => {
       const response = await fetch(`${base}/live/events`, { headers, signal: leaving.signal });
       return response.status === 200 && response;
@@ -34,7 +34,7 @@ describe.each(eventLogs)('on %s', (eventLog) => {
     await send([{ event: '$identify', distinct_id: ada, properties: { $anon_distinct_id: visitor } }]);
     const found = (name: string) => messages.find(({ event }) => event === name);
     await eventually(() => found('$identify') !== undefined);
-    // An hour fast: the time is corrected by what the request says of its clock.
+    // The client's clock is one hour ahead. The timestamp is corrected by the request's `sent_at`.
     const fast = new Date(Date.now() + 3_600_000).toISOString();
     await send([{ event: 'after', distinct_id: visitor, timestamp: fast }, { event: 'lost' }], { sent_at: fast });
     await eventually(() => found('after') !== undefined && found('lost') !== undefined);

@@ -12,7 +12,10 @@ import {
 import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/** `millrace events`, `warnings`, `groups`, `org activity`, `query` and `insights` in processes of their own, against the running system. */
+/**
+ * `millrace events`, `warnings`, `groups`, `org activity`, `query` and `insights` in separate processes, with the
+ * running system.
+ */
 let services: RunningServices;
 let program: CompiledPrograms;
 let tenant: TestTenant;
@@ -43,7 +46,7 @@ async function result(...args: string[]) {
   return JSON.parse(out);
 }
 
-test('what was sent is counted, its values and persons are listed, and what was dropped is counted by kind', async () => {
+test('counts sent events, lists their values and persons, and counts dropped events by kind', async () => {
   const send = (event: string, properties: object) =>
     post(`${services.ingestUrl}/capture/`, { api_key: tenant.projectApiKey, event, distinct_id: 'ada', properties });
   await send('ordered', { currency: 'EUR', $groups: { company: 'acme' } });
@@ -74,7 +77,7 @@ test('marks a release with an annotation and lists the annotations of a project'
   expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('date_marker')]);
 });
 
-test('queries of a file and of insights: as a table, CSV and JSON', async () => {
+test('runs queries from a file and saved insights, and prints a table, CSV or JSON', async () => {
   const send = (distinct_id: string) =>
     post(`${services.ingestUrl}/capture/`, { api_key: tenant.projectApiKey, event: 'signed up', distinct_id });
   await send('bob');
@@ -110,7 +113,7 @@ test('queries of a file and of insights: as a table, CSV and JSON', async () => 
   }
 });
 
-test('changes in an organization are listed with who made them', async () => {
+test('lists changes in an organization with their authors', async () => {
   await result('flags', 'create', 'new-checkout');
   const { out } = await run('org', 'activity', '--organization', tenant.organizationId, '--scope', 'FeatureFlag');
   expect(out).toMatch(/^at +by +activity +scope +name +item id +fields$/m);
@@ -118,14 +121,14 @@ test('changes in an organization are listed with who made them', async () => {
 });
 
 test.each([
-  ['a property that is not named', ['events', 'values'], 2, "required option '--property <name>'"],
-  ['an interval that is none', ['events', 'counts', '--interval', 'year'], 1, 'interval'],
+  ['a missing property', ['events', 'values'], 2, "required option '--property <name>'"],
+  ['an invalid interval', ['events', 'counts', '--interval', 'year'], 1, 'interval'],
   [
-    'an organization out of reach',
+    'an inaccessible organization',
     ['org', 'activity', '--organization', '00000000-0000-0000-0000-000000000000'],
     1,
     '404',
   ],
-])('%s is refused by name', async (_, args, exitCode, said) => {
+])('rejects %s and names it', async (_, args, exitCode, said) => {
   expect(await run(...args)).toMatchObject({ exitCode, err: expect.stringContaining(said) });
 });

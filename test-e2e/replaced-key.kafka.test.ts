@@ -3,7 +3,10 @@ import { awaitDrained } from './support/log-progress.ts';
 import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/** A project key is reset while 200 of its events wait in the log: nothing that was acknowledged is lost. No Redis here. */
+/**
+ * A project API key is rotated while 200 events that were sent with it are in the log. No acknowledged event may be
+ * lost. There is no Redis here.
+ */
 let services: RunningServices;
 beforeAll(async () => {
   services = await startServices({ eventLog: 'postgres' });
@@ -18,7 +21,7 @@ const storedEvents = async () => {
   return rows[0]?.count;
 };
 
-test('200 events that wait are stored, the old key is refused and the new one taken at once', async () => {
+test('stores 200 waiting events, then rejects the old key and accepts the new one', async () => {
   const { tenant, ingestUrl, apiUrl } = services;
   await Promise.all(services.consumers.map((consumer) => consumer.stop()));
   const send = async (api_key: string, events: number) => {
@@ -33,7 +36,7 @@ test('200 events that wait are stored, the old key is refused and the new one ta
   });
   expect(answer.status).toBe(200);
   const { api_token: newKey } = (await answer.json()) as { api_token: string };
-  // What the old key is still answered 200 for is not lost either.
+  // Events with the old key that are still acknowledged must not be lost either.
   let acknowledged = 200;
   await eventually(
     async () => {

@@ -5,8 +5,8 @@ import { type RunningServices, startServices } from './support/start-services.ts
 import { type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
 /**
- * The password of PostgreSQL is changed under load, then the role. The secret is mounted as Kubernetes mounts it, and no process
- * is started again: what was acknowledged is stored, each once.
+ * The PostgreSQL password is changed under load, then the role. The secret is mounted as in Kubernetes, and no process
+ * is restarted. Every acknowledged event must be stored once.
  */
 const unique = `${process.pid}_${Date.now()}`;
 const [first, second] = [`rotated_first_${unique}`, `rotated_second_${unique}`];
@@ -47,7 +47,7 @@ afterAll(async () => {
 const endConnections = (role: string) =>
   server.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
 
-/** An event that is taken now becomes visible by the API, so that all three services have connected. */
+/** Waits until a new event is accepted and returned by the API, so that all three services have connected. */
 async function expectNewEvents(): Promise<void> {
   const since = load.attempts.length;
   const taken = await eventually(() => load.attempts.slice(since).find(({ status }) => status === 200) ?? false, {
@@ -65,7 +65,7 @@ async function eventById(uuid: string): Promise<number> {
   return response.status;
 }
 
-test('one role: new connections are refused until the file has the new password, and nothing is lost', async () => {
+test('with one role, new connections are rejected until the file contains the new password, and no event is lost', async () => {
   await expectNewEvents();
   await server.query(`ALTER ROLE ${first} PASSWORD 'two'`);
   await endConnections(first);
@@ -74,12 +74,12 @@ test('one role: new connections are refused until the file has the new password,
   await expectNewEvents();
 });
 
-test('two roles: the other one is used from the next connection on', async () => {
+test('with two roles, new connections use the other role', async () => {
   secret.exchange({ username: second, password: 'one' });
   await endConnections(first);
   await expectNewEvents();
   await endConnections(first);
-  // A connection that was told to end takes its time.
+  // A terminated connection takes a moment to end.
   await eventually(async () => {
     const { rows } = await server.query('SELECT DISTINCT usename FROM pg_stat_activity WHERE usename = ANY ($1)', [
       [first, second],
@@ -88,7 +88,7 @@ test('two roles: the other one is used from the next connection on', async () =>
   });
 });
 
-test('every acknowledged event is stored once, by the processes that were started first', async () => {
+test('every acknowledged event is stored once, without restarting a process', async () => {
   await load.stop();
   await awaitDrained(services);
   const { rows } = await services.database.query<{ uuid: string; count: number }>(

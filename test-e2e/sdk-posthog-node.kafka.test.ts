@@ -3,7 +3,7 @@ import { PostHog } from 'posthog-node';
 import { createManagementClient, type ManagementClient } from './support/management-client.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** The real SDK with its default settings, only the host changed; what it sent is read back through the API. */
+/** The real SDK with its default settings, except the host. The tests read what it sent through the API. */
 describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
   let services: RunningServices;
   let api: ManagementClient;
@@ -15,7 +15,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     return client;
   }
 
-  /** Sends through a client of its own and waits until `count` events of `name` can be seen. */
+  /** Sends with a separate client and waits until `count` events with this name are visible. */
   async function send(name: string, count: number, use: (client: PostHog) => void, options = {}) {
     const client = connect(options);
     use(client);
@@ -39,7 +39,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
   afterEach(() => expect(sdkErrors).toEqual([]));
   afterAll(() => services?.stop());
 
-  test('capture: the row holds what was sent and what the SDK adds', async () => {
+  test('capture stores the properties that were sent and those that the SDK adds', async () => {
     const timestamp = new Date(Date.now() - 60_000);
     const properties = { total: 42, currency: 'EUR', nested: { list: [1, 'zwei', null, true] }, text: 'Grüße 👋' };
     const [row, ...others] = await send('order placed', 1, (client) =>
@@ -54,7 +54,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
       properties: { ...properties, $lib: 'posthog-node', $is_server: true, $geoip_disable: true },
       person: { distinct_ids: ['buyer'] },
     });
-    // The clock-skew correction moves it by what lies between sending and receiving.
+    // The clock-skew correction adds the time between sending and receiving.
     expect(Math.abs(Date.parse(row?.timestamp ?? '') - timestamp.getTime())).toBeLessThan(30_000);
     expect(await personOf('buyer')).toMatchObject({
       uuid: row?.person?.uuid,
@@ -65,7 +65,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     });
   });
 
-  test('identify: $set and $set_once reach the person, the person is not merged with anyone', async () => {
+  test('identify sets $set and $set_once on the person without merging it', async () => {
     const [row] = await send('$identify', 1, (client) =>
       client.identify({
         distinctId: 'ada',
@@ -85,7 +85,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     });
   });
 
-  test('alias: both ids are one person, the alias is the main one', async () => {
+  test('alias merges both IDs into one person, with the alias as the main ID', async () => {
     const [row] = await send('$create_alias', 1, (client) => {
       client.capture({ distinctId: 'old-id', event: 'seen before', properties: { $set: { kept: 1 } } });
       client.alias({ distinctId: 'old-id', alias: 'main-id' });
@@ -102,7 +102,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     expect(seenBefore?.person).toMatchObject({ uuid: person?.uuid, distinct_ids: ['main-id', 'old-id'] });
   });
 
-  test('groupIdentify: the group exists with its properties; capture with groups creates none', async () => {
+  test('groupIdentify creates a group with its properties, and capture with groups does not', async () => {
     await send('$groupidentify', 2, (client) => {
       client.groupIdentify({ groupType: 'company', groupKey: 'acme', properties: { name: 'Acme', seats: 5 } });
       client.groupIdentify({ groupType: 'company', groupKey: 'acme', properties: { seats: 6 } });
@@ -127,7 +127,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     });
   });
 
-  test('capture without a distinct id: stored, and nobody is created', async () => {
+  test('capture without a distinct ID stores the event without creating a person', async () => {
     const [row] = await send('anonymous visit', 1, (client) => client.capture({ event: 'anonymous visit' }));
     expect(row).toMatchObject({
       distinct_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -136,7 +136,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     expect(await api.persons({ distinct_id: row?.distinct_id ?? '' })).toEqual([]);
   });
 
-  test('250 events in one go: each is there once', async () => {
+  test('stores 250 events of one client once each', async () => {
     const numbers = Array.from({ length: 250 }, (_, index) => index);
     const rows = await send('tick', 250, (client) => {
       for (const n of numbers) client.capture({ distinctId: `ticker-${n % 7}`, event: 'tick', properties: { n } });
@@ -145,7 +145,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     expect(new Set(rows.map(({ uuid }) => uuid)).size).toBe(250);
   });
 
-  test('historicalMigration: old timestamps are kept, marked, and applied in order', async () => {
+  test('historicalMigration keeps old timestamps, marks the events, and applies them in order', async () => {
     const rows = await send(
       'imported',
       30,
@@ -172,7 +172,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     expect(marks).toEqual([{ historical_migration: true }]);
   });
 
-  test('nothing that was sent raised a warning', async () => {
+  test('no event raised a warning', async () => {
     expect(await api.warnings()).toEqual([]);
   });
 });

@@ -14,8 +14,8 @@ import { eventLogs, type RunningServices, startServices } from './support/start-
 import { tableChecksums } from './support/table-checksums.ts';
 
 /**
- * docs/architecture.md#exactly-once-effects: with processes that die. At length 20,000 events on Kafka, and a shorter story on
- * the embedded log.
+ * Exactly-once effects when processes are killed (docs/architecture.md#exactly-once-effects). In the long tests, this
+ * sends 20,000 events on Kafka, and fewer on the embedded log.
  */
 const sizes = {
   kafka: { events: storySize(6000, 20_000), people: storySize(150, 500) },
@@ -24,7 +24,7 @@ const sizes = {
 const kills = storySize(3, 5);
 const batchSize = 100;
 
-describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) => {
+describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLog) => {
   const seed = testSeed();
   const streams = writeStory({ ...sizes[eventLog], clients: 4, seed });
   const expected = expectedState(streams);
@@ -35,7 +35,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
   });
   afterAll(() => services?.stop());
 
-  test(`consumers are killed ${kills} times while ${sizes[eventLog].events} events come in (seed ${seed})`, async () => {
+  test(`consumers are killed ${kills} times while ${sizes[eventLog].events} events arrive (seed ${seed})`, async () => {
     const total = streams.flat().length;
     const pace = { sent: 0, lead: total / 8 };
     const killing = killConsumers(services, total, seededRandom(seed));
@@ -48,7 +48,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
     const { events } = await storedState(services);
     const sent = [...expected.events.values()].map(({ uuid, event, distinct_id, timestamp, properties }) => ({
       uuid,
-      // docs/ingestion-rules.md#effects-of-event-names: an exact synonym, stored under the one name.
+      // docs/ingestion-rules.md#effects-of-event-names: an exact synonym, which is stored under the other name.
       event: event === '$group_identify' ? '$groupidentify' : event,
       distinct_id,
       timestamp,
@@ -70,7 +70,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
     expect(persons.every(({ distinctIds, mainDistinctId }) => distinctIds.includes(mainDistinctId))).toBe(true);
   });
 
-  test('every group holds what was last set', async () => {
+  test('every group has the last values that were set', async () => {
     expect((await storedState(services)).groups).toEqual(expected.groups);
   });
 
@@ -78,7 +78,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
     expect((await services.database.query('SELECT type, details FROM ingestion_warning')).rows).toEqual([]);
   });
 
-  test('the whole log once more from its beginning changes nothing', async () => {
+  test('processing the whole log again from its beginning changes nothing', async () => {
     await Promise.all(services.consumers.map((consumer) => consumer.stop()));
     const before = await tableChecksums(services.database);
     await services.database.query('DELETE FROM consumer_position');
@@ -89,8 +89,8 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
 });
 
 /**
- * Batches one after the other, as one client does; a batch that is refused is sent again. The clients together keep only
- * so far ahead of the consumers that every death finds work in hand and more to come.
+ * Sends one batch after another as a client does, and repeats rejected batches. The clients together only get so far
+ * ahead of the consumers that every kill interrupts work and leaves more to do.
  */
 async function sendInOrder(services: RunningServices, stream: readonly StoryEvent[], pace: Pace): Promise<void> {
   const { ingestUrl, tenant } = services;
@@ -111,13 +111,13 @@ async function sendInOrder(services: RunningServices, stream: readonly StoryEven
 }
 
 interface Pace {
-  /** Events acknowledged so far. */
+  /** Number of acknowledged events. */
   sent: number;
-  /** How many may be acknowledged but not yet consumed. */
+  /** Maximum number of events that are acknowledged but not consumed. */
   lead: number;
 }
 
-/** Once in each part of the stream, at a random moment, kills a random consumer and puts another in its place. */
+/** Kills a random consumer at a random moment in each part of the stream, and starts another one. */
 async function killConsumers(services: RunningServices, total: number, random: () => number): Promise<number> {
   const places = services.consumers.map((consumer) => Promise.resolve(consumer));
   let killed = 0;
@@ -130,7 +130,7 @@ async function killConsumers(services: RunningServices, total: number, random: (
     const index = Math.floor(random() * places.length);
     await (await places[index])?.kill();
     killed++;
-    // The next may die before this one's successor works.
+    // Not awaited, so the next consumer may be killed before this one's replacement works.
     places[index] = services.startConsumer();
   }
   services.consumers.splice(0, places.length, ...(await Promise.all(places)));

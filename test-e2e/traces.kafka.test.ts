@@ -19,7 +19,7 @@ interface OtlpRequest {
   }[];
 }
 
-/** A collector of OpenTelemetry that keeps what it is sent. */
+/** An OpenTelemetry collector that keeps the received spans. */
 let collector: TestServer;
 let received: Span[];
 let texts: string[];
@@ -71,7 +71,7 @@ const send = (event: string, headers: Record<string, string>) =>
     }),
   });
 
-test('a request is followed from its caller through the log to the commit', async () => {
+test('traces a request from its caller through the log to the commit', async () => {
   expect((await send('secret-event', { traceparent })).status).toBe(200);
   await awaitDrained(services);
   const named = (name: string) => received.find((span) => span.name === name);
@@ -94,26 +94,26 @@ test('a request is followed from its caller through the log to the commit', asyn
   );
 });
 
-test('what is traced names nobody, and nothing of what was sent', () => {
+test('traces contain no personal data and no sent values', () => {
   expect(texts.join()).not.toMatch(/secret-|phc_|127\.0\.0\.1/);
 });
 
 test.each([
   ['the gateway', 'millrace_capture_request_seconds', () => services.gateway],
   ['the consumer', 'millrace_consumer_batch_seconds', () => services.consumers[0]],
-])('a histogram of %s leads to the trace', async (_name, histogram, process) => {
+])('a histogram of %s has an exemplar with the trace ID', async (_name, histogram, process) => {
   const accept = { accept: 'application/openmetrics-text; version=1.0.0' };
   const answer = await fetch(`http://127.0.0.1:${process()?.port}/metrics`, { headers: accept });
   expect(answer.headers.get('content-type')).toMatch('application/openmetrics-text');
   expect(await answer.text()).toMatch(new RegExp(`${histogram}_bucket\\{[^}]+\\} 1 # \\{trace_id="${traceId}"\\}`));
 });
 
-test('a request that nobody asks to trace leaves none', async () => {
+test('a request without the sampled flag is not traced', async () => {
   const before = received.length;
   expect((await send('plain', { traceparent: traceparent.replace(/01$/, '00') })).status).toBe(200);
   expect((await send('plain', {})).status).toBe(200);
   await awaitDrained(services);
-  // One that is traced, after which all of those before would have arrived.
+  // When a later, traced request arrives, all earlier ones would have arrived too.
   const last = traceparent.replace(traceId, traceId.replace('0a', '1a'));
   expect((await send('last', { traceparent: last })).status).toBe(200);
   const since = (name: string) => received.slice(before).filter((span) => span.name === name);

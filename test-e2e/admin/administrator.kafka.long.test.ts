@@ -5,7 +5,7 @@ import { createTestTenant, type DnsServer, startDnsServer } from '@millrace/test
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { findMissingPrograms } from './find-missing-programs.ts';
 
-/** The management API as a script sees it: bash, curl and jq, and nothing of ours. */
+/** Uses the management API as an administrator's script does: with bash, curl and jq only. */
 const script = fileURLToPath(new URL('./administrator.sh', import.meta.url));
 const steps = [
   'domain created',
@@ -29,7 +29,7 @@ if (missing.length > 0) {
   process.stdout.write(`\n! The administrator's script is skipped: ${missing.join(', ')} not on the PATH\n`);
 }
 
-// What cannot be had is skipped, and said: a skipped test fails in CI.
+// Skip these tests if a program is missing. CI fails on skipped tests.
 (missing.length === 0 ? describe : describe.skip)("an administrator's script", () => {
   let dns: DnsServer;
   let services: RunningServices;
@@ -42,7 +42,7 @@ if (missing.length > 0) {
     await dns?.stop();
   });
 
-  test('goes through every step', async () => {
+  test('completes every step', async () => {
     const colleague = 'grace@example.com';
     const { personalApiKey } = await createTestTenant(services.databaseUrl, {
       email: colleague,
@@ -58,7 +58,7 @@ if (missing.length > 0) {
     expect(lines.flatMap((line) => /^ok: (.*)/.exec(line)?.[1] ?? [])).toEqual(steps);
   });
 
-  test('a key that is not known ends it at once, with the reason', async () => {
+  test('an unknown key ends the script immediately, with the reason', async () => {
     const { code, lines, complaints } = await runScript({
       API_URL: services.apiUrl,
       API_KEY: 'phx_unknown',
@@ -69,9 +69,9 @@ if (missing.length > 0) {
     expect(complaints).toContain('GET /api/organizations/@current/ answered 401 instead of 200');
   });
 
-  /** Publishes the TXT record when the script asks for it, as whoever keeps the domain would. */
+  /** Runs the script and publishes the TXT record when the script asks for it, as the owner of the domain would. */
   async function runScript(settings: Record<string, string>) {
-    // Only what the script is given: it must not lean on settings of this machine.
+    // The script must not depend on the environment of this machine.
     const child = spawn('bash', [script], {
       env: settings,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Those of the programs that are not on the PATH. */
+/** Returns the programs that are not in the PATH. */
 export async function findMissingPrograms(names: readonly string[]): Promise<string[]> {
   const isThere = await Promise.all(
     names.map((name) =>

@@ -4,7 +4,7 @@ import { judgeVisits } from '@millrace/testing/browser-visits/judge-visits';
 import { visitShop } from '@millrace/testing/browser-visits/visit-shop';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** `npm run chaos -- browser` loads ten thousand. */
+/** `npm run chaos -- browser` loads ten thousand pages. */
 const pages = storySize(40, 200);
 const seed = testSeed();
 let services: RunningServices;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => services?.stop());
 
-test(`every event whose capture returned is stored once, or told as dropped, over ${pages} page loads (seed ${seed})`, async () => {
+test(`stores every captured event once or reports it as dropped, over ${pages} page loads (seed ${seed})`, async () => {
   const { code } = await bundleLibrary('index.js');
   const visits = await visitShop({
     ...{ library: code, pages, visitors: 4, seed },
@@ -25,7 +25,7 @@ test(`every event whose capture returned is stored once, or told as dropped, ove
     expect(await judgeVisits(visits, services.database)).toMatchObject({ losses: [], doubled: 0 });
   });
   expect(visits.captured.size).toBeGreaterThan(pages * 2);
-  // A crash takes the tabs beside it along, and a slow machine interrupts more.
+  // A crash also takes other tabs of the same process down, and a slow machine interrupts more visits.
   expect(visits.interrupted).toBeLessThan(pages / 4);
   for (const count of Object.values(visits.requests)) expect(count).toBeGreaterThan(0);
 }, 300_000);

@@ -12,7 +12,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createManagementClient, type ManagementClient } from '../support/management-client.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** What visitors do with the browser library, as it lies in the database in the end. */
+/** The browser library in a real browser, and what is stored in the database as a result. */
 let services: RunningServices;
 let api: ManagementClient;
 let site: TestServer;
@@ -61,8 +61,9 @@ const run = <Result = void>(page: Page, script: string) => page.evaluate<Result>
 const idOf = (page: Page) => run<string>(page, 'return posthog.get_distinct_id()');
 
 /**
- * The events of these names, when they are stored; in the order of the names. (Not of their time: each request's events are moved
- * by what its clock seems to be off, which is the time that the request was under way.)
+ * Waits until exactly the events with these names are stored, and returns them in the order of the names. Their
+ * timestamps are not in order, because each request is corrected by its clock skew, which includes the duration of the
+ * request.
  */
 async function stored(...names: string[]) {
   const distinct = [...new Set(names)];
@@ -73,11 +74,11 @@ async function stored(...names: string[]) {
   });
 }
 
-test('a visitor keeps one id over tabs and days, in sessions of their own', async () => {
+test('a visitor keeps one ID across tabs and days, with separate sessions', async () => {
   const first = await browser.newContext();
   const one = await enter(first);
   await run(one, `posthog.capture('first tab')`);
-  // A tab that is open already would hear of the session a little later.
+  // A tab that is already open would notice the session a little later.
   const other = await enter(first);
   await run(other, `posthog.capture('second tab')`);
   const storageState = await first.storageState();
@@ -94,7 +95,7 @@ test('a visitor keeps one id over tabs and days, in sessions of their own', asyn
   await later.close();
 });
 
-test('identify makes one person of the time before and after, alias adds an id, reset begins another', async () => {
+test('identify merges the anonymous and the identified person, alias adds an ID, and reset starts a new person', async () => {
   const visitor = await browser.newContext();
   const page = await enter(visitor);
   const anonymous = await idOf(page);
@@ -123,7 +124,7 @@ test('identify makes one person of the time before and after, alias adds an id, 
   await visitor.close();
 });
 
-test('a group is stored with its properties, and events carry it until it is left', async () => {
+test('stores a group with its properties, and adds it to events until it is reset', async () => {
   const visitor = await browser.newContext();
   const page = await enter(visitor);
   await run(
@@ -143,7 +144,7 @@ test('a group is stored with its properties, and events carry it until it is lef
   await visitor.close();
 });
 
-test('without consent nothing is stored, over pages too; with it, what follows is', async () => {
+test('stores nothing without consent, even across pages, and stores events after consent is given', async () => {
   const visitor = await browser.newContext();
   const options = { opt_out_capturing_by_default: true };
   const page = await enter(visitor, { options });
@@ -157,7 +158,7 @@ test('without consent nothing is stored, over pages too; with it, what follows i
   await visitor.close();
 });
 
-test('bootstrapped flags hold until the fetched ones are there', async () => {
+test('uses bootstrapped flags until flags are fetched', async () => {
   const { tenant, apiUrl, ingestUrl } = services;
   const filters = { groups: [{ properties: [], rollout_percentage: 100 }] };
   const made = await fetch(`${apiUrl}/api/projects/${tenant.projectId}/feature_flags/`, {
@@ -209,7 +210,7 @@ test('bootstrapped flags hold until the fetched ones are there', async () => {
   await visitor.close();
 });
 
-test('a site that changes from the other library to this one in the middle of a visit keeps one person', async () => {
+test('a site that switches from posthog-js during a visit keeps one person', async () => {
   const visitor = await browser.newContext();
   const before = await enter(visitor, { library: '/reference.js' });
   const answered = before.waitForResponse(
@@ -218,7 +219,7 @@ test('a site that changes from the other library to this one in the middle of a 
   await run(before, `posthog.register({ shop: 'north' }); posthog.capture('with the other library')`);
   const anonymous = await idOf(before);
   await answered;
-  // Open beside the others, it may store what it remembers over what they do.
+  // If both pages were open, one could overwrite what the other has stored in the browser.
   await before.close();
   const after = await enter(visitor);
   expect(await idOf(after)).toBe(anonymous);
@@ -234,22 +235,22 @@ test('a site that changes from the other library to this one in the middle of a 
   await visitor.close();
 });
 
-test('what a visitor does in the demo shop is stored: views, clicks, the order, and who it was', async () => {
+test('stores the views, clicks, order and identity of a visitor to the demo shop', async () => {
   const { ingestUrl, tenant, database } = services;
   const demo = await serveDemo({ ingestUrl, projectApiKey: tenant.projectApiKey, port: 0 });
-  // On a busy machine the gateway may answer before it has read the settings: nobody knows then whether to capture clicks.
+  // On a busy machine, the gateway may respond before it has loaded the settings, so wait until it returns them.
   await eventually(async () => {
     const answer = await fetch(`${ingestUrl}/array/${tenant.projectApiKey}/config`);
     expect(await answer.json()).toMatchObject({ autocapture_opt_out: false });
   });
-  // Like a person's browser: what a robot does is not captured.
+  // The library ignores automated browsers, so pretend to be a regular one.
   const visitor = await browser.newContext({
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36',
   });
   await visitor.addInitScript(`Object.defineProperty(navigator, 'webdriver', { value: false })`);
   const page = await visitor.newPage();
   await page.goto(demo.url);
-  // The settings came with the library: clicks are captured from now on.
+  // The library script includes the settings, so clicks are captured from the start.
   const anonymous = await idOf(page);
   const press = (name: string) => page.getByRole('button', { name, exact: true }).first().click();
   await press('Add to basket');
@@ -264,7 +265,7 @@ test('what a visitor does in the demo shop is stored: views, clicks, the order, 
       [demo.url],
     );
     const who = (id: string) => (id === anonymous ? 'anonymous' : id);
-    // The page's last words may be stored before what it was sending.
+    // Events sent on unload may be stored before events of an earlier request that is still in flight.
     expect(found.rows.map(({ event, distinct_id }) => [event, who(distinct_id)])).toEqual([
       ['$autocapture', 'anonymous'],
       ['$autocapture', 'anonymous'],

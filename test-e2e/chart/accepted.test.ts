@@ -10,12 +10,12 @@ import { containerOf, type Manifest } from './testing/manifest.ts';
 import { exampleNames, ofKind, renderChart, root } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
 
-/** Of the fields of all services those that are looked at together. */
+/** Fields of all services that are validated together. */
 type Config = Parameters<typeof databaseAddress>[0] &
   Parameters<typeof redisConnection>[0] &
   Parameters<typeof kafkaConnection>[0];
 
-/** What may be in a secret that the chart only names. */
+/** Values for secrets that the chart only refers to. */
 const inSecrets: Record<string, string> = {
   DATABASE_URL: 'postgresql://u:p@host:5432/db',
   SECRETS_KEY: Buffer.alloc(32).toString('base64'),
@@ -35,7 +35,7 @@ const mounted = mountSecret({
 });
 afterAll(() => mounted.remove());
 
-/** The environment of a pod as its process sees it: secrets and files are there. */
+/** Returns a pod's environment as its process sees it, with secrets and files resolved. */
 function seenBy(deployment: Manifest, secrets: Manifest[]): Record<string, string> {
   const variables = containerOf(deployment).env.map(({ name, value, valueFrom }) => {
     if (value?.startsWith('/etc/millrace/certificates/')) return [name, testCertificates.authorityFile];
@@ -53,7 +53,7 @@ const rendered: [string, Parameters<typeof renderChart>[0]][] = [
   ...(await exampleNames()).map((name) => [`examples/${name}.yaml`, { examples: [name] }] as [string, object]),
 ];
 
-test.each(rendered)('services take what they are told by %s', async (_, options) => {
+test.each(rendered)('services accept the environment rendered from %s', async (_, options) => {
   const manifests = await renderChart(options);
   const schemas: Record<string, { properties: object }> = await configSchemas(root);
   for (const deployment of ofKind(manifests, 'Deployment')) {

@@ -9,10 +9,10 @@ import { exampleNames, leastValues, ofKind, renderChart, root } from './testing/
 const missing = await missingForApiServer();
 let server: ApiServer;
 let directory: string;
-/** What was said before the kinds of others were there. */
+/** Response of the API server before the custom resource definitions were installed. */
 let withoutOthersKinds: { status: number; output: string };
 
-/** What the API server says to these objects; it keeps them unless it is a dry run. */
+/** Applies objects and returns the API server's response. A dry run does not store them. */
 async function apply(
   objects: unknown[],
   { namespace, isDryRun = true, words = [] }: { namespace: string; isDryRun?: boolean; words?: string[] },
@@ -23,14 +23,14 @@ async function apply(
   return server.kubectl('apply', ...dry, '--server-side', '--validate=strict', '-n', namespace, '-f', file, ...words);
 }
 
-/** The outermost lists of an object, by where they are. */
+/** Returns the outermost lists of an object with their paths. */
 function listsOf(value: unknown, path = ''): [string, unknown][] {
   if (Array.isArray(value)) return [[path, value]];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, field]) => listsOf(field, `${path}.${name}`));
 }
 
-/** The pods a deployment or a job would make, as pods: only those are looked at by Pod Security. */
+/** Returns the pods that a Deployment or Job would create, because Pod Security only checks pods. */
 function podsOf(rendered: Manifest[]) {
   return rendered.flatMap((manifest) => {
     const spec = podOf(manifest);
@@ -40,7 +40,7 @@ function podsOf(rendered: Manifest[]) {
   });
 }
 
-/** Of the namespace a release is installed to, as its secrets and routes are. */
+/** Values that render every object of the chart, with objects in the namespace of the release. */
 const everything: object = {
   ...leastValues,
   host: 'events.example.com',
@@ -73,241 +73,252 @@ const balancer = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', ipFamil
 const examples = await exampleNames();
 const installations: [string, Parameters<typeof renderChart>[0]][] = [
   ...examples.map((name) => [`examples/${name}.yaml`, { examples: [name] }] as [string, object]),
-  ['everything that can be switched on', { values: everything }],
+  ['an installation with every option', { values: everything }],
   [
-    'a balancer before each service, which keeps the addresses of clients',
+    'an installation with a load balancer per service that preserves client addresses',
     { values: { ...leastValues, gateway: { service: balancer }, managementApi: { service: balancer } } },
   ],
-  ['the platform chooses users (OpenShift)', { values: { ...leastValues, podSecurity: { user: null } } }],
+  [
+    'an installation on a platform that assigns users (OpenShift)',
+    { values: { ...leastValues, podSecurity: { user: null } } },
+  ],
 ];
 
-(missing === null ? describe : describe.skip)(`by a real API server${missing === null ? '' : ` (${missing})`}`, () => {
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'millrace-chart-'));
-    server = await startApiServer();
-    await server.kubectl('create', 'namespace', 'prod');
-    await server.kubectl('create', 'namespace', 'strict');
-    await server.kubectl('label', 'namespace', 'strict', 'pod-security.kubernetes.io/enforce=restricted');
-    withoutOthersKinds = await apply(await renderChart({ values: everything }), { namespace: 'prod' });
-    for (const file of await customResourceFiles()) {
-      const { status, output } = await server.kubectl('apply', '--server-side', '-f', file);
-      if (status !== 0) throw new Error(output);
-    }
-    await server.kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s');
-    // The first time on a machine the server is built.
-  }, 1_500_000);
-  afterAll(async () => {
-    await server?.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
-
-  describe.each(installations)('%s', (_, options) => {
-    let rendered: Manifest[];
+(missing === null ? describe : describe.skip)(
+  `the chart with a real API server${missing === null ? '' : ` (${missing})`}`,
+  () => {
     beforeAll(async () => {
-      rendered = await renderChart(options);
-      await apply(ofKind(rendered, 'PriorityClass'), { namespace: 'prod', isDryRun: false });
+      directory = await mkdtemp(join(tmpdir(), 'millrace-chart-'));
+      server = await startApiServer();
+      await server.kubectl('create', 'namespace', 'prod');
+      await server.kubectl('create', 'namespace', 'strict');
+      await server.kubectl('label', 'namespace', 'strict', 'pod-security.kubernetes.io/enforce=restricted');
+      withoutOthersKinds = await apply(await renderChart({ values: everything }), { namespace: 'prod' });
+      for (const file of await customResourceFiles()) {
+        const { status, output } = await server.kubectl('apply', '--server-side', '-f', file);
+        if (status !== 0) throw new Error(output);
+      }
+      await server.kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s');
+      // On first use on a machine, the API server is built from source.
+    }, 1_500_000);
+    afterAll(async () => {
+      await server?.stop();
+      await rm(directory, { recursive: true, force: true });
     });
 
-    test('every object is taken', async () => {
-      const { status, output } = await apply(rendered, { namespace: 'prod' });
-      expect({
-        status,
-        refused: output.split('\n').filter((line) => /error|invalid|unknown|warning/i.test(line)),
-      }).toEqual({
-        status: 0,
-        refused: [],
+    describe.each(installations)('%s', (_, options) => {
+      let rendered: Manifest[];
+      beforeAll(async () => {
+        rendered = await renderChart(options);
+        await apply(ofKind(rendered, 'PriorityClass'), { namespace: 'prod', isDryRun: false });
       });
-      expect(output.match(/serverside-applied \(server dry run\)/g)).toHaveLength(rendered.length);
-    });
 
-    test('every pod may run where Pod Security is restricted', async () => {
-      const pods = podsOf(rendered);
-      expect(pods.length).toBeGreaterThan(5);
-      const { status, output } = await apply(pods, { namespace: 'strict' });
-      expect({ status, refused: output.split('\n').filter((line) => !line.includes('serverside-applied')) }).toEqual({
-        status: 0,
-        refused: [''],
+      test('the API server accepts every object', async () => {
+        const { status, output } = await apply(rendered, { namespace: 'prod' });
+        expect({
+          status,
+          refused: output.split('\n').filter((line) => /error|invalid|unknown|warning/i.test(line)),
+        }).toEqual({
+          status: 0,
+          refused: [],
+        });
+        expect(output.match(/serverside-applied \(server dry run\)/g)).toHaveLength(rendered.length);
+      });
+
+      test('every pod passes the restricted Pod Security Standard', async () => {
+        const pods = podsOf(rendered);
+        expect(pods.length).toBeGreaterThan(5);
+        const { status, output } = await apply(pods, { namespace: 'strict' });
+        expect({ status, refused: output.split('\n').filter((line) => !line.includes('serverside-applied')) }).toEqual({
+          status: 0,
+          refused: [''],
+        });
       });
     });
-  });
 
-  test('the API server adds nothing to lists of kinds of others: Argo CD would never see the two agree', async () => {
-    const rendered = await renderChart({ values: everything });
-    const ofOthers = rendered.filter(({ apiVersion }) => /^(keda|monitoring|gateway)\./.test(apiVersion));
-    expect(new Set(ofOthers.map(({ kind }) => kind)).size).toBe(5);
-    const { output } = await apply(ofOthers, { namespace: 'prod', words: ['-o', 'json'] });
-    const { items } = JSON.parse(output) as { items: Manifest[] };
-    const lists = ({ spec }: Manifest) => Object.fromEntries(listsOf(spec));
-    expect(items.map(lists)).toEqual(ofOthers.map(lists));
-  });
+    test('the API server adds nothing to lists in custom resources, so Argo CD sees no difference', async () => {
+      const rendered = await renderChart({ values: everything });
+      const ofOthers = rendered.filter(({ apiVersion }) => /^(keda|monitoring|gateway)\./.test(apiVersion));
+      expect(new Set(ofOthers.map(({ kind }) => kind)).size).toBe(5);
+      const { output } = await apply(ofOthers, { namespace: 'prod', words: ['-o', 'json'] });
+      const { items } = JSON.parse(output) as { items: Manifest[] };
+      const lists = ({ spec }: Manifest) => Object.fromEntries(listsOf(spec));
+      expect(items.map(lists)).toEqual(ofOthers.map(lists));
+    });
 
-  test('kinds of others that are asked for and not there are named', () => {
-    expect(withoutOthersKinds.status).toBe(1);
-    for (const kind of ['ScaledObject', 'TriggerAuthentication', 'HTTPRoute', 'ServiceMonitor']) {
-      expect(withoutOthersKinds.output).toContain(`no matches for kind "${kind}"`);
-    }
-  });
+    test('kubectl names missing custom resource definitions', () => {
+      expect(withoutOthersKinds.status).toBe(1);
+      for (const kind of ['ScaledObject', 'TriggerAuthentication', 'HTTPRoute', 'ServiceMonitor']) {
+        expect(withoutOthersKinds.output).toContain(`no matches for kind "${kind}"`);
+      }
+    });
 
-  test.each(['postgresql-one-node', 'cloudnative-pg'])('examples/stores/%s.yaml is taken', async (name) => {
-    const file = join(root, 'deploy/helm/examples/stores', `${name}.yaml`);
-    const { status, output } = await server.kubectl(
-      'apply',
-      '--dry-run=server',
-      '--validate=strict',
-      '-n',
-      'strict',
-      '-f',
-      file,
+    test.each(['postgresql-one-node', 'cloudnative-pg'])(
+      'the API server accepts examples/stores/%s.yaml',
+      async (name) => {
+        const file = join(root, 'deploy/helm/examples/stores', `${name}.yaml`);
+        const { status, output } = await server.kubectl(
+          'apply',
+          '--dry-run=server',
+          '--validate=strict',
+          '-n',
+          'strict',
+          '-f',
+          file,
+        );
+        expect([status, output.match(/warning|error/i)]).toEqual([0, null]);
+      },
     );
-    expect([status, output.match(/warning|error/i)]).toEqual([0, null]);
-  });
 
-  describe('Helm, for real', () => {
-    const chart = join(root, 'deploy/helm/millrace');
-    // Nobody here runs the jobs of hooks.
-    const words = (values: object) => [
-      ...['--namespace', 'prod', '--no-hooks'],
-      ...Object.entries({ ...leastValues, ...values }).flatMap(([name, value]) => [
-        '--set-json',
-        `${name}=${JSON.stringify(value)}`,
-      ]),
-    ];
-    const helm = async (...all: string[]) => {
-      const { status, output } = await server.helm(...all);
-      if (status !== 0) throw new Error(output);
-      return output;
-    };
-    const read = async (kind: string, name: string) =>
-      JSON.parse((await server.kubectl('get', kind, name, '-n', 'prod', '-o', 'json')).output) as Manifest;
-    const keysOf = async (release: string) => (await read('secret', `${release}-millrace-keys`)).data;
-
-    test('installs without the kinds of others, when nothing of them is asked for, and says what comes next', async () => {
-      const output = await helm('install', 'dry', chart, '--dry-run=server', ...words({}));
-      expect(output).toContain('helm test dry --namespace prod');
-      expect(output).toContain('-- millrace bootstrap --email');
-    });
-
-    test('two releases live in one namespace', async () => {
-      await helm('install', 'one', chart, ...words({}));
-      await helm('install', 'two', chart, ...words({ flags: { enabled: true } }));
-      expect(await keysOf('one')).not.toEqual(await keysOf('two'));
-      await helm('uninstall', 'two', '--namespace', 'prod', '--no-hooks');
-      expect((await read('deployment', 'one-millrace-gateway')).spec.template).toBeDefined();
-    });
-
-    test('keys that were made stay through upgrade, rollback, and an uninstallation that was a mistake', async () => {
-      const made = await keysOf('one');
-      expect(atob(atob(made?.SECRETS_KEY ?? ''))).toHaveLength(32);
-      const url = 'postgresql://other:secret@postgresql/millrace';
-      await helm('upgrade', 'one', chart, ...words({ postgresql: { url }, gateway: { image: { tag: '2' } } }));
-      expect(await keysOf('one')).toEqual(made);
-      expect(containerOf(await read('deployment', 'one-millrace-gateway')).image).toContain(':2');
-      await helm('rollback', 'one', '1', '--namespace', 'prod', '--no-hooks');
-      expect(await keysOf('one')).toEqual(made);
-      expect(containerOf(await read('deployment', 'one-millrace-gateway')).image).toContain(':0.1.0');
-      await helm('uninstall', 'one', '--namespace', 'prod', '--no-hooks');
-      await helm('install', 'one', chart, ...words({}));
-      expect(await keysOf('one')).toEqual(made);
-    });
-
-    test('keys that were made never change: a rollback would bring back those of then; others are in another secret', async () => {
-      const made = await keysOf('one');
-      const patch = JSON.stringify({ stringData: { SECRETS_KEY: 'new' } });
-      const changed = await server.kubectl('patch', 'secret', 'one-millrace-keys', '-n', 'prod', '-p', patch);
-      expect([changed.status, changed.output]).toEqual([1, expect.stringContaining('immutable')]);
-      await helm('upgrade', 'one', chart, ...words({ keys: { existingSecret: 'theirs', secretsKeyKey: 'key' } }));
-      await helm('rollback', 'one', '--namespace', 'prod', '--no-hooks');
-      expect(environmentOf(await read('deployment', 'one-millrace-gateway')).SECRETS_KEY).toContain(
-        'one-millrace-keys',
-      );
-      expect(await keysOf('one')).toEqual(made);
-    });
-
-    test('a number of pods that something else decided outlives an upgrade', async () => {
-      const consumer = ['deployment', 'one-millrace-consumer-live', '-n', 'prod'];
-      await server.kubectl('scale', ...consumer, '--replicas=7');
-      await helm('upgrade', 'one', chart, ...words({ logLevel: 'warn' }));
-      expect((await read('deployment', 'one-millrace-consumer-live')).spec.replicas).toBe(7);
-    });
-
-    test('an autoscaler that is switched on begins with as many pods as there are', async () => {
-      const replicas = async () => (await read('deployment', 'fixed-millrace-gateway')).spec.replicas;
-      const fixed = { gateway: { replicas: 6, autoscaling: { enabled: false } } };
-      await helm('install', 'fixed', chart, ...words(fixed));
-      for (const logLevel of ['warn', 'info']) {
-        await helm('upgrade', 'fixed', chart, ...words({ logLevel }));
-        expect(await replicas()).toBe(6);
-      }
-      await server.kubectl('scale', 'deployment', 'fixed-millrace-gateway', '-n', 'prod', '--replicas=9');
-      await helm('upgrade', 'fixed', chart, ...words({}));
-      expect(await replicas()).toBe(9);
-      await helm('upgrade', 'fixed', chart, ...words(fixed), '--force-conflicts');
-      expect(await replicas()).toBe(6);
-    });
-
-    test('and what it has decided since stays, also where Helm applies as it did before version 4', async () => {
-      const fixed = { gateway: { replicas: 6, autoscaling: { enabled: false } } };
-      await helm('install', 'old', chart, ...words(fixed), '--server-side=false');
-      await helm('upgrade', 'old', chart, ...words({}));
-      await server.kubectl('scale', 'deployment', 'old-millrace-gateway', '-n', 'prod', '--replicas=9');
-      await helm('upgrade', 'old', chart, ...words({}));
-      expect((await read('deployment', 'old-millrace-gateway')).spec.replicas).toBe(9);
-    });
-
-    test('what is there is not left behind by other values: its name, its keys', async () => {
-      const refused = (values: object) => server.helm('upgrade', 'fixed', chart, ...words(values));
-      const renamed = { fullnameOverride: 'fixed-millrace', nameOverride: 'other' };
-      expect((await refused(renamed)).output).toContain(
-        'nameOverride: the existing deployments select their pods by the name "m',
-      );
-      await helm('upgrade', 'fixed', chart, ...words({ keys: { existingSecret: 'theirs' } }));
-      const otherKeys = 'keys: the running services use the keys in the secret "theirs".';
-      expect((await refused({})).output).toContain(otherKeys);
-      await helm('upgrade', 'fixed', chart, ...words({ keys: { existingSecret: 'theirs' }, secretsAsFiles: true }));
-      expect((await refused({ secretsAsFiles: true })).output).toContain(otherKeys);
-    });
-
-    test('who renders without asking the cluster makes new keys each time, which cannot take the place of those there', async () => {
-      const applyKeys = async () => {
-        const secrets = ofKind(await renderChart({ release: 'gitops', values: leastValues }), 'Secret');
-        return apply(secrets, { namespace: 'prod', isDryRun: false, words: ['--force-conflicts'] });
+    describe('Helm with a real API server', () => {
+      const chart = join(root, 'deploy/helm/millrace');
+      // There are no controllers here that run the Jobs of hooks.
+      const words = (values: object) => [
+        ...['--namespace', 'prod', '--no-hooks'],
+        ...Object.entries({ ...leastValues, ...values }).flatMap(([name, value]) => [
+          '--set-json',
+          `${name}=${JSON.stringify(value)}`,
+        ]),
+      ];
+      const helm = async (...all: string[]) => {
+        const { status, output } = await server.helm(...all);
+        if (status !== 0) throw new Error(output);
+        return output;
       };
-      expect(await applyKeys()).toMatchObject({ status: 0 });
-      const made = await keysOf('gitops');
-      expect((await applyKeys()).output).toContain('field is immutable when `immutable` is set');
-      expect(await keysOf('gitops')).toEqual(made);
-    });
+      const read = async (kind: string, name: string) =>
+        JSON.parse((await server.kubectl('get', kind, name, '-n', 'prod', '-o', 'json')).output) as Manifest;
+      const keysOf = async (release: string) => (await read('secret', `${release}-millrace-keys`)).data;
 
-    test('new keys are not made where services know others, unless one insists', async () => {
-      const upgrade = (values: object) => server.helm('upgrade', 'two', chart, ...words(values));
-      await helm('install', 'two', chart, ...words({}));
-      const made = await keysOf('two');
-      expect((await upgrade({ keys: { secretsKeyKey: 'OTHER' } })).output).toContain('does not contain "OTHER"');
-      await server.kubectl('delete', 'secret', 'two-millrace-keys', '-n', 'prod');
-      const gone = 'services are running, but the secret "two-millrace-keys" with their keys is missing.';
-      expect((await upgrade({})).output).toContain(gone);
-      await helm('upgrade', 'two', chart, ...words({ keys: { allowNew: true } }));
-      expect(Object.keys((await keysOf('two')) ?? {})).toEqual(Object.keys(made ?? {}));
-    });
+      test('installs without custom resource definitions if they are not needed, and prints the next steps', async () => {
+        const output = await helm('install', 'dry', chart, '--dry-run=server', ...words({}));
+        expect(output).toContain('helm test dry --namespace prod');
+        expect(output).toContain('-- millrace bootstrap --email');
+      });
 
-    test('the value of a priority class changes, which no class there allows', async () => {
-      for (const ingest of [5, 7]) {
-        await helm('upgrade', 'one', chart, ...words({ priorityClasses: { create: true, ingest } }));
-        const { template } = (await read('deployment', 'one-millrace-gateway')).spec;
-        expect(template?.spec.priorityClassName).toBe(`prod-one-millrace-ingest-${ingest}`);
-      }
-    });
+      test('two releases can share a namespace', async () => {
+        await helm('install', 'one', chart, ...words({}));
+        await helm('install', 'two', chart, ...words({ flags: { enabled: true } }));
+        expect(await keysOf('one')).not.toEqual(await keysOf('two'));
+        await helm('uninstall', 'two', '--namespace', 'prod', '--no-hooks');
+        expect((await read('deployment', 'one-millrace-gateway')).spec.template).toBeDefined();
+      });
 
-    test('KEDA is switched on and off', async () => {
-      const scalers = async () => (await server.kubectl('get', 'hpa,scaledobject', '-n', 'prod', '-o', 'name')).output;
-      await helm('upgrade', 'one', chart, ...words({ keda: { enabled: true } }));
-      expect(await scalers()).toContain('scaledobject.keda.sh/one-millrace-consumer-live');
-      // What KEDA does then, which is not here; it takes it away only after Helm has taken the other away.
-      const name = 'one-millrace-consumer-live';
-      await server.kubectl('autoscale', 'deployment', name, `--name=${name}`, '--max=12', '-n', 'prod');
-      await helm('upgrade', 'one', chart, ...words({}));
-      expect(await scalers()).toContain('horizontalpodautoscaler.autoscaling/one-millrace-consumer-live-cpu');
-      expect(await scalers()).not.toContain('scaledobject');
+      test('generated keys survive an upgrade, a rollback and an accidental uninstallation', async () => {
+        const made = await keysOf('one');
+        expect(atob(atob(made?.SECRETS_KEY ?? ''))).toHaveLength(32);
+        const url = 'postgresql://other:secret@postgresql/millrace';
+        await helm('upgrade', 'one', chart, ...words({ postgresql: { url }, gateway: { image: { tag: '2' } } }));
+        expect(await keysOf('one')).toEqual(made);
+        expect(containerOf(await read('deployment', 'one-millrace-gateway')).image).toContain(':2');
+        await helm('rollback', 'one', '1', '--namespace', 'prod', '--no-hooks');
+        expect(await keysOf('one')).toEqual(made);
+        expect(containerOf(await read('deployment', 'one-millrace-gateway')).image).toContain(':0.1.0');
+        await helm('uninstall', 'one', '--namespace', 'prod', '--no-hooks');
+        await helm('install', 'one', chart, ...words({}));
+        expect(await keysOf('one')).toEqual(made);
+      });
+
+      test('generated keys are immutable, because a rollback would restore old ones, and custom keys are in another secret', async () => {
+        const made = await keysOf('one');
+        const patch = JSON.stringify({ stringData: { SECRETS_KEY: 'new' } });
+        const changed = await server.kubectl('patch', 'secret', 'one-millrace-keys', '-n', 'prod', '-p', patch);
+        expect([changed.status, changed.output]).toEqual([1, expect.stringContaining('immutable')]);
+        await helm('upgrade', 'one', chart, ...words({ keys: { existingSecret: 'theirs', secretsKeyKey: 'key' } }));
+        await helm('rollback', 'one', '--namespace', 'prod', '--no-hooks');
+        expect(environmentOf(await read('deployment', 'one-millrace-gateway')).SECRETS_KEY).toContain(
+          'one-millrace-keys',
+        );
+        expect(await keysOf('one')).toEqual(made);
+      });
+
+      test('an upgrade keeps the replica count of a manually scaled deployment', async () => {
+        const consumer = ['deployment', 'one-millrace-consumer-live', '-n', 'prod'];
+        await server.kubectl('scale', ...consumer, '--replicas=7');
+        await helm('upgrade', 'one', chart, ...words({ logLevel: 'warn' }));
+        expect((await read('deployment', 'one-millrace-consumer-live')).spec.replicas).toBe(7);
+      });
+
+      test('an autoscaler that is enabled starts with the current replica count', async () => {
+        const replicas = async () => (await read('deployment', 'fixed-millrace-gateway')).spec.replicas;
+        const fixed = { gateway: { replicas: 6, autoscaling: { enabled: false } } };
+        await helm('install', 'fixed', chart, ...words(fixed));
+        for (const logLevel of ['warn', 'info']) {
+          await helm('upgrade', 'fixed', chart, ...words({ logLevel }));
+          expect(await replicas()).toBe(6);
+        }
+        await server.kubectl('scale', 'deployment', 'fixed-millrace-gateway', '-n', 'prod', '--replicas=9');
+        await helm('upgrade', 'fixed', chart, ...words({}));
+        expect(await replicas()).toBe(9);
+        await helm('upgrade', 'fixed', chart, ...words(fixed), '--force-conflicts');
+        expect(await replicas()).toBe(6);
+      });
+
+      test('an upgrade keeps the replica count of an autoscaler, even with client-side apply as before Helm 4', async () => {
+        const fixed = { gateway: { replicas: 6, autoscaling: { enabled: false } } };
+        await helm('install', 'old', chart, ...words(fixed), '--server-side=false');
+        await helm('upgrade', 'old', chart, ...words({}));
+        await server.kubectl('scale', 'deployment', 'old-millrace-gateway', '-n', 'prod', '--replicas=9');
+        await helm('upgrade', 'old', chart, ...words({}));
+        expect((await read('deployment', 'old-millrace-gateway')).spec.replicas).toBe(9);
+      });
+
+      test('rejects a changed name that would orphan existing deployments, and keeps existing keys when others are configured', async () => {
+        const refused = (values: object) => server.helm('upgrade', 'fixed', chart, ...words(values));
+        const renamed = { fullnameOverride: 'fixed-millrace', nameOverride: 'other' };
+        expect((await refused(renamed)).output).toContain(
+          'nameOverride: the existing deployments select their pods by the name "m',
+        );
+        await helm('upgrade', 'fixed', chart, ...words({ keys: { existingSecret: 'theirs' } }));
+        const otherKeys = 'keys: the running services use the keys in the secret "theirs".';
+        expect((await refused({})).output).toContain(otherKeys);
+        await helm('upgrade', 'fixed', chart, ...words({ keys: { existingSecret: 'theirs' }, secretsAsFiles: true }));
+        expect((await refused({ secretsAsFiles: true })).output).toContain(otherKeys);
+      });
+
+      test('rendering without cluster access generates new keys each time, which the API server refuses to apply over existing ones', async () => {
+        const applyKeys = async () => {
+          const secrets = ofKind(await renderChart({ release: 'gitops', values: leastValues }), 'Secret');
+          return apply(secrets, { namespace: 'prod', isDryRun: false, words: ['--force-conflicts'] });
+        };
+        expect(await applyKeys()).toMatchObject({ status: 0 });
+        const made = await keysOf('gitops');
+        expect((await applyKeys()).output).toContain('field is immutable when `immutable` is set');
+        expect(await keysOf('gitops')).toEqual(made);
+      });
+
+      test('refuses to replace missing keys of running services unless this is forced', async () => {
+        const upgrade = (values: object) => server.helm('upgrade', 'two', chart, ...words(values));
+        await helm('install', 'two', chart, ...words({}));
+        const made = await keysOf('two');
+        expect((await upgrade({ keys: { secretsKeyKey: 'OTHER' } })).output).toContain('does not contain "OTHER"');
+        await server.kubectl('delete', 'secret', 'two-millrace-keys', '-n', 'prod');
+        const gone = 'services are running, but the secret "two-millrace-keys" with their keys is missing.';
+        expect((await upgrade({})).output).toContain(gone);
+        await helm('upgrade', 'two', chart, ...words({ keys: { allowNew: true } }));
+        expect(Object.keys((await keysOf('two')) ?? {})).toEqual(Object.keys(made ?? {}));
+      });
+
+      test('changing the value of a priority class creates a new class, because classes are immutable', async () => {
+        for (const ingest of [5, 7]) {
+          await helm('upgrade', 'one', chart, ...words({ priorityClasses: { create: true, ingest } }));
+          const { template } = (await read('deployment', 'one-millrace-gateway')).spec;
+          expect(template?.spec.priorityClassName).toBe(`prod-one-millrace-ingest-${ingest}`);
+        }
+      });
+
+      test('enables and disables KEDA', async () => {
+        const scalers = async () =>
+          (await server.kubectl('get', 'hpa,scaledobject', '-n', 'prod', '-o', 'name')).output;
+        await helm('upgrade', 'one', chart, ...words({ keda: { enabled: true } }));
+        expect(await scalers()).toContain('scaledobject.keda.sh/one-millrace-consumer-live');
+        // Create the autoscaler that KEDA would create. KEDA is not running here, and deletes its autoscaler only after
+        // Helm has deleted the ScaledObject.
+        const name = 'one-millrace-consumer-live';
+        await server.kubectl('autoscale', 'deployment', name, `--name=${name}`, '--max=12', '-n', 'prod');
+        await helm('upgrade', 'one', chart, ...words({}));
+        expect(await scalers()).toContain('horizontalpodautoscaler.autoscaling/one-millrace-consumer-live-cpu');
+        expect(await scalers()).not.toContain('scaledobject');
+      });
     });
-  });
-});
+  },
+);

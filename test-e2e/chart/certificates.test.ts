@@ -11,25 +11,25 @@ async function ingress(values: object) {
 const hosts = ['events.example.com', 'api.example.com'];
 
 test.each([
-  ['a secret of yours', { tls: { secretName: 'mine' } }, { tls: [{ hosts, secretName: 'mine' }] }],
+  ['an existing secret', { tls: { secretName: 'mine' } }, { tls: [{ hosts, secretName: 'mine' }] }],
   [
-    'one that cert-manager makes',
+    'a certificate from cert-manager',
     { annotations: { 'cert-manager.io/cluster-issuer': 'letsencrypt' }, tls: { secretName: 'made' } },
     { annotations: { 'cert-manager.io/cluster-issuer': 'letsencrypt' }, tls: [{ hosts, secretName: 'made' }] },
   ],
-  ['that of the controller', {}, { tls: [{ hosts }] }],
-  ['none', { tls: { enabled: false } }, {}],
-])('the certificate of an Ingress: %s', async (_what, values, expected) => {
+  ['the default of the controller', {}, { tls: [{ hosts }] }],
+  ['no TLS', { tls: { enabled: false } }, {}],
+])('the Ingress certificate is configured: %s', async (_what, values, expected) => {
   expect(await ingress(values)).toEqual({ annotations: undefined, tls: undefined, ...expected });
 });
 
-test('the example with an Ingress has one for its host by cert-manager', async () => {
+test('the example with an Ingress requests a certificate for its host from cert-manager', async () => {
   const [found] = ofKind(await renderChart({ examples: ['regional'] }), 'Ingress');
   expect(found?.metadata.annotations).toHaveProperty(['cert-manager.io/cluster-issuer']);
   expect(found?.spec.tls).toEqual([{ hosts: ['events.example.com'], secretName: 'events-example-com-tls' }]);
 });
 
-test('routes of Gateway API lead to the listener that has the certificate', async () => {
+test('Gateway API routes refer to the listener with the certificate', async () => {
   const routes = ofKind(await renderChart({ examples: ['large'] }), 'HTTPRoute');
   const parent = { name: 'public', namespace: 'gateways', sectionName: 'https' };
   expect(routes.map(({ spec }) => spec.parentRefs)).toMatchObject([[parent], [parent]]);

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { containerOf, environmentOf, podOf } from './testing/manifest.ts';
 import { chartDirectory, exampleNames, find, leastValues, ofKind, renderChart, root } from './testing/render-chart.ts';
 
-test.each(await exampleNames())('Helm has nothing against the chart with examples/%s.yaml', async (name) => {
+test.each(await exampleNames())('helm lint reports no problems for examples/%s.yaml', async (name) => {
   const { helm } = await kubectlAndHelm();
   const values = `${root}deploy/helm/examples/${name}.yaml`;
   const { status, output } = await runProgram(helm, ['lint', '--strict', chartDirectory, '--values', values]);
@@ -21,7 +21,7 @@ test('the chart installs the version of this repository', async () => {
   });
 });
 
-test('pods have no token, nothing of other services in their environment, and a file system that cannot be written to', async () => {
+test('pods have no service account token, no service variables and a read-only file system', async () => {
   const rendered = await renderChart({ values: { ...leastValues, flags: { enabled: true } } });
   const running = rendered.filter((manifest) => podOf(manifest) !== undefined);
   expect(running.length).toBe(9);
@@ -33,7 +33,7 @@ test('pods have no token, nothing of other services in their environment, and a 
   expect(accounts.map((account) => account.automountServiceAccountToken)).toEqual(accounts.map(() => false));
 });
 
-test('probes ask the port that the service answers on, and metrics have another', async () => {
+test('probes use the port of the service, and metrics have a separate port', async () => {
   const rendered = ofKind(await renderChart({ values: { ...leastValues, flags: { enabled: true } } }), 'Deployment');
   for (const deployment of rendered) {
     const { ports, readinessProbe, livenessProbe } = containerOf(deployment);
@@ -52,13 +52,13 @@ test.each([
   [{ registry: 'registry.internal:5000', tag: '1' }, 'registry.internal:5000/millrace/millrace:1'],
   [{ registry: '', repository: 'mine' }, 'mine:0.1.0'],
   [{ digest: `sha256:${'a'.repeat(64)}` }, `docker.io/millrace/millrace@sha256:${'a'.repeat(64)}`],
-])('the image %j', async (image, name) => {
+])('uses the configured image %j', async (image, name) => {
   const rendered = await renderChart({ values: { ...leastValues, image } });
   const images = rendered.filter((one) => podOf(one) !== undefined).map((one) => containerOf(one).image);
   expect([...new Set(images)]).toEqual([name]);
 });
 
-test('a component can stay at a version of its own, for an upgrade in steps', async () => {
+test('a component can stay on a different version during a staged upgrade', async () => {
   const rendered = await renderChart({
     values: { ...leastValues, image: { tag: '2' }, gateway: { image: { tag: '1' } } },
   });
@@ -76,13 +76,13 @@ test.each([
   [{ host: 'e.x', apiHost: 'a.x', gatewayApi: { enabled: true, parentRefs: [{ name: 'g' }] } }, 'true', 'https://a.x'],
   [{ host: 'e.x', proxy: { trusted: true } }, 'true', 'https://e.x'],
   [{ managementApi: { settings: { PUBLIC_API_URL: 'https://other/x' } } }, 'false', 'https://other/x'],
-])('what the API believes of its address with %j', async (values, trust, url) => {
+])('configures proxy and public URL of the API for %j', async (values, trust, url) => {
   const rendered = await renderChart({ values: { ...leastValues, ...values } });
   const { TRUST_PROXY, PUBLIC_API_URL } = environmentOf(find(rendered, 'Deployment', 'm-millrace-management-api'));
   expect([TRUST_PROXY, PUBLIC_API_URL]).toEqual([trust, url]);
 });
 
-test('zones are spread as one wishes, each component for itself', async () => {
+test('spreads each component over zones as configured', async () => {
   const values = { ...leastValues, topologySpread: { zones: 'DoNotSchedule', nodes: '' } };
   for (const deployment of ofKind(await renderChart({ values }), 'Deployment')) {
     expect(podOf(deployment)?.topologySpreadConstraints).toEqual([
@@ -95,7 +95,7 @@ test('zones are spread as one wishes, each component for itself', async () => {
   }
 });
 
-test('gateways go before everything else where classes are made', async () => {
+test('gateways get the highest priority if priority classes are created', async () => {
   const rendered = await renderChart({ values: { ...leastValues, priorityClasses: { create: true } } });
   const classOf = (name: string) => podOf(find(rendered, 'Deployment', `m-millrace-${name}`))?.priorityClassName;
   const names = ['prod-m-millrace-ingest-1000000', 'prod-m-millrace-other-100000'];

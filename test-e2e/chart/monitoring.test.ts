@@ -21,7 +21,7 @@ const rules = `groups:
 `;
 const dashboard = '{ "title": "Ingest", "templating": "{{component}}", "quote": "\\"" }\n';
 
-describe('files of a folder in the chart', () => {
+describe("files in the chart's observability directories", () => {
   let chart: string;
   let rendered: Manifest[];
   beforeAll(async () => {
@@ -33,19 +33,19 @@ describe('files of a folder in the chart', () => {
   });
   afterAll(() => rm(join(chart, '..'), { recursive: true }));
 
-  test('rules are taken as they are, braces and all', () => {
+  test('renders rules unchanged, including braces', () => {
     const { spec, metadata } = find(rendered, 'PrometheusRule', 'm-millrace-some-rules');
     expect(spec).toEqual(parse(rules));
     expect(metadata.labels).toMatchObject({ release: 'prometheus' });
   });
 
-  test('dashboards are taken as they are, where Grafana looks for them', () => {
+  test('renders dashboards unchanged, with the label that Grafana looks for', () => {
     const { data, metadata } = find(rendered, 'ConfigMap', 'm-millrace-some-dashboard');
     expect(data).toEqual({ 'some-dashboard.json': dashboard });
     expect(metadata.labels).toMatchObject({ grafana_dashboard: '1' });
   });
 
-  test('and none unless they are asked for', async () => {
+  test('renders neither unless enabled', async () => {
     const kinds = (await renderChart({ chart, values: leastValues })).map(
       ({ kind, metadata }) => `${kind} ${metadata.name}`,
     );
@@ -57,10 +57,10 @@ test.each([
   ['rules', '.yaml', 'PrometheusRule'],
   ['dashboards', '.json', 'ConfigMap'],
 ])(
-  'every file of deploy/observability/%s is in the chart, under a name that is short enough',
+  'every file of deploy/observability/%s is in the chart, with a name that is short enough',
   async (folder, ending, kind) => {
     const names = (await readdir(join(root, 'deploy/observability', folder))).filter((name) => name.endsWith(ending));
-    // The longest beginning of names.
+    // The longest prefix that names can have.
     const rendered = await renderChart({ release: 'a-release-whose-name-is-long-enough-millrace', values });
     const there = ofKind(rendered, kind).map(({ metadata }) => metadata.name);
     const missing = names.filter((name) => !there.some((one) => one.endsWith(`-${basename(name, ending)}`)));
@@ -69,7 +69,7 @@ test.each([
   },
 );
 
-test('figures of every pod are read, ready or not, by the names that the services have', async () => {
+test('Prometheus scrapes every pod, ready or not, under the name of its service', async () => {
   const rendered = await renderChart({ values });
   const service = find(rendered, 'Service', 'm-millrace-metrics');
   expect(service.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });

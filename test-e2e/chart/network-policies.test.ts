@@ -13,11 +13,11 @@ beforeAll(async () => {
 });
 
 const policyOf = (component: string) => find(rendered, 'NetworkPolicy', `m-millrace-${component}`).spec;
-/** Ports a component may connect to; `all` where a rule names none. */
+/** Ports that a component may connect to. `all` stands for a rule without ports. */
 const outward = (component: string) =>
   (policyOf(component).egress ?? []).flatMap(({ ports }) => ports?.map(({ port }) => port) ?? ['all']);
 
-test('nothing goes in or out of a pod of the release unless a policy says so', () => {
+test("denies all traffic of the release's pods by default", () => {
   const everything = find(rendered, 'NetworkPolicy', 'm-millrace').spec;
   expect(everything).toEqual({
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'millrace', 'app.kubernetes.io/instance': 'm' } },
@@ -26,7 +26,7 @@ test('nothing goes in or out of a pod of the release unless a policy says so', (
   for (const { spec } of ofKind(rendered, 'NetworkPolicy')) expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
 });
 
-test('every deployment, the migration and the test have a policy for their pods', () => {
+test('every Deployment, the migration and the test have a policy for their pods', () => {
   const components = [...ofKind(rendered, 'Deployment'), ...ofKind(rendered, 'Job')].map(
     ({ spec }) => spec.template?.metadata.labels?.['app.kubernetes.io/component'],
   );
@@ -44,26 +44,26 @@ test.each([
   ['delivery-worker', [53, 53, 5432, 25, 465, 587, 'all']],
   ['migrate', [53, 53, 5432]],
   ['test', [53, 53, 5432, 6380, 'http']],
-])('%s reaches %j', (component, ports) => {
+])('%s may connect to %j', (component, ports) => {
   expect(outward(component)).toEqual(ports);
 });
 
 test.each([
   ['webhooks and exports', 'delivery-worker'],
-  ['questions to sign-in providers', 'management-api'],
-])('%s lead into the world and not into private networks', (_, component) => {
+  ['requests to sign-in providers', 'management-api'],
+])('%s may reach the internet but no private networks', (_, component) => {
   const { to } = (policyOf(component).egress ?? []).find(({ ports }) => ports === undefined) ?? {};
   const [v4, v6] = (to ?? []).map(({ ipBlock }) => ipBlock);
   expect(v4).toMatchObject({ cidr: '0.0.0.0/0', except: expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']) });
   expect(v6).toMatchObject({ cidr: '::/0', except: expect.arrayContaining(['fc00::/7']) });
 });
 
-test.each(['consumer-live', 'delivery-worker'])('%s is called for its metrics alone', (component) => {
+test.each(['consumer-live', 'delivery-worker'])('%s only accepts connections to its metrics port', (component) => {
   const ports = (policyOf(component).ingress ?? []).flatMap((rule) => rule.ports?.map(({ port }) => port));
   expect(ports).toEqual(['metrics']);
 });
 
-test('named clients and stores are the only ones, beside the API that sends test events and what `helm test` sends', async () => {
+test('only configured clients and stores are allowed, in addition to test events of the API and of `helm test`', async () => {
   const clients = [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }];
   const to = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
   const networkPolicies = { clients, postgresql: { to, ports: [6432] } };
@@ -79,12 +79,12 @@ test('named clients and stores are the only ones, beside the API that sends test
   expect(spec.egress).toContainEqual({ to, ports: [{ port: 6432, protocol: 'TCP' }] });
 });
 
-test('they can be left to somebody else', async () => {
+test('renders no policies if they are disabled', async () => {
   const none = await renderChart({ values: { ...values, networkPolicies: { enabled: false } } });
   expect(ofKind(none, 'NetworkPolicy')).toEqual([]);
 });
 
-test('with ClickHouse those who ask it and those who copy to it reach it, and nobody else', async () => {
+test('with ClickHouse, only components that query it or copy events to it may connect', async () => {
   const clickhouse = { existingSecret: { name: 'clickhouse' } };
   const asking = await renderChart({ values: { ...values, clickhouse } });
   const ports = (component: string) =>

@@ -5,7 +5,7 @@ import { find, leastValues, ofKind, renderChart } from './testing/render-chart.t
 const nameOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
 
-describe('names', () => {
+describe('names of objects', () => {
   const long = 'an-installation-whose-name-is-rather-long-and-ends-in-x';
   const everything = {
     ...leastValues,
@@ -27,10 +27,10 @@ describe('names', () => {
     [34, true],
     [44, false],
     [53, true],
-  ])('have 63 characters at most, of a release with %d of them, with KEDA: %s', async (length, enabled) => {
+  ])('have at most 63 characters for a release name of %d characters (KEDA: %s)', async (length, enabled) => {
     const release = long.slice(0, length).replace(/-$/, 'x');
     const rendered = await renderChart({ release, values: { ...everything, keda: { enabled } } });
-    // That of an autoscaler is nobody's label, and may have 253.
+    // Names of autoscalers are not used as labels, so they may have 253 characters.
     const names = rendered
       .filter(({ kind }) => kind !== 'HorizontalPodAutoscaler')
       .map(({ metadata }) => metadata.name);
@@ -39,7 +39,7 @@ describe('names', () => {
     expect(labels.filter((label) => label.length > 63)).toEqual([]);
   });
 
-  test('of two releases in one namespace are never the same, however alike the releases are called', async () => {
+  test('differ between two releases in one namespace, even if the releases have similar names', async () => {
     const releases = ['m', 'millrace', `${long.slice(0, 52)}a`, `${long.slice(0, 52)}b`];
     const rendered = await Promise.all(releases.map((release) => renderChart({ release, values: everything })));
     const names = rendered.flatMap((one) => one.map(nameOf));
@@ -51,14 +51,14 @@ describe('names', () => {
   });
 });
 
-test('nothing is rendered as null or as an empty variable, which some tools never find in what is there', async () => {
+test('renders no null and no empty variable, which some tools report as a difference from the cluster', async () => {
   const values = { ...leastValues, networkPolicies: { monitoring: [] }, gateway: { resources: { limits: null } } };
   for (const manifest of await renderChart({ values }))
     expect(JSON.stringify(manifest)).not.toMatch(/:null|"value":""/);
 });
 
 describe('the migration', () => {
-  test('runs before everything else of an installation and an upgrade, and never at a rollback', async () => {
+  test('runs before all other objects on installation and upgrade, and never on rollback', async () => {
     const rendered = await renderChart({ values: leastValues });
     const hooks = rendered.filter(isHook).map(({ kind, metadata }) => ({
       kind,
@@ -75,11 +75,11 @@ describe('the migration', () => {
   });
 
   test.each<[string, object]>([
-    ['an address in the values', {}],
+    ['a URL in the values', {}],
     ['a password in the values', { postgresql: { host: 'db', user: 'u', password: 'p' } }],
-    ['a secret that exists', { postgresql: { existingSecret: { name: 'theirs', urlKey: 'uri' } } }],
-    ['an account that exists', { serviceAccounts: { existingName: 'theirs' } }],
-  ])('needs nothing that is only made after it: %s', async (_, values) => {
+    ['an existing secret', { postgresql: { existingSecret: { name: 'theirs', urlKey: 'uri' } } }],
+    ['an existing service account', { serviceAccounts: { existingName: 'theirs' } }],
+  ])('does not depend on objects that are created after it: %s', async (_, values) => {
     const rendered = await renderChart({ values: { ...leastValues, ...values } });
     const job = find(rendered, 'Job', 'm-millrace-migrate');
     const hooks = rendered.filter(isHook).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
@@ -91,7 +91,7 @@ describe('the migration', () => {
   });
 });
 
-test('what runs to its end can be kept out of a mesh, whose sidecars would not let it', async () => {
+test('pods that run to completion can be excluded from a service mesh, whose sidecars would keep them running', async () => {
   const outside = {
     podLabels: { 'sidecar.istio.io/inject': 'false' },
     podAnnotations: { 'linkerd.io/inject': 'disabled' },
@@ -108,7 +108,7 @@ test('what runs to its end can be kept out of a mesh, whose sidecars would not l
   expect(spec.template?.metadata.labels).toMatchObject({ 'sidecar.istio.io/inject': 'true' });
 });
 
-test('pods of hooks run where those of the release do', async () => {
+test('pods of hooks are scheduled like the pods of the release', async () => {
   const placed = {
     nodeSelector: { 'kubernetes.io/arch': 'arm64' },
     tolerations: [{ key: 'dedicated', operator: 'Exists' }],
@@ -124,7 +124,7 @@ test('pods of hooks run where those of the release do', async () => {
 describe('scaling', () => {
   const scaled = { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 6 } };
 
-  test('what something else scales has no number of its own', async () => {
+  test('sets no replica count for deployments that an autoscaler scales', async () => {
     const values = {
       ...leastValues,
       gateway: { autoscaling: { enabled: false }, replicas: 7 },
@@ -139,13 +139,13 @@ describe('scaling', () => {
       expect(replicas[scaler.spec.scaleTargetRef?.name ?? '']).toBeUndefined();
     }
     expect(ofKind(rendered, 'HorizontalPodAutoscaler')).toHaveLength(4);
-    // What KEDA's admission asks for when it shall take over.
+    // KEDA's admission webhook requires this annotation to take over the autoscaler.
     expect(find(rendered, 'HorizontalPodAutoscaler', 'm-millrace-consumer-live-cpu').metadata.annotations).toEqual({
       'validations.keda.sh/hpa-ownership': 'false',
     });
   });
 
-  test('with KEDA consumers follow the lag of their lanes, everything else its CPU', async () => {
+  test('with KEDA, consumers scale by the lag of their topics, and other components by CPU', async () => {
     const values = {
       ...leastValues,
       eventLog: { topicPrefix: 'eu.' },
@@ -172,7 +172,7 @@ describe('scaling', () => {
     expect(spec.triggers?.map(({ metadata }) => metadata)).toMatchObject(expected);
   });
 
-  test('KEDA is given what Kafka asks for', async () => {
+  test('passes the Kafka credentials to KEDA', async () => {
     const values = {
       ...leastValues,
       keda: { enabled: true },
@@ -199,7 +199,7 @@ describe('scaling', () => {
     });
   });
 
-  test('KEDA trusts an authority that is in a configMap, also where nothing is secret', async () => {
+  test('KEDA trusts an authority from a ConfigMap, even without secrets', async () => {
     const values = {
       ...leastValues,
       keda: { enabled: true },
@@ -212,7 +212,7 @@ describe('scaling', () => {
     expect(trigger).toMatchObject({ authenticationRef: { name: 'm-millrace-kafka' } });
   });
 
-  test('every deployment has a budget that lets one pod go at a time', async () => {
+  test('every deployment has a disruption budget that allows one unavailable pod', async () => {
     const rendered = await renderChart({ values: { ...leastValues, flags: { enabled: true } } });
     const names = (kind: string) =>
       ofKind(rendered, kind)

@@ -1,7 +1,10 @@
 import type { Manifest } from './testing/manifest.ts';
 import { leastValues, ofKind, renderChart } from './testing/render-chart.ts';
 
-/** Paths that SDKs and scripts ask for (docs/wire-rules.md#paths), and who answers: with flags apart, else the gateway. */
+/**
+ * Paths that SDKs and scripts request (docs/wire-rules.md#paths), and the service that handles them. Without a flags
+ * deployment, the gateway handles its paths.
+ */
 const requests = [
   ['/', 'gateway'],
   ['/capture/', 'gateway'],
@@ -34,10 +37,10 @@ const requests = [
   ['/stats', 'management-api'],
 ] as const;
 
-/** Kubernetes' `Prefix`: by whole parts of a path. */
+/** Matches like Kubernetes' `Prefix`: by complete path segments. */
 const fits = (path: string, prefix: string) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
 
-/** The longest that fits, as an Ingress and a Gateway decide. */
+/** Returns the service of the longest matching prefix, as Ingress and Gateway do. */
 function answering(routes: { path: string; service: string }[], path: string): string | undefined {
   const fitting = routes.filter((route) => fits(path, route.path));
   return fitting.sort((a, b) => b.path.length - a.path.length)[0]?.service.replace('m-millrace-', '');
@@ -69,20 +72,20 @@ const ways = [
   ['Gateway API', { gatewayApi: { enabled: true, parentRefs: [{ name: 'public' }] } }, ofHttpRoutes],
 ] as const;
 
-describe.each(ways)('%s', (_, values, routesOf) => {
+describe.each(ways)('routes by %s', (_, values, routesOf) => {
   test('one host serves events, flags and the API', async () => {
     const [found, ...more] = routesOf(await renderChart({ values: { ...base, ...values, flags: { enabled: true } } }));
     expect([found?.host, more]).toEqual(['events.example.com', []]);
     expect(requests.map(([path]) => [path, answering(found?.routes ?? [], path)])).toEqual(requests);
   });
 
-  test('without a deployment for flags the gateway answers them', async () => {
+  test('the gateway serves flags without a flags deployment', async () => {
     const [found] = routesOf(await renderChart({ values: { ...base, ...values } }));
     const expected = requests.map(([path, service]) => [path, service === 'flags' ? 'gateway' : service]);
     expect(requests.map(([path]) => [path, answering(found?.routes ?? [], path)])).toEqual(expected);
   });
 
-  test('an API with a host of its own, and everything else on the other', async () => {
+  test('the API can have a separate host', async () => {
     const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
     expect(found.map(({ host }) => host)).toEqual(['events.example.com', 'api.example.com']);
     const [ingest, api] = found;
@@ -94,13 +97,13 @@ describe.each(ways)('%s', (_, values, routesOf) => {
     expect(answering(ingest?.routes ?? [], '/api/projects/1/feature_flags/local_evaluation')).toBe('gateway');
   });
 
-  test('metrics and probes of the API are not among its paths', async () => {
+  test("the API's metrics and probes are not exposed", async () => {
     const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
     for (const path of ['/metrics', '/_readiness']) expect(answering(found[1]?.routes ?? [], path)).toBeUndefined();
   });
 });
 
-test('paths of the operator come first', async () => {
+test('extra paths come first', async () => {
   const extraPaths = [{ path: '/api/projects/[^/]+/x', pathType: 'ImplementationSpecific', service: 'flags' }];
   const rendered = await renderChart({ values: { ...base, ingress: { enabled: true, extraPaths } } });
   const [first] = ofKind(rendered, 'Ingress')[0]?.spec.rules?.[0]?.http?.paths ?? [];
@@ -110,7 +113,7 @@ test('paths of the operator come first', async () => {
   });
 });
 
-test('with `patterns` definitions below a project are the gateway’s', async () => {
+test('with `patterns`, the gateway serves flag definitions below a project', async () => {
   const gatewayApi = { enabled: true, parentRefs: [{ name: 'public' }], patterns: true };
   const rendered = await renderChart({ values: { ...base, gatewayApi } });
   const pattern = ofKind(rendered, 'HTTPRoute')[0]?.spec.rules?.[0]?.matches?.[0]?.path;

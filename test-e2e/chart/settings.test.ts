@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const serviceOf = (manifest: Manifest) => containerOf(manifest).name;
 
-test('every variable the chart sets is a setting of the service it is set for', () => {
+test('every variable the chart sets is a setting of its service', () => {
   for (const deployment of deployments) {
     const known = Object.keys(settings[serviceOf(deployment)] ?? {});
     const unknown = Object.keys(environmentOf(deployment)).filter((name) => !known.includes(name));
@@ -35,7 +35,7 @@ test('every variable the chart sets is a setting of the service it is set for', 
   }
 });
 
-test('what a migration is told of the database is what services are told', () => {
+test('the migration gets the same database settings as the services', () => {
   expect(migrations.length).toBe(8);
   const known = Object.keys(settings['event-consumer'] ?? {}).filter((name) => name.startsWith('DATABASE_'));
   expect(migrations.flatMap((job) => Object.keys(environmentOf(job))).filter((name) => !known.includes(name))).toEqual(
@@ -50,7 +50,7 @@ test('no variable is set twice', () => {
   }
 });
 
-test('every setting of every service can be reached: by a value of its own, or by `settings`', async () => {
+test('every setting of every service can be configured, by its own value or in `settings`', async () => {
   const schema = JSON.parse(await readFile(join(chartDirectory, 'values.schema.json'), 'utf8'));
   const component: Record<string, string> = {
     'ingest-gateway': 'gateway',
@@ -58,7 +58,7 @@ test('every setting of every service can be reached: by a value of its own, or b
     'management-api': 'managementApi',
     'delivery-worker': 'deliveryWorker',
   };
-  // Whatever the documents add: a service has a component, or is the one process, which the chart does not install.
+  // Every service has a component, except all-in-one, which the chart does not install.
   expect(Object.keys(settings).sort()).toEqual(['all-in-one', ...Object.keys(component)].sort());
   for (const [service, key] of Object.entries(component)) {
     const free = Object.keys(schema.properties[key].properties.settings.properties);
@@ -72,7 +72,7 @@ test('every setting of every service can be reached: by a value of its own, or b
   }
 });
 
-test('large numbers stay whole numbers, and settings of one component are its own', async () => {
+test('large numbers are rendered as whole numbers, and settings of a component only apply to it', async () => {
   const values = {
     ...leastValues,
     gateway: { settings: { MAX_IN_FLIGHT_BYTES: 1_073_741_824, TRAFFIC_REPORT_MS: 1e6 } },
@@ -84,11 +84,11 @@ test('large numbers stay whole numbers, and settings of one component are its ow
   expect(environmentOf(gateway).TRAFFIC_REPORT_MS).toBe('1000000');
 });
 
-test('pods are given more time to stop than their services take', () => {
+test('pods have more time to stop than their services need', () => {
   for (const deployment of deployments) {
     const service = serviceOf(deployment);
     const ms = (name: string) => Number(environmentOf(deployment)[name] ?? settings[service]?.[name] ?? 0);
-    // services/*/src/start.ts: `stopWithinMs`.
+    // See `stopWithinMs` in services/*/src/start.ts.
     const beyondDrain: Record<string, number> = {
       'management-api': ms('STOP_DELAY_MS') + 5000,
       'delivery-worker': 3000,
@@ -100,7 +100,7 @@ test('pods are given more time to stop than their services take', () => {
   }
 });
 
-test('longer times of a service make the grace longer', async () => {
+test('longer timeouts of a service extend the grace period', async () => {
   const values = {
     ...leastValues,
     gateway: { preStopSeconds: 20, settings: { DRAIN_TIMEOUT_MS: 60_500, GATEWAY_PROCESSES: 2 } },
@@ -113,12 +113,12 @@ test('longer times of a service make the grace longer', async () => {
   expect(grace).toMatchObject({ 'm-millrace-gateway': 20 + 63 + 5, 'm-millrace-management-api': 5 + 35 + 5 });
 });
 
-/** MiB. */
+/** Converts a memory quantity to MiB. */
 function memory(quantity = '0'): number {
   return Number.parseFloat(quantity) * (quantity.endsWith('Gi') ? 1024 : 1);
 }
 
-test('what a gateway may hold fits into its limit of memory', () => {
+test('the memory limit of a gateway is large enough for what it may hold', () => {
   const gateways = deployments.filter((one) => serviceOf(one) === 'ingest-gateway');
   expect(gateways.length).toBeGreaterThan(5);
   for (const gateway of gateways) {
@@ -126,11 +126,11 @@ test('what a gateway may hold fits into its limit of memory', () => {
     const number = (name: string) => Number(own[name] ?? settings['ingest-gateway']?.[name]);
     const roles = own.GATEWAY_ROLES?.split(',') ?? [];
     const bodies = number('MAX_IN_FLIGHT_BYTES') / 1024 / 1024;
-    // One thread more than it says is for bodies without a known key.
+    // The gateway starts one thread more than configured, for bodies without a known key.
     const threads = roles.includes('ingest') ? number('LARGE_BODY_THREADS') + 1 : 0;
     const largeBodies = threads * number('LARGE_BODY_HEAP_MB');
     const flags = roles.includes('flags') ? number('FLAG_DEFINITIONS_MEMORY_MB') : 0;
-    // 200: docs/decisions/013-memory-of-a-process.md.
+    // 200 MiB for the process itself: docs/decisions/013-memory-of-a-process.md.
     const needed = 200 + bodies + largeBodies + flags;
     expect(memory(containerOf(gateway).resources.limits.memory)).toBeGreaterThanOrEqual(needed);
   }
@@ -140,7 +140,7 @@ test.each([
   ['event-consumer', 200],
   ['management-api', 170],
   ['delivery-worker', 330],
-])('%s gets more memory than the %d MB the bench saw', (service, mb) => {
+])('%s gets more memory than the %d MB that the benchmark measured', (service, mb) => {
   for (const deployment of deployments.filter((one) => serviceOf(one) === service)) {
     expect(memory(containerOf(deployment).resources.limits.memory)).toBeGreaterThan(1.5 * mb);
   }

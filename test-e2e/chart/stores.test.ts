@@ -1,13 +1,9 @@
 import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
 import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
 
-/** Values, and what they become in the environment of a gateway (a secret's value as `secret/key`). */
+/** Values, and the resulting environment of a gateway. The value of a secret is written as `secret/key`. */
 const cases: [string, object, Record<string, string | undefined>][] = [
-  [
-    'an address of PostgreSQL in the values',
-    {},
-    { DATABASE_URL: 'm-millrace-stores/DATABASE_URL', DATABASE_USER: undefined },
-  ],
+  ['a PostgreSQL URL in the values', {}, { DATABASE_URL: 'm-millrace-stores/DATABASE_URL', DATABASE_USER: undefined }],
   [
     'CloudNativePG',
     {
@@ -42,7 +38,7 @@ const cases: [string, object, Record<string, string | undefined>][] = [
     },
   ],
   [
-    'PostgreSQL that asks for a certificate',
+    'PostgreSQL that requires a client certificate',
     { postgresql: { ...leastValues.postgresql, tls: { client: { secret: 'pg' } } } },
     {
       DATABASE_SSL_CERT_FILE: '/etc/millrace/certificates/postgresql.crt',
@@ -50,7 +46,7 @@ const cases: [string, object, Record<string, string | undefined>][] = [
     },
   ],
   [
-    'Kafka in the clear',
+    'Kafka without TLS',
     {},
     { KAFKA_BROKERS: 'kafka.stores:9092', KAFKA_SSL: 'false', KAFKA_SASL_MECHANISM: undefined },
   ],
@@ -99,23 +95,23 @@ const cases: [string, object, Record<string, string | undefined>][] = [
     },
   ],
   [
-    'the log on PostgreSQL',
+    'the event log in PostgreSQL',
     { eventLog: { type: 'postgres' }, kafka: {} },
     { EVENT_LOG: 'postgres', KAFKA_BROKERS: undefined, EVENT_LOG_FALLBACK: undefined },
   ],
-  ['no Redis', {}, { REDIS_URL: undefined, REDIS_MODE: undefined }],
+  ['an installation without Redis', {}, { REDIS_URL: undefined, REDIS_MODE: undefined }],
   [
-    'an address of Redis',
+    'a Redis URL in the values',
     { redis: { url: 'redis://r' } },
     { REDIS_URL: 'm-millrace-stores/REDIS_URL', REDIS_MODE: 'single' },
   ],
   [
-    'a Redis whose address is in a secret',
+    'a Redis URL in a secret',
     { redis: { existingSecret: { name: 'theirs', urlKey: 'url' } } },
     { REDIS_URL: 'theirs/url', REDIS_PASSWORD: undefined },
   ],
   [
-    'sentinels',
+    'Redis Sentinel',
     {
       redis: {
         mode: 'sentinel',
@@ -133,7 +129,7 @@ const cases: [string, object, Record<string, string | undefined>][] = [
     },
   ],
   [
-    'sentinels, passwords in the values',
+    'Redis Sentinel with passwords in the values',
     { redis: { mode: 'sentinel', nodes: ['s1:26379'], password: 'p', sentinel: { password: 's' } } },
     {
       REDIS_PASSWORD: 'm-millrace-stores/REDIS_PASSWORD',
@@ -142,7 +138,7 @@ const cases: [string, object, Record<string, string | undefined>][] = [
     },
   ],
   [
-    'a cluster with TLS',
+    'Redis Cluster with TLS',
     {
       redis: {
         mode: 'cluster',
@@ -170,13 +166,13 @@ describe.each(cases)('%s', (_, values, expected) => {
     rendered = await renderChart({ values: { ...leastValues, ...values } });
   });
 
-  test('is told to a gateway', () => {
+  test('a gateway gets these settings', () => {
     const environment = environmentOf(gatewayOf(rendered));
     const told = Object.keys(expected).map((name) => [name, environment[name]]);
     expect(Object.fromEntries(told)).toEqual(expected);
   });
 
-  test('every secret of the chart that is named is made, with the key', () => {
+  test('every referenced secret of the chart is created with its key', () => {
     const made = ofKind(rendered, 'Secret').flatMap(({ metadata, data = {} }) =>
       Object.keys(data).map((key) => `${metadata.name}/${key}`),
     );
@@ -187,7 +183,7 @@ describe.each(cases)('%s', (_, values, expected) => {
     expect(named.filter((name) => !made.includes(name))).toEqual([]);
   });
 
-  test('every file that is named is mounted', () => {
+  test('every referenced file is mounted', () => {
     for (const deployment of ofKind(rendered, 'Deployment')) {
       const files = Object.entries(environmentOf(deployment)).filter(([name]) => name.endsWith('_FILE'));
       const volumes = podOf(deployment)?.volumes ?? [];
@@ -200,7 +196,7 @@ describe.each(cases)('%s', (_, values, expected) => {
   });
 });
 
-test('no secret stands in the open', async () => {
+test('no secret is rendered in plain text', async () => {
   const values = {
     postgresql: { host: 'db', user: 'u', password: 'hush-1' },
     kafka: { brokers: ['k:1'], sasl: { mechanism: 'plain', username: 'u', password: 'hush-2' } },
@@ -213,7 +209,7 @@ test('no secret stands in the open', async () => {
   expect(kept.flat().filter((value) => value.includes('hush')).length).toBe(6);
 });
 
-test('as files, secrets are mounted and no variable holds one, but those of the operator', async () => {
+test("with secretsAsFiles, secrets are mounted and no variable contains one, except the operator's own", async () => {
   const own = { name: 'OWN', valueFrom: { secretKeyRef: { name: 'theirs', key: 'own' } } };
   const values = {
     ...leastValues,
@@ -235,7 +231,7 @@ test('as files, secrets are mounted and no variable holds one, but those of the 
   });
 });
 
-test('a change of what the chart keeps replaces the pods', async () => {
+test('a changed secret of the chart replaces the pods', async () => {
   const annotations = async (values: object) =>
     gatewayOf(await renderChart({ values: { ...leastValues, ...values } })).spec.template?.metadata.annotations;
   expect(await annotations({})).toEqual(await annotations({ mail: { from: 'us@example.com' } }));
@@ -254,7 +250,7 @@ test.each<[object, Record<string, string | undefined>, number[]]>([
     [5432],
   ],
   [{}, { DATABASE_URL: 'postgresql://pgbouncer:6432/millrace', DATABASE_PASSWORD: 'pg/password' }, [6432]],
-])('migrations go past a pooler: %j', async (postgresql, expected, expectedPorts) => {
+])('migrations bypass a pooler: %j', async (postgresql, expected, expectedPorts) => {
   const pooled = { host: 'pgbouncer', port: 6432, existingSecret: { name: 'pg' } };
   const rendered = await renderChart({ values: { ...leastValues, postgresql: { ...pooled, ...postgresql } } });
   expect(environmentOf(find(rendered, 'Job', 'm-millrace-migrate'))).toMatchObject(expected);

@@ -3,7 +3,7 @@ import { helmTemplate, leastValues } from './testing/render-chart.ts';
 const { postgresql, kafka } = leastValues;
 const ipv6 = (name: string) => ({ [name]: '::', METRICS_HOST: '::' });
 
-/** What somebody might write, and the sentence that tells them. */
+/** Invalid values and the resulting message. */
 test.each<[object, string]>([
   [{ gateway: { replica: 3 } }, "at '/gateway': additional properties 'replica' not allowed"],
   [{ gatway: {} }, "additional properties 'gatway' not allowed"],
@@ -126,22 +126,25 @@ test.each<[object, string]>([
   ],
   [{ networkPolicies: { world: { cidrs: ['10.0.0.1'] } } }, "'10.0.0.1' does not match"],
   [{ deliveryWorker: { terminationGracePeriodSeconds: 20 } }, 'but a delivery-worker takes up to 33 s to stop'],
-])('%j is refused', async (values, sentence) => {
+])('rejects %j', async (values, sentence) => {
   const { status, output } = await helmTemplate({ values: { ...leastValues, ...values } });
   expect(output).toContain(sentence);
   expect(status).toBe(1);
   expect(output).not.toContain('secret@');
 });
 
-test.each(['1st', 'events.eu'])('a release whose name no Service can begin with is refused: %s', async (release) => {
-  const { output } = await helmTemplate({ release, values: leastValues });
-  expect(output).toContain(`The name "${release}-millrace" cannot be used as the prefix`);
-  await expect(helmTemplate({ release, values: { ...leastValues, fullnameOverride: 'm' } })).resolves.toMatchObject({
-    status: 0,
-  });
-});
+test.each(['1st', 'events.eu'])(
+  'rejects the release name %s, because a Service name cannot begin with it',
+  async (release) => {
+    const { output } = await helmTemplate({ release, values: leastValues });
+    expect(output).toContain(`The name "${release}-millrace" cannot be used as the prefix`);
+    await expect(helmTemplate({ release, values: { ...leastValues, fullnameOverride: 'm' } })).resolves.toMatchObject({
+      status: 0,
+    });
+  },
+);
 
-test('all mistakes are said at once', async () => {
+test('reports all mistakes at once', async () => {
   const values = { postgresql: {}, kafka: {}, ingress: { enabled: true }, consumers: { overflow: null } };
   const { output } = await helmTemplate({ values });
   expect(output.match(/^ {2}- /gm)).toHaveLength(4);
@@ -167,6 +170,6 @@ test.each<object>([
     ...{ managementApi: { settings: ipv6('API_HOST') }, consumerDefaults: { settings: ipv6('HEALTH_HOST') } },
     deliveryWorker: { settings: ipv6('HEALTH_HOST') },
   },
-])('%j is taken', async (values) => {
+])('accepts %j', async (values) => {
   expect(await helmTemplate({ values: { ...leastValues, ...values } })).toMatchObject({ status: 0 });
 });

@@ -2,7 +2,7 @@ import { mayConnect, type Party } from '../cluster/index.ts';
 import { type Manifest, partyOf } from './testing/manifest.ts';
 import { ofKind, renderChart } from './testing/render-chart.ts';
 
-/** Who else is there: in other namespaces, beside the release, and outside. */
+/** Other pods in the cluster and hosts outside of it. */
 const others = {
   prometheus: { namespace: 'monitoring', labels: { app: 'prometheus' } },
   dns: { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } },
@@ -23,7 +23,7 @@ const others = {
   redis: { namespace: 'redis', labels: { app: 'redis' } },
 } satisfies Record<string, Party>;
 
-/** The examples; where one lacks something it is another's, to which nobody may then talk. */
+/** Store addresses of each example. An example must not allow connections to a store that only another example uses. */
 const examples = {
   smallest: { postgresql: ['postgresql', 5432], kafka: ['kafka', 9093], redis: ['redis', 6379] },
   regional: { postgresql: ['cnpg', 5432], kafka: ['kafka', 9093], redis: ['redis', 6379] },
@@ -31,11 +31,11 @@ const examples = {
 } as const;
 
 /**
- * From whom, to whom, at which port, and whether it is let through in the examples smallest, regional and large; `-` where
- * there is no such pod.
+ * Source, destination, port, and whether the policies of the examples smallest, regional and large allow the
+ * connection. `-` means that the example has no such pod.
  */
 const rows: [from: string, to: string, port: number | string, verdicts: string][] = [
-  // Clients come in to what is public, and where the example names them, nobody else.
+  // Only configured clients reach the public services.
   ['nginx', 'gateway', 'http', 'yes yes no'],
   ['envoy', 'gateway', 'http', 'yes no yes'],
   ['envoy', 'flags', 'http', '- - yes'],
@@ -46,7 +46,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['another namespace', 'management-api', 'http', 'yes no no'],
   ['nginx', 'consumer-live', 'metrics', 'no no no'],
   ['envoy', 'delivery-worker', 'metrics', 'no no no'],
-  // Metrics are for Prometheus.
+  // Only Prometheus reads metrics.
   ['prometheus', 'gateway', 'metrics', 'yes yes yes'],
   ['prometheus', 'flags', 'metrics', '- - yes'],
   ['prometheus', 'consumer-live', 'metrics', 'yes yes yes'],
@@ -60,7 +60,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['another namespace', 'delivery-worker', 'metrics', 'no no no'],
   ['another release', 'consumer-live', 'metrics', 'no no no'],
   ['the world', 'management-api', 'metrics', 'no no no'],
-  // Each service to its stores.
+  // Each service reaches its stores.
   ['gateway', 'the database', 0, 'yes yes yes'],
   ['gateway', 'the log', 0, 'no yes yes'],
   ['gateway', 'the cache', 0, 'no yes yes'],
@@ -78,17 +78,18 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['delivery-worker', 'the log', 0, 'no no yes'],
   ['delivery-worker', 'the cache', 0, 'no no no'],
   ['gateway', 'redis', 26379, 'no yes no'],
-  // Where the example does not say who PostgreSQL is, its port alone does.
+  // An example that does not identify PostgreSQL allows its port everywhere.
   ['gateway', 'another namespace', 5432, 'yes no no'],
   ['gateway', 'cnpg', 5432, 'yes yes no'],
   ['gateway', 'cnpg', 22, 'no no no'],
-  // Migrations go past a pooler, and nowhere else.
+  // Migrations bypass a pooler, and reach nothing else.
   ['migrate', 'the database', 0, 'yes yes yes'],
   ['migrate', 'postgresql', 5432, 'yes no yes'],
   ['migrate', 'the log', 0, 'no no no'],
   ['migrate', 'gateway', 'http', 'no no no'],
   ['migrate', 'the world', 443, 'no no no'],
-  // Among themselves: what SDKs ask the API it asks a gateway, and to one it sends test events.
+  // The API requests flag definitions from a gateway and sends test events to it. There are no other connections
+  // between services.
   ['management-api', 'gateway', 'http', 'yes yes yes'],
   ['management-api', 'flags', 'http', '- - yes'],
   ['management-api', 'gateway', 'metrics', 'no no no'],
@@ -104,7 +105,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['test', 'consumer-live', 'metrics', 'no no no'],
   ['test', 'the world', 443, 'no no no'],
   ['a stranger', 'test', 80, 'no no no'],
-  // Webhooks, exports and mails of the delivery worker go out; nothing else does.
+  // Webhooks, exports and emails of the delivery worker may leave the cluster.
   ['delivery-worker', 'the world', 443, 'yes yes yes'],
   ['delivery-worker', 'the world', 587, 'yes yes yes'],
   ['delivery-worker', 'the world by IPv6', 443, 'yes yes yes'],
@@ -115,7 +116,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['gateway', 'the world', 443, 'no no no'],
   ['flags', 'the world', 443, '- - no'],
   ['consumer-live', 'the world', 443, 'no no no'],
-  // Where sign-in providers are.
+  // The API reaches sign-in providers.
   ['management-api', 'the world', 443, 'yes yes yes'],
   ['management-api', 'the metadata of a cloud', 80, 'no no no'],
 ];
@@ -123,50 +124,53 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
 const release = (example: string, values = {}) => renderChart({ examples: [example], values });
 const policiesOf = (rendered: Manifest[]) => ofKind(rendered, 'NetworkPolicy');
 
-/** The pods of a release by their component. */
+/** Returns the pods of a release by component. */
 function podsOf(rendered: Manifest[]): Map<string, Party> {
   const running = ['Deployment', 'Job', 'Pod'].flatMap((kind) => ofKind(rendered, kind)).map(partyOf);
   return new Map(running.map((party) => [party.labels['app.kubernetes.io/component'] ?? '', party]));
 }
 
-describe.each(Object.keys(examples) as (keyof typeof examples)[])('the example %s', (example) => {
-  const column = Object.keys(examples).indexOf(example);
-  let rendered: Manifest[];
-  let parties: Map<string, Party>;
-  beforeAll(async () => {
-    rendered = await release(example);
-    parties = new Map([...podsOf(rendered), ...Object.entries(others)]);
-  });
-
-  const { postgresql, kafka, redis } = examples[example];
-  const stores: Record<string, readonly [string, number]> = {
-    'the database': postgresql,
-    'the log': kafka,
-    'the cache': redis,
-  };
-
-  test('everybody talks to whom it has to, and to nobody else', () => {
-    const found = rows.map(([from, to, port, verdicts]) => {
-      const [place, at] = stores[to] ?? [to, port];
-      const [a, b] = [parties.get(from), parties.get(place)];
-      const isLet = a && b ? mayConnect(policiesOf(rendered), { from: a, to: b, port: at }) : undefined;
-      const verdict = isLet === undefined ? '-' : isLet ? 'yes' : 'no';
-      return [from, to, port, verdicts.split(' ').with(column, verdict).join(' ')];
+describe.each(Object.keys(examples) as (keyof typeof examples)[])(
+  'the network policies of the example %s',
+  (example) => {
+    const column = Object.keys(examples).indexOf(example);
+    let rendered: Manifest[];
+    let parties: Map<string, Party>;
+    beforeAll(async () => {
+      rendered = await release(example);
+      parties = new Map([...podsOf(rendered), ...Object.entries(others)]);
     });
-    expect(found).toEqual(rows);
-  });
 
-  test('every pod asks for names, by both protocols, and is in the table', () => {
-    for (const [component, from] of podsOf(rendered)) {
-      const ask = (port: number, protocol: 'UDP' | 'TCP') =>
-        mayConnect(policiesOf(rendered), { from, to: others.dns, port, protocol });
-      expect([component, ask(53, 'UDP'), ask(53, 'TCP'), ask(80, 'TCP')]).toEqual([component, true, true, false]);
-      expect(rows.some((row) => row.slice(0, 2).includes(component))).toBe(true);
-    }
-  });
-});
+    const { postgresql, kafka, redis } = examples[example];
+    const stores: Record<string, readonly [string, number]> = {
+      'the database': postgresql,
+      'the log': kafka,
+      'the cache': redis,
+    };
 
-test('mails go to a server of the private network once one is named', async () => {
+    test('allow exactly the connections in the table', () => {
+      const found = rows.map(([from, to, port, verdicts]) => {
+        const [place, at] = stores[to] ?? [to, port];
+        const [a, b] = [parties.get(from), parties.get(place)];
+        const isLet = a && b ? mayConnect(policiesOf(rendered), { from: a, to: b, port: at }) : undefined;
+        const verdict = isLet === undefined ? '-' : isLet ? 'yes' : 'no';
+        return [from, to, port, verdicts.split(' ').with(column, verdict).join(' ')];
+      });
+      expect(found).toEqual(rows);
+    });
+
+    test('allow DNS queries of every pod over both protocols, and the table contains every pod', () => {
+      for (const [component, from] of podsOf(rendered)) {
+        const ask = (port: number, protocol: 'UDP' | 'TCP') =>
+          mayConnect(policiesOf(rendered), { from, to: others.dns, port, protocol });
+        expect([component, ask(53, 'UDP'), ask(53, 'TCP'), ask(80, 'TCP')]).toEqual([component, true, true, false]);
+        expect(rows.some((row) => row.slice(0, 2).includes(component))).toBe(true);
+      }
+    });
+  },
+);
+
+test('allow emails to a server in the private network if one is configured', async () => {
   const rendered = await release('regional', { mail: { url: 'smtp://mail.internal:587' } });
   const reach = ['management-api', 'delivery-worker', 'gateway', 'consumer-live'].map((component) => {
     const from = podsOf(rendered).get(component);

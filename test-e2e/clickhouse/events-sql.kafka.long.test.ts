@@ -7,12 +7,12 @@ import { patienceMs, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { clickHouseOrSkip } from '../testing/install-tools.ts';
 
-/** `deploy/clickhouse/events.sql` on a real ClickHouse, which is in the process of a child, and a real Kafka. */
+/** Runs `deploy/clickhouse/events.sql` on a real ClickHouse in a child process, with a real Kafka. */
 const { kafkaBrokers } = testServers();
 const modules = await clickHouseOrSkip();
 const sqlFile = new URL('../../deploy/clickhouse/events.sql', import.meta.url);
 
-/** Makes the tables, and prints what they hold once it is as much as is awaited. */
+/** Creates the tables, and prints their content once it has the expected size. */
 const readTopic = `
 const [modules, path, sql, events, unread] = process.argv.slice(1);
 const { Session } = await import(modules + '/chdb/index.mjs');
@@ -78,7 +78,7 @@ const record = (n: number, properties: string, fields: Record<string, unknown> =
       .replace("'events.processed'", `'${topic}'`)
       .replace("'millrace.clickhouse'", `'${topic}'`);
     const words = ['--input-type=module', '-e', readTopic, `${modules}`, path, sql, '5', '4'];
-    // It ends itself by a signal, since closing waits for whoever reads.
+    // The program ends itself with a signal, because closing waits for readers.
     const said = await promisify(execFile)(process.execPath, words, { timeout: 170_000, maxBuffer: 64 << 20 }).catch(
       (error: Error & { stdout?: string }) => {
         if (error.stdout) return { stdout: error.stdout };

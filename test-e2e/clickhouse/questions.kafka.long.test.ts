@@ -10,7 +10,7 @@ import {
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** The services with `EVENT_STORE=clickhouse`: what SDKs send is asked from ClickHouse. */
+/** The services with `EVENT_STORE=clickhouse`: events that SDKs send are queried in ClickHouse. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('questions on ClickHouse', () => {
@@ -61,7 +61,7 @@ const modules = await clickHouseOrSkip();
       ...{ api_key: services.tenant.projectApiKey, event, distinct_id, properties },
     });
 
-  test('what is sent is counted, a merge is seen at once, and PostgreSQL is not asked for events', async () => {
+  test('counts sent events and applies a merge immediately, without reading events from PostgreSQL', async () => {
     await send('order', 'anon-1');
     await send('order', 'ada');
     await eventually(async () => expect((await ask(orders('total'))).body.results?.[0]?.count).toBe(2), {
@@ -95,12 +95,12 @@ const modules = await clickHouseOrSkip();
     expect(await ofPerson(String(splits[0]?.uuid))).toEqual(['anon-1']);
   });
 
-  test('a wrong question is the same there', async () => {
+  test('rejects an invalid query like PostgreSQL does', async () => {
     const { status, body } = await ask({ ...orders('sum') });
     expect([status, body.detail]).toEqual([400, expect.stringContaining('series.0.math_property')]);
   });
 
-  test('E-S-28: without it a question says so, and everything else goes on', async () => {
+  test('E-S-28: returns 503 for queries without ClickHouse, and everything else keeps working', async () => {
     await clickhouse.stop();
     expect(await ask(orders('total'))).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });
     expect(await list('events/')).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });

@@ -1,7 +1,9 @@
-/** Calls tools of @posthog/agent-toolkit: reads one call as JSON per line, and writes its result or error as one line. */
+/**
+ * Calls tools of @posthog/agent-toolkit: reads one call as JSON per line, and writes its result or error as one line.
+ */
 import { createInterface } from 'node:readline';
 
-// biome-ignore lint/style/noProcessEnv: its own program, whose key is not for arguments that everybody can read
+// biome-ignore lint/style/noProcessEnv: a separate program, whose key must not be visible in its arguments
 const { TOOLKIT = '', POSTHOG_PERSONAL_API_KEY, POSTHOG_SERVER_URL } = process.env;
 const { PostHogAgentToolkit } = await import(TOOLKIT);
 const toolkit = new PostHogAgentToolkit({
@@ -26,7 +28,7 @@ async function answerOf({ name, arguments: given }) {
   }
 }
 
-/** Some tools answer in a sentence. */
+/** Some tools return a sentence instead of JSON. */
 function parsed(text) {
   try {
     return JSON.parse(text);

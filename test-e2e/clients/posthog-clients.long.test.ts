@@ -9,7 +9,10 @@ import { installNpmPackages, installPythonTool, orSkip } from '../testing/instal
 import { expected, purchaseQuery, type SeededProject, seeded, seedProject } from './seed.ts';
 import { startTools, type ToolProcess } from './tool-process.ts';
 
-/** Programs that were written for PostHog's API read a project and change it. Each test asserts what the program has read. */
+/**
+ * Programs that were written for PostHog's API read a project and change it. Each test asserts what the program has
+ * read.
+ */
 const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
 const [airbyte, tools, modules] = await Promise.all([
@@ -304,7 +307,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
 });
 
 (tools === null ? describe.skip : describe)('phog-cli', () => {
-  /** @returns what the command printed. @throws Error with its words. */
+  /** @returns the command's output. @throws Error with its error output. */
   async function phog<T>(...words: string[]): Promise<T> {
     const program = ['-c', 'from posthog_cli.main import app; app()', '--json', '--yes'];
     const options = { cwd: directory, env: environmentOf(services), timeout: 60_000, maxBuffer: 64 << 20 };

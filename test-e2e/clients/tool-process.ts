@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 export interface ToolProcess {
-  /** @returns what the tool returned. @throws Error with what the tool complained of. */
+  /** @returns the tool's result. @throws Error with the tool's error output. */
   call(name: string, given?: object): Promise<unknown>;
   stop(): void;
 }
 
-/** Starts a program that reads one call per line and writes one answer per line. */
+/** Starts a program that reads one call per line and writes one result per line. */
 export function startTools(command: readonly string[], env: Record<string, string>): ToolProcess {
   const [program = '', ...words] = command;
   const child = spawn(program, words, { env, stdio: ['pipe', 'pipe', 'pipe'] });

@@ -10,7 +10,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** The console in a browser, over the running system. */
+/** The console in a browser, with the running system. */
 const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let sizes: ConsoleSizes;
@@ -18,7 +18,7 @@ let services: RunningServices;
 let browser: Browser;
 let visitor: BrowserContext;
 let page: Page;
-/** What a browser says of the page's policy, and what a script threw. */
+/** Violations of the page's content security policy, and errors thrown by scripts. */
 const complaints: string[] = [];
 const asked: { method: string; path: string }[] = [];
 const elsewhere: string[] = [];
@@ -58,7 +58,7 @@ async function violations(): Promise<string[]> {
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** In both themes. */
+/** Checks both themes. */
 async function expectAccessible(): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -67,13 +67,13 @@ async function expectAccessible(): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-test('C-001 the first load, each page and the fonts keep their limits', () => {
+test('C-001 the first load, each page and the fonts are within their size limits', () => {
   expect(sizes.firstLoad).toBeLessThanOrEqual(firstLoadLimit);
   expect(sizes.fonts).toBeLessThanOrEqual(fontLimit);
   for (const [name, bytes] of Object.entries(sizes.pages)) expect([name, bytes <= pageLimit]).toEqual([name, true]);
 });
 
-test('C-002 C-038 without a session an address leads to sign-in, which keeps it with its query', async () => {
+test('C-002 C-038 without a session, a URL leads to sign-in, which keeps the URL with its query', async () => {
   await page.goto(`${live()}?person=ada`);
   await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor();
   expect(new URL(page.url()).searchParams.get('next')).toMatch(/\/live\?person=ada$/);
@@ -84,7 +84,7 @@ test('C-002 C-038 without a session an address leads to sign-in, which keeps it 
   await page.getByRole('alert').filter({ hasText: /\w/ }).waitFor();
 });
 
-test('the link of an invite makes an account with a password, signed in at once', async () => {
+test('an invite link creates an account with a password and signs the user in', async () => {
   const token = 'x'.repeat(43);
   const { rows } = await services.database.query<{ id: string }>(
     `INSERT INTO organization_invite (id, organization_id, target_email, email_key, key_scopes, token_hash)
@@ -104,7 +104,7 @@ test('the link of an invite makes an account with a password, signed in at once'
   await guest.context().close();
 });
 
-test('C-033 C-038 a one-time link signs in, its secret leaves the address, and the first event is explained', async () => {
+test('C-033 C-038 a one-time link signs in, removes its secret from the URL, and explains how to send the first event', async () => {
   const secret = await createConsoleLink(services.databaseUrl, services.tenant.userId);
   await page.goto(`${services.apiUrl}/console/enter#${secret}`);
   await page.getByText('Waiting for the first event').waitFor();
@@ -113,7 +113,7 @@ test('C-033 C-038 a one-time link signs in, its secret leaves the address, and t
   await expectAccessible();
 });
 
-test('C-042 nothing scrolls sideways at 360 px', async () => {
+test('C-042 nothing scrolls horizontally at 360 px', async () => {
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
   await page.getByRole('button', { name: 'Menu' }).click();
@@ -121,7 +121,7 @@ test('C-042 nothing scrolls sideways at 360 px', async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test('C-039 C-041 the first Tab skips to the content, and a chosen theme is there before the styles', async () => {
+test('C-039 C-041 the first Tab skips to the content, and a selected theme is applied before the styles load', async () => {
   await page.reload();
   await page.getByRole('heading', { name: 'Live', exact: true }).waitFor();
   await page.keyboard.press('Tab');
@@ -134,10 +134,10 @@ test('C-039 C-041 the first Tab skips to the content, and a chosen theme is ther
   await page.getByRole('menuitem', { name: 'Theme: System' }).click();
 });
 
-test('C-009 C-020 an event sent by curl is shown, its name as text, and opens by keyboard', async () => {
+test('C-009 C-020 shows an event sent by curl with its name as text, and opens it by keyboard', async () => {
   await page.goto(live());
   await page.getByText('Waiting for the first event').waitFor();
-  // The page may still be joining the stream: what it misses there is stored, so it is sent until it is seen.
+  // The page may still be connecting to the stream and only shows events sent afterwards, so send until one appears.
   const name = '<img src=x onerror=alert(1)>';
   const event = { api_key: services.tenant.projectApiKey, event: name, distinct_id: 'ada', properties: { total: 42 } };
   await eventually(
@@ -157,7 +157,7 @@ test('C-009 C-020 an event sent by curl is shown, its name as text, and opens by
   await page.getByRole('heading', { name }).waitFor({ state: 'detached' });
 });
 
-test('C-004 C-006 C-010 a pause and a filter lie in the address; what an address has too much is named', async () => {
+test('C-004 C-006 C-010 pausing and filters are in the URL, and unknown parameters are reported', async () => {
   await page.getByRole('button', { name: /^Pause/ }).click();
   await page.waitForURL(/paused=true/);
   await post(`${services.ingestUrl}/capture/`, {
@@ -172,7 +172,7 @@ test('C-004 C-006 C-010 a pause and a filter lie in the address; what an address
   await page.waitForURL((url) => !url.search.includes('person'));
 });
 
-test('C-007 C-008 what the stream says of itself is on the page, and a refusal is one', async () => {
+test('C-007 C-008 the page shows status messages of the stream, and an error if the stream is rejected', async () => {
   const stream = /\/live\/events/;
   const frames = [
     'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":null}',
@@ -189,12 +189,12 @@ test('C-007 C-008 what the stream says of itself is on the page, and a refusal i
   await page.unroute(stream);
 });
 
-test('C-007 a project that is not there is gone, not broken', async () => {
+test('C-007 shows a missing project as not found instead of an error', async () => {
   await page.goto(`${services.apiUrl}/console/projects/999999/live`);
   await page.getByRole('alert').filter({ hasText: 'Not found' }).waitFor();
 });
 
-test('C-048 no other host is asked, only routes of the OpenAPI document, and the policy has nothing to report', async () => {
+test('C-048 requests no other host and only documented routes, and violates no content security policy', async () => {
   expect(elsewhere).toEqual([]);
   expect(complaints).toEqual([]);
   const document = (await (await fetch(`${services.apiUrl}/api/schema`)).json()) as {

@@ -5,12 +5,12 @@ import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** Live over the running system: what a stream does to a page that stays open. */
+/** The Live page with the running system: how the stream changes a page that stays open. */
 let built: BuiltDirectory;
 let services: RunningServices;
 let browser: Browser;
 let visitor: BrowserContext;
-/** Those that are open, with the page that reads each. */
+/** Open streams, with the page that reads each. */
 let streams: Map<Request, Page>;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ const send = (event: string, more: object = {}) =>
   });
 const rowOf = (page: Page, event: string) => page.getByRole('option').filter({ hasText: event });
 
-/** A page of Live whose stream is there: what is sent next is on it. */
+/** Opens Live and waits until its stream is connected, so that it shows events sent afterwards. */
 async function openLive(query = '', probe = `probe ${Math.random()}`): Promise<Page> {
   const page = await visitor.newPage();
   await page.goto(address(`live${query}`));
@@ -59,7 +59,7 @@ async function openLive(query = '', probe = `probe ${Math.random()}`): Promise<P
   return page;
 }
 
-test('C-004 the open row is in the address: copied, it shows the same event, and back closes it', async () => {
+test('C-004 the open row is in the URL, so a copied URL opens the same event, and going back closes it', async () => {
   const page = await openLive();
   await send('order placed', { properties: { total: 42 } });
   await rowOf(page, 'order placed').first().click();
@@ -69,7 +69,7 @@ test('C-004 the open row is in the address: copied, it shows the same event, and
   await copied.goto(page.url());
   await copied.getByRole('heading', { name: 'order placed' }).waitFor();
   await copied.getByText('total', { exact: true }).waitFor();
-  // Walking on is no entry of its own.
+  // Moving to another row does not add a history entry.
   await page.getByRole('listbox').focus();
   await page.keyboard.press('j');
   await page.waitForURL((url) => url.href !== copied.url());
@@ -78,7 +78,7 @@ test('C-004 the open row is in the address: copied, it shows the same event, and
   await page.getByRole('heading', { name: 'order placed' }).waitFor({ state: 'detached' });
 });
 
-test('C-010 paused, 500 come: the button counts them, and going on shows the newest on top', async () => {
+test('C-010 while paused, the button counts 500 new events, and resuming shows the newest on top', async () => {
   const event = (at: number) => {
     const uuid = `01a208ec-77f1-7c02-b1e4-${String(at).padStart(12, '0')}`;
     const message = { uuid, event: `number ${at}`, distinct_id: 'ada', properties: {}, outcome: 'stored' };
@@ -91,7 +91,7 @@ test('C-010 paused, 500 come: the button counts them, and going on shows the new
   const page = await visitor.newPage();
   await page.goto(address('live'));
   await rowOf(page, 'number 0').waitFor();
-  // The current row stays the one a screen reader is pointed to, until it is no longer drawn.
+  // The active row for screen readers stays the same until it is no longer rendered.
   const list = page.getByRole('listbox');
   const pointedTo = async () => {
     const id = await list.getAttribute('aria-activedescendant');
@@ -117,7 +117,7 @@ test('C-010 paused, 500 come: the button counts them, and going on shows the new
   await page.getByRole('button', { name: /^Pause/ }).waitFor();
 });
 
-test('the figures of the last minute move with the stream, not with the next question', async () => {
+test('the statistics of the last minute follow the stream instead of the next request', async () => {
   const page = await openLive();
   const stored = page.getByRole('region', { name: 'Live statistics' }).locator('.tile-figure').first();
   const figure = async () => Number((await stored.textContent())?.replaceAll(',', ''));
@@ -129,7 +129,7 @@ test('the figures of the last minute move with the stream, not with the next que
   await eventually(async () => expect(await figure()).toBeGreaterThan(before));
 });
 
-test('C-040 what came is said in one sentence now and then, not row by row', async () => {
+test('C-040 announces new events occasionally in one sentence, not row by row', async () => {
   const page = await openLive();
   await page
     .locator('[role=log]')
@@ -138,7 +138,7 @@ test('C-040 what came is said in one sentence now and then, not row by row', asy
   expect(await page.locator('[role=log]').getAttribute('aria-live')).toBe('polite');
 });
 
-test('C-019 a hidden tab lets go of its stream after a minute, and says so when it is seen again', async () => {
+test('C-019 a hidden tab closes its stream after a minute, and says so when it becomes visible again', async () => {
   await visitor.clock.install();
   const page = await openLive();
   const hide = (isHidden: boolean) =>
@@ -153,7 +153,7 @@ test('C-019 a hidden tab lets go of its stream after a minute, and says so when 
     headers: { authorization: `Bearer ${services.tenant.personalApiKey}` },
   });
   await send('meanwhile');
-  // Past on the stream, and not only stored: that is told of a moment later.
+  // Wait until the event was on the stream: an event may be stored a moment earlier.
   let streamed = '';
   for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     streamed += chunk;
@@ -170,7 +170,7 @@ test('C-019 a hidden tab lets go of its stream after a minute, and says so when 
   expect(await rowOf(page, 'meanwhile').count()).toBe(0);
 });
 
-test('C-049 tabs of one view share a stream, and many views leave connections for everything else', async () => {
+test('C-049 tabs with the same view share a stream, and many views leave connections for other requests', async () => {
   const first = await openLive();
   const second = await openLive();
   expect(openStreams()).toBe(1);

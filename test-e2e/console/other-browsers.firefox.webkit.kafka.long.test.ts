@@ -12,12 +12,12 @@ import { startSamlProvider } from '@millrace/testing/saml-provider';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** All other tests of the console run in Chromium: the way through it, once in each of the other engines. */
+/** The main path through the console in Firefox and WebKit. All other console tests use Chromium. */
 const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
 let services: RunningServices;
 beforeAll(async () => {
   await writeConsole(directory, { isQuick: true });
-  // Single sign-on works only under a public address, so the port has to be known in advance.
+  // Single sign-on only works with a public URL, so the port must be known in advance.
   const port = await freePort();
   services = await startServices({
     eventLog: 'postgres',
@@ -45,7 +45,7 @@ async function freePort(): Promise<number> {
 describe.each([
   ['Firefox', openFirefox],
   ['WebKit', openWebKit],
-] as const)('C-044 in %s', (name, open) => {
+] as const)('C-044 the console in %s', (name, open) => {
   let browser: DrivenBrowser;
   let tab: Tab;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe.each([
   });
   afterAll(() => browser?.close());
 
-  /** The key, as WebDriver names it. */
+  /** The Enter key in WebDriver. */
   const enter = '\uE007';
   const project = () => `/projects/${services.tenant.projectId}`;
   const api = async (method: string, path: string, body?: object) => {
@@ -75,10 +75,10 @@ describe.each([
     await eventually(() => tab.run<boolean>(`return location.pathname.endsWith(${JSON.stringify(`/${page}`)})`));
   };
 
-  test('the link leads in, an event appears on Live and opens, and Events, Flags and Settings work', async () => {
+  test('signs in with a link, shows and opens an event on Live, and displays Events, Flags and Settings', async () => {
     const secret = await createConsoleLink(services.databaseUrl, services.tenant.userId);
     tab = await browser.openTab(`${services.apiUrl}/console/enter#${secret}`);
-    // Home leads on to Live while the project has no events.
+    // Home redirects to Live while the project has no events.
     await eventually(() => tab.run<boolean>(`return /\\/(home|live)$/.test(location.pathname)`), {
       what: `the console in ${name}`,
     });
@@ -117,7 +117,7 @@ describe.each([
     await tab.close();
   });
 
-  test('a SAML provider, whose page posts from another site, signs in whoever began it in this browser', async () => {
+  test("signs in the user who started SAML sign-in in this browser, although the provider's page posts from another site", async () => {
     const provider = await startSamlProvider(() => `${services.apiUrl}/api/saml/metadata/`);
     try {
       const domain = `${name.toLowerCase()}.example`;

@@ -1,6 +1,6 @@
 import { concurrency } from './flag-sdk.ts';
 
-/** Calls for each, a few at a time. */
+/** Calls `ask` for each item, a few at a time. */
 export async function askEach<T>(things: readonly T[], ask: (thing: T) => Promise<void>): Promise<void> {
   const waiting = things.values();
   await Promise.all(

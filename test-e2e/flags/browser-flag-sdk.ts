@@ -6,7 +6,7 @@ import type { FlagSdk, SdkAnswer } from './flag-sdk.ts';
 
 const packageName = 'posthog-js';
 
-/** Nothing but flags: no event is sent that would make persons of those who ask. */
+/** Only evaluates flags. Events would create persons for the users in the cases. */
 const options = {
   feature_flag_request_timeout_ms: patienceMs,
   persistence: 'memory',
@@ -19,7 +19,7 @@ const options = {
   disable_surveys: true,
 };
 
-/** In the page. A browser has one user at a time, so a few instances of the SDK ask one case after the other. */
+/** Runs in the page. A browser SDK has one user at a time, so a few instances evaluate the cases one after another. */
 const askAll = `async (cases) => {
   const loaded = (posthog) => new Promise((resolve) => {
     let isAsked = false;

@@ -6,15 +6,15 @@ export interface ApiCaller {
   personalApiKey: string;
 }
 
-/** What was made, or why the API does not take it. */
+/** The created record, or why the API rejected it. */
 export interface ApiAnswer {
   id?: number;
-  /** Of a flag, as it was stored. */
+  /** Operators of a flag's filters as they were stored. */
   operators?: string;
   refused: string | null;
 }
 
-/** @throws Error for an answer that is neither of the two. */
+/** @throws Error for a response that is neither. */
 export async function callApi(
   { apiUrl, projectId, personalApiKey }: ApiCaller,
   method: string,
@@ -36,7 +36,7 @@ export async function callApi(
   };
 }
 
-/** Of all filters of a flag, in their order; that of a cohort may be left out. */
+/** Returns the operators of all filters of a flag, in order. The operator of a cohort filter is optional. */
 export function operatorsOf(filters: CaseFlag['filters']): string {
   const all = filters.groups.flatMap(({ properties = [] }) => properties);
   return all.map(({ operator, type }) => operator ?? (type === 'cohort' ? 'in' : '')).join();

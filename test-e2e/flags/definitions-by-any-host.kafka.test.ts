@@ -5,12 +5,15 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { createSecretKey } from './create-secret-key.ts';
 
 /**
- * An SDK that evaluates by itself gets its definitions and the payloads of remote configuration, whatever `host` it is told of:
- * the gateway, the management API, or one host before both, divided by path as the chart divides it.
+ * An SDK with local evaluation gets its definitions and remote config payloads from any `host`: the gateway, the
+ * management API, or a single host that routes paths like the chart does.
  */
 let services: RunningServices;
 let oneHost: TestServer;
-/** As the management API reaches the gateway, whose own port is known only when both have started. */
+/**
+ * A proxy through which the management API reaches the gateway, because the gateway's port is only known after both
+ * have started.
+ */
 let beforeGateway: TestServer;
 let secretKey: string;
 
@@ -47,7 +50,7 @@ async function createFlag(flag: Record<string, unknown>): Promise<void> {
   expect(response.status).toBe(201);
 }
 
-/** A host that passes each request on to where its path belongs. */
+/** Starts a host that forwards each request to the service of its path. */
 function startPassing(hostOf: (path: string) => string): Promise<TestServer> {
   return startServer((request, response) => {
     const { url = '/', method, headers } = request;
@@ -71,7 +74,7 @@ const keys: [string, () => string][] = [
 ];
 const rows = hosts.flatMap(([place, host]) => keys.map(([key, value]) => [place, key, host, value] as const));
 
-test.each(rows)('%s, with %s: definitions and a payload', async (_place, _key, host, value) => {
+test.each(rows)('%s, with %s: returns definitions and a payload', async (_place, _key, host, value) => {
   const client = new PostHog(services.tenant.projectApiKey, {
     host: host(),
     personalApiKey: value(),
@@ -94,7 +97,7 @@ test.each([
   '/api/feature_flag/local_evaluation',
   '/api/feature_flag/local_evaluation/',
   '/api/projects/@current/feature_flags/local_evaluation/',
-])('what SDKs asked for over the years is there by every host: %s', async (path) => {
+])('every host serves the definitions path of older SDKs: %s', async (path) => {
   const { projectApiKey } = services.tenant;
   for (const [, host] of hosts) {
     const response = await fetch(`${host()}${path}?token=${projectApiKey}&send_cohorts`, {
@@ -105,7 +108,7 @@ test.each([
   }
 });
 
-test('a wrong key is refused by every host, and scripts are answered by the API as before', async () => {
+test('every host rejects a wrong key, and the API still responds to scripts', async () => {
   const { projectApiKey, personalApiKey, projectId } = services.tenant;
   const path = `/api/projects/@current/feature_flags/theme/remote_config?token=${projectApiKey}`;
   for (const [, host] of hosts) {
@@ -117,6 +120,6 @@ test('a wrong key is refused by every host, and scripts are answered by the API 
     headers: { authorization: `Bearer ${personalApiKey}` },
   });
   const { flags } = (await own.json()) as { flags: { key: string }[] };
-  // With what the client library makes, nothing else.
+  // The response also contains flags that the client library has created.
   expect(flags.map(({ key }) => key)).toEqual(expect.arrayContaining(['everybody', 'theme']));
 });

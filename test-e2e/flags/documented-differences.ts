@@ -4,7 +4,10 @@ import type { FlagCase } from './flag-cases.ts';
 
 type Language = keyof FlagCase['locally'];
 
-/** A row of the table in docs/flags.md: how often SDKs that evaluate by themselves ask, or say something else. */
+/**
+ * A row of the table in docs/flags.md: how often SDKs with local evaluation query the server, or return a different
+ * value.
+ */
 export interface DocumentedDifference extends Record<Language, Omit<Tally, 'agree'>> {
   categories: string[];
 }
@@ -26,7 +29,7 @@ export function documentedDifferences(): DocumentedDifference[] {
     });
 }
 
-/** What a run has seen, in the rows of the page; a category that the page does not have is a row of its own. */
+/** Returns the results of a run in the rows of the page. A category that is missing on the page gets its own row. */
 export function seenDifferences(
   rows: readonly DocumentedDifference[],
   seen: Record<Language, Map<string, Tally>>,
@@ -54,7 +57,7 @@ function sumOf(categories: readonly string[], tallies: Map<string, Tally>): Omit
   };
 }
 
-/** `19 asked, 7 other`, or a part of it. */
+/** Parses `19 asked, 7 other`, or only one of both. */
 function toCounts(cell: string): Omit<Tally, 'agree'> {
   const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(cell)?.[1] ?? 0);
   return { asks: count('asked'), differ: count('other') };

@@ -2,15 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FlagCase } from './flag-cases.ts';
 import type { SdkAnswer } from './flag-sdk.ts';
 
-/** How an SDK's answers lie to those of the server, by category. */
+/** How the SDK's values compare to the server's, by category. */
 export interface Tally {
   agree: number;
-  /** It cannot tell by itself. */
+  /** The SDK cannot evaluate it locally. */
   asks: number;
   differ: number;
 }
 
-/** Of an SDK that asks: everything it says is what the server says. @returns the cases in which it is not. */
+/**
+ * For SDKs that query the server: every value must equal the server's.
+ * @returns descriptions of the cases that differ.
+ */
 export function disagreements(cases: readonly FlagCase[], answers: Map<number, SdkAnswer>): string[] {
   return casesOfDisagreement(cases, answers).map((one) => nameOf(one, answers.get(one.number) ?? {}));
 }
@@ -18,12 +21,15 @@ export function disagreements(cases: readonly FlagCase[], answers: Map<number, S
 export function casesOfDisagreement(cases: readonly FlagCase[], answers: Map<number, SdkAnswer>): FlagCase[] {
   return cases.filter((one) => {
     const { value, payload } = answers.get(one.number) ?? {};
-    // A flag that failed, or is not in the answer, is unknown to some SDKs and off to others.
+    // For a flag that failed or is not in the response, some SDKs return undefined and others false.
     return (value ?? (one.value === false ? false : undefined)) !== one.value || !hasPayload(one, payload);
   });
 }
 
-/** Of an SDK that evaluates by itself: it says what is known of it. @returns the cases in which it does not. */
+/**
+ * For SDKs with local evaluation: every value must be the known one.
+ * @returns descriptions of the cases that differ.
+ */
 export function surprises(
   cases: readonly FlagCase[],
   answers: Map<number, SdkAnswer>,
@@ -64,7 +70,7 @@ export function tallyByCategory(
   return tallies;
 }
 
-/** Some SDKs give the text, some what it means. Of a flag that is off none is of use. */
+/** Some SDKs return the JSON text of a payload, others the parsed value. A flag that is off has no relevant payload. */
 function hasPayload({ value, payload: text }: FlagCase, given: unknown): boolean {
   if (value === false) return true;
   if (text === null) return (given ?? null) === null;

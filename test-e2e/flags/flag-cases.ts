@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One question, and what the server and every SDK say to it. */
+/** One evaluation, with the results of the server and of every SDK. */
 export interface FlagCase {
   number: number;
   category: string;
@@ -16,7 +16,7 @@ export interface FlagCase {
   /** `code:index`, `omitted`, or `failed:code`. */
   reason: string;
   payload: string | null;
-  /** What SDKs say that evaluate by themselves: the same, nothing (they ask the server), or another value. */
+  /** Results of SDKs with local evaluation: the same value, none (they query the server), or another value. */
   locally: Record<'python' | 'node', { says: 'the same' | 'nothing' } | { says: 'another'; value: unknown }>;
 }
 
@@ -60,7 +60,7 @@ interface CaseFile {
   cases: Row[];
 }
 
-// The evaluator's own table; it says itself how it was made.
+// The table of the flag evaluator. It describes how it was generated.
 const file = new URL('../../packages/flags/src/testing/flag-cases.json', import.meta.url);
 export const caseFile = JSON.parse(readFileSync(file, 'utf8')) as CaseFile;
 

@@ -13,8 +13,8 @@ import { programFlagSdks } from './program-flag-sdks.ts';
 import { storedPastApi } from './stored-past-api.ts';
 
 /**
- * The same questions, asked by every SDK and evaluated by those that can, against the whole system. What the server says
- * without an SDK is shown in the gateway's room.
+ * Every SDK evaluates the same cases through the server, and locally if it can, with the whole system.
+ * services/ingest-gateway tests the server's results without an SDK.
  */
 const node = nodeFlagSdk();
 const programs = await programFlagSdks();
@@ -24,7 +24,7 @@ const evaluating: [keyof FlagCase['locally'], FlagSdk | undefined][] = [
   ['node', node],
 ];
 const cases = casesOf(0);
-/** No project can be given the other matching version of properties. */
+/** These cases use another version of property matching, which cannot be selected for a project. */
 const skipped = casesOf(1).length;
 const tallies = new Map<string, Map<string, Tally>>();
 const ownTallies: Partial<Record<keyof FlagCase['locally'], Map<string, Tally>>> = {};
@@ -44,14 +44,14 @@ afterAll(async () => {
   await services?.stop();
 });
 
-test('the management API takes every flag that is as it should be', () => {
+test('the management API accepts every valid flag', () => {
   expect(pastApi).toEqual(storedPastApi);
 });
 
 for (const sdk of asking) {
-  // What cannot be had is skipped, and said: a skipped test fails in CI.
+  // Skip unavailable SDKs. CI fails on skipped tests.
   (sdk.unavailable === null ? test : test.skip)(
-    `${sdk.name} asks and is told what the server says`,
+    `${sdk.name} returns the same values as the server`,
     async () => {
       const answers = await askPatiently(sdk);
       tallies.set(sdk.name, tallyByCategory(cases, answers, { isLocal: false }));
@@ -63,10 +63,10 @@ for (const sdk of asking) {
 
 for (const [language, sdk] of evaluating) {
   (sdk?.unavailable === null ? test : test.skip)(
-    `${sdk?.name} evaluates by itself and differs only where it is known to`,
+    `${sdk?.name} only differs from the server in known cases when it evaluates locally`,
     async () => {
       if (sdk === undefined) throw new Error(`There is no SDK for ${language}`);
-      // Each of the two kinds of key that open the definitions is used by one of them.
+      // One SDK reads definitions with a secret key, and the other with a personal API key.
       const definitionsKey = language === 'node' ? await createSecretKey(services, tenant) : tenant.personalApiKey;
       const answers = await sdk.ask({ ...targetOf(), definitionsKey }, cases);
       const own = tallyByCategory(cases, answers, { isLocal: true });
@@ -79,7 +79,7 @@ for (const [language, sdk] of evaluating) {
 }
 
 (evaluating.every(([, sdk]) => sdk?.unavailable === null) ? test : test.skip)(
-  'docs/flags.md names every difference, and no other',
+  'docs/flags.md lists exactly the observed differences',
   () => {
     const { python, node: ofNode } = ownTallies;
     if (python === undefined || ofNode === undefined) throw new Error('An SDK has not evaluated');
@@ -89,8 +89,8 @@ for (const [language, sdk] of evaluating) {
 );
 
 /**
- * What is wrong is asked again: the gateway waits a quarter of a second for what is stored, which a busy machine may exceed,
- * and answers without it.
+ * Evaluates differing cases again: the gateway waits 250 ms for stored properties, which a busy machine may exceed, and
+ * then evaluates without them.
  */
 async function askPatiently(sdk: FlagSdk): Promise<Map<number, SdkAnswer>> {
   const answers = new Map<number, SdkAnswer>();

@@ -1,34 +1,34 @@
 import type { FlagCase } from './flag-cases.ts';
 
-/** Whom an SDK asks. */
+/** The server that an SDK queries. */
 export interface FlagTarget {
   ingestUrl: string;
   projectApiKey: string;
-  /** With it an SDK evaluates by itself, without it it asks. */
+  /** With a key, the SDK evaluates locally. Without one, it queries the server. */
   definitionsKey: string | null;
 }
 
 export interface SdkAnswer {
-  /** Undefined or null when the SDK knows nothing of the flag. */
+  /** Undefined or null if the SDK does not know the flag. */
   value?: unknown;
-  /** The JSON text, or what it means. */
+  /** The JSON text, or the parsed value. */
   payload?: unknown;
 }
 
-/** One SDK, used as its documentation says, with nothing but the host changed. */
+/** One SDK, used as documented, with only the host changed. */
 export interface FlagSdk {
-  /** As in its registry, with the version: `posthog-node 5.70.0`. */
+  /** Name in its registry, with the version: `posthog-node 5.70.0`. */
   name: string;
-  /** Why it cannot be run here, in half a sentence; null when it can. */
+  /** Why it cannot run here, as half a sentence. Null if it can. */
   unavailable: string | null;
-  /** Asks about every case, and sends no events. @returns the answers by the case's number. */
+  /** Evaluates every case without sending events. @returns the results by case number. */
   ask(target: FlagTarget, cases: readonly FlagCase[]): Promise<Map<number, SdkAnswer>>;
 }
 
-/** As many questions are under way at a time. */
+/** Number of concurrent evaluations. */
 export const concurrency = 8;
 
-/** Those SDKs that have no name for a device's id take it as a property, as the server does. */
+/** SDKs without a parameter for the device ID pass it as a property, as the server does. */
 export function personPropertiesOf({ context }: FlagCase): Record<string, unknown> {
   const { person_properties: sent = {}, device_id } = context;
   return device_id === undefined ? sent : { ...sent, $device_id: device_id };

@@ -1,6 +1,6 @@
 import type { CaseFlag } from './flag-cases.ts';
 
-/** Those that others depend on come before them; in a circle one has to be the first. */
+/** Orders flags after the flags they depend on. In a cycle, one of them comes first anyway. */
 export function inDependencyOrder(flags: readonly CaseFlag[]): CaseFlag[] {
   const byKey = new Map(flags.map((flag) => [flag.key, flag]));
   const ordered = new Set<CaseFlag>();

@@ -7,7 +7,7 @@ import type { CaseDocument, CaseFilter, CaseFlag } from './flag-cases.ts';
 import { inDependencyOrder } from './in-dependency-order.ts';
 import { storeCohort, storeFilters, storeFlag } from './past-api-store.ts';
 
-/** Flags and cohorts that the API does not take as they are, by the reason it gave. They are stored past it. */
+/** Flags and cohorts that the API rejects, by its reason. They are written directly to the database. */
 export type StoredPastApi = Record<string, string[]>;
 
 interface Loading {
@@ -17,7 +17,7 @@ interface Loading {
   staticCohorts: Record<string, string[]>;
 }
 
-/** Makes a project have the flags of a document, as an administrator would, and waits until it is asked about them. */
+/** Creates the flags of a document in a project, as an administrator would, and waits until they can be evaluated. */
 export async function loadFlags(loading: Loading): Promise<StoredPastApi> {
   const pastApi: StoredPastApi = {};
   await makeGroupTypesAndPersons(loading);
@@ -34,7 +34,7 @@ export async function loadFlags(loading: Loading): Promise<StoredPastApi> {
   return pastApi;
 }
 
-/** Both come to be by events only. Members of static cohorts are persons without properties. */
+/** Group types and persons are only created by events. Members of static cohorts are persons without properties. */
 async function makeGroupTypesAndPersons({ services, tenant, document, staticCohorts }: Loading): Promise<void> {
   const groupTypes = Object.values(document.group_type_mapping);
   const members = Object.values(staticCohorts).flat();
@@ -56,7 +56,7 @@ async function makeGroupTypesAndPersons({ services, tenant, document, staticCoho
   });
 }
 
-/** @returns the ids by which flags name them here, by those in the document. */
+/** @returns the IDs of the created cohorts, by their name in the document. */
 async function makeCohorts(loading: Loading, pastApi: StoredPastApi): Promise<Map<string, number>> {
   const { tenant, services, document, staticCohorts } = loading;
   const ids = new Map<string, number>();
@@ -94,13 +94,13 @@ async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastA
     notePastApi(pastApi, refused ?? 'An operator is written in another way', flag.key);
     past.push(flag);
   }
-  // Only now all flags have ids, also those that depend on each other.
+  // Filters need the IDs of all flags, because flags may depend on each other.
   for (const flag of past) {
     await storeFilters(services.database, Number(ids.get(flag.key)), storedFilters(flag, ids, cohortIds));
   }
 }
 
-/** What is stored names flags and cohorts by their ids; those that are not there get ids that nobody has. */
+/** Stored filters refer to flags and cohorts by ID. Missing ones get an ID that does not exist. */
 function storedFilters({ filters }: CaseFlag, flagIds: Map<string, number>, cohortIds: Map<string, number>) {
   const toStored = ({ dependency_chain: _, ...filter }: CaseFilter & { dependency_chain?: unknown }) => {
     if (filter.type === 'flag') return { ...filter, key: String(flagIds.get(filter.key) ?? 999_999_999) };
@@ -120,7 +120,7 @@ function withCohortIds(node: unknown, ids: Map<string, number>): unknown {
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, withCohortIds(value, ids)]));
 }
 
-/** Names of values and numbers are left out of the reason. */
+/** Removes values and numbers from the reason. */
 function notePastApi(pastApi: StoredPastApi, refused: string, what: string): void {
   const reason = refused.replace(/(?<=[:.]) .*$|'.*'|\d+/gs, '…');
   pastApi[reason] = [...(pastApi[reason] ?? []), what];

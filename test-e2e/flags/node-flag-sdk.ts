@@ -38,7 +38,7 @@ async function askNode(client: PostHog, one: FlagCase, onlyEvaluateLocally: bool
   const { groups, group_properties: groupProperties } = one.context;
   const result = await client.getFeatureFlagResult(one.flag, one.distinctId, {
     personProperties: personPropertiesOf(one),
-    // Its types know no numbers as keys of groups; programs without types send them.
+    // The SDK's types do not allow numbers as group keys, but untyped programs send them.
     ...(groups === undefined ? {} : { groups: groups as Record<string, string> }),
     ...(groupProperties === undefined ? {} : { groupProperties }),
     onlyEvaluateLocally,
@@ -47,7 +47,10 @@ async function askNode(client: PostHog, one: FlagCase, onlyEvaluateLocally: bool
   return { value: result && (result.variant ?? result.enabled), payload: result?.payload };
 }
 
-/** It warns of flags that failed or need the server, and some cases are about just those. @returns the undoing. */
+/**
+ * Silences expected warnings: some cases are about flags that fail or need the server.
+ * @returns a function that restores the console.
+ */
 function leaveOutKnownWarnings(): () => void {
   const { error, warn } = console;
   const unlessKnown =

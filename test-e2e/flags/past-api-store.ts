@@ -13,7 +13,7 @@ export async function storeCohort(
   return Number(rows[0]?.id);
 }
 
-/** Its filters follow when all flags have ids: two may depend on each other. */
+/** Stores a flag without filters. They are stored once all flags have IDs, because flags may depend on each other. */
 export async function storeFlag(database: pg.Pool, projectId: number, flag: CaseFlag): Promise<number> {
   const { rows } = await database.query<{ id: number }>(
     'INSERT INTO feature_flag (project_id, key, active) VALUES ($1, $2, $3) RETURNING id',

@@ -4,7 +4,7 @@ import { buildSdkPrograms, type SdkProgram } from '../sdks/program-sdks.ts';
 import type { FlagCase } from './flag-cases.ts';
 import { type FlagSdk, type FlagTarget, personPropertiesOf, type SdkAnswer } from './flag-sdk.ts';
 
-/** The SDKs of other languages, each a program that reads questions and writes answers, both as lines of JSON. */
+/** SDKs of other languages. Each is a program that reads cases and writes results as lines of JSON. */
 export async function programFlagSdks(): Promise<FlagSdk[]> {
   return (await buildSdkPrograms()).map(toFlagSdk);
 }
@@ -50,7 +50,10 @@ function toQuestion(one: FlagCase) {
   };
 }
 
-/** @returns what it wrote. @throws with what it complained of, when it failed; SDKs also warn of flags that failed. */
+/**
+ * @returns the program's output.
+ * @throws Error with its error output if it failed. SDKs also warn about flags that failed.
+ */
 async function runProgram(
   [program = '', ...programArguments]: string[],
   settings: Record<string, string>,

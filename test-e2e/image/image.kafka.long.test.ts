@@ -18,10 +18,10 @@ let directory: string;
 let archive: string;
 let amd64: UnpackedImage;
 let arm64: UnpackedImage;
-/** That of this machine's processor. */
+/** The image for this machine's processor. */
 let own: UnpackedImage;
 
-/** @param node the program that builds it: nothing of the image may depend on which */
+/** @param node the Node.js that builds it. The image must not depend on it. */
 const buildImage = (output: string, node = process.execPath) =>
   run(node, ['packages/stack/bin/image.mjs', '--platform', 'linux/amd64,linux/arm64', '--output', output], {
     cwd: root,
@@ -45,18 +45,18 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe('the image', () => {
-  test('is the same to the byte when it is built again, by another Node', async () => {
+  test('is identical to the byte when another Node.js builds it again', async () => {
     const again = join(directory, 'again.tar');
     await buildImage(again, join(own.rootfs, 'usr/bin/node'));
     expect(await hashOf(again)).toBe(await hashOf(archive));
   });
 
-  test('is under 66 MB to fetch, most of it in layers that a new version keeps', () => {
+  test('takes less than 66 MB to download, most of it in layers that do not change between versions', () => {
     for (const { layerSizes } of [amd64, arm64]) {
       expect(layerSizes).toHaveLength(4);
       expect(layerSizes.reduce((sum, size) => sum + size)).toBeLessThan(66_000_000);
-      // The programs with the clients of sign-in providers, the console and the documentation in three encodings, the words
-      // that passwords are compared with, and the fonts of reports.
+      // The programs with the clients of sign-in providers, the console and the documentation in three encodings, the
+      // password dictionary, and the fonts of reports.
       expect(layerSizes.at(-1)).toBeLessThan(9_000_000);
     }
   });
@@ -64,7 +64,7 @@ describe('the image', () => {
   test.each([
     ['amd64', () => amd64, 0x3e],
     ['arm64', () => arm64, 0xb7],
-  ] as const)('has machine code for %s only', async (architecture, image, machine) => {
+  ] as const)('only contains machine code for %s', async (architecture, image, machine) => {
     const { config, rootfs } = image();
     expect(config.architecture).toBe(architecture);
     const found = await machinesOf(rootfs);
@@ -72,7 +72,7 @@ describe('the image', () => {
     expect([...found].filter(([, one]) => one !== machine)).toEqual([]);
   });
 
-  test('says who, what and when, and names a user that is not root', async () => {
+  test('has labels with version, license and commit, and a user that is not root', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect(own.config.config).toMatchObject({ User: '65532:65532', Entrypoint: ['/usr/bin/node'], WorkingDir: '/app' });
     expect(own.config.config.Labels).toMatchObject({
@@ -82,7 +82,7 @@ describe('the image', () => {
     });
   });
 
-  test('has no shell, no package manager, nothing that becomes another user, and nothing the user could change', async () => {
+  test('contains no shell, no package manager, no setuid files and no writable files', async () => {
     const files = await filesOf(own.rootfs);
     expect((await readdir(join(own.rootfs, 'usr/bin'))).sort()).toEqual(['millrace', 'node']);
     expect(files.filter(({ mode }) => (mode & 0o6022) !== 0)).toEqual([]);
@@ -90,10 +90,10 @@ describe('the image', () => {
     expect(files.filter(({ path }) => /\.(env|pem|key|npmrc)$|\/\.git/.test(path))).toEqual([]);
   });
 
-  test('names nothing of the machine it was built on', async () => {
+  test('contains no path of the machine that built it', async () => {
     const texts = (await filesOf(join(own.rootfs, 'app'))).filter(({ path }) => /\.(mjs|map|json|txt)$/.test(path));
     expect(texts.length).toBeGreaterThan(50);
-    // Without the slash: source maps name files from where they lie themselves.
+    // Without the leading slash, because source maps contain relative paths.
     const place = root.slice(1);
     const naming = await Promise.all(
       texts.map(async ({ path }) => ((await readFile(path, 'utf8')).includes(place) ? [path] : [])),
@@ -101,7 +101,7 @@ describe('the image', () => {
     expect(naming.flat()).toEqual([]);
   });
 
-  test('lists what it consists of, each with its version, and brings the licences', async () => {
+  test('contains a bill of materials with versions, and the licenses', async () => {
     const sbom = JSON.parse(await readFile(join(own.rootfs, 'usr/share/sbom/millrace.cdx.json'), 'utf8'));
     expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
     const purls: string[] = sbom.components.map(({ purl }: { purl: string }) => purl.replace(/@[^@]*$/, ''));
@@ -118,8 +118,8 @@ describe('the image', () => {
 const unavailable = whyNoContainers();
 if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\n`);
 
-// What cannot be had is skipped, and said: a skipped test fails in CI.
-(unavailable === '' ? describe : describe.skip)('the image, run without write access, as nobody', () => {
+// Skip these tests if containers cannot be created. CI fails on skipped tests.
+(unavailable === '' ? describe : describe.skip)('the image, run read-only as an unprivileged user', () => {
   let database: TestDatabase;
   let settings: Record<string, string>;
   let keys: { projectApiKey: string; personalApiKey: string; projectId: number };
@@ -144,14 +144,14 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
       try {
         signal('SIGKILL');
       } catch {
-        // It has ended.
+        // The process has ended.
       }
       await ended;
     }
     await database?.drop();
   });
 
-  test('Node is of the supported line, has authorities and time zones, and finds names', async () => {
+  test('Node.js has the supported version, certificate authorities, time zones and name resolution', async () => {
     const { ended, output } = startContainer(own, {
       words: [
         '-p',
@@ -169,17 +169,17 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     });
   });
 
-  test('the command migrates an empty database and makes the first keys', async () => {
+  test('`millrace bootstrap` migrates an empty database and creates the first keys', async () => {
     const { ended, output } = startContainer(own, {
       words: ['millrace.mjs', '--json', 'bootstrap', '--email', 'first@example.com'],
       settings,
     });
     expect([await ended, output()]).toEqual([0, expect.stringContaining('projectApiKey')]);
-    // Notes are lines of their own, the result is written over several.
+    // Each note is a single line, and the result spans several lines.
     keys = JSON.parse(String(/^\{$[\s\S]*?^\}$/m.exec(output())?.[0]));
   });
 
-  test('`millrace` is a program of the image, as kubectl exec calls it', async () => {
+  test('`millrace` is in the PATH, as kubectl exec needs it', async () => {
     const { ended, output } = startContainer(own, {
       entrypoint: [],
       words: ['/usr/bin/millrace', 'org', 'list'],
@@ -197,7 +197,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     },
   );
 
-  test('an event that was accepted is stored and shown', async () => {
+  test('stores and returns an accepted event', async () => {
     const answer = await fetch(`${await urlOf('ingest-gateway')}/capture/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -211,7 +211,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     });
   });
 
-  test('any other user can run it, as OpenShift demands', async () => {
+  test('runs as any user, as OpenShift requires', async () => {
     const { ended, output } = startContainer(own, {
       words: ['millrace.mjs', '--json', 'offsets', 'list'],
       settings,
@@ -221,14 +221,14 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
   });
 
   test.each(['ingest-gateway', 'event-consumer', 'delivery-worker', 'management-api'])(
-    '%s is process 1 and stops by itself on SIGTERM',
+    '%s is process 1 and exits on SIGTERM',
     async (name) => {
       services[name]?.signal('SIGTERM');
       expect([await services[name]?.ended, services[name]?.output()]).toEqual([0, expect.stringContaining('stopped')]);
     },
   );
 
-  test('all of it as one process takes, stores and shows an event, and stops by itself on SIGTERM', async () => {
+  test('all services in one process store and return an event, and exit on SIGTERM', async () => {
     const { signal, ended, output, port } = startContainer(own, { words: ['all-in-one.mjs'], settings });
     const healthUrl = `http://127.0.0.1:${await port()}`;
     await eventually(async () => (await fetch(`${healthUrl}/_readiness`)).ok, { what: 'Readiness of all-in-one' });
@@ -255,13 +255,13 @@ interface FoundFile {
 }
 
 async function filesOf(rootfs: string): Promise<FoundFile[]> {
-  // Unlike `readdir`, this does not follow the image's links, on any release of Node.js.
+  // Unlike `readdir`, `find` does not follow the image's links on any release of Node.js.
   const { stdout } = await run('find', [rootfs, '-type', 'f', '-print0'], { maxBuffer: 100_000_000 });
   const paths = stdout.split('\0').filter(Boolean);
   return Promise.all(paths.map(async (path) => ({ path, mode: (await stat(path)).mode })));
 }
 
-/** For which processor a file of machine code is, by its path: the number of its own header. */
+/** Returns the processor of each file with machine code, by path, as the number in its ELF header. */
 async function machinesOf(rootfs: string): Promise<Map<string, number>> {
   const machines = new Map<string, number>();
   for (const { path } of await filesOf(rootfs)) {

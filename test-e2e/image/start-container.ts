@@ -4,31 +4,31 @@ import { readFileSync } from 'node:fs';
 import { eventually } from '@millrace/testing';
 import type { UnpackedImage } from './unpack-image.ts';
 
-/** A program that runs as a container's runtime would run it, on the network of this machine. */
+/** A program that runs as in a container, on the network of this machine. */
 export interface Container {
-  /** Resolves with the exit code; null for a signal. */
+  /** Resolves with the exit code, or null after a signal. */
   ended: Promise<number | null>;
-  /** What it has said, on both streams. */
+  /** Its output on both streams. */
   output(): string;
-  /** To process 1, which is the program itself. */
+  /** Sends a signal to process 1, which is the program itself. */
   signal(name: NodeJS.Signals): void;
-  /** Where it listens, once it says so. */
+  /** Resolves with its port once it logs it. */
   port(): Promise<number>;
 }
 
 export interface ContainerOptions {
-  /** What stands after the entrypoint. */
+  /** Arguments after the entrypoint. */
   words: readonly string[];
-  /** Instead of the image's. */
+  /** Replaces the entrypoint of the image. */
   entrypoint?: readonly string[];
   settings?: Record<string, string>;
-  /** `uid:gid` instead of the image's. */
+  /** `uid:gid` that replaces the user of the image. */
   user?: string;
 }
 
 /**
- * A mount of the image that cannot be written to, the devices of this machine, processes of its own. What follows the
- * user and the folder to start in is run in place of this shell: it is process 1.
+ * Mounts the image read-only with the devices of this machine and a separate process namespace. The last command
+ * replaces this shell and becomes process 1.
  */
 const enter = `
 root=$1 user=$2 folder=$3; shift 3
@@ -36,7 +36,7 @@ mount --bind "$root" "$root" && mount -o remount,bind,ro "$root" && mount --rbin
 mount -t proc proc "$root/proc" && exec unshare --root="$root" --wd="$folder" --setgid="\${user#*:}" --setuid="\${user%:*}" "$@"
 `;
 
-/** Why containers cannot be made here; empty when they can. */
+/** Why containers cannot be created here. Empty if they can. */
 export function whyNoContainers(): string {
   const { status, stderr, error } = spawnSync('unshare', [
     '--mount',
@@ -51,14 +51,14 @@ export function whyNoContainers(): string {
   return status === 0 ? '' : (error?.message ?? String(stderr)).trim();
 }
 
-/** Nothing of this process's environment is seen by it but what the image and the settings say. */
+/** Starts a program with the environment of the image and the settings, without any variable of this process. */
 export function startContainer(
   image: UnpackedImage,
   { words, settings = {}, user, entrypoint }: ContainerOptions,
 ): Container {
   const { Env, Entrypoint, User, WorkingDir } = image.config.config;
   const child = spawn(
-    // The namespace goes with the test, however that ends.
+    // The namespace ends with the test, even if the test is killed.
     'setpriv',
     [
       ...['--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork', '--kill-child'],
@@ -91,7 +91,7 @@ export function startContainer(
   };
 }
 
-/** `unshare` waits outside for process 1, and does not pass signals on. */
+/** `unshare` stays outside as the parent of process 1 and does not forward signals. */
 function firstChildOf({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What an image says of itself, as far as tests look at it. */
+/** The part of an image's configuration that the tests use. */
 export interface ImageConfig {
   architecture: string;
   config: { User: string; Env: string[]; Entrypoint: string[]; WorkingDir: string; Labels: Record<string, string> };
@@ -14,7 +14,7 @@ export interface ImageConfig {
 
 export interface UnpackedImage {
   config: ImageConfig;
-  /** The folder that is `/` in a container. */
+  /** The directory that is `/` in a container. */
   rootfs: string;
   layerSizes: number[];
 }
@@ -25,7 +25,7 @@ interface Descriptor {
   platform?: { architecture: string };
 }
 
-/** Does what a container's runtime does with an archive, one image for each of its platforms. */
+/** Unpacks an archive as a container runtime does, into one image per platform. */
 export async function unpackImages(archive: string, directory: string): Promise<UnpackedImage[]> {
   const layout = join(directory, 'layout');
   await mkdir(layout, { recursive: true });

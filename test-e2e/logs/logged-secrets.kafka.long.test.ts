@@ -4,7 +4,7 @@ import { sendToApi } from './send-to-api.ts';
 import { sendToIngest } from './send-to-ingest.ts';
 import { type DebugServices, startDebugServices } from './start-debug-services.ts';
 
-/** As `logged-secrets.kafka.test.ts`, with each server away in each way, and with logins that are refused. */
+/** Extends `logged-secrets.kafka.test.ts` with outages of each server in each mode, and with rejected logins. */
 const marks = createPlantedMarks();
 let services: DebugServices;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ function expectNoMarks(): void {
 }
 
 test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
-  'nothing is said while %s is away',
+  'logs no secret while %s is unavailable',
   async (server) => {
     for (const fault of ['refuse', 'blackHole'] as const) {
       await services.proxies[server][fault]();
@@ -31,7 +31,7 @@ test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
   400_000,
 );
 
-test('nothing is said by services that may not log in', async () => {
+test('logs no secret when logins are rejected', async () => {
   await services.startWithWrongLogins();
   expectNoMarks();
 });

@@ -6,9 +6,9 @@ import { sendToIngest } from './send-to-ingest.ts';
 import { type DebugServices, startDebugServices } from './start-debug-services.ts';
 
 /**
- * Whoever may read logs must not learn keys, passwords, addresses or what is in events.
- * Everything that says anything runs as a process at level debug, is given marked values on every way in, good requests
- * and bad ones, with all servers there and, in the long tests, with each of them broken; then all that was said is searched for the marks.
+ * Logs must not contain keys, passwords, email addresses or event data. All services run with log level debug, and
+ * receive marked values in valid and invalid requests, with all servers available and, in the long tests, with each
+ * server failing. The logs must not contain any mark.
  */
 const marks = createPlantedMarks();
 let services: DebugServices;
@@ -21,7 +21,7 @@ function expectNoMarks(): void {
   expect(marks.foundIn(services.said())).toEqual([]);
 }
 
-test('nothing that was sent is said while all is well', async () => {
+test('logs nothing that was sent while all servers are available', async () => {
   await sendToIngest(services, marks);
   await sendToApi(services, marks);
   await awaitDrained(services);
@@ -29,7 +29,7 @@ test('nothing that was sent is said while all is well', async () => {
   expectNoMarks();
 });
 
-test('nothing is said while the database refuses what it is given, and quotes it', async () => {
+test('logs nothing that was sent when the database quotes rejected values in its errors', async () => {
   await services.database.query(quotingTriggers);
   try {
     await sendToApi(services, marks);
@@ -51,7 +51,7 @@ test('nothing is said while the database refuses what it is given, and quotes it
   expectNoMarks();
 });
 
-test('nothing is said of reports and exports that fail', async () => {
+test('logs no secret of failing reports and exports', async () => {
   await services.proxies.mail.refuse();
   await services.makeReportsAndExportsDue();
   for (const said of ['delivering a report failed', 'batch export run failed', 'could not send an email']) {
@@ -61,7 +61,7 @@ test('nothing is said of reports and exports that fail', async () => {
   expectNoMarks();
 });
 
-/** A column's own refusal quotes the value (22P02 and its like), and so does that of any other author of triggers. */
+/** A failed conversion quotes the value (such as 22P02), and so may a user-defined trigger. */
 const quotingTriggers = `
   CREATE FUNCTION refuse_and_quote() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
-/** Values that are sent or configured somewhere and must never be seen in a log. */
+/** Marked values that are sent or configured and must never appear in a log. */
 export interface PlantedMarks {
-  /** A text found nowhere else, to be put into a key, a password, an address… */
+  /** Returns a unique text to be used in a key, a password, an email address and so on. */
   plant(name: string): string;
-  /** For values others have made, such as keys. */
+  /** Adds a value that was generated elsewhere, such as a key. */
   keep(name: string, value: string): void;
-  /** `name: the line it is in` for each that is found in the text, once each. */
+  /** Returns `name: line` for each mark that the text contains, once each. */
   foundIn(text: string): string[];
 }
 
@@ -32,7 +32,7 @@ export function createPlantedMarks(): PlantedMarks {
   };
 }
 
-/** As it is, and as bytes are written by those who log a buffer. */
+/** Returns a value as text, and in the forms in which a buffer is logged. */
 function spellings(value: string): string[] {
   const bytes = Buffer.from(value);
   return [value, bytes.toString('hex'), [...bytes].join(','), bytes.toString('base64').slice(0, -4)];

@@ -3,7 +3,7 @@ import type { PlantedMarks } from './planted-marks.ts';
 import { ask } from './send-to-ingest.ts';
 import type { DebugServices } from './start-debug-services.ts';
 
-/** What an administrator sends, and what others try, with marks in all that is secret or somebody's own. */
+/** Sends an administrator's requests and attempts of others, with marks in all secret and personal values. */
 export async function sendToApi({ apiUrl, tenant }: DebugServices, marks: PlantedMarks): Promise<void> {
   const organization = `/api/organizations/${tenant.organizationId}`;
   const project = `/api/projects/${tenant.projectId}`;

@@ -5,7 +5,7 @@ import type { DebugServices } from './start-debug-services.ts';
 
 const patienceMs = 6000;
 
-/** Requests of SDKs and of those who take themselves for one, with marks in all that a request can carry. */
+/** Sends requests as SDKs and broken clients do, with marks in every part of a request. */
 export async function sendToIngest({ ingestUrl, tenant }: DebugServices, marks: PlantedMarks): Promise<void> {
   const known = tenant.projectApiKey;
   const unknown = `phc_${marks.plant('an unknown project key')}`;
@@ -76,7 +76,7 @@ export async function sendToIngest({ ingestUrl, tenant }: DebugServices, marks: 
   ]);
 }
 
-/** Whatever the answer is, also none at all. */
+/** Sends a request and ignores failures. */
 export async function ask(url: string, request: RequestInit): Promise<Response | null> {
   try {
     const response = await fetch(url, { ...request, signal: AbortSignal.timeout(patienceMs) });

@@ -20,17 +20,17 @@ import pg from 'pg';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import type { PlantedMarks } from './planted-marks.ts';
 
-/** The whole system at level debug, every server behind a proxy and a password that is marked. */
+/** The whole system with log level debug. Every server is behind a proxy and has a marked password. */
 export interface DebugServices extends RunningServices {
-  /** All that all processes have said so far. */
+  /** The complete logs of all processes so far. */
   said(): string;
   proxies: { postgres: FaultProxy; kafka: KafkaFaultProxy; redis: FaultProxy; mail: FaultProxy };
   deadLettersReach(count: number): Promise<void>;
-  /** Has the worker send and export everything there is, now. */
+  /** Makes all reports and exports due, so that the worker runs them now. */
   makeReportsAndExportsDue(): Promise<void>;
-  /** Resolves when all servers are reached again. */
+  /** Resolves when all servers can be reached again. */
   untilReady(): Promise<void>;
-  /** Starts each service once more with passwords nobody takes, and ends it after a while. */
+  /** Starts each service once more with wrong passwords, and stops it after a while. */
   startWithWrongLogins(): Promise<void>;
 }
 
@@ -182,7 +182,7 @@ async function startWithWrongLogins(
   logFile: string,
 ): Promise<void> {
   const attempts = files.map(async (name, index) => {
-    // Those that cannot begin without a server end by themselves or wait for it; both say why.
+    // Some services exit without a server and others wait for it. Both log the reason.
     const started = await startService(name, programs[index] ?? '', wrong, { logFile }).catch(() => null);
     await sleep(wrongLoginMs);
     await started?.stop();
@@ -205,7 +205,7 @@ async function openProxies(mailServer: MailServer): Promise<DebugServices['proxi
 
 const kafkaClient = () => new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING });
 
-/** Somebody who has to say a password to get in, whatever the server asks of others. */
+/** Creates a role that must log in with a password, regardless of the server's rules for other roles. */
 async function createLogin(password: string): Promise<{ user: string; password: string; drop(): Promise<void> }> {
   const user = `debug_${randomBytes(6).toString('hex')}`;
   const run = async (statement: string) => {
@@ -217,7 +217,7 @@ async function createLogin(password: string): Promise<{ user: string; password: 
   return { user, password, drop: () => run(`DROP ROLE ${user}`) };
 }
 
-/** What no gateway writes, and consumers give up. */
+/** Appends records that no gateway writes and consumers turn into dead letters. */
 async function plantDeadLetters({ topicPrefix, tenant }: RunningServices, marks: PlantedMarks): Promise<void> {
   const producer = kafkaClient().producer();
   const key = `${tenant.projectApiKey}:${marks.plant('an address in the key of a record')}@example.com`;

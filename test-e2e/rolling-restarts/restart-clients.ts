@@ -3,11 +3,11 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '@millrace/testing';
 
-/** One request, sent once: whatever goes wrong with it is a failure. */
+/** A request that is sent only once, so that any problem is a failure. */
 export interface Sent {
   client: string;
   uuid: string;
-  /** HTTP status, or what broke. */
+  /** HTTP status, or the connection error. */
   outcome: number | string;
 }
 
@@ -18,13 +18,16 @@ export interface RestartClients {
 
 interface ClientStyle {
   name: string;
-  /** Undefined: a connection of its own for every request. */
+  /** Undefined means a new connection for every request. */
   agent: Agent | undefined;
   pauseMs(): number;
   bodyBytes: number;
 }
 
-/** Busy and thoughtful clients that keep their connection, some that do not, one with much to say. */
+/**
+ * Clients that keep their connection and send often or rarely, clients with a new connection per request, and one with
+ * large bodies.
+ */
 function clientStyles(random: () => number): ClientStyle[] {
   const keeping = () => new Agent({ keepAlive: true, maxSockets: 1 });
   const some = (count: number, name: string, style: () => Omit<ClientStyle, 'name'>) =>
@@ -37,7 +40,7 @@ function clientStyles(random: () => number): ClientStyle[] {
   ];
 }
 
-/** Sends events without a pause for restarts and without a second try. */
+/** Sends events continuously during restarts, without retries. */
 export function startRestartClients(url: string, projectApiKey: string, seed: number): RestartClients {
   const sent: Sent[] = [];
   let isRunning = true;
@@ -63,8 +66,8 @@ export function startRestartClients(url: string, projectApiKey: string, seed: nu
 }
 
 /**
- * An answer has to come within this, restart or not. It is this long because a fresh gateway starts a thread at its first
- * large body, and here that thread compiles its program first, on a machine that may have much else to do.
+ * Time limit of a response, with or without restarts. It is long because a new gateway starts a thread for its first
+ * large body, and here this thread first compiles its program, possibly on a busy machine.
  */
 const answerWithinMs = 60_000;
 

@@ -5,21 +5,21 @@ import { startRestartClients } from './restart-clients.ts';
 import { startTcpBalancer, type TcpBalancer } from './tcp-balancer.ts';
 
 /**
- * A deployment rolls as a cluster does it: a new gateway becomes ready, an old one is told to stop, learns it before the
- * balancer does, and drains. Nobody who sends may notice.
+ * Restarts gateways as a Kubernetes rollout does: a new gateway becomes ready, then an old one gets SIGTERM before the
+ * load balancer notices, and drains. No client may notice.
  */
 const restarts = storySize(6, 20);
 const seed = testSeed();
 let services: RunningServices;
 let balancer: TcpBalancer;
-/** In the rotation, the oldest first. */
+/** Gateways behind the load balancer, oldest first. */
 let gateways: ServiceProcess[];
 
 beforeAll(async () => {
   services = await startServices({
     eventLog: 'kafka',
     managementApi: false,
-    // A busy machine asks for readiness a good deal less often than the balancer would.
+    // Longer than in production, because a busy machine probes readiness less often than the load balancer would.
     settings: { STOP_DELAY_MS: '2000', LOG_LEVEL: 'warn' },
   });
   balancer = await startTcpBalancer();
@@ -31,7 +31,7 @@ afterAll(async () => {
   await services?.stop();
 });
 
-test(`${restarts} rolling restarts under load: no request fails, and every event is stored once (seed ${seed})`, async () => {
+test(`${restarts} rolling restarts under load fail no request and store every event once (seed ${seed})`, async () => {
   await balancer.add(services.gateway.port);
   const second = await services.startGateway();
   gateways.push(second);
@@ -46,7 +46,7 @@ test(`${restarts} rolling restarts under load: no request fails, and every event
       await balancer.add(fresh.port);
       const old = gateways.shift();
       if (old === undefined) throw new Error('there is always an old one');
-      // The next one starts while this one drains: most of the time goes into starting.
+      // Start the next gateway while this one drains, because starting takes most of the time.
       if (restart + 1 < restarts) starting = services.startGateway();
       exits.push(await old.stop());
       balancer.remove(old.port);
@@ -56,7 +56,7 @@ test(`${restarts} rolling restarts under load: no request fails, and every event
   }
   expect(exits).toEqual(Array.from({ length: restarts }, () => 0));
   expect(clients.sent.filter(({ outcome }) => outcome !== 200)).toEqual([]);
-  // Each of them had its share, and was left by clients that would have stayed.
+  // Each gateway got connections, and even clients that keep their connection moved on.
   expect(balancer.connections.size).toBe(restarts + 2);
 
   await awaitDrained(services);

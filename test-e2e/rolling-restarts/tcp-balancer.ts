@@ -1,18 +1,21 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '@millrace/testing';
 
-/** Spreads connections over processes as a cluster's balancer does: by what it last heard of their readiness. */
+/** Distributes connections over processes as a cluster's load balancer does, by their last known readiness. */
 export interface TcpBalancer {
   url: string;
-  /** Takes a process into the rotation; resolves when it is ready. */
+  /** Adds a process. Resolves when it is ready. */
   add(port: number): Promise<void>;
   remove(port: number): void;
-  /** Connections made to each process, by its port. */
+  /** Number of connections to each process, by port. */
   connections: ReadonlyMap<number, number>;
   stop(): Promise<void>;
 }
 
-/** New connections go to a process that is stopping for as long as this, as they do until a cluster's nodes have heard. */
+/**
+ * Interval of readiness probes. A stopping process gets new connections for this long, as in a cluster whose nodes have
+ * not noticed yet.
+ */
 const probeIntervalMs = 100;
 
 interface Backend {
@@ -37,7 +40,7 @@ export async function startTcpBalancer(): Promise<TcpBalancer> {
     relay(server, client);
   });
 
-  /** Bytes, ends and resets go through as they come. */
+  /** Forwards data, ends and resets. */
   function relay(from: Socket, to: Socket): void {
     sockets.add(from);
     from.pipe(to);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 
-/** Tools of others read the OpenAPI document: two linters, and a generator whose client then talks to the API. */
+/** Other tools read the OpenAPI document: two linters, and a generator whose client then calls the API. */
 const run = promisify(execFile);
 const linters = ['@stoplight/spectral-cli@6.16.3', '@redocly/cli@2.77.0'];
 
@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Whatever the tool finds, its report is what counts. */
+/** Returns the tool's report, whether or not it found problems. */
 async function callTool(program: string, words: string[], environment: Record<string, string> = {}): Promise<string> {
   const env = { HOME: directory, ...environment };
   const options = { cwd: directory, env, timeout: 170_000, maxBuffer: 64 << 20 };
@@ -43,7 +43,7 @@ async function callTool(program: string, words: string[], environment: Record<st
   );
 }
 
-// Paths end in a slash in the PostHog API; both forms are served.
+// Paths in the PostHog API end with a slash. Both forms are served.
 (modules === null ? describe.skip : describe)('linters find nothing but slashes at the end of paths', () => {
   test('Spectral', async () => {
     await writeFile(join(directory, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');
@@ -75,7 +75,7 @@ for found in pkgutil.walk_packages(api.__path__, "millrace_client.api."):
         print(found.name.rsplit(".", 1)[1])
 `;
 
-  test('makes a client with every operation', async () => {
+  test('generates a client with every operation', async () => {
     await writeFile(join(directory, 'generator.yaml'), 'post_hooks: []\n');
     const words = ['--path', 'openapi.json', '--output-path', 'millrace_client', '--config', 'generator.yaml'];
     const output = await callTool(`${python}`, [
@@ -89,7 +89,7 @@ for found in pkgutil.walk_packages(api.__path__, "millrace_client.api."):
     expect(made.sort()).toEqual(declared.sort());
   });
 
-  test('the client talks to the API, and understands what is refused', async () => {
+  test('the client calls the API and parses errors', async () => {
     const program = await readFile(fileURLToPath(new URL('./use_client.py', import.meta.url)));
     await writeFile(join(directory, 'use_client.py'), program);
     const { apiUrl, tenant } = services;

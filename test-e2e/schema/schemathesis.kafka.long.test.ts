@@ -7,7 +7,10 @@ import { createTestTenant, testSeed } from '@millrace/testing';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installPythonTool, orSkip } from '../testing/install-tools.ts';
 
-/** Generated requests of every declared route: no 5xx, no status and no body the OpenAPI document does not know. */
+/**
+ * Generates requests for every declared route. No response may be a 5xx, or have a status or body that the OpenAPI
+ * document does not declare.
+ */
 const checks = [
   'not_a_server_error',
   'status_code_conformance',
@@ -16,14 +19,14 @@ const checks = [
 ];
 
 /**
- * These would take away the key or what all other requests are about; everything after them would be a mere 401 or 404.
- * They get a tenant of their own, and each of them something of its own to take away.
+ * These operations would delete the key or the records that all other requests use, so that later requests would only
+ * get 401 or 404. They run with a separate tenant, and each gets its own record to delete.
  */
 const takingAway =
   '^(personal_api_keys_(destroy|roll|partial_update)|' +
   '(organizations|organizations_members|organizations_projects|projects|projects_environments|environments)_destroy)$';
 
-/** Streams, of which nobody sees the end, and what goes on to a gateway, of which this API is not told. */
+/** Streams, which never end, and test events, which need a gateway that this API does not have. */
 const leftOut = '^(environments_)?(live_events_stream|live_events_by_token|test_event_create)$';
 
 const requirements = new URL('./schemathesis.txt', import.meta.url);
@@ -43,7 +46,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
 
   test('agree on every generated request', async () => {
     const { organizationId, projectId, personalApiKey } = services.tenant;
-    // Random ids alone would get no further than a 404. The key is in a file: arguments can be read by everybody.
+    // Random IDs would only get 404. The key is in a file, because other users can read the arguments of a process.
     const config = join(directory, 'schemathesis.toml');
     await writeFile(
       config,
@@ -57,14 +60,14 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     );
     const { code, output } = await generate(config, 40, ['--exclude-operation-id-regex', `${takingAway}|${leftOut}`]);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
-    // Had a request made the key useless, the rest of the run would have shown nothing.
+    // If a request had revoked the key, the rest of the run would have shown nothing.
     const still = await fetch(`${services.apiUrl}/api/projects/${projectId}/`, {
       headers: { authorization: `Bearer ${personalApiKey}` },
     });
     expect(still.status).toBe(200);
   });
 
-  test('agree on what takes something away, and it is gone', async () => {
+  test('agree on operations that delete something, and it is deleted', async () => {
     const { apiUrl, databaseUrl, database } = services;
     const tenant = await createTestTenant(databaseUrl);
     const { organizationId } = tenant;
@@ -118,14 +121,14 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     }
     expect(await statusOf(`personal_api_keys/${places.personal_api_keys_destroy?.id}/`)).toBe(404);
     expect(await statusOf(`personal_api_keys/${places.personal_api_keys_roll?.id}/`)).toBe(200);
-    // What all of that belonged to goes last.
+    // The organization is deleted last, because everything else belongs to it.
     await writeFile(config, common.join('\n'), { mode: 0o600 });
     const last = await generate(config, 8, ['--include-operation-id', 'organizations_destroy']);
     expect({ code: last.code, output: last.code === 0 ? '' : last.output }).toEqual({ code: 0, output: '' });
     expect(await statusOf(`organizations/${organizationId}/`)).toBe(404);
   }, 400_000);
 
-  /** It continues generating for as long as it may. */
+  /** Generates requests for the given number of seconds. */
   function generate(config: string, seconds: number, which: string[]) {
     return run([
       ...['-m', 'schemathesis.cli', '--config-file', config, 'run', `${services.apiUrl}/api/schema/`],
@@ -136,7 +139,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
         '--seed',
         `${testSeed(1)}`,
         '--no-shrink',
-        // A busy machine is no finding.
+        // Slow responses on a busy machine are not a finding.
         ...['--request-timeout', '60', '--suppress-health-check', 'too_slow'],
         '--continue-on-failure',
         '--warnings',
@@ -156,7 +159,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
   }
 });
 
-/** Somebody who can be removed. @returns the user's uuid. */
+/** Creates a member who can be removed. @returns the uuid of the user. */
 async function createMember(database: RunningServices['database'], organizationId: string): Promise<string> {
   const uuid = randomUUID();
   await database.query(

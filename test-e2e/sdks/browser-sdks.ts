@@ -7,7 +7,8 @@ import { openSdkPage } from './sdk-page.ts';
 const packages = [
   { packageName: 'posthog-js', bundle: 'module.js', options: {} },
   { packageName: 'posthog-js-1.257', bundle: 'module.js', options: {} },
-  // Nobody tells it of gzip, so it packs as base64, in which each half of an emoji is UTF-8 of its own.
+  // Without a response from the server, it does not use gzip. It then encodes the body as base64, with each half of an
+  // emoji as separate UTF-8.
   { packageName: 'posthog-js-1.100', bundle: 'es.js', options: { advanced_disable_decide: true } },
 ];
 
@@ -27,7 +28,7 @@ export function browserSdks(): Sdk[] {
   }));
 }
 
-/** What the page itself runs; the browser's user is nobody until `identify`. */
+/** Scripts that run in the page. The user is anonymous until `identify`. */
 const scripts: Partial<Record<Call, string>> = {
   capture: `posthog.capture('order placed',
     { total: 42, currency: 'EUR', nested: { list: [1, 'zwei', null, true] }, text })`,
@@ -42,7 +43,7 @@ async function makeCall(page: Page, call: Call, otherPage: string): Promise<void
     await page.evaluate(`{ ${scripts[call]} }`);
     return;
   }
-  // An event still waiting in the SDK's queue leaves with the page, by beacon.
+  // An event that is still in the SDK's queue is sent with a beacon when the page unloads.
   await page.evaluate(`{ posthog.capture('last words') }`);
   await page.goto(otherPage);
 }

@@ -3,13 +3,13 @@ import type { SentEvent } from './sent-events.ts';
 
 type Properties = Record<string, unknown>;
 
-/** Compares a row with what the SDK put on the wire, field by field, and admits only the additions that are promised. */
+/** Compares a stored event with what the SDK sent, field by field. Only documented additions are allowed. */
 export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
   expect(row.event).toBe(sent.event);
   expect(row.distinct_id).toBe(distinctIdOf(sent));
   if (sent.uuid) expect(row.uuid).toBe(sent.uuid);
   if (sent.timestamp !== undefined) {
-    // The clock-skew correction moves it by what lies between sending and receiving.
+    // The clock-skew correction adds the time between sending and receiving.
     expect(Math.abs(Date.parse(row.timestamp) - readTime(sent.timestamp))).toBeLessThan(30_000);
   }
   const { $ip, $sent_at, $group_0, $set = {}, $set_once = {}, ...properties } = row.properties;
@@ -19,7 +19,7 @@ export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
     $process_person_profile,
     ...sentProperties
   } = sent.properties;
-  // `true` is what is done anyway and is not stored (docs/ingestion-rules.md#anonymous-events).
+  // `true` is the default and is not stored (docs/ingestion-rules.md#anonymous-events).
   expect(properties).toEqual($process_person_profile === false ? sent.properties : sentProperties);
   expect($ip).toBe('127.0.0.1');
   if ($group_0 !== undefined) expect(sentProperties.$groups).toMatchObject({ company: $group_0 });
@@ -34,7 +34,9 @@ export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
   });
 }
 
-/** Everything sent is there as it was; what was added says the same as the property it was made of. */
+/**
+ * Everything that was sent is stored unchanged. Additions have the same value as the property they are derived from.
+ */
 function expectWithAdditions(stored: Properties, sent: Properties, source: (name: string) => unknown): void {
   const additions = Object.keys(stored).filter((name) => !(name in sent));
   expect(stored).toEqual({ ...sent, ...Object.fromEntries(additions.map((name) => [name, source(name)])) });
@@ -44,7 +46,7 @@ export function distinctIdOf({ distinct_id, properties }: SentEvent): string {
   return String(distinct_id ?? properties.distinct_id);
 }
 
-/** A time without a zone is meant as UTC (Rust). */
+/** Parses a time. Without a time zone, as Rust sends it, it is in UTC. */
 function readTime(timestamp: string): number {
   return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(timestamp) ? timestamp : `${timestamp}Z`);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Where an installed package lies, by the name this package gives it. */
+/** Returns the directory of an installed package, by its name in this package. */
 export function packageDirectory(packageName: string): URL {
   return new URL(`../node_modules/${packageName}/`, import.meta.url);
 }

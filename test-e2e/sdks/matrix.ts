@@ -1,7 +1,7 @@
 import { printTable } from '../support/print-table.ts';
 import { type Call, calls, type Sdk } from './sdk.ts';
 
-/** Collects what became of every call of every SDK, for people to read at the end of the run. */
+/** Collects the result of every call of every SDK, and prints a table at the end of the run. */
 export function createMatrix(sdks: readonly Sdk[]) {
   const storedAs = new Map<string, string>();
   const cell = (sdk: Sdk, call: Call): string => {

@@ -5,7 +5,7 @@ import { PostHog as PostHog4 } from 'posthog-node-4';
 import { installedVersion } from './installed-version.ts';
 import type { Call, Sdk, Target } from './sdk.ts';
 
-/** What the three generations have in common. */
+/** The interface that the three versions share. */
 interface NodeClient {
   capture(event: {
     distinctId: string;
@@ -24,11 +24,11 @@ interface Generation {
   packageName: string;
   calls: readonly Call[];
   connect(target: Target, options: { historicalMigration?: boolean }): NodeClient;
-  /** Sends everything and ends. */
+  /** Sends all pending events and closes the client. */
   end(client: NodeClient): Promise<void>;
 }
 
-/** As long as a busy machine needs: nothing is given up and sent again. */
+/** Long enough for a busy machine, so that no request times out and is sent again. */
 const requestTimeout = patienceMs;
 const everyCall = ['capture', 'identify', 'alias', 'group identify', 'batch', 'historical migration'] as const;
 
@@ -49,7 +49,7 @@ const generations: Generation[] = [
   },
   {
     packageName: 'posthog-node-3',
-    // It knew no historical migration yet.
+    // This version does not support historical migrations.
     calls: everyCall.filter((call) => call !== 'historical migration'),
     connect: ({ projectApiKey, ingestUrl }) => new PostHog3(projectApiKey, { host: ingestUrl, requestTimeout }),
     end: (client) => (client as PostHog3).shutdownAsync(),

@@ -3,15 +3,15 @@ import { startServer } from '@millrace/testing';
 import { packageDirectory } from './installed-version.ts';
 
 export interface PageServer {
-  /** The page that starts the SDK; another origin than the ingest host's. */
+  /** URL of the page that starts the SDK. Its origin differs from the ingest host. */
   pageUrl(target: { ingestUrl: string; projectApiKey: string }): string;
   stop(): Promise<void>;
 }
 
 /**
- * A site that uses the browser SDK as its npm package gives it, in a script of type module.
+ * Starts a site that uses the browser SDK from its npm package, in a script of type module.
  *
- * @param options of the SDK, beside those every page needs.
+ * @param options options of the SDK, in addition to those that every page needs.
  */
 export async function startPageServer(packageName: string, bundle: string, options: object): Promise<PageServer> {
   const sdk = await readFile(new URL(`dist/${bundle}`, packageDirectory(packageName)));
@@ -32,7 +32,7 @@ export async function startPageServer(packageName: string, bundle: string, optio
   };
 }
 
-// A browser that is driven looks like a bot to the SDK, so that filter is off; all else is as the SDK comes.
+// The SDK would treat an automated browser as a bot, so this filter is off. All other settings have their defaults.
 const pageWith = (options: object) => `<!doctype html>
 <title>Shop</title>
 <button id="buy" data-attr="buy">Buy now</button>

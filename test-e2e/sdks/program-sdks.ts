@@ -7,26 +7,30 @@ import { fileURLToPath } from 'node:url';
 import { testCacheDirectory } from '@millrace/testing';
 import type { Call, Sdk } from './sdk.ts';
 
-/** A program in another language that does what it is given as its argument: a call, or `flags`. */
+/** A program in another language. Its argument is a call, or `flags`. */
 export interface SdkProgram {
   folder: 'python' | 'go' | 'rust';
-  /** As in its registry, with the version. */
+  /** Name in its registry, with the version. */
   name: string;
   /** The command line before the argument. */
   command: string[];
   unavailable: string | null;
 }
 
-/** How a program is had. */
+/** How a program is built. */
 interface Recipe {
-  /** Folder with its source and the SDK's pinned version. */
+  /** Directory with its source and the pinned version of the SDK. */
   folder: 'python' | 'go' | 'rust';
   name: string;
-  /** Where the SDK's version is pinned, and what stands around it. */
+  /** File with the pinned version of the SDK, and a pattern that finds it. */
   pin: [file: string, version: RegExp];
-  /** What must be on the PATH. */
+  /** Required program in the PATH. */
   tool: string;
-  /** Gets the SDK and builds. @returns the command line before the call's name. @throws with the tool's words. */
+  /**
+   * Downloads the SDK and builds the program.
+   * @returns the command line before the name of the call.
+   * @throws Error with the tool's output.
+   */
   build(source: string, cache: string): Promise<string[]>;
 }
 
@@ -45,8 +49,8 @@ const recipes: Recipe[] = [
 ];
 
 /**
- * The programs of other languages, built and ready. One whose tool or registry cannot be reached is there all the same and
- * says why it cannot run.
+ * Builds the programs of other languages. A program whose tool or registry is unavailable is also returned, with the
+ * reason.
  */
 export async function buildSdkPrograms(): Promise<SdkProgram[]> {
   return Promise.all(recipes.map(buildProgram));
@@ -92,7 +96,7 @@ function toSdk({ name, command, unavailable }: SdkProgram): Sdk {
   };
 }
 
-/** A virtual environment for exactly these requirements, made once. */
+/** Creates a virtual environment for exactly these requirements, once. */
 async function buildPython(source: string, cache: string): Promise<string[]> {
   const requirements = join(source, 'requirements.txt');
   const installed = join(
@@ -109,9 +113,9 @@ async function buildPython(source: string, cache: string): Promise<string[]> {
     await rm(draft, { recursive: true, force: true });
     await run(['python3', '-m', 'venv', draft]);
     await run([python(draft), '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
-    // Only the scripts of an environment know where it is; its interpreter is started by path.
+    // The environment can be moved: only its scripts contain its path, and the interpreter is started by path.
     await rename(draft, installed).catch(async (error) => {
-      // Another test file was first.
+      // Another test file was faster.
       if (!existsSync(python(installed))) throw error;
       await rm(draft, { recursive: true, force: true });
     });
@@ -131,7 +135,7 @@ async function buildRust(source: string, cache: string): Promise<string[]> {
   return [join(cache, 'debug/sdk-rust')];
 }
 
-/** @throws Error with the end of what the program said. */
+/** @throws Error with the end of the program's output. */
 function run([program = '', ...programArguments]: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(program, programArguments, { timeout: 600_000, maxBuffer: 64 << 20 }, (error, out, err) => {
@@ -143,7 +147,7 @@ function run([program = '', ...programArguments]: string[]): Promise<void> {
   });
 }
 
-/** @returns everything it complained of. */
+/** @returns the program's error output. */
 function runProgram([program = '', ...programArguments]: string[], settings: Record<string, string>): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(program, programArguments, {

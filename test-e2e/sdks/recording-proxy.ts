@@ -2,26 +2,26 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request as it passed by, and its answer. */
+/** A request through the proxy, and its response. */
 export interface Exchange {
   method: string;
   url: URL;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Null as long as there is none; 0 when the connection broke. */
+  /** Null until there is a response. 0 if the connection broke. */
   status: number | null;
   answerHeaders: IncomingHttpHeaders;
 }
 
 export interface RecordingProxy {
-  /** Where an SDK is pointed instead of at the gateway. */
+  /** URL that an SDK uses instead of the gateway. */
   url: string;
-  /** In the order they began. */
+  /** In the order in which they started. */
   exchanges: Exchange[];
   stop(): Promise<void>;
 }
 
-/** Stands between an SDK and the gateway, changes nothing, and remembers everything. */
+/** Starts a proxy between an SDK and the gateway that records everything without changing it. */
 export async function startRecordingProxy(targetUrl: string): Promise<RecordingProxy> {
   const exchanges: Exchange[] = [];
   const server = createServer((incoming, answer) => {

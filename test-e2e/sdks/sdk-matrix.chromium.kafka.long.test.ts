@@ -11,7 +11,7 @@ import { scenes } from './scenario.ts';
 import { calls, type Sdk, type SdkSession } from './sdk.ts';
 import { readSentBatch, type SentEvent } from './sent-events.ts';
 
-/** Every SDK makes every call it knows, against the whole system; each has a project of its own. */
+/** Every SDK makes every call it supports, with the whole system. Each SDK has its own project. */
 const sdks: Sdk[] = [...nodeSdks(), ...browserSdks(), ...(await programSdks())];
 const matrix = createMatrix(sdks);
 let services: RunningServices;
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 for (const sdk of sdks) {
-  // What cannot be had is skipped, and said: a skipped test fails in CI.
+  // Skip unavailable SDKs. CI fails on skipped tests.
   (sdk.unavailable === null ? describe : describe.skip)(sdk.name, () => {
     let tenant: TestTenant;
     let api: ManagementClient;
@@ -44,7 +44,7 @@ for (const sdk of sdks) {
     });
 
     test.each(calls.filter((call) => sdk.calls.includes(call)))(
-      '%s',
+      '%s is stored as sent',
       async (call) => {
         const scene = scenes[call];
         const before = proxy.exchanges.length;
@@ -71,7 +71,7 @@ for (const sdk of sdks) {
       300_000,
     );
 
-    test('nothing failed, nothing was tried again', async () => {
+    test('no request failed or was repeated', async () => {
       await eventually(() => proxy.exchanges.every(({ status }) => status !== null), { what: 'Answering everything' });
       const seen = proxy.exchanges.map(({ method, url, status }) => `${status} ${method} ${url.pathname}`);
       expect(seen.filter((line) => !/^20[04] /.test(line))).toEqual([]);
@@ -85,7 +85,10 @@ for (const sdk of sdks) {
       expect(await api.warnings()).toEqual([]);
     });
 
-    /** One row for each, in the order they were sent. SDKs without uuids are told apart by name and id. */
+    /**
+     * Returns one row per event, in the order in which they were sent. Events of SDKs without uuids are matched by name
+     * and ID.
+     */
     async function findRows(sent: readonly SentEvent[]): Promise<ApiEvent[]> {
       const stored = await Promise.all(
         [...new Set(sent.map(({ event }) => event))].map((event) => api.events({ event })),
@@ -107,7 +110,7 @@ for (const sdk of sdks) {
   });
 }
 
-/** The page is of another origin, so every answer must say that this origin may read it; a beacon's may be 204. */
+/** The page has another origin, so every response must allow this origin. The response to a beacon may be 204. */
 function expectBrowserWasAnswered(exchanges: readonly Exchange[]): void {
   const fromPage = exchanges.filter(({ method, headers }) => method === 'POST' && headers.origin !== undefined);
   const isBeacon = ({ url, headers }: Exchange) =>

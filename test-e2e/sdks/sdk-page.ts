@@ -5,22 +5,22 @@ import type { Target } from './sdk.ts';
 
 export interface BrowserSdkPackage {
   packageName: string;
-  /** Of the files in its `dist`. */
+  /** One of the files in its `dist`. */
   bundle: string;
-  /** Of the SDK, beside those every page needs. */
+  /** Options of the SDK, in addition to those that every page needs. */
   options: object;
 }
 
 export interface SdkPage {
   page: Page;
-  /** Address of another page of the site. */
+  /** URL of another page of the site. */
   otherPage: string;
-  /** Everything thrown, and every error and warning on the console. */
+  /** Thrown errors, and errors and warnings in the console. */
   complaints: string[];
   close(): Promise<void>;
 }
 
-/** A page in a browser of its own, on which the SDK has started as `window.posthog`. */
+/** Opens a page in a separate browser, in which the SDK has started as `window.posthog`. */
 export async function openSdkPage(
   { packageName, bundle, options }: BrowserSdkPackage,
   target: Target,

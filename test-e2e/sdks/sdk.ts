@@ -9,20 +9,20 @@ export const calls = [
 ] as const;
 export type Call = (typeof calls)[number];
 
-/** Where one SDK sends to. */
+/** Where an SDK sends events. */
 export interface Target {
   ingestUrl: string;
   projectApiKey: string;
 }
 
-/** One SDK under test, used as its documentation says, with nothing but the host changed. */
+/** One SDK under test, used as documented, with only the host changed. */
 export interface Sdk {
-  /** As in its registry, with the version: `posthog-node 5.70.0`. */
+  /** Name in its registry, with the version: `posthog-node 5.70.0`. */
   name: string;
-  /** A browser has one user after the other, a server names the user with each call. */
+  /** A browser SDK has one user at a time. A server SDK passes the user with each call. */
   kind: 'server' | 'browser';
   calls: readonly Call[];
-  /** Why it cannot be run here, in half a sentence; null when it can. */
+  /** Why it cannot run here, as half a sentence. Null if it can. */
   unavailable: string | null;
   open(target: Target): Promise<SdkSession>;
 }
@@ -30,7 +30,7 @@ export interface Sdk {
 export interface SdkSession {
   /** Makes the call as `scenario.ts` describes it. A server SDK has sent everything when this resolves. */
   make(call: Call): Promise<void>;
-  /** Everything the SDK complained of. */
+  /** All errors and warnings of the SDK. */
   complaints: string[];
   close(): Promise<void>;
 }

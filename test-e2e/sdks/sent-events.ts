@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import type { Exchange } from './recording-proxy.ts';
 
-/** An event as an SDK put it on the wire. */
+/** An event as an SDK sent it. */
 export interface SentEvent {
   event: string;
-  /** Some send an empty one. */
+  /** Some SDKs send an empty one. */
   uuid?: string;
   distinct_id?: string | null;
   timestamp?: string;
@@ -22,7 +22,7 @@ export interface SentBatch {
 
 const capturePaths = /^\/(e|i\/v0\/e|batch|capture|track)\/?$/;
 
-/** Decodes a capture request on its own, without the gateway's code; null for every other request. */
+/** Decodes a capture request independently of the gateway's code. Returns null for any other request. */
 export function readSentBatch({ method, url, body }: Exchange): SentBatch | null {
   if (method !== 'POST' || !capturePaths.test(url.pathname)) return null;
   const content = JSON.parse(toText(body)) as SentEvent | SentEvent[] | { batch: SentEvent[] };
@@ -37,7 +37,7 @@ function toText(body: Buffer): string {
   return joinHalves(Buffer.from(new URLSearchParams(text).get('data') ?? '', 'base64'));
 }
 
-/** Text in which old browser SDKs wrote each half of an emoji as UTF-8 of its own, three bytes each. */
+/** Decodes text of old browser SDKs, which encode each half of an emoji as three bytes of UTF-8. */
 function joinHalves(bytes: Buffer): string {
   const joined = bytes.toString('latin1').replace(/\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]/g, (halves) => {
     const units = [halves.slice(1, 3), halves.slice(4)].map((half) => {

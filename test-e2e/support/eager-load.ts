@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
-/** Batches of all kinds of events for one project, one after the other as fast as they are answered. */
+/** Sends batches of all kinds of events to one project, each as soon as the previous one is answered. */
 export interface EagerLoad {
-  /** Uuids of events answered with 200. */
+  /** Uuids of events that were acknowledged with 200. */
   acknowledged(): string[];
-  /** Statuses other than 200, with how often they came. */
+  /** Statuses other than 200, with their number. */
   refused(): Map<number, number>;
-  /** Whether each of its clients got this status last: of requests that were under way before, none is left. */
+  /** Whether the last response to each client has this status, so that no earlier request is in flight. */
   isAnsweredBy(status: number): boolean;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function startEagerLoad(ingestUrl: string, projectApiKey: string): EagerL
   };
 }
 
-/** New persons, merges, groups, definitions and, with an id nobody may have, warnings. */
+/** Creates new persons, merges, groups, definitions and, with an invalid ID, warnings. */
 function eventsOf(round: number) {
   return Array.from({ length: perBatch }, (_, n) => {
     const person = `person-${round % 40}`;

@@ -2,23 +2,23 @@ import { eventually, testServers } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { RunningServices } from './start-services.ts';
 
-/** How many records of the event lanes have taken effect, by the offsets in the database. */
+/** Returns the number of processed records of the event topics, by the stored offsets. */
 export async function consumedRecords({ database, topicPrefix }: RunningServices): Promise<number> {
   const { rows } = await database.query<{ sum: string }>(
     `SELECT coalesce(sum(next_offset), 0) AS sum FROM consumer_position
       WHERE topic = ANY($1) AND starts_with("group", $2)`,
-    // Other groups follow the same topics; these store.
+    // Only the event consumer's groups store events. Other groups read the same topics.
     [laneTopics(topicPrefix), `${topicPrefix}millrace.event-consumer.`],
   );
   return Number(rows[0]?.sum);
 }
 
-/** How many records the event lanes hold. */
+/** Returns the number of records in the event topics. */
 async function appendedRecords(services: RunningServices): Promise<number> {
   return services.eventLog === 'kafka' ? kafkaRecords(services) : postgresRecords(services);
 }
 
-/** Waits until every record appended so far has taken effect. */
+/** Waits until every record appended so far has been processed. */
 export async function awaitDrained(services: RunningServices): Promise<void> {
   const appended = await appendedRecords(services);
   await eventually(
@@ -42,7 +42,7 @@ async function kafkaRecords({ topicPrefix }: RunningServices): Promise<number> {
   try {
     const existing = await admin.listTopics();
     const topics = laneTopics(topicPrefix).filter((topic) => existing.includes(topic));
-    // A topic that was just made has no leader for a moment, and kafkajs does not ask again.
+    // A new topic has no leader for a moment, and kafkajs does not retry.
     const ends = await eventually(() => Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic))), {
       what: 'Reading the ends of the lanes',
     });

@@ -1,11 +1,11 @@
-/** What a client sees of an answer; status 0 = there was none. */
+/** A response as a client sees it. Status 0 means that there was no response. */
 export interface Answer {
   status: number;
   headers: Headers;
   body: Record<string, unknown>;
 }
 
-/** Posts text or a value as JSON; never throws for an answer, whatever its status. */
+/** Posts a text, or a value as JSON. Never throws for a response, whatever its status. */
 export async function post(url: string, body: unknown): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',

@@ -16,35 +16,35 @@ export type EventLogKind = (typeof eventLogs)[number];
 
 export interface ServicesOptions {
   eventLog: EventLogKind;
-  /** Consumer processes; 1 by default. */
+  /** Number of consumer processes. Default: 1. */
   consumers?: number;
-  /** False when a test looks at the database only. */
+  /** False if a test only reads the database. */
   managementApi?: boolean;
-  /** The brokers the services are told of, e.g. those of a fault proxy. */
+  /** Brokers for the services, such as those of a fault proxy. */
   brokers?: string[];
-  /** Further settings of all services. */
+  /** Additional settings of all services. */
   settings?: Record<string, string>;
-  /** Turns the database's address into the one the services are told of. */
+  /** Converts the database's URL to the one that the services use. */
   databaseUrlForServices?: (url: string) => string;
-  /** Gets all that the services say. */
+  /** File for the complete logs of the services. */
   logFile?: string;
 }
 
-/** The whole system in real processes, with a database, topics and an organization of its own. */
+/** The whole system in real processes, with its own database, topics and organization. */
 export interface RunningServices {
   eventLog: EventLogKind;
   topicPrefix: string;
   ingestUrl: string;
   apiUrl: string;
   tenant: TestTenant;
-  /** Straight to the database, past any fault. */
+  /** Connects directly to the database, without a fault proxy. */
   database: pg.Pool;
   databaseUrl: string;
   gateway: ServiceProcess;
-  /** Index is identity: a killed one is replaced in its place. */
+  /** A killed consumer is replaced at the same index. */
   consumers: ServiceProcess[];
   startConsumer(): Promise<ServiceProcess>;
-  /** One more gateway; who starts it stops it. */
+  /** Starts another gateway. The caller must stop it. */
   startGateway(): Promise<ServiceProcess>;
   stop(): Promise<void>;
 }
@@ -70,15 +70,15 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     TOPIC_PREFIX: topicPrefix,
     TOPIC_PARTITIONS: String(partitions),
     LOG_LEVEL: 'info',
-    // The least a broker allows by default: a killed consumer's partitions are with the others soon.
+    // The minimum that brokers allow by default, so that the partitions of a killed consumer are reassigned soon.
     KAFKA_SESSION_TIMEOUT_MS: '6000',
     INGEST_PORT: '0',
     API_PORT: '0',
-    // Stories ask again and again until something has arrived.
+    // Tests poll until something has arrived.
     API_REQUESTS_PER_MINUTE: '0',
     API_REQUESTS_PER_HOUR: '0',
     HEALTH_PORT: '0',
-    // The embedded system has neither broker nor Redis.
+    // The embedded system has neither brokers nor Redis.
     ...(options.eventLog === 'kafka'
       ? { KAFKA_BROKERS: (options.brokers ?? servers.kafkaBrokers).join(','), REDIS_URL: servers.redisUrl }
       : {}),
@@ -118,7 +118,9 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   };
 }
 
-/** Waits for every service; when one cannot be started the others are stopped, or they would keep the test run alive. */
+/**
+ * Waits for every service. If one cannot be started, stops the others, which would otherwise keep the test run alive.
+ */
 async function allOrNone(starting: (Promise<ServiceProcess> | null)[]): Promise<(ServiceProcess | null)[]> {
   const results = await Promise.allSettled(starting);
   const failed = results.find((result) => result.status === 'rejected');

@@ -1,23 +1,26 @@
 import { randomUUID } from 'node:crypto';
 
-/** One request and what became of it. */
+/** A request and its result. */
 export interface Attempt {
   uuid: string;
-  /** Whose distinct id it was. */
+  /** Name of the client, which is also the distinct ID. */
   client: string;
-  /** HTTP status; 0 when no answer came within `answerWithinMs`, or the connection broke. */
+  /** HTTP status. 0 if there was no response within `answerWithinMs`, or the connection broke. */
   status: number;
   retryAfter: string | null;
 }
 
-/** Single events from several clients, one after the other each, until stopped. */
+/** Sends single events from several clients until stopped. Each client sends one at a time. */
 export interface SteadyLoad {
-  /** All attempts that have ended. */
+  /** All completed attempts. */
   attempts: Attempt[];
   stop(): Promise<void>;
 }
 
-/** An answer must come within this, fault or not: the limit for a broken broker is 3 s, the rest is a busy machine. */
+/**
+ * Time limit of a response, with or without faults. The gateway's limit for a broken broker is 3 s. The rest allows for
+ * a busy machine.
+ */
 const answerWithinMs = 25_000;
 
 export function startSteadyLoad(

@@ -10,7 +10,7 @@ const ingestTables = [
   'ingestion_warning',
 ] as const;
 
-/** One checksum over every row, column and version of each table the consumer writes. */
+/** Returns a checksum over every row, column and version of each table that the consumer writes. */
 export async function tableChecksums(database: Pool): Promise<Record<string, string>> {
   const sums: Record<string, string> = {};
   for (const table of ingestTables) {

@@ -2,7 +2,7 @@ import { type SqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { eventually } from './eventually.ts';
 
-/** Hears, as gateways do, of which project API keys PostgreSQL says that something changed. */
+/** Collects the project API keys whose changes PostgreSQL announces to gateways. */
 export async function hearAnnouncedKeys(database: Pick<SqlDatabase, 'listen'>): Promise<{
   keys: string[];
   stop(): Promise<void>;

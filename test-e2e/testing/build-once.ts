@@ -6,15 +6,15 @@ import { environment } from '@millrace/runtime';
 
 export interface BuiltDirectory {
   directory: string;
-  /** Deletes it, unless other test files use it too. */
+  /** Deletes the directory, unless other test files use it too. */
   remove(): Promise<void>;
 }
 
 /**
- * Has something built into a folder: once for all test files of a run that has a directory (`npm test`), else in a temporary folder.
- * Test files that begin at the same time may both build it; each sees a complete folder.
+ * Builds something into a directory: once for all test files of a run with a directory (`npm test`), otherwise into a
+ * temporary directory. Test files that start at the same time may both build it, but each sees a complete directory.
  *
- * @param name of the folder: the same name means the same content
+ * @param name of the directory. The same name must mean the same content.
  */
 export async function buildOnce(name: string, build: (directory: string) => Promise<unknown>): Promise<BuiltDirectory> {
   const { MILLRACE_TEST_DIRECTORY: ofRun } = environment();

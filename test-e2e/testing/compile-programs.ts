@@ -7,17 +7,18 @@ import { buildOnce } from './build-once.ts';
 const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface CompiledPrograms {
-  /** The compiled files, in the order they were asked for. */
+  /** The compiled files, in the order of the entry points. */
   files: string[];
-  /** Deletes them, unless others use them too. */
+  /** Deletes them, unless other test files use them too. */
   remove(): Promise<void>;
 }
 
 /**
- * Compiles programs to plain JavaScript, each with all that it imports inside: they start seven times as fast as through a
- * loader, and a benchmark runs what an installation runs. Each is compiled once per run, see `buildOnce`.
+ * Compiles programs to plain JavaScript, each bundled with its imports. They start seven times as fast as with a
+ * loader, and a benchmark measures the same code as in an installation. Each program is compiled once per run, see
+ * `buildOnce`.
  *
- * @param entryPoints paths from the repository root.
+ * @param entryPoints paths relative to the root of the repository.
  */
 export async function compilePrograms(entryPoints: readonly string[]): Promise<CompiledPrograms> {
   const built = await Promise.all(
@@ -31,7 +32,10 @@ export async function compilePrograms(entryPoints: readonly string[]): Promise<C
 
 const flatName = (entryPoint: string) => entryPoint.replaceAll('/', '-').replace(/\.ts$/, '');
 
-/** Who starts threads, whose program it looks for beside itself under this name; and the programs that it is in. */
+/**
+ * The file that starts a worker thread and looks for its program in its own directory, and the programs that contain
+ * this file.
+ */
 const startsThreads = {
   file: 'services/ingest-gateway/src/start.ts',
   in: ['services/ingest-gateway/src/main.ts', 'services/all-in-one/src/main.ts'],
@@ -39,7 +43,7 @@ const startsThreads = {
 };
 
 async function compile(entryPoint: string, directory: string): Promise<void> {
-  // Loaded here: most tests that use this package compile nothing.
+  // Imported on demand, because most tests that use this package compile nothing.
   const { build } = await import('esbuild');
   const compileTo = (path: string, name: string, plugins: Plugin[]) =>
     build({
@@ -47,7 +51,7 @@ async function compile(entryPoint: string, directory: string): Promise<void> {
       outdir: directory,
       outExtension: { '.js': '.mjs' },
       bundle: true,
-      // What is imported later is a file of its own: in one file its libraries would be loaded at the start.
+      // Dynamic imports become separate files. In one file, their libraries would be loaded at startup.
       splitting: true,
       platform: 'node',
       format: 'esm',
@@ -58,20 +62,26 @@ async function compile(entryPoint: string, directory: string): Promise<void> {
     });
   const { file, thread } = startsThreads;
   await Promise.all([
-    // Whoever starts threads knows its own place; the others are asked for files beside their sources.
+    // The file that starts threads must know its compiled location. Other files look for files next to their sources.
     compileTo(entryPoint, flatName(entryPoint), [someStayWhereTheyAre, filesKnowTheirPlace(file)]),
     ...(startsThreads.in.includes(entryPoint) ? [compileTo(thread.path, thread.name, [someStayWhereTheyAre])] : []),
   ]);
 }
 
-/** Libraries written for `require` find it, wherever they end up. */
+/** Bundled CommonJS libraries call `require`, which does not exist in an ES module. */
 const requireForLibraries = `import { createRequire as createRequireForLibraries } from 'node:module';
 const require = createRequireForLibraries(import.meta.url);`;
 
-/** As packages/stack leaves them out of the programs it builds: machine code, WebAssembly, and what is replaced while running. */
+/**
+ * Packages that packages/stack does not bundle either: they contain native code or WebAssembly, or are modified at run
+ * time.
+ */
 const cannotBeBundled = /^(kafkajs|@node-rs\/crc32|@prisma\/schema-engine-wasm)(\/|-|$)/;
 
-/** Imported by file address: the compiled file lies outside the tree that bare names resolve in. */
+/**
+ * Imports packages by their URL, because the compiled file is outside of the directories in which Node.js would find
+ * them by name.
+ */
 const someStayWhereTheyAre: Plugin = {
   name: 'some-stay-where-they-are',
   setup(compilation) {
@@ -85,7 +95,7 @@ const someStayWhereTheyAre: Plugin = {
 };
 const resolving = Symbol('resolving');
 
-/** Our files may ask where they are (to load something beside them): the answer stays the place of the source. */
+/** Keeps `import.meta.url` pointing to the source file, because files may load others relative to it. */
 function filesKnowTheirPlace(except: string): Plugin {
   return {
     name: 'files-know-their-place',

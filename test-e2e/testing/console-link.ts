@@ -2,7 +2,10 @@ import { createOneTimeLink } from '@millrace/accounts';
 import { createSqlDatabase } from '@millrace/db/sql';
 import { createLogger } from '@millrace/runtime';
 
-/** The secret of a link that signs a user in, as `millrace console-link` makes it. @param databaseUrl of a migrated database */
+/**
+ * Returns the secret of a sign-in link, as `millrace console-link` creates it.
+ * @param databaseUrl URL of a migrated database
+ */
 export async function createConsoleLink(databaseUrl: string, userId: number): Promise<string> {
   const database = createSqlDatabase({ url: databaseUrl, logger: createLogger('testing', 'warn'), poolSize: 1 });
   try {

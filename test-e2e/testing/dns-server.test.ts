@@ -13,13 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('TXT records are answered, with every string of each', async () => {
+test('returns TXT records with every string of each', async () => {
   server.setTxt('Example.com', [['one'], ['two', 'x'.repeat(255)]]);
   expect(await resolver.resolveTxt('example.com')).toEqual([['one'], ['two', 'x'.repeat(255)]]);
   expect(server.questions).toContain('example.com');
 });
 
-test('an unknown name, one without TXT records, a failing and a silent server look as they should', async () => {
+test('simulates an unknown name, a name without TXT records, a failing server and a silent server', async () => {
   await expect(resolver.resolveTxt('unknown.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   server.setTxt('empty.example', []);
   await expect(resolver.resolveTxt('empty.example')).rejects.toMatchObject({ code: 'ENODATA' });

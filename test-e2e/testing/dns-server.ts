@@ -1,20 +1,23 @@
 import { createSocket } from 'node:dgram';
 
 export interface DnsServer {
-  /** `127.0.0.1:port`, as a resolver takes it. */
+  /** `127.0.0.1:port`, the format for resolvers. */
   address: string;
-  /** TXT records of a name, each one or several character strings of at most 255 bytes; an unknown name is NXDOMAIN. */
+  /**
+   * Sets the TXT records of a name, each of which is one or several strings of at most 255 bytes. Unknown names get
+   * NXDOMAIN.
+   */
   setTxt(name: string, records: string[][]): void;
-  /** What every question is answered with from now on instead; `silence` is no answer at all, null is normal again. */
+  /** Sets the response to all following queries: SERVFAIL, no response (`silence`), or regular responses (null). */
   fail(how: 'SERVFAIL' | 'silence' | null): void;
-  /** Names asked for so far. */
+  /** Names that were queried so far. */
   questions: string[];
   stop(): Promise<void>;
 }
 
 const responseCodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 };
 
-/** A real DNS server for TXT records, over UDP on a free port of loopback. */
+/** Starts a real DNS server for TXT records, over UDP on a free loopback port. */
 export async function startDnsServer(): Promise<DnsServer> {
   const records = new Map<string, string[][]>();
   const questions: string[] = [];
@@ -40,7 +43,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   };
 }
 
-/** A DNS message begins with a header of twelve bytes; the question's labels follow, each after its length. */
+/** A DNS message begins with a header of twelve bytes. The labels of the question follow, each after its length. */
 const headerLength = 12;
 
 function readName(message: Buffer): string {
@@ -53,12 +56,12 @@ function readName(message: Buffer): string {
   return labels.join('.');
 }
 
-/** The query's question again, followed by one TXT answer for each record (RFC 1035 section 4). */
+/** Encodes the question of the query, followed by one TXT answer per record (RFC 1035, section 4). */
 function encodeAnswer(query: Buffer, responseCode: number, records: string[][]): Buffer {
   const questionEnd = query.indexOf(0, headerLength) + 5;
   const header = Buffer.alloc(headerLength);
   query.copy(header, 0, 0, 2);
-  // A response, authoritative, recursion desired and available.
+  // Flags: response, authoritative, recursion desired and available.
   header.writeUInt16BE(0x8580 | responseCode, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length, 6);
@@ -73,7 +76,7 @@ function encodeRecord(strings: string[]): Buffer {
     }),
   );
   const fixed = Buffer.alloc(12);
-  // A pointer to the name in the question, type TXT, class IN, a minute to live.
+  // A pointer to the name in the question, type TXT, class IN, and a TTL of one minute.
   fixed.writeUInt16BE(0xc000 | headerLength, 0);
   fixed.writeUInt16BE(16, 2);
   fixed.writeUInt16BE(1, 4);

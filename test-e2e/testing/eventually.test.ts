@@ -1,6 +1,6 @@
 import { eventually } from './eventually.ts';
 
-test('gives the first result that is not false', async () => {
+test('returns the first result that is not false', async () => {
   let attempts = 0;
   const result = await eventually(
     () => {
@@ -13,7 +13,7 @@ test('gives the first result that is not false', async () => {
   expect([result, attempts]).toEqual(['done', 3]);
 });
 
-test('says what did not happen, and why it failed last', async () => {
+test('reports what did not happen, with the last failure', async () => {
   const cause = new Error('still red');
   const waiting = eventually(() => Promise.reject(cause), { timeoutMs: 20, intervalMs: 1, what: 'The light' });
 

@@ -1,19 +1,19 @@
-/** Long enough for a machine that does much else: the deadline is a limit for a broken program, not a measurement. */
+/** Long enough for a busy machine. The timeout only ends a broken test and does not measure anything. */
 export const patienceMs = 90_000;
 
 interface EventuallyOptions {
-  /** A noun phrase, for the message. */
+  /** A noun phrase for the error message. */
   what?: string;
-  /** Shown with the failure: what there is instead. */
+  /** Describes the actual state for the error message. */
   describe?: () => unknown;
-  /** Only where the time is the promise under test, or known to be longer. */
+  /** Only set this if the duration is part of the tested behavior, or known to be longer. */
   timeoutMs?: number;
   intervalMs?: number;
 }
 
 /**
- * Repeats `attempt` until it neither throws nor returns false, and gives its result. For what happens by itself after
- * a while.
+ * Repeats `attempt` until it neither throws nor returns false, and returns its result. Use it for effects that take
+ * some time.
  *
  * @throws Error with the last failure in its message and as its cause.
  */
@@ -44,7 +44,10 @@ interface Sql {
   query(text: string): Promise<Record<string, unknown>[]>;
 }
 
-/** Waits while the server's hour has less than a minute left: what is counted by the hour would begin again within a test. */
+/**
+ * Waits if less than a minute of the database server's hour is left. Otherwise an hourly counter could be reset during
+ * a test.
+ */
 export async function awayFromHourEnd(sql: Sql): Promise<void> {
   await eventually(
     async () => {

@@ -19,7 +19,7 @@ afterEach(async () => {
   echo.close();
 });
 
-/** A connection with everything it received and the code of the error that ended it. */
+/** Opens a connection and records everything it receives, and the code of the error that ends it. */
 async function open() {
   const socket = connect(proxy.port, '127.0.0.1');
   clients.push(socket);
@@ -39,7 +39,7 @@ async function expectEcho(seen: Awaited<ReturnType<typeof open>>, text: string):
   await eventually(() => seen.text.endsWith(text), { what: `The echo of ${text}` });
 }
 
-test('passes bytes both ways until told otherwise', async () => {
+test('forwards bytes in both directions by default', async () => {
   const seen = await open();
   await expectEcho(seen, 'hello');
   await proxy.pass();
@@ -48,7 +48,7 @@ test('passes bytes both ways until told otherwise', async () => {
   expect(proxy.connectionCount()).toBe(1);
 });
 
-test('cuts the connections there are, and passes new ones', async () => {
+test('cut breaks existing connections and accepts new ones', async () => {
   const old = await open();
   await expectEcho(old, 'hello');
   proxy.cut();
@@ -57,7 +57,7 @@ test('cuts the connections there are, and passes new ones', async () => {
   await expectEcho(await open(), 'again');
 });
 
-test('refuses connections until it passes them again', async () => {
+test('refuse rejects connections until pass is called', async () => {
   const old = await open();
   await expectEcho(old, 'hello');
   await proxy.refuse();
@@ -68,7 +68,7 @@ test('refuses connections until it passes them again', async () => {
   await expectEcho(await open(), 'again');
 });
 
-test('swallows bytes without breaking connections, and gives them back', async () => {
+test('blackHole withholds bytes without breaking connections, and pass delivers them', async () => {
   const old = await open();
   await expectEcho(old, 'hello');
   proxy.blackHole();

@@ -1,33 +1,49 @@
-// Proxies before a server that do what networks and poolers do: delay, cut, and swallow notifications.
+// Proxies in front of a server that simulate networks and poolers: they delay data, break connections and swallow
+// notifications.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from '@millrace/stack/servers/server-process';
 
 /**
- * A proxy between a program and a server. A test makes it fail: to the program it is as if the server itself failed, and
- * the server stays whole for everybody else.
+ * A proxy between a program and a server. When a test makes it fail, the program sees a failing server, while the
+ * server still works for all other clients.
+ *
+ * | Call | Existing connections | New connections |
+ * | --- | --- | --- |
+ * | `pass` | forward | forward |
+ * | `cut` | broken once | forward |
+ * | `refuse` | broken | refused |
+ * | `blackHole` | stay open, no data | accepted, no data |
+ * | `holdNew` | forward | accepted, no data |
+ * | `forget` | stay open, no data, permanently | forward |
  */
 export interface FaultProxy {
   host: string;
-  /** Stays the same over every fault. */
+  /** Stays the same during every fault. */
   port: number;
-  /** Breaks the connections there are, as a server does that restarts in no time. New ones pass. */
+  /** Breaks existing connections, like a server that restarts immediately. */
   cut(): void;
-  /** Breaks the connections and refuses new ones, as when the server's process is gone. */
+  /** Breaks existing connections and refuses new ones, like a server that is not running. */
   refuse(): Promise<void>;
-  /** Connections stay and new ones are accepted, but no byte passes, as in a network that swallows everything. */
+  /** Keeps connections and accepts new ones, but forwards no data, like a network that drops all packets. */
   blackHole(): void;
-  /** Connections there are pass, new ones are accepted and no byte of them passes: somebody with no time for strangers. */
+  /**
+   * Forwards data of existing connections, and accepts new ones without forwarding their data, like an overloaded
+   * server.
+   */
   holdNew(): void;
-  /** Connections there are stay and are silent for good, new ones pass: as behind a firewall that was restarted. */
+  /** Permanently stops forwarding data of existing connections, and forwards new ones, like a restarted firewall. */
   forget(): void;
-  /** The server is back. Connections of a black hole go on where they stopped, as after a short network failure. */
+  /**
+   * Forwards everything again. After `blackHole`, connections continue where they stopped, as after a short network
+   * failure.
+   */
   pass(): Promise<void>;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   connectionCount(): number;
   stop(): Promise<void>;
 }
 
-/** Starts a proxy on a free port of 127.0.0.1 that passes everything until told otherwise. */
+/** Starts a proxy on a free port of 127.0.0.1 that forwards everything until a fault is set. */
 export async function createFaultProxy(target: { targetHost?: string; targetPort: number }): Promise<FaultProxy> {
   const links = new Set<Link>();
   let isBlackHole = false;
@@ -82,7 +98,9 @@ interface Link {
   break(): void;
 }
 
-/** One connection through the proxy. Held bytes stay in the sockets, so nothing is lost when it opens again. */
+/**
+ * One connection through the proxy. Withheld data stays in the sockets, so nothing is lost when it is forwarded again.
+ */
 function createLink(client: Socket, connectServer: () => Socket): Link {
   let server: Socket | undefined;
   let isOpen = false;
@@ -131,7 +149,7 @@ export interface DeafPooler {
   stop(): Promise<void>;
 }
 
-/** Passes everything but notifications, as a pooler does that gives each transaction another connection. */
+/** Forwards everything except notifications, like a pooler in transaction mode. */
 export async function startDeafPooler(databaseUrl: string): Promise<DeafPooler> {
   const { hostname: host, port } = new URL(databaseUrl);
   const server = createServer((client) => {

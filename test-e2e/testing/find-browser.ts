@@ -2,23 +2,26 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { environment } from '@millrace/runtime';
 
-/** The path of a Chromium: CHROMIUM_PATH, which `npm test` sets, or one that is on the PATH; null when there is none. */
+/**
+ * Returns the path of Chromium: CHROMIUM_PATH, which `npm test` sets, or a program in the PATH. Null if neither
+ * in either place.
+ */
 export function findChromium(): string | null {
   return find('CHROMIUM_PATH', ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']);
 }
 
-/** The path of a Chromium that has windows, by WINDOWED_CHROMIUM_PATH; otherwise any Chromium. */
+/** Returns the path of a Chromium with windows from WINDOWED_CHROMIUM_PATH, otherwise any Chromium. */
 export function findWindowedChromium(): string | null {
   const { WINDOWED_CHROMIUM_PATH: given } = environment();
   return given && canRun(given) ? given : findChromium();
 }
 
-/** The same of Firefox, by FIREFOX_PATH. */
+/** Returns the path of Firefox: FIREFOX_PATH, or a program in the PATH. */
 export function findFirefox(): string | null {
   return find('FIREFOX_PATH', ['firefox-esr', 'firefox']);
 }
 
-/** The program that drives WebKitGTK's browser, by WEBKIT_DRIVER_PATH. */
+/** Returns the path of the driver for WebKitGTK's browser: WEBKIT_DRIVER_PATH, or a program in the PATH. */
 export function findWebKitDriver(): string | null {
   return find('WEBKIT_DRIVER_PATH', ['WebKitWebDriver']);
 }

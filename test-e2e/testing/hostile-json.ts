@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
 
-/** A body that costs its receiver far more than its sender. */
+/** A body that is cheap to send and expensive to process. */
 export interface HostileBody {
   what: string;
-  /** As it goes over the wire. */
+  /** Bytes as they are sent. */
   body: Buffer;
   headers: Record<string, string>;
 }
 
-/** Texts of about `bytes` each that are, or begin like, JSON, by what is bad about them. */
+/** Returns texts of about `bytes` each that are JSON or begin like JSON, by what is hostile about them. */
 function hostileTexts(bytes: number): [string, string][] {
   const fill = (piece: string) => piece.repeat(Math.floor(bytes / piece.length));
   const numbered = (write: (index: number) => string) => {
@@ -47,9 +47,9 @@ function hostileTexts(bytes: number): [string, string][] {
 }
 
 /**
- * The worst bodies of `bytes`, plain and compressed, and forms.
+ * Returns the worst bodies of `bytes`, plain, compressed and as forms.
  *
- * @param bytes after inflating.
+ * @param bytes size after decompression.
  * @param wrap puts each text into a larger one, e.g. into a field.
  */
 export function hostileBodies(bytes: number, wrap: (text: string) => string = (text) => text): HostileBody[] {

@@ -12,8 +12,9 @@ const options = { timeout: 300_000, maxBuffer: 64 << 20 };
 const twoWeeksMs = 14 * 86_400_000;
 
 /**
- * A virtual environment for exactly these requirements.
- * @returns the path of its interpreter. @throws Error with the end of what the tool said, e.g. when Python is missing.
+ * Creates a virtual environment for exactly these requirements.
+ * @returns the path of its interpreter.
+ * @throws Error with the end of the tool's output, e.g. when Python is missing.
  */
 export async function installPythonTool(name: string, requirementsFile: URL): Promise<string> {
   const requirements = fileURLToPath(requirementsFile);
@@ -22,13 +23,14 @@ export async function installPythonTool(name: string, requirementsFile: URL): Pr
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
     await run(join(draft, 'bin/python'), install, options);
   });
-  // Only the scripts of an environment know where it is; its interpreter is started by path.
+  // The environment can be moved: only its scripts contain its path, and the interpreter is started by path.
   return join(directory, 'bin/python');
 }
 
 /**
- * Packages of npm that are too large for the lockfile of everybody, without what they would run when they are installed.
- * @returns their `node_modules`. @throws Error with the end of what npm said.
+ * Installs npm packages that are too large for the repository's lockfile, without running their install scripts.
+ * @returns the path of their `node_modules`.
+ * @throws Error with the end of npm's output.
  */
 export async function installNpmPackages(name: string, packages: readonly string[]): Promise<string> {
   const directory = await installOnce(name, packages.join('\n'), async (draft) => {
@@ -41,15 +43,18 @@ export async function installNpmPackages(name: string, packages: readonly string
   return join(directory, 'node_modules');
 }
 
-/** The engine of ClickHouse, for `startClickHouse`. @returns its `node_modules` */
+/** Installs the ClickHouse engine for `startClickHouse`. @returns the path of its `node_modules` */
 export const installClickHouse = () => installNpmPackages('chdb', ['chdb@3.4.0']);
 
-/** The same for a test. 550 MB: nobody gets it with the packages of the repository. */
+/**
+ * Like `installClickHouse`, but returns null if that fails. The package takes 550 MB, so it is not a dependency of the
+ * repository.
+ */
 export const clickHouseOrSkip = () => orSkip('ClickHouse', installClickHouse);
 
 /**
- * A directory per user and content, filled the first time that it is needed.
- * Directories of other contents are removed when they were not used for two weeks.
+ * Returns a directory per user and content, which is filled on first use. Directories for other content are deleted
+ * after two weeks without use.
  */
 export async function installOnce(
   name: string,
@@ -67,7 +72,7 @@ export async function installOnce(
   await rm(draft, { recursive: true, force: true });
   try {
     await install(draft);
-    // Another test file may have been quicker.
+    // Another test file may have been faster.
     await rename(draft, installed).catch((error) => {
       if (!existsSync(installed)) throw error;
     });
@@ -81,13 +86,13 @@ export async function installOnce(
 async function removeOld(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     const directory = join(cache, name);
-    // Another test file may have removed it.
+    // Another test file may have deleted it.
     const found = await stat(directory).catch(() => null);
     if (found && Date.now() - found.mtimeMs > twoWeeksMs) await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** What cannot be had is skipped, and said: a skipped test fails in CI. */
+/** Returns null and prints why if the installation fails. The tests are then skipped, which is a failure in CI. */
 export async function orSkip<T>(what: string, install: () => Promise<T>): Promise<T | null> {
   try {
     return await install();

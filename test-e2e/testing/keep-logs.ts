@@ -1,8 +1,8 @@
 import type { Logger } from '@millrace/runtime';
 
 /**
- * Does `work` while its logger prints nothing, and gives what it logged: a test that provokes an error asserts what is said
- * of it, and the output of a run holds only what nobody expected.
+ * Runs `work` while its logger prints nothing, and returns what it logged. A test that provokes an error can then
+ * assert the log, and the output of a test run only contains unexpected messages.
  */
 export async function keepLogs<T>(
   logger: Logger,

@@ -3,7 +3,10 @@ import { patienceMs } from './eventually.ts';
 import { findChromium, findWindowedChromium } from './find-browser.ts';
 import { workerFixture } from './worker-fixture.ts';
 
-/** Those that Playwright leaves out, whose list this one replaces; and processes begun in advance for pages that are never opened. */
+/**
+ * Features that Playwright disables (this list replaces Playwright's), and processes that Chromium starts in advance
+ * for other pages.
+ */
 const leftOut = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
   ...[
@@ -29,12 +32,12 @@ const switches = [
 ];
 
 /**
- * A Chromium that does nothing but what it is driven to; each visitor is a context of it. Without further switches it is the one
- * that all test files of this worker process share: closing it closes the visitors that came through this call.
+ * Launches a Chromium without background activity. Each visitor is a browser context. Without further switches, all
+ * test files of this worker process share one browser. Closing it only closes the visitors of this call.
  *
- * @param keepsPages for the back button, as browsers do, but not those that are driven
- * @param more of Chromium's switches
- * @throws Error when no Chromium is installed
+ * @param keepsPages whether to keep left pages in the back/forward cache, which automation disables
+ * @param more additional switches of Chromium
+ * @throws Error if Chromium is not installed
  */
 export async function launchChromium({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {
   if (more.length > 0) return launch(keepsPages, more);
@@ -55,14 +58,14 @@ async function launch(keepsPages: boolean, more: string[]): Promise<Browser> {
   const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
   const args = [...switches, ...more];
   const start = () => chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
-  // On a busy machine Chromium sometimes ends before it can be driven, and a whole file of tests would fail.
+  // On a busy machine, Chromium sometimes exits during startup, which would fail a whole test file.
   const browser = await start().catch(start);
-  // Waiting for a page takes as long as `eventually` does.
+  // Use the same timeout for pages as `eventually`.
   browser.on('context', (visitor) => visitor.setDefaultTimeout(patienceMs));
   return browser;
 }
 
-/** The shared browser as one test file sees it. */
+/** Returns the shared browser with only the visitors of one test file. */
 function withOwnVisitors(browser: Browser): Browser {
   const own: BrowserContext[] = [];
   const newContext: Browser['newContext'] = async (options) => {

@@ -7,11 +7,11 @@ export interface ReceivedMail {
   /** Addresses of the envelope. */
   from: string;
   to: string[];
-  /** Headers by their name in lower case, continuation lines joined. Encoded words stay encoded. */
+  /** Headers by lower-case name, with continuation lines joined. Encoded words stay encoded. */
   headers: Record<string, string>;
-  /** As text. */
+  /** The plain text part. */
   body: string;
-  /** Empty: the mail is text alone. */
+  /** Empty if the mail only has plain text. */
   html: string;
   attachments: { cid: string; type: string; content: Buffer }[];
 }
@@ -19,21 +19,21 @@ export interface ReceivedMail {
 export interface MailServer {
   /** `smtp://127.0.0.1:port`. */
   url: string;
-  /** What was accepted so far, in order. */
+  /** Accepted mails in order. */
   mails: ReceivedMail[];
-  /** Mailboxes that are refused for good (550); any other address is taken. */
+  /** Permanently rejects mails to an address (550). Any other address is accepted. */
   refuse(address: string): void;
   stop(): Promise<void>;
 }
 
 export interface MailServerOptions {
-  /** With it, the server offers STARTTLS. */
+  /** If set, the server offers STARTTLS. */
   certificate?: TestCertificate;
-  /** With it, whoever sends has to know it; asked for each connection. */
+  /** If set, senders must authenticate with this password. Called for each connection. */
   password?: () => string;
 }
 
-/** A real SMTP server on a free port of loopback that keeps what it is sent. */
+/** Starts a real SMTP server on a free loopback port that keeps all mails. */
 export async function startMailServer({ certificate, password }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const refused = new Set<string>();

@@ -9,16 +9,16 @@ export interface Person {
   family_name?: string;
 }
 
-/** A real OpenID provider on this machine, at which one person after the other is signed in without being asked. */
+/** A real OpenID provider on this machine. It signs users in without asking. */
 export interface OpenIdProvider {
   issuer: string;
   client: { id: string; secret: string };
-  /** Who is at the provider from now on, by subject; null: refuses. */
+  /** The user who signs in from now on. Null rejects sign-ins. */
   person: { subject: string; claims: Person } | null;
   stop(): Promise<void>;
 }
 
-/** @param redirectUris to which it sends people back. */
+/** @param redirectUris allowed redirect URIs. */
 export async function startOpenIdProvider(redirectUris: () => string[]): Promise<OpenIdProvider> {
   const people = new Map<string, Person>();
   const server = createServer();

@@ -1,6 +1,6 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** One element of DER. */
+/** Encodes one DER element. */
 function der(tag: number, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;
@@ -23,7 +23,7 @@ export interface TestKey {
   certificate: string;
 }
 
-/** A key of a provider with a certificate that it signed itself. */
+/** Creates a provider's key with a self-signed certificate. */
 export function createTestKey({
   type = 'rsa',
   bits = 2048,

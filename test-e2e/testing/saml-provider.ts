@@ -3,16 +3,16 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { createTestKey } from './provider-key.ts';
 
-// Node.js does not find all names that this CommonJS package exports, so it cannot be imported by name.
+// Node.js does not detect all exports of this CommonJS package, so it cannot be imported by name.
 const samlify = createRequire(import.meta.url)('samlify') as typeof import('samlify');
 
-/** A real SAML provider on this machine (samlify), at which one person after the other is signed in without being asked. */
+/** A real SAML provider on this machine (samlify). It signs users in without asking. */
 export interface SamlProvider {
   entityId: string;
-  /** On another site than `127.0.0.1`, so that browsers send no cookies with what its pages post. */
+  /** Has another site than `127.0.0.1`, so that browsers send no cookies with its form posts. */
   signOnUrl: string;
   certificate: string;
-  /** Who is at the provider from now on. */
+  /** The user who signs in from now on. */
   person: { nameId: string; email: string; firstName: string };
   stop(): Promise<void>;
 }
@@ -25,9 +25,9 @@ const attribute = (name: string, tag: string) => ({
   valueXsiType: 'xs:string',
 });
 
-/** @param metadata address of the metadata of whoever sends people here */
+/** @param metadata returns the URL of the service provider's metadata */
 export async function startSamlProvider(metadata: () => string): Promise<SamlProvider> {
-  // It checks schemas only if it is given something that does.
+  // samlify requires a schema validator. Schemas are not checked here.
   samlify.setSchemaValidator({ validate: async () => 'not checked' });
   const { privateKey, certificate } = createTestKey();
   const server = createServer();
@@ -54,7 +54,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
     singleSignOnService: [{ Binding: binding, Location: running.signOnUrl }],
     singleLogoutService: [{ Binding: binding, Location: running.signOnUrl }],
     loginResponseTemplate: {
-      // Without it nobody says that the person signed in at all.
+      // Without this statement, the response does not say that the user has signed in.
       context: samlify.SamlLib.defaultLoginResponseTemplate.context.replace(
         '{AuthnStatement}',
         '<saml:AuthnStatement AuthnInstant="{IssueInstant}"><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>',
@@ -62,7 +62,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
       attributes: [attribute('email', 'email'), attribute('first_name', 'firstName')],
     },
   });
-  /** What the provider posts for a request, by its own page. */
+  /** Returns the page with which the provider posts its response. */
   async function answer(url: URL): Promise<string> {
     const client = samlify.ServiceProvider({ metadata: await (await fetch(metadata())).text() });
     const query = Object.fromEntries(url.searchParams);

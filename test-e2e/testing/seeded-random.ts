@@ -1,7 +1,10 @@
-// Chance that can be repeated: numbers from a seed, and where the seed of a run comes from.
+// Reproducible random numbers, and the seed of a run.
 import { environment } from '@millrace/runtime';
 
-/** Numbers in [0, 1) that a seed decides (mulberry32): what failed can be had again, and both sides of a comparison get the same work. */
+/**
+ * Returns a generator of numbers in [0, 1) that only depend on the seed (mulberry32), so that a failure can be
+ * reproduced and both sides of a comparison get the same work.
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -15,16 +18,16 @@ export function seededRandom(seed: number): () => number {
 const isAtLength = () => environment().MILLRACE_TESTS_AT_LENGTH === 'true';
 
 /**
- * How long a random story is: short in `npm test`; `npm run test:long` runs it again, with another seed and at length. A test that uses
- * it has the number in its name, and its file is named `*.sampled.test.ts`.
+ * Returns the size of a random story: `short` in `npm test`, and `atLength` in `npm run test:long`, which runs it again
+ * with another seed. A test that uses it has the number in its name, and its file is named `*.sampled.test.ts`.
  */
 export const storySize = (short: number, atLength: number): number => (isAtLength() ? atLength : short);
 
 /**
- * Some of many cases: in `npm test` `count` of them, in `npm run test:long` all. The file is named `*.sampled.test.ts`.
- * They are spread over the list, where similar cases stand together.
+ * Returns `count` of many cases in `npm test`, and all of them in `npm run test:long`. The file is named
+ * `*.sampled.test.ts`. The sample is spread over the list, because similar cases are next to each other.
  *
- * @param turn callers with successive turns get other cases, so that together they cover all of them
+ * @param turn callers with successive turns get different cases, so that together they cover all of them
  */
 export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: number; turn: number }): T[] {
   if (isAtLength() || count >= cases.length) return [...cases];
@@ -33,10 +36,10 @@ export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: numbe
 }
 
 /**
- * The seed of what a test makes up: `MILLRACE_SEED`, else `otherwise`, another one each time by default. Whoever uses it
- * prints it (in the test's name, for example), so that a failure can be had again.
+ * Returns the seed for random test data: `MILLRACE_SEED`, or else `otherwise`, which is random by default. The caller
+ * prints it, for example in the test title, so that a failure can be reproduced.
  *
- * @throws Error when `MILLRACE_SEED` is no whole number.
+ * @throws Error if `MILLRACE_SEED` is not a whole number.
  */
 export function testSeed(otherwise: number = Math.floor(Math.random() * 1e9)): number {
   const given = environment().MILLRACE_SEED;

@@ -2,35 +2,35 @@ import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A service running as a real process of its own. */
+/** A service in a separate process. */
 export interface ServiceProcess {
   name: string;
   port: number;
-  /** Sends a message over its channel and waits for the answer of one of the given types. */
+  /** Sends a message over the process's channel and waits for a response with one of the given types. */
   ask<Answer extends { type: string }>(message: object, ...answerTypes: Answer['type'][]): Promise<Answer>;
-  /** Resolves with the exit code when it has ended, for whatever reason; null for a signal. */
+  /** Resolves with the exit code when the process has ended for any reason, or null after a signal. */
   ended: Promise<number | null>;
-  /** SIGKILL: no chance to finish anything. */
+  /** Sends SIGKILL, so that the process cannot finish anything. */
   kill(): Promise<void>;
-  /** SIGSTOP: it does nothing any more, and keeps all it holds. */
+  /** Sends SIGSTOP. The process stops running but keeps its connections and locks. */
   freeze(): void;
-  /** SIGCONT: it continues as if no time had passed. */
+  /** Sends SIGCONT. The process continues as if no time had passed. */
   thaw(): void;
-  /** SIGTERM; resolves with the exit code once it has drained. SIGKILL after 30 s. */
+  /** Sends SIGTERM, and SIGKILL after 30 s. Resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** The end of what it logged. */
+  /** The end of its logs. */
   output(): string;
 }
 
 const endWithParent = fileURLToPath(new URL('./end-with-parent.mjs', import.meta.url));
 
 /**
- * Starts a compiled service and waits until it says `{type: 'listening', port}` over its channel. It sees the given
- * settings and nothing else of this process's environment.
+ * Starts a compiled service and waits until it sends `{type: 'listening', port}` over its channel. Its environment only
+ * contains the given settings.
  *
- * @param options.logFile gets all that it says.
- * @param options.probe a module that is loaded into it before its program.
- * @throws Error with the end of its output when it ends, or is not ready after 60 s.
+ * @param options.logFile file for its complete output.
+ * @param options.probe module that is loaded before its program.
+ * @throws Error with the end of its output if it exits or is not ready after 60 s.
  */
 export async function startService(
   name: string,

@@ -3,22 +3,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 export interface TestServer {
-  /** As `http://127.0.0.1:4321`. */
+  /** For example `http://127.0.0.1:4321`. */
   url: string;
   port: number;
-  /** Ends connections that are open, too. */
+  /** Also ends open connections. */
   stop(): Promise<void>;
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** An HTTP server on a port of its own. */
+/** Starts an HTTP server on a free port. */
 export async function startServer(listener: Listener): Promise<TestServer> {
   const server = createServer(async (request, response) => {
     try {
       await listener(request, response);
     } catch (error) {
-      // Who asked has gone in the middle of the question, as pages that are closed do: nobody waits for the answer.
+      // The client disconnected during its request, for example because a page was closed. It does not need a response.
       if (error !== request.errored) throw error;
     }
   });

@@ -1,11 +1,12 @@
-// Certificates for TLS in tests, and secrets as Kubernetes mounts them.
+// Certificates for TLS in tests, and secrets mounted as in Kubernetes.
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Certificates of servers that exist in tests only, valid for a hundred years but for one. The authorities' own keys were thrown away.
+ * A certificate that is only used in tests. All except one are valid for a hundred years. The private keys of the
+ * authorities were deleted.
  */
 export interface TestCertificate {
   cert: string;
@@ -19,25 +20,25 @@ const certificateOf = (name: string): TestCertificate => ({
 });
 
 export const testCertificates = {
-  /** File of the authority that signed both. */
+  /** Certificate of the authority that signed both. */
   authorityFile: place('authority'),
-  /** File of one that signed neither. */
+  /** Certificate of an authority that signed neither. */
   otherAuthorityFile: place('other-authority'),
-  /** A file that is there and is no certificate. */
+  /** A file that is not a certificate. */
   noCertificateFile: fileURLToPath(import.meta.url),
-  /** Of `localhost` and 127.0.0.1, and its own authority; expired in 2021. */
+  /** For `localhost` and 127.0.0.1, self-signed, expired in 2021. */
   expired: () => certificateOf('expired-host'),
   expiredFile: place('expired-host'),
-  /** Of `localhost` and 127.0.0.1. */
+  /** For `localhost` and 127.0.0.1. */
   ofThisHost: () => certificateOf('this-host'),
-  /** Of `other.example`. */
+  /** For `other.example`. */
   ofOtherHost: () => certificateOf('other-host'),
 };
 
-/** Files of a secret as Kubernetes mounts them: each a link through one directory, which is exchanged as a whole. */
+/** Files of a secret as Kubernetes mounts them: each is a link through one directory, which is replaced as a whole. */
 export interface MountedSecret {
   file(key: string): string;
-  /** What the secret holds from now on. */
+  /** Replaces the content of the secret. */
   exchange(entries: Record<string, string>): void;
   remove(): void;
 }

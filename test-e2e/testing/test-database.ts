@@ -14,14 +14,14 @@ export interface TestDatabase {
 }
 
 /**
- * An empty database of the test file's own: a clone of a template that is migrated once per set of migrations.
+ * Creates an empty database for a test file by cloning a template, which is migrated once per set of migrations.
  * @param isMigrated false for a database without any table.
  */
 export async function createTestDatabase({ isMigrated = true } = {}): Promise<TestDatabase> {
   const template = isMigrated ? await ensureTemplate() : 'template0';
   const name = `millrace_test_${randomUUID().replaceAll('-', '')}`;
   await withServer(async (client) => {
-    // Two clones of one template at the same moment disturb each other.
+    // Cloning a template fails while another session does the same.
     await client.query('SELECT pg_advisory_lock(7316554)');
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   });

@@ -12,19 +12,19 @@ function setSeed(seed: string | undefined): void {
 test.each([
   ['12', 12],
   ['-1404220512', -1404220512],
-])('MILLRACE_SEED=%s is the seed', (given, seed) => {
+])('MILLRACE_SEED=%s sets the seed', (given, seed) => {
   setSeed(given);
   expect(testSeed()).toBe(seed);
   expect(testSeed(1)).toBe(seed);
 });
 
-test('without it the seed is another one each time, or the one a test has', () => {
+test('without MILLRACE_SEED, the seed is the given one or random', () => {
   setSeed(undefined);
   expect(testSeed(1)).toBe(1);
   expect(testSeed()).not.toBe(testSeed());
 });
 
-test.each(['x', '1.5', '12345678901'])('MILLRACE_SEED=%s is refused', (given) => {
+test.each(['x', '1.5', '12345678901'])('rejects MILLRACE_SEED=%s', (given) => {
   setSeed(given);
   expect(testSeed).toThrow('MILLRACE_SEED must be a whole number');
 });

@@ -1,16 +1,16 @@
-// The servers that a run of tests was given, and names of topics on them that nobody else uses.
+// Addresses of the servers for this test run, and unique names of topics on them.
 import { randomUUID } from 'node:crypto';
 import { environment } from '@millrace/runtime';
 
-/** Addresses of the real servers tests run on; `npm test` provides them (packages/stack). */
+/** Addresses of the real servers for tests, which `npm test` provides (packages/stack). */
 export interface TestServers {
-  /** A PostgreSQL superuser's address; its database is only used to create others. */
+  /** URL of a PostgreSQL superuser. Its database is only used to create others. */
   databaseUrl: string;
   kafkaBrokers: string[];
   redisUrl: string;
 }
 
-/** @throws Error naming the missing variable, with what to do. */
+/** @throws Error that names the missing variable and what to do. */
 export function testServers(): TestServers {
   const env = environment();
   const read = (name: string): string => {
@@ -31,7 +31,7 @@ export function testServers(): TestServers {
   };
 }
 
-/** Prefix for `topicNames` and `consumerGroup`, so that test files share one broker without meeting. */
+/** Returns a prefix for `topicNames` and `consumerGroup`, so that test files can share a broker. */
 export function uniqueTopicPrefix(): string {
   return `t-${randomUUID()}.`;
 }

@@ -20,39 +20,39 @@ import {
 import { createDatabase, type Database, type Transaction } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 
-/** An organization of a test's own with one member, one project and one personal key. */
+/** An organization with one member, one project and one personal API key. */
 export interface TestTenant {
   organizationId: string;
   userId: number;
   projectId: number;
-  /** Same number as `projectId`: a project's first environment shares its id. */
+  /** Equals `projectId`, because the first environment of a project shares its ID. */
   environmentId: number;
-  /** The project API key, `phc_…`. */
+  /** The project API key, which starts with `phc_`. */
   projectApiKey: string;
-  /** Same as `projectApiKey`, under the name the ingest side uses. */
+  /** Same as `projectApiKey`, under the name that ingestion uses. */
   token: string;
-  /** `phx_…`. */
+  /** Starts with `phx_`. */
   personalApiKey: string;
 }
 
 export interface TestTenantOverrides {
   organizationName?: string;
-  /** `full` by default. */
+  /** Default: `full`. */
   plan?: PlanName;
   email?: string;
   isEmailVerified?: boolean;
-  /** Owner by default. */
+  /** Default: owner. */
   level?: MembershipLevel;
   projectName?: string;
   anonymizeIps?: boolean;
   personProcessingOptOut?: boolean;
-  /** Everything by default. */
+  /** Default: all scopes. */
   scopes?: readonly GrantedScope[];
 }
 
 /**
- * Creates a tenant that shares nothing with any other one in the same database.
- * @param database an open one, or the address of a migrated database.
+ * Creates a tenant that shares nothing with other tenants in the same database.
+ * @param database an open database, or the URL of a migrated one.
  */
 export async function createTestTenant(
   database: Pick<Database, 'transaction'> | string,
@@ -102,7 +102,7 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
     label: 'Test key',
     scopes: overrides.scopes ?? ['*'],
   });
-  // Tests count what they do themselves.
+  // Remove these entries so that tests only see their own activity.
   const made = [organization.id, personal.key.id];
   await tx.query('DELETE FROM activity_log WHERE organization_id::text = ANY ($1) OR item_id = ANY ($1)', [made]);
   return {
@@ -118,7 +118,7 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
 
 type Transactions = Pick<Database, 'transaction'>;
 
-/** An organization without members, by default with the full plan. */
+/** Creates an organization without members, by default with the full plan. */
 export function createTestOrganization(
   { transaction }: Transactions,
   { name, features = productFeaturesOf('full') }: { name: string; features?: ProductFeature[] },
@@ -126,7 +126,7 @@ export function createTestOrganization(
   return transaction((tx) => createOrganization(tx, { name, features, actor: null }));
 }
 
-/** A project of an organization, with settings of its environment by their columns. */
+/** Creates a project in an organization. Settings of its environment are passed by column name. */
 export function createTestProject(
   { transaction }: Transactions,
   { organizationId, ...settings }: { organizationId: string; [column: string]: unknown },
@@ -134,7 +134,7 @@ export function createTestProject(
   return transaction((tx) => createProject(tx, { organizationId, settings, actor: null }));
 }
 
-/** A further environment of a project, with settings by their columns. */
+/** Creates another environment in a project. Settings are passed by column name. */
 export function createTestEnvironment(
   { transaction }: Transactions,
   { projectId, ...settings }: { projectId: number; [column: string]: unknown },

@@ -2,28 +2,28 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import type { TestCertificate } from './test-certificates.ts';
 
-/** A server in front of another one that speaks TLS, as the other does not. */
+/** A TLS server in front of another server without TLS. */
 export interface TlsProxy {
   port: number;
-  /** What clients have sent that was not TLS, apart from PostgreSQL's question for it. */
+  /** Data that clients sent without TLS, except PostgreSQL's SSLRequest. */
   inTheClear(): string;
-  /** How many bytes came in through TLS: none from a client that refused the certificate. */
+  /** Number of bytes received over TLS. 0 if the client rejected the certificate. */
   inSecret(): number;
   stop(): Promise<void>;
 }
 
 export interface TlsProxyOptions {
-  /** host:port behind the proxy. */
+  /** Host and port of the server behind the proxy. */
   target: { host: string; port: number };
-  /** PostgreSQL's clients ask for TLS first, in eight bytes; others begin with it. */
+  /** PostgreSQL clients first send an SSLRequest of eight bytes. Other clients begin with TLS. */
   protocol: 'postgres' | 'tls';
-  /** Null: it has none, and says so to those who ask. */
+  /** Null if the proxy does not support TLS and says so in response to an SSLRequest. */
   certificate: TestCertificate | null;
 }
 
 const sslRequestBytes = 8;
 
-/** On 127.0.0.1, also under the name `localhost`. */
+/** Starts a TLS proxy on 127.0.0.1, which is also reachable as `localhost`. */
 export async function startTlsProxy({ target, protocol, certificate }: TlsProxyOptions): Promise<TlsProxy> {
   const sockets = new Set<Socket>();
   let clear = '';
@@ -57,7 +57,7 @@ export async function startTlsProxy({ target, protocol, certificate }: TlsProxyO
     if (protocol === 'tls') return letIn(socket);
     socket.once('readable', () => {
       const question: Buffer | null = socket.read(sslRequestBytes);
-      // 80877103: https://www.postgresql.org/docs/current/protocol-message-formats.html (SSLRequest)
+      // 80877103 is the code of an SSLRequest: https://www.postgresql.org/docs/current/protocol-message-formats.html
       if (question?.readInt32BE(4) !== 80_877_103) {
         clear += question?.toString('latin1') ?? '';
         return void socket.destroy();

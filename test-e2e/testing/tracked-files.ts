@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The files of this repository below the folders, as paths from its root, whether they are committed yet or not. */
+/**
+ * Returns the files of the repository in the given folders as paths relative to its root, including files that are not
+ * committed yet.
+ */
 export function trackedFiles(...folders: string[]): string[] {
   const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders];
   const output = execFileSync('git', words, { cwd: root, encoding: 'utf8', maxBuffer: 100_000_000 });

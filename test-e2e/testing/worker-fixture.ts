@@ -1,15 +1,15 @@
-// What test files share: started when the first one needs it, stopped when the worker process of jest ends.
+// Fixtures that test files share. They start when the first file needs them and stop when jest's worker process ends.
 
-/** Also read by packages/stack/src/jest/worker-fixtures.cjs. */
+/** packages/stack/src/jest/worker-fixtures.cjs reads this registry too. */
 const registry = globalThis as { [key: symbol]: Set<() => Promise<void>> | undefined };
 const registryKey = Symbol.for('millrace.worker-fixtures');
 const stops = registry[registryKey] ?? new Set();
 registry[registryKey] = stops;
 
 /**
- * Returns a function that starts something on its first call and returns the same one from then on, to every test file that the
- * worker process runs.
- * @param isUsable false for one that has ended in the meantime; another is started in its place
+ * Returns a function that starts a fixture on its first call. Later calls return the same one to every test file of the
+ * worker process.
+ * @param isUsable returns false for a fixture that has ended. Another one is then started.
  */
 export function workerFixture<T>(
   start: () => Promise<T>,
@@ -20,7 +20,7 @@ export function workerFixture<T>(
     const beginning = start();
     const end = async () => stop(await beginning);
     stops.add(end);
-    // A start that failed is tried again by the next file.
+    // If starting failed, the next file tries again.
     beginning.catch(() => {
       stops.delete(end);
       started = undefined;

@@ -16,7 +16,7 @@ import {
   uniqueTopicPrefix,
 } from '@millrace/testing';
 
-/** The process as `npm start` and small installations run it. */
+/** Runs the process as `npm start` and small installations do. */
 let programs: CompiledPrograms;
 let testDatabase: TestDatabase;
 let tenant: TestTenant;
@@ -81,7 +81,7 @@ const storedUuids = async (event: string): Promise<string[]> => {
 };
 
 test.each(['postgres', 'kafka'])(
-  'on the log %s: an event is taken, stored and shown, flags are answered, and it stops',
+  'with the log on %s, stores and returns an event, evaluates flags, and stops',
   async (log) => {
     const { kafkaBrokers, redisUrl } = testServers();
     const onKafka = { KAFKA_BROKERS: kafkaBrokers.join(','), REDIS_URL: redisUrl, TOPIC_PREFIX: uniqueTopicPrefix() };
@@ -125,7 +125,7 @@ test.each(['postgres', 'kafka'])(
   },
 );
 
-test('what was acknowledged while it was told to stop is stored, once it runs again', async () => {
+test('events acknowledged during shutdown are stored after a restart', async () => {
   const event = `tick ${randomUUID()}`;
   const { process, ingestUrl, healthUrl } = await start();
   await becomesReady(healthUrl);
@@ -157,7 +157,7 @@ test('what was acknowledged while it was told to stop is stored, once it runs ag
   expect(stored).toHaveLength(new Set(stored).size);
 });
 
-test('while the consumer cannot work the process says which service is not ready, and the others go on', async () => {
+test('names the service that is not ready while the consumer cannot connect, and the other services keep working', async () => {
   const { ingestUrl, apiUrl, healthUrl } = await start({ EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1' });
   expect(await readiness(healthUrl)).toMatchObject({
     status: 503,
@@ -168,7 +168,7 @@ test('while the consumer cannot work the process says which service is not ready
   await becomesReady(apiUrl);
 });
 
-test('figures may have a port of their own, and are nowhere else then', async () => {
+test('serves metrics only on their own port if METRICS_PORT is set', async () => {
   const { process, ingestUrl, apiUrl, healthUrl } = await start({ METRICS_PORT: '0' });
   const line = process
     .output()
@@ -180,7 +180,7 @@ test('figures may have a port of their own, and are nowhere else then', async ()
   for (const url of [ingestUrl, apiUrl, healthUrl]) expect((await fetch(`${url}/metrics`)).status).not.toBe(200);
 });
 
-test('a port that somebody else has ends the process, and the setting is named', async () => {
+test('exits and names the setting if a port is in use', async () => {
   const other = await startServer((_request, response) => response.end());
   const API_PORT = new URL(other.url).port;
   await expect(start({ API_PORT })).rejects.toThrow(

@@ -1,4 +1,4 @@
-/** All services as one process: what `npm start` and small installations run. One that fails ends all. */
+/** Runs all services in one process, as `npm start` and small installations do. If one fails, the process exits. */
 
 import { setFlagsFromString } from 'node:v8';
 import { deliveryWorker } from '@millrace/delivery-worker/start';
@@ -23,14 +23,14 @@ import {
 import { isTraced } from '@millrace/runtime/tracing';
 import { readAllConfig } from './read-config.ts';
 
-// One heap for all, of which little is in use. By default it grows to four times that before it is cleaned, as if the machine
-// were ours alone (docs/decisions/032-one-process.md).
+// All services share one heap, of which little is in use. By default, it grows to four times that size before garbage
+// collection, as if no other process needed memory (docs/decisions/032-one-process.md).
 setFlagsFromString('--heap-growing-percent=100');
 
 const configs = readAllConfig(environment());
 const { own } = configs;
 const logger = createLogger('all-in-one', own.logLevel);
-// Whoever answers stops before whoever works, and so on until all connections are closed.
+// Services that serve requests stop before those that work in the background, so both durations add up.
 const stopWithinMs =
   Math.max(ingestGateway.stopWithinMs(configs.gateway), managementApi.stopWithinMs(configs.api)) +
   Math.max(eventConsumer.stopWithinMs(configs.consumer), deliveryWorker.stopWithinMs(configs.worker));
@@ -60,9 +60,9 @@ await runProcess(logger, stopWithinMs, async (lifecycle, fail) => {
   process.send?.({ type: 'listening', port: server.port, ingestPort, apiPort });
 });
 
-/** What the services have from this process: each its log, its counts and its health, and all of them in one answer. */
+/** Creates the logger, metrics and health checks of each service, and combines them for the process. */
 function createServices(fail: (error: Error) => void) {
-  // Traces beside figures need a format of their own, which all of one text have.
+  // Exemplars require the OpenMetrics format, and all metrics in one response must have the same format.
   const hasExemplars = isTraced(configs.gateway) || isTraced(configs.consumer);
   const processMetrics = createMetrics({ hasExemplars });
   reportCertificates({ ...configs.worker, ...configs.api, ...configs.consumer, ...configs.gateway }, processMetrics);
@@ -103,7 +103,7 @@ function stopTogether(services: readonly StartedService[]): Stoppable {
   };
 }
 
-/** One sentence for each check that fails; null when none does. */
+/** Returns one sentence per failing check, or null if all checks pass. */
 function problemOf(failing: Record<string, string>): string | null {
   const problems = Object.entries(failing).map(([check, problem]) => `${check}: ${problem}`);
   return problems.length === 0 ? null : problems.join(' ');

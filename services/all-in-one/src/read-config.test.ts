@@ -11,7 +11,7 @@ function problemsOf(env: Record<string, string>): string[] {
   return [];
 }
 
-test('each service keeps its own default of a setting that several have', () => {
+test('a setting that several services have keeps its default in each service', () => {
   const { gateway, api, consumer, worker } = readAllConfig(least);
   expect([api.databasePoolSize, worker.databasePoolSize]).toEqual([10, 8]);
   expect([gateway, api, consumer, worker].map(({ drainTimeoutMs }) => drainTimeoutMs)).toEqual([
@@ -19,7 +19,7 @@ test('each service keeps its own default of a setting that several have', () => 
   ]);
 });
 
-test('a setting is for all who have it, and one with the name of a service for this service', () => {
+test('a setting applies to all services that have it, and with the name of a service as prefix only to this service', () => {
   const { gateway, api, worker } = readAllConfig({
     ...least,
     DATABASE_POOL_SIZE: '20',
@@ -30,7 +30,7 @@ test('a setting is for all who have it, and one with the name of a service for t
   expect([gateway.logLevel, api.logLevel]).toEqual(['debug', 'info']);
 });
 
-test('the mistakes of all services are told at once, each once', () => {
+test('reports the mistakes of all services at once, without duplicates', () => {
   expect(problemsOf({ DATABASE_URL: '', API_PORT: 'x', POLL_INTERVAL_MS: '1', STOP_DELAY_MS: '-1' })).toEqual([
     expect.stringMatching(/^DATABASE_URL is required/),
     expect.stringMatching(/^STOP_DELAY_MS must be a whole number of at least 0/),
@@ -48,11 +48,11 @@ test.each([
     { DELIVERY_WORKER_HEALTH_PORT: '8021' },
     'DELIVERY_WORKER_HEALTH_PORT has no effect when one process runs all services. Set HEALTH_PORT',
   ],
-])('%p cannot be in one process', (env, problem) => {
+])('rejects %p, because it cannot work in one process', (env, problem) => {
   expect(problemsOf(env)).toEqual([expect.stringContaining(problem)]);
 });
 
-test('free ports do not clash', () => {
+test('several ports may be 0', () => {
   expect(problemsOf({ INGEST_PORT: '0', API_PORT: '0', HEALTH_PORT: '0', METRICS_PORT: '0' })).toEqual([]);
 });
 

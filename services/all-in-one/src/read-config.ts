@@ -1,4 +1,7 @@
-/** The settings of all services in one environment, what the process has once for all of them, and what cannot go together. */
+/**
+ * Reads the settings of all services and of the process from one environment, and rejects settings that contradict each
+ * other.
+ */
 
 import { deliveryWorker } from '@millrace/delivery-worker/start';
 import { eventConsumer } from '@millrace/event-consumer/start';
@@ -9,7 +12,10 @@ import { allInOneConfigSchema } from './config.ts';
 
 type Environment = Record<string, string | undefined>;
 
-/** @throws ConfigError with the mistakes of all services, each once, and with what two parts of one process cannot both have. */
+/**
+ * @throws ConfigError with the mistakes of all services without duplicates, and with conflicts between services in the
+ * same process.
+ */
 export function readAllConfig(env: Environment) {
   const problems = new Set<string>();
   const attempt = <Config>(read: () => Config): Config | undefined => {
@@ -41,8 +47,8 @@ export function readAllConfig(env: Environment) {
 const prefixOf = (service: string) => `${service.replaceAll('-', '_').toUpperCase()}_`;
 
 /**
- * A setting with the name of a service as prefix applies only to this service: `DELIVERY_WORKER_DATABASE_POOL_SIZE` overrides
- * `DATABASE_POOL_SIZE`.
+ * A setting with the name of a service as prefix applies only to this service: `DELIVERY_WORKER_DATABASE_POOL_SIZE`
+ * overrides `DATABASE_POOL_SIZE`.
  */
 function settingsFor(service: string, env: Environment): Environment {
   const prefix = prefixOf(service);
@@ -63,7 +69,7 @@ function ownedByProcess(env: Environment): string[] {
     .map(({ setting, name }) => `${name} has no effect when one process runs all services. Set ${setting} instead`);
 }
 
-/** 0 takes a free port each time. */
+/** Port 0 chooses any free port, so it can be used several times. */
 function sharedPorts(ports: Record<string, number | undefined>): string[] {
   const taken = Object.entries(ports).filter(([, port]) => port !== undefined && port > 0);
   return taken.flatMap(([name, port], at) =>

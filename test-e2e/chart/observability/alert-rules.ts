@@ -1,4 +1,4 @@
-// The alert rules as they are deployed, and the cases they are tried with.
+// Reads the deployed alert rules and their test cases.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ export interface AlertRule {
 
 const directory = join(root, 'deploy/observability/rules');
 
-/** By the names of their files, without an ending. */
+/** Alert rules by the name of their file, without its ending. */
 export const alertRuleFiles = readdirSync(directory).map((name) => {
   const file = join(directory, name);
   const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: AlertRule[] }[] };
@@ -27,7 +27,7 @@ const casesDirectory = fileURLToPath(new URL('./alert-cases/', import.meta.url))
 
 export const alertCaseFiles = readdirSync(casesDirectory).map((file) => join(casesDirectory, file));
 
-/** Figures, and what is asked of the alerts after a time, as promtool takes them. */
+/** Input series and the expected alerts after some time, in promtool's format. */
 export interface AlertCase {
   name: string;
   interval: string;

@@ -11,19 +11,19 @@ const headings = new Set(
   ),
 );
 
-test('each alert fires on the figures it is for, and is quiet on those that look alike', async () => {
+test('each alert fires on its own series and stays quiet on similar ones', async () => {
   const { status, output } = await promtool('test', 'rules', ...alertCaseFiles);
   expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
 }, 600_000);
 
-test('each alert has such figures', () => {
+test('each alert has series on which it fires and on which it is quiet', () => {
   const covered = alertCases.map(({ name }) => name);
   expect(alertRules.length).toBeGreaterThan(25);
   for (const { alert } of alertRules)
     expect(covered).toEqual(expect.arrayContaining([`${alert} fires`, `${alert} is quiet`]));
 });
 
-test.each(alertRules)('$alert asks for metrics that exist, and says what to do', ({ expr, labels, annotations }) => {
+test.each(alertRules)('$alert uses existing metrics and says what to do', ({ expr, labels, annotations }) => {
   expect(unknownMetrics(expr)).toEqual([]);
   expect(['page', 'ticket']).toContain(labels.severity);
   expect(annotations.description).toContain('First, ');

@@ -36,7 +36,7 @@ const statementsOf = ({ panels, templating }: Dashboard) => [
   ...templating.list.flatMap(({ name, query }) => (/^SELECT/.test(query) ? [[name, query] as const] : [])),
 ];
 
-test('there are four, each by the name of its file', () => {
+test('there are four dashboards, each named like its file', () => {
   expect(dashboards).toHaveLength(4);
   for (const [file, { uid, panels }] of dashboards) {
     expect(file).toBe(`${uid}.json`);
@@ -45,30 +45,27 @@ test('there are four, each by the name of its file', () => {
   }
 });
 
-test.each(dashboards)('%s asks for metrics that exist', (_, dashboard) => {
+test.each(dashboards)('%s uses existing metrics', (_, dashboard) => {
   for (const [title, query = ''] of queriesOf(dashboard)) expect([title, unknownMetrics(query)]).toEqual([title, []]);
 });
 
-test.each(dashboards)(
-  '%s shows one of several installations, or the only one, which may lack the labels',
-  (_, dashboard) => {
-    const queries = queriesOf(dashboard);
-    const variables = new Map(dashboard.templating.list.map(({ name, allValue }) => [name, allValue]));
-    for (const [title, query = ''] of queries) {
-      const selectors = [...query.matchAll(/\b(?:millrace|process|nodejs)_\w+(?:\{([^}]*)\})?/g)];
-      expect([title, selectors.length]).not.toEqual([title, 0]);
-      for (const label of ['cluster', 'namespace', 'service']) {
-        expect([title, selectors.filter(([, chosen = '']) => !chosen.includes(`${label}=~"$${label}"`))]).toEqual([
-          title,
-          [],
-        ]);
-        expect(variables.get(label)).toBe('.*');
-      }
+test.each(dashboards)('%s selects one of several installations, or a single one without the labels', (_, dashboard) => {
+  const queries = queriesOf(dashboard);
+  const variables = new Map(dashboard.templating.list.map(({ name, allValue }) => [name, allValue]));
+  for (const [title, query = ''] of queries) {
+    const selectors = [...query.matchAll(/\b(?:millrace|process|nodejs)_\w+(?:\{([^}]*)\})?/g)];
+    expect([title, selectors.length]).not.toEqual([title, 0]);
+    for (const label of ['cluster', 'namespace', 'service']) {
+      expect([title, selectors.filter(([, chosen = '']) => !chosen.includes(`${label}=~"$${label}"`))]).toEqual([
+        title,
+        [],
+      ]);
+      expect(variables.get(label)).toBe('.*');
     }
-  },
-);
+  }
+});
 
-test('every query is one that Prometheus understands', async () => {
+test('Prometheus can parse every query', async () => {
   const queries = dashboards.flatMap(([, dashboard]) => queriesOf(dashboard));
   expect(queries.length).toBeGreaterThan(50);
   const rules = queries.map(([, query = ''], at) => ({
@@ -86,7 +83,7 @@ test('every query is one that Prometheus understands', async () => {
   }
 }, 600_000);
 
-test('every statement runs on the tables there are', async () => {
+test('every SQL statement runs on the current tables', async () => {
   const { url, drop } = await createTestDatabase();
   const { environmentId } = await createTestTenant(url);
   const database = createDatabase({ url, logger: createLogger('dashboards', 'error'), poolSize: 1 });

@@ -5,7 +5,7 @@ import { find, leastValues, renderChart } from '../testing/render-chart.ts';
 import { type AlertCase, type AlertRule, alertCases, alertRuleFiles, alertRules } from './alert-rules.ts';
 import { promtool } from './promtool.ts';
 
-/** What Prometheus adds to the figures of an installation. */
+/** Labels that Prometheus adds to the series of an installation. */
 type Labels = Record<string, string>;
 
 let directory: string;
@@ -14,12 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-test.each(alertRules)('$alert keeps the figures of installations apart', ({ expr }) => {
+test.each(alertRules)('$alert keeps the series of installations apart', ({ expr }) => {
   const kept = [...expr.matchAll(/\b(?:sum|min|max|count)\b *(?:by \(([^)]*)\))?/g)].map(([, labels = '']) => labels);
   expect(kept.filter((labels) => !labels.startsWith('cluster, namespace'))).toEqual([]);
 });
 
-test('of two installations an alert names the sick one, and the well one does not hide it', async () => {
+test('alerts name the failing one of two installations, and the healthy one does not hide it', async () => {
   const [sick, well] = [{ namespace: 'sick' }, { namespace: 'well' }];
   await expectAll(
     alertRuleFiles.map(({ file, rules }) => ({
@@ -29,14 +29,14 @@ test('of two installations an alert names the sick one, and the well one does no
   );
 }, 600_000);
 
-test('the rules of a release look at it alone, whatever else is in its namespace', async () => {
+test('the rules of a release ignore other releases in its namespace', async () => {
   const values = { ...leastValues, serviceMonitor: { enabled: true }, prometheusRules: { enabled: true } };
   const rendered = await renderChart({ release: 'mine', values });
   const mine = { namespace: 'prod', service: 'mine-millrace-metrics' };
   const other = { namespace: 'prod', service: 'other-millrace-metrics' };
   const fires = ({ alert }: AlertRule) => alertCases.filter(({ name }) => name.startsWith(`${alert} fires`));
   const files = alertRuleFiles
-    // Stores are nobody's own.
+    // Alerts about stores do not belong to a release.
     .map(({ name, rules }) => ({ name, rules: rules.filter(({ alert }) => alert.startsWith('Millrace')) }))
     .map(async ({ name, rules }) => {
       const file = join(directory, `${name}.json`);
@@ -62,11 +62,11 @@ interface Two {
   alert: string;
   sick: Labels;
   well: Labels;
-  /** Whose alert there is, when the case says that there is one. */
+  /** Labels of the installations whose alert should fire, if the case expects one. */
   firing: Labels[];
 }
 
-/** The figures of a case that fires, and beside them those of an installation that is well. */
+/** Combines the series of a case that fires with those of a healthy installation. */
 function caseOfTwo(fires: AlertCase, { alert, sick, well, firing }: Two) {
   const names = Object.keys(sick).join(', ');
   return {
@@ -95,7 +95,7 @@ function matchers(labels: Labels): string {
     .join(',');
 }
 
-/** Each file of rules with cases of its own: promtool evaluates all the rules it is given for each of them. */
+/** Runs promtool with separate cases for each rule file, because it evaluates all given rules for every case. */
 async function expectAll(files: { file: string; tests: object[] }[]) {
   const cases = files.map(async ({ file, tests }, at) => {
     const name = join(directory, `cases-${at}.json`);

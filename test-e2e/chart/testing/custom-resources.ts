@@ -6,7 +6,7 @@ import { environment } from '@millrace/runtime';
 import { testCacheDirectory } from '@millrace/testing';
 import { goSources } from '../../cluster/index.ts';
 
-/** Whose kinds the chart and its examples use, and where each keeps their definitions in its Go module. */
+/** Go modules with the custom resource definitions that the chart and its examples use. */
 const modules = [
   {
     module: 'github.com/kedacore/keda/v2@v2.17.2',
@@ -28,7 +28,7 @@ const modules = [
   },
 ];
 
-/** Files with the definitions of all of them, fetched once for each version (some 20 MB, of which 1 MB is kept). */
+/** Returns files with all definitions. Downloads each version once (about 20 MB, of which 1 MB is kept). */
 export async function customResourceFiles(): Promise<string[]> {
   return (await Promise.all(modules.map(definitionsOf))).flat();
 }
@@ -37,14 +37,14 @@ async function definitionsOf({ module, files }: (typeof modules)[number]): Promi
   const kept = join(testCacheDirectory(), 'custom-resources', module.replaceAll('/', '_'));
   if (!existsSync(kept)) {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-definitions-'));
-    // Everything else of the modules goes again.
+    // The other files of the modules are deleted.
     const env = { ...environment(), GOMODCACHE: join(temporary, 'modules'), GOFLAGS: '-modcacherw -mod=mod' };
     const from = await goSources(module, { cwd: temporary, env });
     const copied = join(temporary, 'copied');
     await mkdir(copied);
     for (const file of files) await cp(join(from, file), join(copied, basename(file)));
     await mkdir(join(kept, '..'), { recursive: true });
-    // Somebody else may have been faster.
+    // Another process may have been faster.
     await rename(copied, kept).catch(() => {});
     await rm(temporary, { recursive: true, force: true });
   }

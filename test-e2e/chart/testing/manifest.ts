@@ -1,6 +1,6 @@
 import type { LabelSelector, PodParty, PolicyRule } from '../../cluster/index.ts';
 
-/** The parts of a Kubernetes object that the tests look at. */
+/** The parts of a Kubernetes object that the tests use. */
 export interface Manifest {
   apiVersion: string;
   kind: string;
@@ -15,7 +15,7 @@ export interface Manifest {
   automountServiceAccountToken?: boolean;
 }
 
-/** Of whatever kind: what one kind has others lack. */
+/** Fields of all kinds. Each kind only has some of them. */
 export interface Spec extends PodSpec {
   replicas?: number;
   selector?: { matchLabels?: Record<string, string> } & Record<string, unknown>;
@@ -25,7 +25,7 @@ export interface Spec extends PodSpec {
   egress?: PolicyRule[];
   policyTypes?: string[];
   rules?: Rule[];
-  /** Of an Ingress. */
+  /** Only in an Ingress. */
   tls?: { hosts: string[]; secretName?: string }[];
   parentRefs?: Record<string, string>[];
   hostnames?: string[];
@@ -38,7 +38,7 @@ export interface Spec extends PodSpec {
   scaleTargetRef?: { name: string };
 }
 
-/** Of an Ingress (`http`) or an HTTPRoute (`matches`). */
+/** A rule of an Ingress (`http`) or an HTTPRoute (`matches`). */
 export interface Rule {
   host?: string;
   http?: { paths: { path: string; pathType: string; backend: { service: { name: string } } }[] };
@@ -76,7 +76,7 @@ export interface EnvironmentVariable {
   valueFrom?: { secretKeyRef: { name: string; key: string } };
 }
 
-/** What runs, of a deployment, a job or a pod; undefined for other kinds. */
+/** Returns the pod spec of a Deployment, Job or Pod, and undefined for other kinds. */
 export function podOf({ kind, spec }: Manifest): PodSpec | undefined {
   return kind === 'Pod' ? spec : spec?.template?.spec;
 }
@@ -87,7 +87,7 @@ export function containerOf(manifest: Manifest): Container {
   return container;
 }
 
-/** Values of variables by their names; of one from a secret `secret/key`. */
+/** Returns the values of variables by name. The value of a secret is returned as `secret/key`. */
 export function environmentOf(manifest: Manifest): Record<string, string> {
   return Object.fromEntries(
     containerOf(manifest).env.map(({ name, value, valueFrom }) => [
@@ -97,7 +97,7 @@ export function environmentOf(manifest: Manifest): Record<string, string> {
   );
 }
 
-/** What runs, of a deployment, a job or a pod, as others see it. */
+/** Returns namespace, labels and ports of the pods of a Deployment, Job or Pod. */
 export function partyOf(manifest: Manifest): PodParty {
   const { labels = {} } = manifest.kind === 'Pod' ? manifest.metadata : (manifest.spec.template?.metadata ?? {});
   const ports = (podOf(manifest)?.containers ?? []).flatMap((container) => container.ports ?? []);

@@ -10,7 +10,7 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const chartDirectory = join(root, 'deploy/helm/millrace');
 const examplesDirectory = join(root, 'deploy/helm/examples');
 
-/** The least that has to be said. */
+/** The minimum required values. */
 export const leastValues = {
   postgresql: { url: 'postgresql://millrace:secret@postgresql.stores:5432/millrace' },
   kafka: { brokers: ['kafka.stores:9092'] },
@@ -18,16 +18,16 @@ export const leastValues = {
 
 export interface RenderOptions {
   release?: string;
-  /** Another folder than the chart's own. */
+  /** A directory other than the chart's own. */
   chart?: string;
-  /** Values files under deploy/helm/examples, without their ending. */
+  /** Values files in deploy/helm/examples, without their ending. */
   examples?: string[];
   values?: object;
-  /** Further words for Helm. */
+  /** Additional arguments for Helm. */
   words?: string[];
 }
 
-/** What Helm says, good or bad. */
+/** Returns Helm's output, whether it succeeds or fails. */
 export async function helmTemplate(options: RenderOptions): Promise<{ status: number; output: string }> {
   const { release = 'm', chart = chartDirectory, examples = [], values = {}, words = [] } = options;
   const { helm } = await kubectlAndHelm();
@@ -36,12 +36,12 @@ export async function helmTemplate(options: RenderOptions): Promise<{ status: nu
   return runProgram(helm, ['template', release, chart, '--namespace', 'prod', ...files, ...own, ...words]);
 }
 
-/** Every object of the chart, hooks too. @throws Error with what Helm says. */
+/** Renders every object of the chart, including hooks. @throws Error with Helm's output. */
 export async function renderChart(options: RenderOptions): Promise<Manifest[]> {
   const { status, output } = await helmTemplate(options);
   if (status !== 0) throw new Error(output);
   return parseAllDocuments(output).flatMap((document) => {
-    // Helm takes more for YAML than others do, as a key that is there twice.
+    // Helm accepts YAML that other parsers reject, such as duplicate keys.
     const [error] = document.errors;
     if (error !== undefined) throw error;
     return document.contents === null ? [] : [document.toJS() as Manifest];
@@ -53,7 +53,7 @@ export async function exampleNames(): Promise<string[]> {
   return names.filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', ''));
 }
 
-/** @throws Error when there is none of this kind and name. */
+/** @throws Error if there is no object of this kind and name. */
 export function find(manifests: Manifest[], kind: string, name: string): Manifest {
   const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);
@@ -62,7 +62,7 @@ export function find(manifests: Manifest[], kind: string, name: string): Manifes
 
 export const ofKind = (manifests: Manifest[], kind: string) => manifests.filter((manifest) => manifest.kind === kind);
 
-/** Defaults of every setting, by service and variable, as docs/configuration.md has them. */
+/** Returns the default of every setting in docs/configuration.md, by service and variable. */
 export async function documentedSettings(): Promise<Record<string, Record<string, string>>> {
   const page = await readFile(join(root, 'docs/configuration.md'), 'utf8');
   const [, ...sections] = page.split(/^## /m);

@@ -27,7 +27,7 @@ const everyStore = {
   flags: { enabled: true },
 };
 
-/** Values that together have the chart set every variable it knows. */
+/** Values with which the chart, taken together, sets every variable it can set. */
 export const variants: object[] = [
   leastValues,
   everyStore,

@@ -6,19 +6,19 @@ import { promisify } from 'node:util';
 import { environment } from '@millrace/runtime';
 import { installOnce, installPythonTool } from '../../testing/install-tools.ts';
 
-/** A generator of clients, the compiler for what it writes, and a program of ours that uses the client. */
+/** A client generator, the compiler for its output, and a program that uses the client. */
 export interface ClientRecipe {
   name: string;
-  /** The folder of our program. */
+  /** Directory of the program. */
   folder: string;
-  /** Fetches the generator and libraries. @throws Error with the words of the tool that is missing or failed. */
+  /** Downloads the generator and libraries. @throws Error with the output of the tool that is missing or failed. */
   prepare(): Promise<Prepared>;
 }
 
 interface Prepared {
-  /** Generates the client of `openapi.json` in the directory, next to a copy of our program, and compiles both. */
+  /** Generates the client of `openapi.json` in the directory, next to a copy of the program, and compiles both. */
   build(directory: string): Promise<void>;
-  /** The command that starts the compiled program. */
+  /** Returns the command that starts the compiled program. */
   command(directory: string): string[];
 }
 
@@ -39,7 +39,7 @@ const run = async ([program = '', ...words]: string[], cwd?: string) => {
   return stdout;
 };
 
-/** @returns what runs the generator in a directory with `openapi.json`. */
+/** @returns a function that runs the generator in a directory with `openapi.json`. */
 async function openApiGenerator() {
   await run(['java', '-version']);
   const requirements = new URL('./openapi-generator.txt', import.meta.url);
@@ -92,7 +92,7 @@ async function prepareJava(): Promise<Prepared> {
     },
     command: (directory) => {
       const classPath = `${join(directory, 'classes')}:${join(libraries, '*')}`;
-      // Since Java 17, Gson needs it for the type of a cohort, which has a file when it is sent as a form.
+      // Since Java 17, Gson needs this for the type of a cohort, which has a file when it is sent as a form.
       return ['java', '--add-opens=java.base/java.io=ALL-UNNAMED', '-cp', classPath, 'UseClient'];
     },
   };
@@ -115,7 +115,7 @@ async function prepareTypeScript(): Promise<Prepared> {
   };
 }
 
-// Without the path of the directory in them, packages are compiled once for all directories.
+// Without the directory in the compiled packages, the Go cache can share them between directories.
 const buildGo = (directory: string) => run(['go', 'build', '-trimpath', '-o', 'use-client', '.'], directory);
 
 async function prepareGo(): Promise<Prepared> {

@@ -9,8 +9,9 @@ import { type SeededList, type SeededProject, seeded, seedProject } from '../see
 import { type ClientRecipe, clientRecipes, sourceOf } from './client-recipes.ts';
 
 /**
- * Generators write clients of the whole OpenAPI document. Each client is compiled, and a program that uses it reads every list
- * to its end and creates records. A client is generated and compiled again when the document or the program has changed.
+ * Generators create clients for the whole OpenAPI document. Each client is compiled, and a program that uses it reads
+ * every list to its end and creates records. A client is only generated and compiled again if the document or the
+ * program has changed.
  */
 const run = promisify(execFile);
 

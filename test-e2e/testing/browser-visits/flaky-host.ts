@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { startServer } from '../start-server.ts';
 
-/** What may become of a request for events. */
+/** What may happen to a request that sends events. */
 export const mishaps = [
   'passed',
   '500',
@@ -16,26 +16,26 @@ export const mishaps = [
 ] as const;
 export type Mishap = (typeof mishaps)[number];
 
-/** In front of a gateway, as bad networks and balancers are. */
+/** A proxy in front of a gateway that behaves like an unreliable network or load balancer. */
 export interface FlakyHost {
   port: number;
-  /** From now on: which part of the requests for events goes wrong, 0 to 1. */
+  /** Sets the share of event requests that fail from now on (0 to 1). */
   setTrouble(part: number): void;
-  /** Requests by what became of them. */
+  /** Number of requests by what happened to them. */
   counts: Record<Mishap, number>;
-  /** How often each uuid was sent, whatever became of it. */
+  /** How often each uuid was sent, regardless of the result. */
   sent: Map<string, number>;
   stop(): Promise<void>;
 }
 
-/** @param random numbers in [0, 1) that decide. */
+/** @param random returns numbers in [0, 1). */
 export async function startFlakyHost(gatewayPort: number, random: () => number): Promise<FlakyHost> {
   const counts = Object.fromEntries(mishaps.map((mishap) => [mishap, 0])) as Record<Mishap, number>;
   const sent = new Map<string, number>();
   let trouble = 0;
   let troubles: Mishap[] = [];
 
-  /** In any order, and each once before one comes again: few requests meet all of them. */
+  /** Chooses a random fault. Each fault occurs once before any repeats, so that few requests cover all of them. */
   function nextTrouble(): Mishap {
     if (troubles.length === 0) troubles = mishaps.filter((mishap) => mishap !== 'passed');
     const [next = 'passed'] = troubles.splice(Math.floor(random() * troubles.length), 1);
@@ -78,7 +78,7 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
   };
 }
 
-/** @param response null: nobody hears the answer. */
+/** @param response null if the client does not receive the response. */
 async function pass(port: number, request: IncomingMessage, body: Buffer, response: ServerResponse | null) {
   const { method, url: path, headers } = request;
   const asked = requestOf({ host: '127.0.0.1', port, method, path, headers });

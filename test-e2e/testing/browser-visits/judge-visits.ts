@@ -1,16 +1,16 @@
 import type { Pool } from 'pg';
 import type { ShopVisits } from './visit-shop.ts';
 
-/** What became of the events whose `capture` has returned. */
+/** What happened to the events whose `capture` has returned. */
 export interface VisitsVerdict {
   stored: number;
-  /** Not stored, and their visitor's library told that it dropped as many, or more. */
+  /** Events that were not stored, but whose visitor's library reported at least as many dropped events. */
   dropped: number;
-  /** Neither. */
+  /** Events that were neither stored nor reported. */
   lost: number;
-  /** Whose they are, to find out why. */
+  /** Visitors with lost events, for finding the cause. */
   losses: Loss[];
-  /** Stored more than once. */
+  /** Events that were stored more than once. */
   doubled: number;
 }
 
@@ -18,11 +18,14 @@ interface Loss {
   distinctId: string;
   missing: number;
   told: number;
-  /** How often each of the missing was sent. */
+  /** How often each missing event was sent. */
   sent: number[];
 }
 
-/** A library may tell of more than are missing: what it drops may have been stored, without its having heard so. */
+/**
+ * Compares captured events with stored ones. A library may report more dropped events than are missing, because a
+ * dropped event may have been stored if its response was lost.
+ */
 export async function judgeVisits({ captured, sent }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
   const stored = await countBy(database, 'SELECT uuid::text AS key, count(*)::int AS count FROM event GROUP BY uuid');
   const told = await countBy(

@@ -1,9 +1,9 @@
 import { startServer, type TestServer } from '../start-server.ts';
 
 /**
- * A site whose every page begins the library, as the page of a shop would.
- * @param scripts modules by path; a page imports the first, or the one that `library` of its address names.
- * @param options of the library; those of `options` of the address, JSON, win.
+ * Starts a site whose pages all use the library, like the pages of a shop.
+ * @param scripts modules by path. A page imports the first one, or the one in its URL parameter `library`.
+ * @param options options of the library. JSON in the URL parameter `options` overrides them.
  */
 export async function startShopSite(
   scripts: Record<string, string>,

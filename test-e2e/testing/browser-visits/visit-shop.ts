@@ -7,7 +7,7 @@ import { startShopSite } from './shop-site.ts';
 import { type CapturedEvent, createVisitor, type Entrance, entrances } from './visitor.ts';
 
 export interface ShopVisitsOptions {
-  /** The library, as a module. */
+  /** Source of the library as a module. */
   library: string;
   gatewayPort: number;
   projectApiKey: string;
@@ -16,27 +16,27 @@ export interface ShopVisitsOptions {
   seed: number;
 }
 
-/** What became of the visits, as visitors and the host before the gateway saw it. */
+/** Results of the visits, as seen by the visitors and by the host in front of the gateway. */
 export interface ShopVisits {
   pages: number;
-  /** Distinct ids by the uuids of events whose `capture` has returned. */
+  /** Distinct IDs by the uuids of events whose `capture` has returned. */
   captured: Map<string, string>;
   entered: Record<Entrance, number>;
   requests: Record<Mishap, number>;
   /** How often each uuid was sent. */
   sent: Map<string, number>;
-  /** Times the host before the gateway was gone, or swallowed everything. */
+  /** How often the host in front of the gateway was down or did not respond. */
   outages: number;
-  /** Visits that could not go on, as when a neighbour's crash took their tab. */
+  /** Visits that failed, for instance because the crash of another tab ended theirs. */
   interrupted: number;
 }
 
-/** Of the requests, while the visits go on. */
+/** Share of requests that fail during the visits. */
 const trouble = 0.25;
 
 /**
- * Visitors load pages of a shop in every way a browser knows, while the way to the gateway fails in every way it can. In
- * the end all is well, and everybody stays on a last page until their queue is empty.
+ * Visitors load pages of a shop in every way a browser supports, while the connection to the gateway fails in every
+ * possible way. At the end the connection works, and each visitor stays on a last page until its queue is empty.
  */
 export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits> {
   const { library, gatewayPort, projectApiKey, pages, visitors, seed } = options;
@@ -95,7 +95,7 @@ export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits>
   }
 }
 
-/** All is captured, and nothing is asked that has nothing to do with events. */
+/** Captures everything, and sends no requests that are unrelated to events. */
 function shopOptions(address: string): Record<string, unknown> {
   return {
     ...{ api_host: address, opt_out_useragent_filter: true, advanced_disable_flags: true },

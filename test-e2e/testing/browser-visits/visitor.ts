@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { eventually } from '../eventually.ts';
 
-/** How pages are entered, and how often in a hundred visits. */
+/** Ways to enter a page, and how often each occurs in a hundred visits. */
 const weights = {
   ...{ link: 40, reload: 20, 'new tab': 8, 'closed tab': 12, crash: 2, 'away and back': 9 },
   ...{ offline: 8.8, storm: 0.2 },
@@ -11,7 +11,7 @@ export type Entrance = keyof typeof weights;
 export const entrances = Object.keys(weights) as Entrance[];
 
 const mostTabs = 3;
-/** More than the library keeps while nothing can be sent. */
+/** More events than the library keeps while it cannot send. */
 const stormEvents = 700;
 
 interface VisitorOptions {
@@ -22,15 +22,15 @@ interface VisitorOptions {
 }
 
 export interface Visitor {
-  /** One page more. */
+  /** Enters another page. */
   visit(): Promise<void>;
-  /** Begins again: something went wrong with a tab, as it does when its neighbour crashes. */
+  /** Starts over after a tab has failed, for instance because another one crashed. */
   recover(): Promise<void>;
-  /** A last page, which stays until nothing waits any more. */
+  /** Opens a last page and waits until its queue is empty. */
   finish(): Promise<void>;
 }
 
-/** Somebody who visits a shop with several tabs, in a hurry. */
+/** Creates a visitor who quickly moves through a shop with several tabs. */
 export function createVisitor(context: BrowserContext, options: VisitorOptions): Visitor {
   const { random, onCaptured, entered } = options;
   const tabs = createVisitorTabs(context, options.siteUrl);
@@ -77,7 +77,7 @@ export function createVisitor(context: BrowserContext, options: VisitorOptions):
       const records = `Object.entries(localStorage).filter(([name]) => name.includes('_queue_')).map(([, text]) => text)`;
       const isEmpty = async () => {
         const texts = await tab.evaluate<string[]>(records);
-        // The number of what was dropped waits for an event that tells it.
+        // The number of dropped events is only sent together with another event.
         if (texts.length > 0 && texts.every((text) => text.startsWith('{"dropped"'))) await capture(tab, 1);
         return texts.length === 0;
       };
@@ -97,19 +97,19 @@ function pickEntrance(random: () => number): Entrance {
 
 export type CapturedEvent = [uuid: string, distinctId: string];
 
-/** The tabs in which somebody has pages of the shop open. */
+/** The open tabs of a visitor. */
 interface VisitorTabs {
   all: readonly Page[];
-  /** How many pages were asked for. */
+  /** Number of requested pages. */
   pages(): number;
   open(): Promise<Page>;
   goOn(tab: Page): Promise<Page>;
-  /** Until the library has started. */
+  /** Waits until the library has started. */
   ready(tab: Page): Promise<unknown>;
   /** @returns the events whose `capture` has returned. */
   capture(tab: Page, count: number): Promise<CapturedEvent[]>;
   close(tab: Page): Promise<void>;
-  /** Its process is gone from one moment to the next, and maybe with it that of other tabs. */
+  /** Kills the tab's process, and possibly other tabs in the same process. */
   crash(tab: Page): Promise<void>;
 }
 
@@ -122,7 +122,9 @@ function createVisitorTabs(context: BrowserContext, siteUrl: string): VisitorTab
     await tab.goto(`${siteUrl}/page/${pages}`, { waitUntil: 'commit' });
     return tab;
   }
-  /** Chromium loses the wish to close a tab now and then, when it meets a navigation; Playwright then waits for ever. */
+  /**
+   * Chromium sometimes ignores a request to close a tab during a navigation. Playwright would then wait indefinitely.
+   */
   async function close(tab: Page): Promise<void> {
     all.splice(all.indexOf(tab), 1);
     const closed = tab.close().then(() => true);

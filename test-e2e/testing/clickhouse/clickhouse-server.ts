@@ -13,8 +13,8 @@ export interface TestClickHouse {
 }
 
 /**
- * A ClickHouse of the test's own: the real engine, in a child that speaks its HTTP.
- * @param modules where `chdb` is installed (`node_modules`)
+ * Starts ClickHouse: the real engine in a child process with ClickHouse's HTTP interface.
+ * @param modules path of the `node_modules` that contain `chdb`
  */
 export async function startClickHouse(modules: string): Promise<TestClickHouse> {
   const path = await mkdtemp(join(tmpdir(), 'millrace-clickhouse-'));
@@ -29,7 +29,7 @@ export async function startClickHouse(modules: string): Promise<TestClickHouse> 
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
         const ended = once(child, 'exit');
-        // Closing waits for whatever still runs.
+        // A regular close would wait for running queries.
         child.kill('SIGKILL');
         await ended;
       }

@@ -1,10 +1,11 @@
-// A child of tests: ClickHouse in the process (npm chdb), spoken to as a server over HTTP. The engine's crash must not take a test along.
+// Runs ClickHouse in a child process (npm chdb) and serves its HTTP interface. A crash of the engine must not end a
+// test process.
 import { createServer } from 'node:http';
 
 const [modules, path] = process.argv.slice(2);
 const { Session } = await import(`${modules}/chdb/index.mjs`);
 
-/** Several on one path run side by side; each runs one query at a time. */
+/** Several sessions on one path run in parallel. Each runs one query at a time. */
 const idle = Array.from({ length: 4 }, () => new Session(path));
 const waiting = [];
 const take = () => (idle.length > 0 ? Promise.resolve(idle.pop()) : new Promise((resolve) => waiting.push(resolve)));
@@ -16,10 +17,10 @@ const give = (session) => {
 
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const escapes = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', 0: '\0' };
-/** Parameters arrive as fields of tab-separated files. */
+/** Parameters are escaped like fields of tab-separated files. */
 const unescaped = (text) => text.replace(/\\(.)/gs, (_, letter) => escapes[letter] ?? letter);
 
-/** `{p1:Array(String)}` becomes a literal of that type. */
+/** Replaces `{p1:Array(String)}` with a literal of that type. */
 function bound(query, parameters) {
   return query.replace(/\{(\w+):([^{}]+)\}/g, (whole, name, type) => {
     const value = parameters.get(`param_${name}`);
@@ -55,14 +56,14 @@ async function answer(request, response) {
     const [, code = '0'] = /Code: (\d+)/.exec(String(error?.message)) ?? [];
     response.writeHead(500, { 'x-clickhouse-exception-code': code });
     response.end(`Code: ${code}. ${String(error?.message)}`);
-    // After a failure the next query would be given what is left of this one.
+    // After a failed query, the next one would receive the rest of its result.
     await session.queryAsync('SELECT 1').catch(() => {});
   } finally {
     give(session);
   }
 }
 
-// Parameters lie in the address, as long as a server takes it.
+// Parameters are in the URL, which can be as long as a real server allows.
 const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
   answer(request, response).catch((error) => response.writeHead(500).end(String(error)));
 });

@@ -1,24 +1,24 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** What a server does with a connection. */
+/** Handles a connection. */
 export type SocketScript = (socket: Socket) => void;
 
 export interface HostileServer {
   port: number;
   /** `http://127.0.0.1:<port>`. */
   url: string;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   openConnections(): number;
-  /** Connections that were ever opened. */
+  /** Number of connections ever opened. */
   connections(): number;
-  /** Bytes that the clients took, including those in buffers of the operating system. */
+  /** Number of bytes that clients have received, including those in buffers of the operating system. */
   bytesSent(): number;
-  /** Handles connections in this way from now on. */
+  /** Sets how following connections are handled. */
   behave(script: SocketScript): void;
   stop(): Promise<void>;
 }
 
-/** A TCP server on a free loopback port that does what the script says. */
+/** Starts a TCP server on a free loopback port that runs the script for each connection. */
 export async function startHostileServer(script: SocketScript): Promise<HostileServer> {
   const sockets = new Set<Socket>();
   let [current, connections, finished] = [script, 0, 0];
@@ -54,7 +54,7 @@ export async function startHostileServer(script: SocketScript): Promise<HostileS
   };
 }
 
-/** Writes pieces as fast as the client takes them, until it closes the connection. */
+/** Writes pieces as fast as the client reads them, until it closes the connection. */
 export function pour(socket: Socket, piece: string | Buffer): void {
   const write = () => {
     while (!socket.destroyed && socket.write(piece));

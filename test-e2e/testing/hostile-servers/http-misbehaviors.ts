@@ -7,7 +7,7 @@ export interface HttpMisbehavior {
   title: string;
   /** Runs when the headers of a request have arrived. */
   script: SocketScript;
-  /** What becomes of it for a client that reads only the status, and for one that needs the body; `ok` is success. */
+  /** Result for a client that only reads the status, and for one that reads the body. `ok` means success. */
   status: string;
   body: string;
 }
@@ -103,7 +103,7 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['H-060', 'an XML error whose code is no code', end(answer('403 No', `<Error><Code>a&#0;b ${'x'.repeat(100_000)}</Code></Error>`)), 'refused', 'refused'],
 ];
 
-/** Ways in which an HTTP server misbehaves, for every client that connects to servers of tenants. */
+/** Ways in which an HTTP server may misbehave. Every client that connects to servers of tenants is tested with them. */
 export const httpMisbehaviors: HttpMisbehavior[] = rows.map(([id, title, script, status, body]) => ({
   id,
   title,
@@ -112,7 +112,7 @@ export const httpMisbehaviors: HttpMisbehavior[] = rows.map(([id, title, script,
   body,
 }));
 
-/** A connection on which the client speaks TLS, and the server something else. */
+/** Servers that do not respond with TLS to a TLS client. */
 export const brokenTls: [string, string, SocketScript][] = [
   [
     'H-061',

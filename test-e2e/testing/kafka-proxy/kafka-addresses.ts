@@ -1,8 +1,8 @@
 /**
- * Rewrites the broker addresses in Kafka's answers. A client connects to whatever address the cluster advertises, so a
- * proxy that only forwards would be left after the first answer. Two answers carry addresses: Metadata and
- * FindCoordinator; both are read in the versions that our clients speak: kafkajs those before the compact encoding, and
- * packages/event-log version 10 of Metadata.
+ * Rewrites the broker addresses in Kafka's responses. A client connects to the addresses that the cluster advertises,
+ * so it would bypass a plain proxy after the first response. Metadata and FindCoordinator responses contain addresses.
+ * Both are supported in the versions that the clients use: kafkajs uses versions before the compact encoding, and
+ * packages/event-log uses version 10 of Metadata.
  */
 export interface Address {
   host: string;
@@ -10,11 +10,11 @@ export interface Address {
 }
 
 const apiKeys = { metadata: 3, findCoordinator: 10 } as const;
-/** From this version on Metadata is in the compact encoding. */
+/** From this version on, Metadata uses the compact encoding. */
 const compactMetadata = 9;
 const lastReadableVersion = { [apiKeys.metadata]: 12, [apiKeys.findCoordinator]: 2 } as Record<number, number>;
 
-/** @param body the answer after its correlation id. Answers without addresses come back as they are. */
+/** @param body the response after its correlation ID. Responses without addresses are returned unchanged. */
 export async function rewriteAddresses(
   apiKey: number,
   version: number,
@@ -29,7 +29,7 @@ export async function rewriteAddresses(
 }
 
 async function rewriteCompactMetadata(body: Buffer, replace: (address: Address) => Promise<Address>) {
-  // The tags that end the head, throttle_time_ms, then [node_id, host, port, rack, tags].
+  // Tags that end the header, throttle_time_ms, then [node_id, host, port, rack, tags].
   const brokers = readVarint(body, 5);
   const parts = [body.subarray(0, brokers.end)];
   let at = brokers.end;
@@ -79,7 +79,7 @@ async function rewriteCoordinator(version: number, body: Buffer, replace: (addre
   // throttle_time_ms (1+), error_code, error_message (1+), then node_id, host, port.
   let at = version >= 1 ? 6 : 2;
   if (version >= 1) at += 2 + Math.max(0, body.readInt16BE(at));
-  // A refusal names no node.
+  // An error response contains no node.
   if (body.readInt32BE(at) < 0) return body;
   const { bytes, end } = await rewriteNode(body, at, replace);
   return Buffer.concat([body.subarray(0, at), bytes, body.subarray(end)]);

@@ -1,9 +1,10 @@
-// A network to Kafka that can fail: every broker is reached through a proxy, and is told so to clients.
+// Simulates network failures of a Kafka cluster. Every broker is behind a proxy, and clients only learn the proxies'
+// addresses.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
 import { type Address, rewriteAddresses } from './kafka-addresses.ts';
 
-/** A fault proxy in front of a whole cluster: every broker a client learns of is reached through a proxy of ours. */
+/** A fault proxy in front of a whole cluster. */
 export interface KafkaFaultProxy extends Pick<FaultProxy, 'stop'> {
   brokers: string[];
   cut(): Promise<void>;
@@ -54,13 +55,13 @@ export async function startKafkaFaultProxy(brokers: readonly string[]): Promise<
   };
 }
 
-/** A proxy in front of one broker that changes the addresses in its answers, and nothing else. */
+/** A proxy in front of one broker that only changes the addresses in its responses. */
 interface KafkaAddressProxy {
   port: number;
   stop(): Promise<void>;
 }
 
-/** @param replace gives the address a client is told instead of a broker's own. */
+/** @param replace returns the address that a client receives instead of a broker's own. */
 async function startKafkaAddressProxy(
   broker: Address,
   replace: (address: Address) => Promise<Address>,
@@ -114,12 +115,12 @@ interface Request {
   version: number;
 }
 
-/** A request starts with its api key, version and correlation id. */
+/** A request starts with its API key, version and correlation ID. */
 function noteRequest(frame: Buffer, requests: Map<number, Request>): void {
   requests.set(frame.readInt32BE(4), { apiKey: frame.readInt16BE(0), version: frame.readInt16BE(2) });
 }
 
-/** An answer starts with the correlation id of its request. */
+/** A response starts with the correlation ID of its request. */
 async function rewriteAnswer(
   frame: Buffer,
   requests: Map<number, Request>,
@@ -136,7 +137,7 @@ async function rewriteAnswer(
   return Buffer.concat([head, rewritten]);
 }
 
-/** Cuts a stream into the frames that are complete: a length and that many bytes each. */
+/** Splits a stream into complete frames. A frame is a length and as many bytes. */
 function frameReader(): (chunk: Buffer) => Buffer[] {
   let pending: Buffer = Buffer.alloc(0);
   return (chunk) => {

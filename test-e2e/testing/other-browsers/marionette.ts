@@ -4,7 +4,10 @@ import type { Driver } from './tab.ts';
 
 type Answer = [type: 1, id: number, error: { message: string } | null, result: unknown];
 
-/** Firefox's own protocol of remote control, on which WebDriver is built: commands and answers as JSON, each after its length. */
+/**
+ * Connects to Marionette, Firefox's remote control protocol, on which WebDriver is based. Commands and responses are
+ * JSON, each preceded by its length.
+ */
 export async function connectMarionette(port: number): Promise<Driver> {
   const socket = connect(port, '127.0.0.1');
   const waiting = new Map<number, (answer: Answer) => void>();
@@ -13,7 +16,7 @@ export async function connectMarionette(port: number): Promise<Driver> {
   socket.on('data', (bytes) => {
     received = Buffer.concat([received, bytes]);
     for (let message = next(); message !== undefined; message = next()) {
-      // The first is a greeting.
+      // The first message is a greeting.
       if (Array.isArray(message)) waiting.get(message[1])?.(message as Answer);
     }
   });

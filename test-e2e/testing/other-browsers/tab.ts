@@ -1,19 +1,19 @@
-// A tab of a browser that is driven by WebDriver's commands, over whatever they are carried by.
+// A browser tab that is controlled with WebDriver commands, over any transport.
 
 export interface Driver {
-  /** @throws Error with the browser's words */
+  /** @throws Error with the browser's message */
   send<Result>(command: string, parameters?: object): Promise<Result>;
   close(): void;
 }
 
-/** A tab of the one visitor; each call brings it to the front. */
+/** A tab. Each call brings it to the front. */
 export interface Tab {
   goto(address: string): Promise<void>;
-  /** Runs the body of a function in the page, and waits for what it returns. */
+  /** Runs the body of a function in the page and returns its result. */
   run<Result>(body: string): Promise<Result>;
-  /** As a person does, by the mouse. */
+  /** Clicks like a user with a mouse. */
   click(selector: string): Promise<void>;
-  /** As a person does, by the keyboard. */
+  /** Types like a user with a keyboard. */
   type(selector: string, text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,12 +23,12 @@ export interface DrivenBrowser {
   close(): Promise<void>;
 }
 
-/** What WebDriver calls elements by. */
+/** Key of an element reference in WebDriver. */
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 
-/** @param first handle of the window that is there from the beginning */
+/** @param first handle of the initial window */
 export async function openTab(driver: Driver, first: string | undefined, address: string): Promise<Tab> {
-  // The one before may be closed.
+  // The previous tab may be closed, so switch to the initial window first.
   await driver.send('WebDriver:SwitchToWindow', { handle: first, focus: true });
   const { handle } = await driver.send<{ handle: string }>('WebDriver:NewWindow', { type: 'tab' });
   const inTab = async <Result>(command: string, parameters?: object): Promise<Result> => {

@@ -7,7 +7,10 @@ import { eventually } from '../eventually.ts';
 import { findWebKitDriver } from '../find-browser.ts';
 import { type DrivenBrowser, type Driver, openTab } from './tab.ts';
 
-/** The engine of Safari, as WebKitGTK's small browser has it, for a whole test file. It needs a screen, so it gets one that nobody sees. */
+/**
+ * Starts WebKitGTK's minimal browser, which has the engine of Safari, for a test file. It requires a display, so it
+ * gets a virtual one.
+ */
 export async function openWebKit(): Promise<DrivenBrowser> {
   const path = findWebKitDriver();
   if (path === null)
@@ -16,7 +19,7 @@ export async function openWebKit(): Promise<DrivenBrowser> {
   const env = {
     ...environment(),
     DISPLAY: screen.display,
-    // Without a graphics card, or a desktop to tell of what is on the page.
+    // There is no graphics card and no desktop with an accessibility service.
     ...{ WEBKIT_DISABLE_DMABUF_RENDERER: '1', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' },
   };
   const port = await freePort();
@@ -39,7 +42,7 @@ async function end(program: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Xvfb chooses its number itself and tells it. */
+/** Starts Xvfb, which chooses its display number and reports it. */
 async function startScreen(): Promise<{ display: string; program: ChildProcess }> {
   const options = ['-displayfd', '3', '-screen', '0', '1280x900x24', '-nolisten', 'tcp'];
   const program = spawn('Xvfb', options, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
@@ -47,7 +50,7 @@ async function startScreen(): Promise<{ display: string; program: ChildProcess }
   return { display: `:${number.toString().trim()}`, program };
 }
 
-/** How WebDriver's commands are asked for over HTTP, below the session; `:id` is the element. */
+/** HTTP method and path of each WebDriver command, below the session. `:id` is the element. */
 const routes: Record<string, [method: string, path: string]> = {
   'WebDriver:Navigate': ['POST', '/url'],
   'WebDriver:ExecuteScript': ['POST', '/execute/sync'],
@@ -59,7 +62,7 @@ const routes: Record<string, [method: string, path: string]> = {
   'WebDriver:CloseWindow': ['DELETE', '/window'],
   'WebDriver:GetWindowHandles': ['GET', '/window/handles'],
 };
-/** What Firefox answers in a `value`; so does this. */
+/** Commands whose result Firefox wraps in a `value`. This driver does the same. */
 const wrapped = ['WebDriver:ExecuteScript', 'WebDriver:FindElement'];
 
 async function connect(url: string): Promise<Driver & { end(): Promise<void> }> {

@@ -14,7 +14,7 @@ function event(distinctId: string, name: string, properties: Record<string, unkn
   };
 }
 
-test('persons are what identify, alias and merge connect; the rest stand alone', () => {
+test('identify, alias and merge connect IDs to persons, and other IDs stay separate', () => {
   const { persons } = expectedState([
     [
       event('anon', 'x'),
@@ -31,7 +31,7 @@ test('persons are what identify, alias and merge connect; the rest stand alone',
   ]);
 });
 
-test('properties: set overwrites, set_once fills, unset removes, event level wins, anonymous and group events do nothing', () => {
+test('$set overwrites, $set_once only fills, $unset removes, event-level values win, and anonymous and group events change nothing', () => {
   const { persons } = expectedState([
     [
       event('a', 'x', { $set: { k: 1, gone: 1 }, $set_once: { first: 1 } }),
@@ -46,14 +46,14 @@ test('properties: set overwrites, set_once fills, unset removes, event level win
   expect(persons[0]?.properties).not.toHaveProperty('gone');
 });
 
-test('an event sent twice counts once, at its first place', () => {
+test('an event that is sent twice counts once, at its first position', () => {
   const first = event('a', 'x', { $set: { k: 1 } });
   const { events, persons } = expectedState([[first, event('a', 'x', { $set: { k: 2 } }), first]]);
   expect(events.size).toBe(2);
   expect(persons[0]?.properties).toEqual({ k: 2 });
 });
 
-test('groups take their keys from both names of the event, last value wins', () => {
+test('groups take their properties from both names of the event, and the last value wins', () => {
   const set = (name: string, value: number) =>
     event('a', name, { $group_type: 'company', $group_key: 'acme', $group_set: { seats: value, [name]: true } });
   expect(expectedState([[set('$groupidentify', 1), set('$group_identify', 2)]]).groups).toEqual([
@@ -61,7 +61,7 @@ test('groups take their keys from both names of the event, last value wins', () 
   ]);
 });
 
-test('when ids were merged and their opening event is not told, the time of creation is open', () => {
+test('the creation time of merged IDs is unknown if their first event is not in the story', () => {
   const merged = [event('second', 'x'), event('second', '$identify', { $anon_distinct_id: 'visitor' })];
   expect(expectedState([merged]).persons).toMatchObject([{ createdAt: null }]);
   expect(expectedState([[event('user', 'signed up'), ...merged.slice(0, 1)]]).persons).toMatchObject([
@@ -70,6 +70,6 @@ test('when ids were merged and their opening event is not told, the time of crea
   ]);
 });
 
-test('an id that is only anonymous has no person', () => {
+test('an ID with only anonymous events has no person', () => {
   expect(expectedState([[event('a', 'x', { $process_person_profile: false })]]).persons).toEqual([]);
 });

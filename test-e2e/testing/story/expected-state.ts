@@ -2,12 +2,12 @@ import type { StoryEvent } from './write-story.ts';
 
 export interface ExpectedPerson {
   distinctIds: string[];
-  /** Without `$creator_event_uuid`, which depends on the legal interleaving of partitions. */
+  /** Without `$creator_event_uuid`, which depends on the valid interleaving of partitions. */
   properties: Record<string, unknown>;
   isIdentified: boolean;
-  /** Null where it depends on the interleaving: ids that were merged, and their story is not told to its end. */
+  /** Null if it depends on the interleaving: for merged IDs whose first event is not in the story. */
   createdAt: string | null;
-  /** Null where it depends on the interleaving. */
+  /** Null if it depends on the interleaving. */
   mainDistinctId: string | null;
 }
 
@@ -18,18 +18,18 @@ export interface ExpectedGroup {
 }
 
 export interface ExpectedState {
-  /** By uuid, each once. */
+  /** By uuid, without duplicates. */
   events: Map<string, StoryEvent>;
-  /** Ordered by their first distinct id. */
+  /** Ordered by their first distinct ID. */
   persons: ExpectedPerson[];
   /** Ordered by type, then key. */
   groups: ExpectedGroup[];
 }
 
 /**
- * What the database must hold after the streams, worked out from what was sent and from the rules alone, in another
- * way than the service does it: persons are the connected components of all merges, a person's properties are the
- * union of what each of its ids left behind, each id replayed alone. That is the truth for streams of `writeStory`.
+ * Computes the expected content of the database from the sent events and the documented rules, in a different way than
+ * the service: persons are the connected components of all merges, and a person's properties are the union of the
+ * properties of each of its IDs, each replayed separately. This is only correct for streams of `writeStory`.
  */
 export function expectedState(streams: readonly (readonly StoryEvent[])[]): ExpectedState {
   const events = new Map<string, StoryEvent>();
@@ -41,7 +41,7 @@ function isAnonymous(event: StoryEvent): boolean {
   return event.properties.$process_person_profile === false;
 }
 
-/** The other id an event joins to its distinct id, or null. */
+/** Returns the ID that an event merges with its distinct ID, or null. */
 function mergedWith({ event, properties }: StoryEvent): string | null {
   if (event === '$identify' && '$anon_distinct_id' in properties) return String(properties.$anon_distinct_id);
   if (event === '$create_alias' || event === '$merge_dangerously') return String(properties.alias);
@@ -82,13 +82,16 @@ function expectedPersons(events: readonly StoryEvent[]): ExpectedPerson[] {
     .sort((a, b) => ((a.distinctIds[0] ?? '') < (b.distinctIds[0] ?? '') ? -1 : 1));
 }
 
-/** Certain for a person nobody merged, and when the opening event, which is dated before all others, is among its own. */
+/**
+ * Known for a person without merges, and for a person whose first event, which has the earliest timestamp, is in the
+ * story.
+ */
 function createdAt(own: readonly StoryEvent[], merges: readonly StoryEvent[]): string | null {
   const isCertain = merges.length === 0 || own.some(({ event }) => event === 'signed up');
   return isCertain ? (own.map(({ timestamp }) => timestamp).sort()[0] ?? '') : null;
 }
 
-/** Certain for a person nobody merged, and when the last of merges that all stand in one partition is the only alias. */
+/** Known for a person without merges, and if all merges are in one partition and the last of them is the only alias. */
 function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): string | null {
   if (merges.length === 0) return ids[0] ?? null;
   const last = merges.at(-1);
@@ -96,7 +99,10 @@ function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): 
   return stand.size === 1 && last?.event === '$create_alias' ? String(last.properties.alias) : null;
 }
 
-/** By one id's events in order (docs/ingestion-rules.md#person-properties); a group identify changes no person. */
+/**
+ * Computes the properties that the events of one ID set, in order (docs/ingestion-rules.md#person-properties). Group
+ * identify events change no person.
+ */
 function propertiesLeftBy(events: readonly StoryEvent[]): Record<string, unknown> {
   const properties: Record<string, unknown> = {};
   for (const event of events) {
@@ -122,7 +128,7 @@ function expectedGroups(events: readonly StoryEvent[]): ExpectedGroup[] {
   return [...groups.keys()].sort().flatMap((name) => groups.get(name) ?? []);
 }
 
-/** Items by key, each in its order. (`Map.groupBy` came with Node 21.) */
+/** Groups items by key and keeps their order. (`Map.groupBy` requires Node.js 21.) */
 export function groupBy<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V[]> {
   const groups = new Map<K, V[]>();
   for (const item of items) {

@@ -6,23 +6,23 @@ export interface StoredEvent {
   event: string;
   distinct_id: string;
   timestamp: string;
-  /** The running number of the id that sent it. */
+  /** Sequence number among the events of the distinct ID. */
   n: number | null;
-  /** The company it was assigned to, from `$group_<index of company>`. */
+  /** The company of the event, from `$group_<index of company>`. */
   company: string | null;
 }
 
 export interface StoredState {
   /** Ordered by uuid. */
   events: StoredEvent[];
-  /** In the shape and order of the expectation. */
+  /** In the format and order of the expected state. */
   persons: (Omit<ExpectedPerson, 'mainDistinctId'> & { mainDistinctId: string; creatorEventUuid: string })[];
   groups: ExpectedGroup[];
 }
 
 /**
- * What the database holds, in the checker's words.
- * @param projectId of whose data; all there is when it is left out.
+ * Reads the content of the database in the format of the expected state.
+ * @param projectId project to read. Default: all projects.
  */
 export async function storedState({
   database,

@@ -5,12 +5,12 @@ const options = { events: 5000, people: 125, clients: 4, seed: 7 };
 const streams = writeStory(options);
 const sent = streams.flat();
 
-test('has the promised size, with one in a hundred sent twice', () => {
+test('has the requested size, with one in a hundred events sent twice', () => {
   expect(new Set(sent.map(({ uuid }) => uuid)).size).toBe(options.events);
   expect(sent).toHaveLength(options.events + options.events / 100);
 });
 
-test('each person has several ids and is one person in the end; strangers stay alone', () => {
+test('each person has several IDs that end up merged, and strangers stay separate', () => {
   const { persons: everyone } = expectedState(streams);
   const persons = everyone.filter(({ distinctIds }) => !distinctIds[0]?.startsWith('stranger-'));
   const strangers = everyone.filter((person) => !persons.includes(person));
@@ -22,7 +22,7 @@ test('each person has several ids and is one person in the end; strangers stay a
   expect(persons.every(({ isIdentified }) => isIdentified)).toBe(true);
 });
 
-test('an id belongs to one client, so that its order is the order it was sent in', () => {
+test('an ID belongs to one client, so its events are processed in the order in which they were sent', () => {
   const owner = new Map<string, number>();
   streams.forEach((stream, client) => {
     for (const { distinct_id } of stream) {
@@ -32,7 +32,7 @@ test('an id belongs to one client, so that its order is the order it was sent in
   });
 });
 
-test('the end state is the same for every interleaving of the ids', () => {
+test('the final state is the same for every interleaving of the IDs', () => {
   const byId = [...groupBy(sent, ({ distinct_id }) => distinct_id).values()];
   const state = expectedState(streams);
   const other = expectedState(byId.reverse());
@@ -40,7 +40,7 @@ test('the end state is the same for every interleaving of the ids', () => {
   expect(other.groups.map(({ properties }) => properties)).toEqual(state.groups.map(({ properties }) => properties));
 });
 
-test('a user id begins with its opening event, which is the earliest of the person', () => {
+test('a user ID begins with its first event, which has the earliest timestamp of the person', () => {
   const { persons } = expectedState(streams);
   const firstOf = new Map<string, string>();
   for (const { distinct_id, event } of sent) if (!firstOf.has(distinct_id)) firstOf.set(distinct_id, event);

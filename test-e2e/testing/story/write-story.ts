@@ -4,17 +4,17 @@ import { seededRandom } from '../seeded-random.ts';
 export interface StoryOptions {
   events: number;
   people: number;
-  /** Senders that do not wait for each other; each person belongs to one of them. */
+  /** Number of independent senders. Each person belongs to one of them. */
   clients: number;
   seed: number;
 }
 
 /**
- * A stream of events whose end state does not depend on how the log's partitions interleave, although people's ids
- * lie in different partitions: every distinct id writes keys of its own, with values that only grow, and every merge is
- * one that no order can refuse (see `personScript`). One in a hundred events is sent a second time, later.
+ * Generates a stream of events whose final state does not depend on how the partitions of the log interleave, although
+ * the IDs of a person are in different partitions. Every distinct ID writes its own keys with increasing values, and
+ * every merge is valid in any order (see `personScript`). One in a hundred events is sent a second time later.
  *
- * @returns one list per client, to be sent in that order.
+ * @returns one list per client, to be sent in this order.
  */
 export function writeStory(options: StoryOptions): StoryEvent[][] {
   const random = seededRandom(options.seed);
@@ -30,7 +30,7 @@ export function writeStory(options: StoryOptions): StoryEvent[][] {
     const stream = shuffleTogether(scripts, random).map((event) => ({
       ...event,
       uuid: randomUUID(),
-      // The opening event of a person is dated before everything else, whenever it is sent.
+      // The first event of a person has the earliest timestamp, regardless of when it is sent.
       timestamp: new Date(event.event === 'signed up' ? startMs - person(event) : startMs + tick++).toISOString(),
     }));
     const wanted = Math.floor(repeats / options.clients) + (client < repeats % options.clients ? 1 : 0);
@@ -42,7 +42,7 @@ function person({ distinct_id }: StoryEvent): number {
   return 1000 + Number(/\d+/.exec(distinct_id)?.[0] ?? 0);
 }
 
-/** One stream of many scripts, each script in its own order. */
+/** Merges many scripts into one stream and keeps the order of each script. */
 function shuffleTogether(scripts: readonly StoryEvent[][], random: () => number): StoryEvent[] {
   const order = scripts.flatMap((script, index) => script.map(() => index));
   for (let last = order.length - 1; last > 0; last--) {
@@ -57,7 +57,7 @@ function shuffleTogether(scripts: readonly StoryEvent[][], random: () => number)
   });
 }
 
-/** Sends some events again, up to 200 places later: what a client does that did not hear the answer. */
+/** Sends some events again, up to 200 positions later, like a client that did not receive the response. */
 function withRepeats(stream: readonly StoryEvent[], count: number, random: () => number): StoryEvent[] {
   const again = new Map<number, StoryEvent[]>();
   for (let index = 0; index < count; index++) {
@@ -70,20 +70,26 @@ function withRepeats(stream: readonly StoryEvent[], count: number, random: () =>
 }
 
 /**
- * Everything one person does, in order. Their ids: a user id, one to three anonymous ids, for most an alias, for some a
- * second user id with an anonymous id of its own. Some have a stranger beside them who stays a person alone.
+ * Generates all events of one person in order. A person has a user ID and one to three anonymous IDs. Most have an
+ * alias, and some have a second user ID with its own anonymous ID. For some, there is also a stranger who remains a
+ * separate person.
  *
- * Why no order of partitions can refuse a merge: an anonymous id is merged away once, and until then nothing identifies
- * it; an alias value is never identified by anything but its own alias event; the second user id, identified in a
- * partition of its own, is joined by `$merge_dangerously`, which asks nobody. Why `created_at` is certain: the opening
- * event is the user id's first, so the user id always gets its person from it, and it carries the earliest time.
+ * Why every merge is valid in any order of the partitions:
+ *
+ * - An anonymous ID is merged only once, and is not identified before.
+ * - An alias value is only identified by its own alias event.
+ * - The second user ID, which is identified in its own partition, is merged by `$merge_dangerously`, which has no
+ * conditions.
+ *
+ * Why `created_at` is known: the first event is the first one of the user ID, so it always creates the user ID's
+ * person, and it has the earliest timestamp.
  */
 function personScript(person: number, length: number, random: () => number): StoryEvent[] {
   const user = `user-${person}`;
   const visitors = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, index) => `visitor-${person}-${index}`);
   const alias = random() < 0.6 ? `alias-${person}` : null;
   const second = random() < 0.2 ? `second-${person}` : null;
-  // Someone else on the same machine, who never logs in.
+  // Another person on the same machine, who never logs in.
   const stranger = random() < 0.1 ? [`stranger-${person}`] : [];
   const ids = [
     ...stranger,
@@ -96,7 +102,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   const fixed: StoryEvent[] = [event(user, 'signed up', {})];
   for (const visitor of visitors) {
     fixed.push(event(user, '$identify', { $anon_distinct_id: visitor, $set: { [`login_${visitor}`]: true } }));
-    // The same login seen twice is no second merge.
+    // A repeated login is not a second merge.
     if (random() < 0.3) fixed.push(event(user, '$identify', { $anon_distinct_id: visitor }));
   }
   if (second) {
@@ -114,7 +120,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   const fillerCount = Math.max(0, length - fixed.length);
   const filler = () => {
     const id = ids[Math.floor(random() * ids.length)] ?? user;
-    // The user id begins with its opening event, which stands in the fixed part.
+    // The first event of the user ID is one of the fixed events, so it must come before fillers.
     return { id, make: () => fillerEvent(id, count(id), person, random) };
   };
   const script: StoryEvent[] = [];
@@ -136,7 +142,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   return script;
 }
 
-/** One of the ordinary things an id does; `n` is its running number, the value of all keys it writes. */
+/** Creates an ordinary event of an ID. `n` is its sequence number and the value of all keys it writes. */
 function fillerEvent(id: string, n: number, person: number, random: () => number): StoryEvent {
   const dice = random();
   const company = `company-${person % 40}`;
@@ -152,7 +158,7 @@ function fillerEvent(id: string, n: number, person: number, random: () => number
     return event(id, random() < 0.5 ? '$groupidentify' : '$group_identify', { n, $group_type, $group_key, $group_set });
   }
   if (dice < 0.8) return event(id, 'invoice opened', { n, $groups: { company } });
-  // Anonymous: must leave no trace on any person.
+  // An anonymous event, which must not change any person.
   if (dice < 0.85) return event(id, 'ghost', { n, $process_person_profile: false, $set: { [`ghost_${id}`]: n } });
   return event(id, 'button pressed', { n });
 }
@@ -161,7 +167,7 @@ function event(distinctId: string, name: string, properties: Record<string, unkn
   return { uuid: '', event: name, distinct_id: distinctId, timestamp: '', properties };
 }
 
-/** An event as the story sends it, and as the checker reads it: nothing is known here but the wire. */
+/** An event of the story, as sent. It only contains fields of the wire format. */
 export interface StoryEvent {
   uuid: string;
   event: string;

@@ -30,10 +30,13 @@ test('a service that receives SIGTERM while it is still loading exits immediatel
 });
 
 /** The kernel only delivers a signal to process 1 if the process has a handler for it. */
-(mayBeProcessOne ? test : test.skip)('as process 1 of a container too', async () => {
-  const child = spawn('unshare', ['--pid', '--fork', '--kill-child', ...program]);
-  await untilReading(child);
-  const [first = ''] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ');
-  process.kill(Number(first), 'SIGTERM');
-  expect(await once(child, 'exit')).toEqual([0, null]);
-});
+(mayBeProcessOne ? test : test.skip)(
+  'a loading service that is process 1 of a container exits immediately on SIGTERM',
+  async () => {
+    const child = spawn('unshare', ['--pid', '--fork', '--kill-child', ...program]);
+    await untilReading(child);
+    const [first = ''] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ');
+    process.kill(Number(first), 'SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  },
+);

@@ -25,7 +25,7 @@ const unavailable = await whyNoComposeLoader();
 if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${unavailable}\n`);
 
 // Skip these tests if the loader is unavailable. CI fails on skipped tests.
-(unavailable === '' ? describe : describe.skip)('deploy/compose', () => {
+(unavailable === '' ? describe : describe.skip)('the Compose file', () => {
   let project: ComposeProject;
   let configuration: string;
   const serviceNamed = (name: string): ComposeService => {

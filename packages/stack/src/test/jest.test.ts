@@ -17,7 +17,7 @@ test.each([
 });
 
 (process.platform === 'linux' ? test : test.skip)(
-  'all long tests have a second run, on the newest supported line of Node.js',
+  'all long tests have a second run with the newest supported Node.js',
   async () => {
     const [, second] = await jestRuns(root, 'long', []);
     expect(second).toMatchObject({ suite: 'quick', isAtLength: true });

@@ -1,4 +1,7 @@
-/** Uses the client that openapi-generator wrote, and prints what it read as JSON. It is type-checked with that client. */
+/**
+ * Uses the client that openapi-generator generated, and prints what it read as JSON. It is type-checked with that
+ * client.
+ */
 import {
   AnnotationsApi,
   CohortsApi,
@@ -9,7 +12,7 @@ import {
   ResponseError,
 } from './client/index.js';
 
-// biome-ignore lint/style/noProcessEnv: its own program, whose key is not for arguments that everybody can read
+// biome-ignore lint/style/noProcessEnv: a separate program, whose key must not be visible in its arguments
 const { API_URL = '', API_KEY = '', PROJECT_ID: projectId = '' } = process.env;
 const configuration = new Configuration({ basePath: API_URL, accessToken: API_KEY });
 const annotations = new AnnotationsApi(configuration);
