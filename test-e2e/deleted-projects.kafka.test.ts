@@ -86,13 +86,13 @@ test('deletes everything under full load without affecting other tenants', async
     return busy((await response.json()) as { id: number; api_token: string });
   };
   const ofOrganization = `/api/organizations/${tenant.organizationId}/projects/`;
-  const kept = busy({ id: tenant.environmentId, api_token: tenant.token });
+  const remaining = busy({ id: tenant.environmentId, api_token: tenant.token });
   const project = await made(ofOrganization);
   const environment = await made(`/api/projects/${tenant.projectId}/environments/`);
   const organization = busy({ id: other.environmentId, api_token: other.token });
-  const gone = [environment, project, organization];
+  const deleted = [environment, project, organization];
 
-  for (const { id } of [kept, ...gone]) {
+  for (const { id } of [remaining, ...deleted]) {
     await eventually(async () => ((await rowsOf(id)).event ?? 0) > 500, { what: 'Storing' });
   }
   const paths: [Busy, string, string][] = [
@@ -104,12 +104,12 @@ test('deletes everything under full load without affecting other tenants', async
     expect((await api('DELETE', path, undefined, key)).status).toBe(204);
     await eventually(() => load.isAnsweredBy(401), { what: `Refusing the key of ${path}` });
   }
-  const acknowledgedOnce = gone.map(({ load }) => load.acknowledged().length);
-  const keptSoFar = kept.load.acknowledged().length;
-  await eventually(() => kept.load.acknowledged().length > keptSoFar + 500, { what: 'Going on' });
+  const acknowledgedOnce = deleted.map(({ load }) => load.acknowledged().length);
+  const acknowledgedBefore = remaining.load.acknowledged().length;
+  await eventually(() => remaining.load.acknowledged().length > acknowledgedBefore + 500, { what: 'Going on' });
   // A rejected key is never accepted again.
-  expect(gone.map(({ load }) => load.acknowledged().length)).toEqual(acknowledgedOnce);
-  for (const { load } of gone) {
+  expect(deleted.map(({ load }) => load.acknowledged().length)).toEqual(acknowledgedOnce);
+  for (const { load } of deleted) {
     await load.stop();
     expect([...load.refused().keys()]).toEqual([401]);
   }
@@ -127,16 +127,18 @@ test('deletes everything under full load without affecting other tenants', async
     async () => expect((await database.query('SELECT environment_id FROM environment_cleanup')).rows).toEqual([]),
     { what: 'Cleaning up' },
   );
-  await kept.load.stop();
-  expect([...kept.load.refused()]).toEqual([]);
+  await remaining.load.stop();
+  expect([...remaining.load.refused()]).toEqual([]);
   await awaitDrained(services);
 
-  for (const { id } of gone) expect(await rowsOf(id)).toEqual(nothing);
-  const { rows } = await database.query<{ uuid: string }>('SELECT uuid FROM event WHERE project_id = $1', [kept.id]);
+  for (const { id } of deleted) expect(await rowsOf(id)).toEqual(nothing);
+  const { rows } = await database.query<{ uuid: string }>('SELECT uuid FROM event WHERE project_id = $1', [
+    remaining.id,
+  ]);
   const stored = new Set(rows.map(({ uuid }) => uuid));
   expect(stored.size).toBe(rows.length);
-  expect(kept.load.acknowledged().filter((uuid) => !stored.has(uuid)).length).toBe(0);
-  for (const count of Object.values(await rowsOf(kept.id))) expect(count).toBeGreaterThan(0);
+  expect(remaining.load.acknowledged().filter((uuid) => !stored.has(uuid)).length).toBe(0);
+  for (const count of Object.values(await rowsOf(remaining.id))) expect(count).toBeGreaterThan(0);
   expect(await deadLetters()).toBe(0);
 });
 

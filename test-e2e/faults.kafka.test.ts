@@ -79,14 +79,14 @@ describe('services with the log on Kafka', () => {
   test.each(faults)(
     'while the PostgreSQL proxy is in mode %s, known keys still get 200 and no event is lost',
     async (fault) => {
-      const stranger = await createTestTenant(services.databaseUrl);
+      const uncachedTenant = await createTestTenant(services.databaseUrl);
       await answers(load, 50, 200);
       await postgres[fault]();
       await answers(load, 1000, 200);
       // A key that is not cached cannot be checked now. If PostgreSQL refuses connections, the gateway accepts the
       // event and the consumer checks the key (docs/architecture.md#life-of-an-event). If PostgreSQL does not respond
       // at all, the client must retry.
-      const unchecked = startSteadyLoad(services.ingestUrl, stranger.projectApiKey, { clients: 1 });
+      const unchecked = startSteadyLoad(services.ingestUrl, uncachedTenant.projectApiKey, { clients: 1 });
       const isSilent = fault === 'blackHole';
       await answers(unchecked, 1, isSilent ? 503 : 200);
       if (!isSilent) await unchecked.stop();

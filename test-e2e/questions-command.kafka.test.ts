@@ -129,6 +129,6 @@ test.each([
     1,
     '404',
   ],
-])('rejects %s and names it', async (_, args, exitCode, said) => {
-  expect(await run(...args)).toMatchObject({ exitCode, err: expect.stringContaining(said) });
+])('rejects %s and names it', async (_, args, exitCode, message) => {
+  expect(await run(...args)).toMatchObject({ exitCode, err: expect.stringContaining(message) });
 });

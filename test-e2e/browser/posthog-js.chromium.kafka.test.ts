@@ -48,24 +48,24 @@ test.each(releases)(
     const site = await startPageServer(packageName, bundle, {});
     const visitor = await browser.newContext();
     const page = await visitor.newPage();
-    const [asked, complaints]: [string[], string[]] = [[], []];
+    const [requested, errors]: [string[], string[]] = [[], []];
     page.on('response', (answer) => {
       if (answer.url().startsWith(services.ingestUrl))
-        asked.push(`${answer.status()} ${new URL(answer.url()).pathname}`);
+        requested.push(`${answer.status()} ${new URL(answer.url()).pathname}`);
     });
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
     await page.goto(site.pageUrl({ ingestUrl: services.ingestUrl, projectApiKey: services.tenant.projectApiKey }));
     await page.waitForFunction('window.posthog?.__loaded');
     // Trigger every kind of capture: clicks without effect, a mouse move, an error and a web vital.
-    await eventually(() => asked.some((answer) => /config|decide|flags/.test(answer)));
+    await eventually(() => requested.some((answer) => /config|decide|flags/.test(answer)));
     for (let at = 0; at < 4; at++) await page.mouse.click(20, 200);
     await page.mouse.move(40, 200);
     await page.evaluate(`setTimeout(() => { throw new Error('of the page'); })`);
     await page.reload();
     await page.waitForFunction('window.posthog?.__loaded');
     await page.waitForLoadState('networkidle');
-    expect(asked.filter((answer) => !answer.startsWith('200'))).toEqual([]);
-    expect(complaints.filter((text) => !text.includes('of the page'))).toEqual([]);
+    expect(requested.filter((answer) => !answer.startsWith('200'))).toEqual([]);
+    expect(errors.filter((text) => !text.includes('of the page'))).toEqual([]);
     await visitor.close();
     await site.stop();
   },

@@ -109,8 +109,8 @@ test('identify merges the anonymous and the identified person, alias adds an ID,
   );
   await run(page, `posthog.reset(); posthog.capture('somebody else')`);
   const other = await idOf(page);
-  const [looked, bought, somebody] = await stored('looked', 'bought', 'somebody else');
-  expect([looked?.distinct_id, bought?.distinct_id, somebody?.distinct_id]).toEqual([anonymous, 'ada', other]);
+  const [looked, bought, afterReset] = await stored('looked', 'bought', 'somebody else');
+  expect([looked?.distinct_id, bought?.distinct_id, afterReset?.distinct_id]).toEqual([anonymous, 'ada', other]);
   await eventually(async () => {
     const [person] = await api.persons({ distinct_id: 'ada' });
     expect(person?.distinct_ids.sort()).toEqual([anonymous, 'ada', 'ada-on-the-phone'].sort());

@@ -292,8 +292,8 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         const made = await keysOf('two');
         expect((await upgrade({ keys: { secretsKeyKey: 'OTHER' } })).output).toContain('does not contain "OTHER"');
         await server.kubectl('delete', 'secret', 'two-millrace-keys', '-n', 'prod');
-        const gone = 'services are running, but the secret "two-millrace-keys" with their keys is missing.';
-        expect((await upgrade({})).output).toContain(gone);
+        const message = 'services are running, but the secret "two-millrace-keys" with their keys is missing.';
+        expect((await upgrade({})).output).toContain(message);
         await helm('upgrade', 'two', chart, ...words({ keys: { allowNew: true } }));
         expect(Object.keys((await keysOf('two')) ?? {})).toEqual(Object.keys(made ?? {}));
       });

@@ -62,10 +62,10 @@ test.each([
     const names = (await readdir(join(root, 'deploy/observability', folder))).filter((name) => name.endsWith(ending));
     // The longest prefix that names can have.
     const rendered = await renderChart({ release: 'a-release-whose-name-is-long-enough-millrace', values });
-    const there = ofKind(rendered, kind).map(({ metadata }) => metadata.name);
-    const missing = names.filter((name) => !there.some((one) => one.endsWith(`-${basename(name, ending)}`)));
+    const renderedNames = ofKind(rendered, kind).map(({ metadata }) => metadata.name);
+    const missing = names.filter((name) => !renderedNames.some((one) => one.endsWith(`-${basename(name, ending)}`)));
     expect(missing).toEqual([]);
-    expect(there.filter((name) => name.length > 63)).toEqual([]);
+    expect(renderedNames.filter((name) => name.length > 63)).toEqual([]);
   },
 );
 

@@ -168,8 +168,8 @@ describe.each(cases)('%s', (_, values, expected) => {
 
   test('a gateway gets these settings', () => {
     const environment = environmentOf(gatewayOf(rendered));
-    const told = Object.keys(expected).map((name) => [name, environment[name]]);
-    expect(Object.fromEntries(told)).toEqual(expected);
+    const configured = Object.keys(expected).map((name) => [name, environment[name]]);
+    expect(Object.fromEntries(configured)).toEqual(expected);
   });
 
   test('every referenced secret of the chart is created with its key', () => {
@@ -205,8 +205,10 @@ test('no secret is rendered in plain text', async () => {
   };
   const rendered = await renderChart({ values });
   expect(JSON.stringify(rendered.filter(({ kind }) => kind !== 'Secret'))).not.toContain('hush');
-  const kept = ofKind(rendered, 'Secret').map(({ data = {} }) => Object.values(data).map((value) => atob(value)));
-  expect(kept.flat().filter((value) => value.includes('hush')).length).toBe(6);
+  const secretValues = ofKind(rendered, 'Secret').map(({ data = {} }) =>
+    Object.values(data).map((value) => atob(value)),
+  );
+  expect(secretValues.flat().filter((value) => value.includes('hush')).length).toBe(6);
 });
 
 test("with secretsAsFiles, secrets are mounted and no variable contains one, except the operator's own", async () => {

@@ -79,13 +79,13 @@ const record = (n: number, properties: string, fields: Record<string, unknown> =
       .replace("'millrace.clickhouse'", `'${topic}'`);
     const words = ['--input-type=module', '-e', readTopic, `${modules}`, path, sql, '5', '4'];
     // The program ends itself with a signal, because closing waits for readers.
-    const said = await promisify(execFile)(process.execPath, words, { timeout: 170_000, maxBuffer: 64 << 20 }).catch(
+    const result = await promisify(execFile)(process.execPath, words, { timeout: 170_000, maxBuffer: 64 << 20 }).catch(
       (error: Error & { stdout?: string }) => {
         if (error.stdout) return { stdout: error.stdout };
         throw error;
       },
     );
-    const { events, unread } = JSON.parse(said.stdout);
+    const { events, unread } = JSON.parse(result.stdout);
     expect(events.map((event: { uuid: string; properties: string }) => [event.uuid, event.properties])).toEqual([
       [uuid(1), '{"total": 42.50, "nested": {"list": [1, null]}}'],
       [uuid(2), '{"wide": 18446744073709551616}'],

@@ -20,7 +20,7 @@ let visitor: BrowserContext;
 let page: Page;
 /** Violations of the page's content security policy, and errors thrown by scripts. */
 const complaints: string[] = [];
-const asked: { method: string; path: string }[] = [];
+const requested: { method: string; path: string }[] = [];
 const elsewhere: string[] = [];
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ beforeAll(async () => {
   page.on('request', (request) => {
     const { origin, pathname } = new URL(request.url());
     if (origin !== services.apiUrl) elsewhere.push(request.url());
-    if (pathname.startsWith('/api/')) asked.push({ method: request.method(), path: pathname });
+    if (pathname.startsWith('/api/')) requested.push({ method: request.method(), path: pathname });
   });
 });
 afterAll(async () => {
@@ -204,9 +204,9 @@ test('C-048 requests no other host and only documented routes, and violates no c
     const pattern = new RegExp(`^${path.replace(/\/$/, '').replaceAll(/\{[^}]+\}/g, '[^/]+')}/?$`);
     return Object.keys(methods).map((method) => ({ method: method.toUpperCase(), pattern }));
   });
-  const unknown = asked.filter(
+  const unknown = requested.filter(
     ({ method, path }) => !routes.some((route) => route.method === method && route.pattern.test(path)),
   );
   expect(unknown).toEqual([]);
-  expect(asked.length).toBeGreaterThan(3);
+  expect(requested.length).toBeGreaterThan(3);
 });

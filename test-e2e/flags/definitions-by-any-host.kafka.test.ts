@@ -54,12 +54,12 @@ async function createFlag(flag: Record<string, unknown>): Promise<void> {
 function startPassing(hostOf: (path: string) => string): Promise<TestServer> {
   return startServer((request, response) => {
     const { url = '/', method, headers } = request;
-    const asked = pass(new URL(url, hostOf(url)), { method, headers });
-    asked.on('response', (answer) => {
+    const forwarded = pass(new URL(url, hostOf(url)), { method, headers });
+    forwarded.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
-    request.pipe(asked);
+    request.pipe(forwarded);
   });
 }
 

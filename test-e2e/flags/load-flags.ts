@@ -86,10 +86,10 @@ async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastA
   const ids = new Map<string, number>();
   const past: CaseFlag[] = [];
   for (const flag of inDependencyOrder(loading.document.flags)) {
-    const wanted = { ...flag, filters: storedFilters(flag, ids, cohortIds) };
-    const { id, refused, operators } = await callApi(caller, 'POST', 'feature_flags/', wanted);
+    const requested = { ...flag, filters: storedFilters(flag, ids, cohortIds) };
+    const { id, refused, operators } = await callApi(caller, 'POST', 'feature_flags/', requested);
     ids.set(flag.key, id ?? (await storeFlag(services.database, tenant.projectId, flag)));
-    const isRewritten = refused === null && operators !== operatorsOf(wanted.filters);
+    const isRewritten = refused === null && operators !== operatorsOf(requested.filters);
     if (refused === null && !isRewritten) continue;
     notePastApi(pastApi, refused ?? 'An operator is written in another way', flag.key);
     past.push(flag);

@@ -66,7 +66,7 @@ async function runProgram(
   });
   child.stdin.on('error', () => {});
   child.stdin.end(`${input}\n`);
-  const [said, complained, end] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  const [output, complained, end] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   if (end !== 'ended with 0') throw new Error(`${complained.slice(0, 2000)}\n${end}`);
-  return said;
+  return output;
 }

@@ -69,24 +69,24 @@ export function startContainer(
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      output += text;
     });
   }
   const ended = once(child, 'close').then(([code]) => code as number | null);
   return {
     ended,
-    output: () => said,
+    output: () => output,
     signal: (name) => void process.kill(firstChildOf(child), name),
     port: () =>
       eventually(
         () => {
           if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
-          return Number(said.match(/"message":"listening","port":(\d+)/)?.[1] ?? 0) || false;
+          return Number(output.match(/"message":"listening","port":(\d+)/)?.[1] ?? 0) || false;
         },
-        { what: `Listening of ${words.join(' ')}`, describe: () => said.slice(-4000) },
+        { what: `Listening of ${words.join(' ')}`, describe: () => output.slice(-4000) },
       ),
   };
 }

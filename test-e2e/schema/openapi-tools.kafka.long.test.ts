@@ -93,12 +93,12 @@ for found in pkgutil.walk_packages(api.__path__, "millrace_client.api."):
     const program = await readFile(fileURLToPath(new URL('./use_client.py', import.meta.url)));
     await writeFile(join(directory, 'use_client.py'), program);
     const { apiUrl, tenant } = services;
-    const said = await callTool(`${python}`, ['use_client.py'], {
+    const output = await callTool(`${python}`, ['use_client.py'], {
       API_URL: apiUrl,
       API_KEY: tenant.personalApiKey,
       PROJECT_ID: String(tenant.projectId),
     });
-    const calls: { call: string; status: number; type: string; body: Record<string, unknown> }[] = said
+    const calls: { call: string; status: number; type: string; body: Record<string, unknown> }[] = output
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));

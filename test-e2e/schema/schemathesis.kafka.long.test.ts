@@ -22,12 +22,12 @@ const checks = [
  * These operations would delete the key or the records that all other requests use, so that later requests would only
  * get 401 or 404. They run with a separate tenant, and each gets its own record to delete.
  */
-const takingAway =
+const deletingOperations =
   '^(personal_api_keys_(destroy|roll|partial_update)|' +
   '(organizations|organizations_members|organizations_projects|projects|projects_environments|environments)_destroy)$';
 
 /** Streams, which never end, and test events, which need a gateway that this API does not have. */
-const leftOut = '^(environments_)?(live_events_stream|live_events_by_token|test_event_create)$';
+const excludedOperations = '^(environments_)?(live_events_stream|live_events_by_token|test_event_create)$';
 
 const requirements = new URL('./schemathesis.txt', import.meta.url);
 const python = await orSkip('Schemathesis', () => installPythonTool('schemathesis', requirements));
@@ -58,7 +58,10 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
       ].join('\n'),
       { mode: 0o600 },
     );
-    const { code, output } = await generate(config, 40, ['--exclude-operation-id-regex', `${takingAway}|${leftOut}`]);
+    const { code, output } = await generate(config, 40, [
+      '--exclude-operation-id-regex',
+      `${deletingOperations}|${excludedOperations}`,
+    ]);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
     // If a request had revoked the key, the rest of the run would have shown nothing.
     const still = await fetch(`${services.apiUrl}/api/projects/${projectId}/`, {
@@ -107,7 +110,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     await writeFile(config, [...common, ...own].join('\n'), { mode: 0o600 });
     const all = await generate(config, 20, [
       '--include-operation-id-regex',
-      takingAway,
+      deletingOperations,
       '--exclude-operation-id',
       'organizations_destroy',
     ]);

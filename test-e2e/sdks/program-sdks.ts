@@ -87,8 +87,11 @@ function toSdk({ name, command, unavailable }: SdkProgram): Sdk {
       return {
         complaints,
         async make(call) {
-          const said = await runProgram([...command, call], { INGEST_URL: ingestUrl, PROJECT_API_KEY: projectApiKey });
-          if (said !== '') complaints.push(said);
+          const errorOutput = await runProgram([...command, call], {
+            INGEST_URL: ingestUrl,
+            PROJECT_API_KEY: projectApiKey,
+          });
+          if (errorOutput !== '') complaints.push(errorOutput);
         },
         close: async () => {},
       };
@@ -156,11 +159,11 @@ function runProgram([program = '', ...programArguments]: string[], settings: Rec
       timeout: 150_000,
       killSignal: 'SIGKILL',
     });
-    let said = '';
+    let errorOutput = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      errorOutput += text;
     });
     child.once('error', (error) => resolve(error.message));
-    child.once('close', (code) => resolve(code === 0 ? said : `${said}\nended with ${code}`));
+    child.once('close', (code) => resolve(code === 0 ? errorOutput : `${errorOutput}\nended with ${code}`));
   });
 }

@@ -25,8 +25,8 @@ export async function awaitDrained(services: RunningServices): Promise<void> {
     async () => {
       const consumed = await consumedRecords(services);
       if (consumed >= appended) return;
-      const said = services.consumers.map(({ output }) => output().slice(-1500)).join('\n--\n');
-      throw new Error(`${consumed} of ${appended} are consumed. The consumers said:\n${said}`);
+      const logs = services.consumers.map(({ output }) => output().slice(-1500)).join('\n--\n');
+      throw new Error(`${consumed} of ${appended} are consumed. The consumers said:\n${logs}`);
     },
     { what: `Consuming all ${appended} records`, timeoutMs: 180_000, intervalMs: 100 },
   );

@@ -4,12 +4,12 @@ import { patienceMs } from './eventually.ts';
 
 let server: DnsServer;
 let resolver: Resolver;
-let impatient: Resolver;
+let shortTimeoutResolver: Resolver;
 beforeAll(async () => {
   server = await startDnsServer();
   resolver = new Resolver({ timeout: patienceMs, tries: 1 });
-  impatient = new Resolver({ timeout: 300, tries: 1 });
-  for (const one of [resolver, impatient]) one.setServers([server.address]);
+  shortTimeoutResolver = new Resolver({ timeout: 300, tries: 1 });
+  for (const one of [resolver, shortTimeoutResolver]) one.setServers([server.address]);
 });
 afterAll(() => server.stop());
 
@@ -26,7 +26,7 @@ test('simulates an unknown name, a name without TXT records, a failing server an
   server.fail('SERVFAIL');
   await expect(resolver.resolveTxt('example.com')).rejects.toMatchObject({ code: 'ESERVFAIL' });
   server.fail('silence');
-  await expect(impatient.resolveTxt('example.com')).rejects.toMatchObject({ code: 'ETIMEOUT' });
+  await expect(shortTimeoutResolver.resolveTxt('example.com')).rejects.toMatchObject({ code: 'ETIMEOUT' });
   server.fail(null);
   expect(await resolver.resolveTxt('empty.example').catch(({ code }) => code)).toBe('ENODATA');
 });

@@ -9,13 +9,13 @@ export async function keepLogs<T>(
   work: () => Promise<T>,
 ): Promise<{ result: T; logged: Record<string, unknown>[] }> {
   const logged: Record<string, unknown>[] = [];
-  const keep = (line: Record<string, unknown>) => void logged.push(line);
+  const collect = (line: Record<string, unknown>) => void logged.push(line);
   for (const transport of logger.transports) transport.silent = true;
-  logger.on('data', keep);
+  logger.on('data', collect);
   try {
     return { result: await work(), logged };
   } finally {
-    logger.off('data', keep);
+    logger.off('data', collect);
     for (const transport of logger.transports) transport.silent = false;
   }
 }

@@ -7,7 +7,7 @@ import { workerFixture } from './worker-fixture.ts';
  * Features that Playwright disables (this list replaces Playwright's), and processes that Chromium starts in advance
  * for other pages.
  */
-const leftOut = [
+const disabledFeatures = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
   ...[
     'HttpsFirstBalancedModeAutoEnable',
@@ -21,7 +21,7 @@ const leftOut = [
 ];
 
 const switches = [
-  `--disable-features=${leftOut.join(',')}`,
+  `--disable-features=${disabledFeatures.join(',')}`,
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -28,7 +28,7 @@ export async function startTlsProxy({ target, protocol, certificate }: TlsProxyO
   const sockets = new Set<Socket>();
   let clear = '';
   let secretBytes = 0;
-  const keep = (socket: Socket) => {
+  const track = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     return socket;
@@ -46,14 +46,14 @@ export async function startTlsProxy({ target, protocol, certificate }: TlsProxyO
     inside.on('data', (bytes: Buffer) => {
       secretBytes += bytes.length;
     });
-    const behind = keep(connect(target.port, target.host));
+    const behind = track(connect(target.port, target.host));
     inside.pipe(behind).pipe(inside);
     inside.on('close', () => behind.destroy());
     behind.on('close', () => inside.destroy());
   }
 
   const server = createServer((socket) => {
-    keep(socket);
+    track(socket);
     if (protocol === 'tls') return letIn(socket);
     socket.once('readable', () => {
       const question: Buffer | null = socket.read(sslRequestBytes);

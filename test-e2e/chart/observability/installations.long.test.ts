@@ -15,8 +15,10 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true }));
 
 test.each(alertRules)('$alert keeps the series of installations apart', ({ expr }) => {
-  const kept = [...expr.matchAll(/\b(?:sum|min|max|count)\b *(?:by \(([^)]*)\))?/g)].map(([, labels = '']) => labels);
-  expect(kept.filter((labels) => !labels.startsWith('cluster, namespace'))).toEqual([]);
+  const groupings = [...expr.matchAll(/\b(?:sum|min|max|count)\b *(?:by \(([^)]*)\))?/g)].map(
+    ([, labels = '']) => labels,
+  );
+  expect(groupings.filter((labels) => !labels.startsWith('cluster, namespace'))).toEqual([]);
 });
 
 test('alerts name the failing one of two installations, and the healthy one does not hide it', async () => {

@@ -34,8 +34,8 @@ export async function customResourceFiles(): Promise<string[]> {
 }
 
 async function definitionsOf({ module, files }: (typeof modules)[number]): Promise<string[]> {
-  const kept = join(testCacheDirectory(), 'custom-resources', module.replaceAll('/', '_'));
-  if (!existsSync(kept)) {
+  const cached = join(testCacheDirectory(), 'custom-resources', module.replaceAll('/', '_'));
+  if (!existsSync(cached)) {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-definitions-'));
     // The other files of the modules are deleted.
     const env = { ...environment(), GOMODCACHE: join(temporary, 'modules'), GOFLAGS: '-modcacherw -mod=mod' };
@@ -43,10 +43,10 @@ async function definitionsOf({ module, files }: (typeof modules)[number]): Promi
     const copied = join(temporary, 'copied');
     await mkdir(copied);
     for (const file of files) await cp(join(from, file), join(copied, basename(file)));
-    await mkdir(join(kept, '..'), { recursive: true });
+    await mkdir(join(cached, '..'), { recursive: true });
     // Another process may have been faster.
-    await rename(copied, kept).catch(() => {});
+    await rename(copied, cached).catch(() => {});
     await rm(temporary, { recursive: true, force: true });
   }
-  return (await readdir(kept)).map((name) => join(kept, name));
+  return (await readdir(cached)).map((name) => join(cached, name));
 }

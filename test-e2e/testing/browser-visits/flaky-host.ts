@@ -81,9 +81,9 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
 /** @param response null if the client does not receive the response. */
 async function pass(port: number, request: IncomingMessage, body: Buffer, response: ServerResponse | null) {
   const { method, url: path, headers } = request;
-  const asked = requestOf({ host: '127.0.0.1', port, method, path, headers });
-  asked.end(body);
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  const forwarded = requestOf({ host: '127.0.0.1', port, method, path, headers });
+  forwarded.end(body);
+  const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
   response?.writeHead(answer.statusCode ?? 502, answer.headers);
   for await (const chunk of answer) response?.write(chunk);
   response?.end();

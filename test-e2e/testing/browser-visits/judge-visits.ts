@@ -28,7 +28,7 @@ interface Loss {
  */
 export async function judgeVisits({ captured, sent }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
   const stored = await countBy(database, 'SELECT uuid::text AS key, count(*)::int AS count FROM event GROUP BY uuid');
-  const told = await countBy(
+  const reported = await countBy(
     database,
     `SELECT distinct_id AS key, sum((properties->>'$lib_dropped_events')::int)::int AS count
      FROM event WHERE properties ? '$lib_dropped_events' GROUP BY distinct_id`,
@@ -40,7 +40,7 @@ export async function judgeVisits({ captured, sent }: ShopVisits, database: Pool
   const verdict: VisitsVerdict = { stored: captured.size, dropped: 0, lost: 0, losses: [], doubled: 0 };
   for (const [distinctId, uuids] of missing) {
     const count = uuids.length;
-    const lost = Math.max(0, count - (told.get(distinctId) ?? 0));
+    const lost = Math.max(0, count - (reported.get(distinctId) ?? 0));
     verdict.stored -= count;
     verdict.lost += lost;
     verdict.dropped += count - lost;

@@ -50,11 +50,11 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
 }
 
 function explain({ months }: CoversLess): string {
-  const shown = months
+  const lines = months
     .slice(0, 12)
     .map(({ month, here, there }) => `${month}: ${here} in PostgreSQL, ${there} in ClickHouse`);
   return (
-    `PostgreSQL has fewer events than ClickHouse, so events would be missing from the new table: ${shown.join('; ')}. ` +
+    `PostgreSQL has fewer events than ClickHouse, so events would be missing from the new table: ${lines.join('; ')}. ` +
     'Pass --lose-events to continue anyway.'
   );
 }

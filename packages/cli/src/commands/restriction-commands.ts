@@ -53,9 +53,9 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const removed = await change(async (tx, { record }) => {
-          const gone = await removeRestriction(tx, id);
-          await record({ ...recordOf(gone), activity: 'deleted' });
-          return gone;
+          const removed = await removeRestriction(tx, id);
+          await record({ ...recordOf(removed), activity: 'deleted' });
+          return removed;
         });
         printer.record({ ...toRow(removed), removed: true });
       }),

@@ -456,9 +456,9 @@ test('reports offsets beyond the end, offsets of another log, and events that wi
   await log.append([{ topic: live, key: 'k', value: Buffer.from('{}') }]);
   const used = (await log.endOffsets(live)).find(({ endOffset }) => endOffset > 0n)?.partition ?? 0;
   const store = async (topic: string, partition: number, next_offset: bigint, of?: string) => {
-    const here = (await log.endOffsets(topic))[0]?.log ?? '';
+    const currentLog = (await log.endOffsets(topic))[0]?.log ?? '';
     await database.prisma.consumer_position.create({
-      data: { topic, partition, group: 'g', log: of ?? here, next_offset },
+      data: { topic, partition, group: 'g', log: of ?? currentLog, next_offset },
     });
   };
   try {

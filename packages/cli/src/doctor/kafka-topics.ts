@@ -131,8 +131,8 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
   const lost: string[] = [];
   const old: string[] = [];
   for (const { topic, partition, log, nextOffset } of offsets) {
-    const here = topics.find((one) => one.topic === topic && one.log === log);
-    const found = here?.partitions.find((one) => one.partition === partition);
+    const inLog = topics.find((one) => one.topic === topic && one.log === log);
+    const found = inLog?.partitions.find((one) => one.partition === partition);
     if (found === undefined || nextOffset >= found.high) continue;
     if (nextOffset < found.low) lost.push(`${topic}/${partition}`);
     else if (nextOffset < (newerHalf.get(topic)?.get(partition) ?? 0n)) old.push(`${topic}/${partition}`);

@@ -47,7 +47,7 @@ function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] 
 
 /** A slot with a reader keeps little write-ahead log, unless its reader cannot keep up. */
 function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Finding[] {
-  const kept = `${shownBytes(keptBytes ?? 0)} of write-ahead log`;
+  const keptText = `${shownBytes(keptBytes ?? 0)} of write-ahead log`;
   if (status === 'lost') {
     return [
       problem(
@@ -59,7 +59,7 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
   if (status === 'unreserved' || (safeBytes !== null && safeBytes < farBehindBytes)) {
     return [
       problem(
-        `the replication slot ${name} keeps ${kept}. After ${shownBytes(Math.max(0, safeBytes ?? 0))} more, PostgreSQL ` +
+        `the replication slot ${name} keeps ${keptText}. After ${shownBytes(Math.max(0, safeBytes ?? 0))} more, PostgreSQL ` +
           'invalidates the slot',
         'Reconnect the standby now, or raise max_slot_wal_keep_size while the disk has room.',
       ),
@@ -68,7 +68,7 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
   if (!isActive) {
     return [
       warning(
-        `no standby uses the replication slot ${name}, which keeps ${kept}: the disk will fill up`,
+        `no standby uses the replication slot ${name}, which keeps ${keptText}: the disk will fill up`,
         'Bring its standby back, or run SELECT pg_drop_replication_slot(…).',
       ),
     ];
@@ -76,7 +76,7 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
   if ((keptBytes ?? 0) < farBehindBytes) return [];
   return [
     warning(
-      `the replication slot ${name} keeps ${kept}, because its standby does not keep up`,
+      `the replication slot ${name} keeps ${keptText}, because its standby does not keep up`,
       "Check the standby's disk and network.",
     ),
   ];

@@ -125,8 +125,8 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
 
 /** Returns where an earlier run of the same import ended. */
 function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportState | null {
-  const noted = isRestart ? null : (stateFile?.load() ?? null);
-  if (noted !== 'other') return noted;
+  const saved = isRestart ? null : (stateFile?.load() ?? null);
+  if (saved !== 'other') return saved;
   progress.note(
     `${stateFile?.path} belongs to an import to another host or project. This import starts at the beginning of the file.`,
   );

@@ -134,7 +134,7 @@ export async function debianFiles(
   const missing = new Set<DebianPackage>();
   for (const onePackage of packages) {
     for (const [path, hash] of Object.entries(onePackage.files)) {
-      const content = (await readIf(kept(hash), hash)) ?? (await readIf(`/${path}`, hash));
+      const content = (await readIf(cachePath(hash), hash)) ?? (await readIf(`/${path}`, hash));
       if (content) files.set(path, content);
       else missing.add(onePackage);
     }
@@ -142,7 +142,7 @@ export async function debianFiles(
   if (missing.size > 0) {
     for (const [path, content] of await fetchFiles([...missing], platform)) files.set(path, content);
   }
-  for (const content of files.values()) await keep(content);
+  for (const content of files.values()) await saveInCache(content);
   return files;
 }
 
@@ -172,10 +172,10 @@ async function fetchFiles(packages: readonly DebianPackage[], platform: Platform
   }
 }
 
-const kept = (hash: string) => join(cacheDirectory(), 'debian', hash);
+const cachePath = (hash: string) => join(cacheDirectory(), 'debian', hash);
 
-async function keep(content: Buffer): Promise<void> {
-  const target = kept(sha256(content));
+async function saveInCache(content: Buffer): Promise<void> {
+  const target = cachePath(sha256(content));
   if (await readIf(target, sha256(content))) return;
   await mkdir(join(target, '..'), { recursive: true });
   await writeFile(`${target}.${process.pid}`, content);

@@ -181,12 +181,12 @@ const contentOf = (entry: Entry): Buffer => (entry.kind === 'file' ? entry.conte
  * Node.js layer takes five seconds, so results are cached.
  */
 async function compressed(tar: Buffer, diffId: string): Promise<Buffer> {
-  const kept = join(cacheDirectory(), 'layers', diffId.replace(':', '-'));
-  if (existsSync(kept)) return readFile(kept);
+  const cached = join(cacheDirectory(), 'layers', diffId.replace(':', '-'));
+  if (existsSync(cached)) return readFile(cached);
   const content = compress(tar);
-  await mkdir(join(kept, '..'), { recursive: true });
-  await writeFile(`${kept}.${process.pid}`, content);
-  await rename(`${kept}.${process.pid}`, kept);
+  await mkdir(join(cached, '..'), { recursive: true });
+  await writeFile(`${cached}.${process.pid}`, content);
+  await rename(`${cached}.${process.pid}`, cached);
   return content;
 }
 

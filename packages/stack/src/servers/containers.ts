@@ -77,13 +77,13 @@ export function dockerAnswers(): Promise<boolean> {
       resolve(false);
       return;
     }
-    const asked = request({ ...target, path: '/_ping', timeout: 1500 }, (response) => {
+    const ping = request({ ...target, path: '/_ping', timeout: 1500 }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    asked.once('timeout', () => asked.destroy());
-    asked.once('error', () => resolve(false));
-    asked.end();
+    ping.once('timeout', () => ping.destroy());
+    ping.once('error', () => resolve(false));
+    ping.end();
   });
 }
 

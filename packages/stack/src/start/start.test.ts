@@ -96,13 +96,13 @@ test('npm start stores an event on a new machine even if its ports are in use, a
       }),
     { what: 'the flags of the demo' },
   );
-  const [sent, seenToo, made, asked, changed, explained, secret, ...others] = await tryReadme(connection);
-  expect([sent, JSON.parse(String(seenToo)).results[0]]).toEqual([
+  const [sent, listed, made, evaluated, changed, explained, secret, ...others] = await tryReadme(connection);
+  expect([sent, JSON.parse(String(listed)).results[0]]).toEqual([
     '{"status":"Ok"}',
     expect.objectContaining({ event: 'hello', distinct_id: 'ada' }),
   ]);
   expect(JSON.parse(String(made))).toMatchObject({ key: 'new-checkout', active: true });
-  const flags = flagsOf(JSON.parse(String(asked)));
+  const flags = flagsOf(JSON.parse(String(evaluated)));
   expect(Object.keys(flags).sort()).toEqual(['button-color', 'new-checkout', 'new-home-page', 'staff-tools']);
   expect(flags['new-checkout']).toMatchObject({ enabled: true });
   expect(changed).toMatch(/^rollout +20%$/m);

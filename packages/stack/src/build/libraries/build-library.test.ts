@@ -103,8 +103,8 @@ describe('npm pack', () => {
       const files = packed.map(({ filename }) => `./${filename}`);
       await run('npm', ['install', '--offline', '--legacy-peer-deps', '--no-audit', ...files], { cwd: user });
       const program = `console.log(typeof (await import('@millrace/browser')).posthog.capture);`;
-      const { stdout: said } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: user });
-      expect(said.trim()).toBe('function');
+      const { stdout: output } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: user });
+      expect(output.trim()).toBe('function');
     } finally {
       await rm(user, { recursive: true, force: true });
     }
