@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => services?.stop());
 
 function expectNoMarks(): void {
-  expect(marks.foundIn(services.said())).toEqual([]);
+  expect(marks.foundIn(services.logs())).toEqual([]);
 }
 
 test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => services?.stop());
 
 function expectNoMarks(): void {
-  expect(marks.foundIn(services.said())).toEqual([]);
+  expect(marks.foundIn(services.logs())).toEqual([]);
 }
 
 test('logs nothing that was sent while all servers are available', async () => {
@@ -35,27 +35,27 @@ test('logs nothing that was sent when the database quotes rejected values in its
     await sendToApi(services, marks);
     await sendToIngest(services, marks);
     await eventually(
-      () => services.said().includes('could not process a batch; retrying until an operator fixes the cause'),
+      () => services.logs().includes('could not process a batch; retrying until an operator fixes the cause'),
       {
         what: 'The consumer hearing the refusal',
       },
     );
-    await eventually(() => services.said().includes('batch failed; it will be delivered again'), {
+    await eventually(() => services.logs().includes('batch failed; it will be delivered again'), {
       what: 'The log hearing of it',
     });
   } finally {
     await services.database.query(quotingTriggersGone);
   }
   await awaitDrained(services);
-  expect(services.said()).toContain('"status":500');
+  expect(services.logs()).toContain('"status":500');
   expectNoMarks();
 });
 
 test('logs no secret of failing reports and exports', async () => {
   await services.proxies.mail.refuse();
   await services.makeReportsAndExportsDue();
-  for (const said of ['delivering a report failed', 'batch export run failed', 'could not send an email']) {
-    await eventually(() => services.said().includes(said), { what: `"${said}"` });
+  for (const message of ['delivering a report failed', 'batch export run failed', 'could not send an email']) {
+    await eventually(() => services.logs().includes(message), { what: `"${message}"` });
   }
   await services.proxies.mail.pass();
   expectNoMarks();

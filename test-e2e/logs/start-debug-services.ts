@@ -23,7 +23,7 @@ import type { PlantedMarks } from './planted-marks.ts';
 /** The whole system with log level debug. Every server is behind a proxy and has a marked password. */
 export interface DebugServices extends RunningServices {
   /** The complete logs of all processes so far. */
-  said(): string;
+  logs(): string;
   proxies: { postgres: FaultProxy; kafka: KafkaFaultProxy; redis: FaultProxy; mail: FaultProxy };
   deadLettersReach(count: number): Promise<void>;
   /** Makes all reports and exports due, so that the worker runs them now. */
@@ -38,8 +38,8 @@ const wrongLoginMs = 3000;
 const files = ['delivery-worker', 'event-consumer', 'ingest-gateway', 'management-api'] as const;
 
 export async function startDebugServices(marks: PlantedMarks): Promise<DebugServices> {
-  const directory = await mkdtemp(join(tmpdir(), 'millrace-said-'));
-  const logFile = join(directory, 'said.log');
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-logs-'));
+  const logFile = join(directory, 'services.log');
   const mailServer = await startMailServer();
   const proxies = await openProxies(mailServer);
   const login = await createLogin(marks.plant('the password of the database'));
@@ -64,14 +64,14 @@ export async function startDebugServices(marks: PlantedMarks): Promise<DebugServ
     HEALTH_PORT: '0',
   };
   const worker = await startService('delivery-worker', programs.files[0] ?? '', common, { logFile });
-  let said = '';
+  let logs = '';
   const reading = setInterval(async () => {
-    said = await readFile(logFile, 'utf8').catch(() => said);
+    logs = await readFile(logFile, 'utf8').catch(() => logs);
   }, 50);
   return {
     ...services,
     proxies,
-    said: () => said,
+    logs: () => logs,
     deadLettersReach: (count) => deadLettersReach(topicPrefix, count),
     async makeReportsAndExportsDue() {
       await services.database.query(`UPDATE subscription SET next_delivery_date = now()`);
