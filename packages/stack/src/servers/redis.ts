@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { fetchValkey, keptValkey } from '../fetched-programs.ts';
+import { cachedValkey, fetchValkey } from '../fetched-programs.ts';
 import { runProgram } from '../run-program.ts';
 import {
   freePort,
@@ -31,7 +31,7 @@ export async function findRedisServer(oldest = 6): Promise<string | null> {
     process.env.REDIS_SERVER_PATH || [],
     'redis-server',
     'valkey-server',
-    keptValkey() ?? [],
+    cachedValkey() ?? [],
   ].flat()) {
     const { status, output } = await runProgram(program, ['--version'], { timeoutMs: 20_000 });
     // Matches `Redis server v=7.0.15 sha=…`.
