@@ -14,7 +14,7 @@ describe.each(engines)('on $name', (engine) => {
   beforeAll(async () => {
     store = await engine.open();
     world = await createSqlWorld(store.database);
-    // A second project with the same data. A query that read it as well would return other numbers.
+    // A second project with the same data. A query that also reads it returns other numbers.
     const neighbor = await createSqlWorld(store.database);
     await store.events.earliest({ projectId: neighbor.projectId, events: null }, ample());
     parser = createParser();
@@ -75,7 +75,7 @@ function checkError(answer: unknown, { detail, ...expected }: NonNullable<SqlCas
 const sorted = (rows: unknown[][]) => [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 const isAbsent = (value: unknown) => typeof value === 'object' && value !== null && '$absent' in value;
 
-/** Types are compared by class: the width of integers, the precision of times and nullability are not. */
+/** Returns the class of a type, which ignores the width of integers, the precision of times and nullability. */
 function classOf(type: string): string {
   return type
     .replace(/(?:Nullable|LowCardinality)\(/g, '(')
@@ -84,7 +84,10 @@ function classOf(type: string): string {
     .replace(/[()]/g, '');
 }
 
-/** The result with the expected values in place of what differs. Numbers may differ in the last digits. */
+/**
+ * Returns the result, but with the expected value wherever the difference is allowed. Numbers may differ in the last
+ * digits.
+ */
 function matching(expected: unknown, answer: unknown): unknown {
   if (typeof expected === 'object' && expected !== null && '$json' in expected) {
     const { $json: json } = expected as { $json: unknown };
@@ -96,7 +99,7 @@ function matching(expected: unknown, answer: unknown): unknown {
   return expected;
 }
 
-/** Objects with their keys in order. */
+/** Sorts the keys of objects. */
 function order(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(order);
   if (typeof value !== 'object' || value === null) return value;

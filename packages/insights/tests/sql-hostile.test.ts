@@ -1,4 +1,4 @@
-// SQL from an attacker: texts that try to leave their quotes, and queries that try to read another project.
+// SQL from an attacker: texts that try to escape their quotes, and queries that try to read another project.
 
 import { isAppError } from '@millrace/runtime';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
@@ -63,7 +63,7 @@ describe.each(engines)('on $name', (engine) => {
     await store.stop();
   });
 
-  /** The rows of a query, or the code of its error. */
+  /** Returns the rows of a query, or the code of its error. */
   function run(text: string, request: Partial<SqlRequest> = {}): Promise<unknown[][] | string> {
     const { projectId, now } = own;
     return runSql(
@@ -79,7 +79,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   }
 
-  test.each(nastyTexts)('keeps %j a text wherever a query can contain one', async (text) => {
+  test.each(nastyTexts)('%j remains a text wherever a query can contain one', async (text) => {
     const texts = { value: text };
     expect(await run(`SELECT ${quoted(text)} AS a`)).toEqual([[text]]);
     expect(await run('SELECT {value}', { values: texts })).toEqual([[text]]);
@@ -95,7 +95,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(
       await run('SELECT JSONExtractString(properties, {value}) FROM events LIMIT 1', { values: texts }),
     ).toHaveLength(1);
-    // A pattern may be invalid, and a name may be unknown. Neither becomes part of the statement.
+    // A pattern may be invalid and a name unknown, but neither becomes part of the statement.
     expect(await run('SELECT count() FROM events WHERE event LIKE {value}', { values: texts })).toEqual(
       expect.anything(),
     );
@@ -118,7 +118,7 @@ describe.each(engines)('on $name', (engine) => {
       'SELECT count() AS % FROM events ORDER BY %',
     ])
       expect(await run(place.replaceAll('%', () => asName(text)))).toEqual(expect.anything());
-    // Names that are not values are unknown.
+    // Names of anything other than values are unknown.
     for (const place of [
       'SELECT % FROM events',
       'SELECT 1 FROM %',

@@ -7,24 +7,24 @@ beforeAll(() => {
 afterAll(() => parser.stop());
 
 test.each([
-  ['a deep call', `SELECT ${'abs('.repeat(7)}1${')'.repeat(7)}`, /Function calls can be nested/],
-  ['deep parentheses', `SELECT ${'('.repeat(13)}1${')'.repeat(13)}`, /Parentheses can be nested/],
-  ['a long text', `SELECT '${'a'.repeat(70_000)}'`, /at most 65536 characters/],
-  ['many words', `SELECT ${'1, '.repeat(2000)}1`, /at most 3000 words/],
+  ['deeply nested calls', `SELECT ${'abs('.repeat(7)}1${')'.repeat(7)}`, /Function calls can be nested/],
+  ['deeply nested parentheses', `SELECT ${'('.repeat(13)}1${')'.repeat(13)}`, /Parentheses can be nested/],
+  ['a query that is too long', `SELECT '${'a'.repeat(70_000)}'`, /at most 65536 characters/],
+  ['a query with too many words', `SELECT ${'1, '.repeat(2000)}1`, /at most 3000 words/],
 ])('rejects %s before it is parsed', async (_, text, message) => {
   await expect(parser.parse(text)).rejects.toThrow(message);
 });
 
-test('reads brackets in texts, names and comments as what they are', async () => {
+test('ignores brackets in texts, quoted names and comments', async () => {
   const text = `SELECT '${'('.repeat(20)}' AS "${'['.repeat(20)}" /* ${'('.repeat(20)} */ -- ${'{'.repeat(20)}`;
   await expect(parser.parse(text)).resolves.toMatchObject({ node: 'SelectQuery' });
 });
 
-test('works again after a query on which the parser fails', async () => {
+test('works again after a query that makes the parser fail', async () => {
   await expect(parser.parse(`SELECT 1${' - 1'.repeat(600)}`)).rejects.toThrow(/too (complex|deeply)|takes too long/);
   await expect(parser.parse('SELECT 1 AS one')).resolves.toMatchObject({ node: 'SelectQuery' });
 });
 
-test('counts places in characters, not in code units', async () => {
+test('counts positions in characters, not in code units', async () => {
   await expect(parser.parse("SELECT '👋', x FROM")).rejects.toMatchObject({ place: { start: 18, end: 18 } });
 });

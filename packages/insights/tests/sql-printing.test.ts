@@ -1,4 +1,7 @@
-/** The printed SQL of all cases: no text of a user, and base tables only with the condition on the project. */
+/**
+ * Checks the printed SQL of all cases: it contains no text of a user, and base tables only with the condition on the
+ * project.
+ */
 
 import { usualProperties } from '../src/event-store/clickhouse/tables.ts';
 import type { EngineName } from '../src/event-store/port.ts';
@@ -53,14 +56,14 @@ async function print(one: SqlCase, engine: EngineName): Promise<{ text: string; 
 }
 
 describe.each(['postgres', 'clickhouse'] as const)('for %s', (engine) => {
-  test('no constant of a query is in the text', async () => {
+  test('the text contains no constant of the query', async () => {
     const leaks: string[] = [];
     let printed = 0;
     for (const one of sqlCases.cases) {
       const found = await print(one, engine);
       if (found === null) continue;
       printed += 1;
-      // Templates contain words such as `day`, so only constants that no template has can show a leak.
+      // Templates contain words such as `day`, so only other constants can reveal a leak.
       const own = found.constants.filter((text) => text.length > 2 && !templateWords.has(text));
       for (const text of own) if (isWord(text, found.text)) leaks.push(`${one.no}: ${text}`);
     }
@@ -80,16 +83,16 @@ describe.each(['postgres', 'clickhouse'] as const)('for %s', (engine) => {
   });
 });
 
-/** Whether a text contains another, not as a part of a longer word. */
+/** Returns whether a text contains a word, other than as part of a longer word. */
 function isWord(word: string, text: string): boolean {
   const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'u').test(text);
 }
 
-/** Constants that choose a template, so the template may contain them. */
+/** Constants that choose a template, which may therefore contain them. */
 const templateWords = new Set<string>([
   ...['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'String', 'Array(String)', 'true'],
-  // Columns of their own in ClickHouse.
+  // Separate columns in ClickHouse.
   ...usualProperties.few,
   ...usualProperties.many,
 ]);

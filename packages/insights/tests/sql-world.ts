@@ -12,7 +12,7 @@ export interface SqlCase {
   columns?: string[];
   types?: [string, string][];
   results?: unknown[][];
-  /** Rows in any order. */
+  /** True if the order of rows does not matter. */
   unordered?: boolean;
   response?: Record<string, unknown>;
   error?: { status: number; code: string; detail: string; start?: number; end?: number };
@@ -42,11 +42,11 @@ export const sqlCases = JSON.parse(readFileSync(new URL('./sql-cases.json', impo
 export interface SqlWorld {
   projectId: number;
   now: number;
-  /** Puts the IDs of cohorts into the text of a query. */
+  /** Inserts the IDs of cohorts into the text of a query. */
   textOf(query: SqlCase['query']): string;
 }
 
-/** A project with the data set of the SQL cases. */
+/** Creates a project with the data set of the SQL cases. */
 export async function createSqlWorld(database: Database): Promise<SqlWorld> {
   const { environmentId: projectId } = await createTestTenant(database);
   const { dataset } = sqlCases;

@@ -9,7 +9,7 @@ interface Located {
 export interface Constant extends Located {
   node: 'Constant';
   value: string | number | boolean | null | readonly (string | number | boolean | null)[];
-  /** A number as it is written in the query. JavaScript numbers lose digits beyond 53 bits. */
+  /** A number as written in the query. JavaScript numbers lose digits beyond 53 bits. */
   digits?: string;
 }
 export interface Field extends Located {
@@ -72,7 +72,7 @@ export interface WindowFunction extends Located {
   over_expr?: WindowExpr;
   over_identifier?: string;
 }
-/** What replaced a placeholder: the filters of the query, or a bound of their dates that has no value. */
+/** What replaced a placeholder: the query's filters, or an unlimited bound of their date range. */
 export interface Injected extends Located {
   node: 'Injected';
   what: 'filters' | 'no bound';
@@ -153,11 +153,11 @@ const known = new Set([
   ...['WindowExpr', 'WindowFrameExpr', 'SampleExpr', 'RatioExpr'],
 ]);
 
-/** Deeper trees would exhaust the stack of the resolver. */
+/** The resolver is recursive, and deeper trees would exhaust the stack. */
 const maxDepth = 60;
 
 /**
- * The parser's JSON as a tree. A node without a place of its own gets the place of its parent.
+ * Converts the parser's JSON to a tree. A node without a position gets that of its parent.
  * @throws SqlProblem for a construct that Millrace does not support.
  */
 export function readTree(json: unknown, text: string): Node {
@@ -194,7 +194,7 @@ function offsetOf(position: unknown): number | null {
   return typeof offset === 'number' ? offset : null;
 }
 
-/** All nodes below a node, the node included. */
+/** Returns a node and all nodes below it. */
 export function* nodesOf(value: unknown): Generator<Record<string, unknown>> {
   if (Array.isArray(value)) {
     for (const one of value) yield* nodesOf(one);

@@ -1,4 +1,5 @@
-// Columns without an alias are named by their expression, printed as function calls. Clients look columns up by these names.
+// Determines the names of columns in the result. A column without an alias is named by its expression, printed as
+// function calls, because clients look up columns by these names.
 
 import type { Node, OrderExpr, WindowExpr } from './ast.ts';
 
@@ -9,7 +10,7 @@ const operators: Record<string, string> = {
   ...{ '=~': 'match', '=~*': 'match', 'in cohort': 'inCohort', 'not in cohort': 'notInCohort' },
 };
 
-/** The name of a column in the result. */
+/** Returns the name of a column in the result. */
 export function columnName(node: Node): string {
   if (node.node === 'Alias') return node.alias;
   const path = pathOf(node);
@@ -19,7 +20,7 @@ export function columnName(node: Node): string {
   return rest.length > 1 ? rest.join('__') : String(path.at(-1));
 }
 
-/** The chain of names of a field or of a property in brackets; null for other expressions. */
+/** Returns the names in a field, or in a property in brackets; null for other expressions. */
 export function pathOf(node: Node): string[] | null {
   if (node.node === 'Field') return node.chain.map(String);
   if (node.node !== 'ArrayAccess') return null;
@@ -31,7 +32,7 @@ export function pathOf(node: Node): string[] | null {
 const identifier = (name: string) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : `\`${name.replaceAll('`', '\\`')}\``);
 const call = (name: string, args: readonly Node[]) => `${name}(${args.map(printed).join(', ')})`;
 
-/** An expression in the form of function calls. */
+/** Prints an expression as function calls. */
 export function printed(node: Node): string {
   switch (node.node) {
     case 'Constant':

@@ -1,5 +1,6 @@
-// Text to syntax tree. The published parser of the dialect runs in a worker thread with a time limit, because its time grows
-// exponentially with nesting. Trees are cached by text, since dashboards repeat the same queries.
+// Parses SQL text to a syntax tree. The published parser of the dialect runs in a worker thread with a time limit,
+// because its time grows exponentially with nesting. Trees are cached by text, because dashboards repeat the same
+// queries.
 
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
@@ -8,18 +9,21 @@ import { type Node, readTree, type Select, type SelectSet } from './ast.ts';
 import { SqlProblem } from './problem.ts';
 import { scan } from './scan.ts';
 
-/** CPU time of one parse. The parser cannot have used more than the whole process, so a busy machine does not fail short queries. */
+/**
+ * Maximum CPU time of one parse, measured for the whole process. The parser cannot have used more than that, so short
+ * queries do not fail on a busy machine.
+ */
 const longestCpuMs = 2_000;
 const longestWallMs = 10_000;
 const checkEveryMs = 200;
-/** Loading the WebAssembly module takes seconds on a busy machine. It does not count as time of the query. */
+/** Loading the WebAssembly module takes seconds on a busy machine, which does not count for the query. */
 const longestStartMs = 30_000;
 const maxWaiting = 8;
 const maxCached = 500;
 const maxCachedCharacters = 8_000_000;
 
 export interface SqlParser {
-  /** @throws SqlProblem, and AppError `limited` when too many texts wait for the parser. */
+  /** @throws SqlProblem; AppError `limited` when too many texts wait for the parser. */
   parse(text: string): Promise<Select | SelectSet>;
   stop(): Promise<void>;
 }
@@ -81,7 +85,7 @@ export function createParser(): SqlParser {
         giveUp(new SqlProblem('The query takes too long to parse. Use fewer nested calls.', null));
       }, checkEveryMs);
       const onMessage = ({ json }: { json: string }) => settle(() => resolve(json));
-      // A WebAssembly trap leaves the parser unusable.
+      // After a WebAssembly trap, the parser is unusable.
       const onError = () => giveUp(new SqlProblem('The query is too complex to parse.', null));
       current.once('message', onMessage);
       current.once('error', onError);
@@ -109,7 +113,7 @@ export function createParser(): SqlParser {
   }
 }
 
-/** The program of the thread. It is a text, so that it needs no file of its own next to the bundled programs. */
+/** Program of the thread. As text, it does not need a separate file next to the bundled programs. */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
 require(workerData).default().then(({ parseSelect }) => {
@@ -123,7 +127,7 @@ function startWorker(): Promise<Worker> {
   const require = createRequire(import.meta.url);
   const worker = new Worker(program, {
     eval: true,
-    // The options of the process load modules for the main thread.
+    // Options of this process may load modules that are only for the main thread.
     execArgv: [],
     workerData: require.resolve('@posthog/hogql-parser'),
     resourceLimits: { maxOldGenerationSizeMb: 128 },
@@ -161,7 +165,10 @@ function readResult(json: string, text: string): Select | SelectSet {
   return tree;
 }
 
-/** The parser reports that the error ends where the text ends. The word at the start is what the author has to look at. */
+/**
+ * Converts an error of the parser. The parser reports that the error extends to the end of the text; the author must
+ * look at the word at its start.
+ */
 function syntaxProblem({ message, start }: ParserError, text: string): SqlProblem {
   const characters = Array.from(text);
   const at = start?.offset ?? 0;

@@ -1,4 +1,4 @@
-// Replaces placeholders in the syntax tree. Values become constants, never text of the query.
+// Replaces placeholders in the syntax tree by constants. Values never become text of the query.
 
 import type { Node, Placeholder } from './ast.ts';
 import { pathOf, printed } from './names.ts';
@@ -10,11 +10,11 @@ export interface Placeholders {
   values: Readonly<Record<string, unknown>>;
   /** By code name. */
   variables: Readonly<Record<string, unknown>>;
-  /** ISO times; null: no bound. */
+  /** ISO times; null without a bound. */
   dateRange: { from: string | null; to: string | null };
 }
 
-/** The tree with values in place of placeholders. */
+/** Returns the tree with values in place of placeholders. */
 export function substitute<T extends Node>(tree: T, placeholders: Placeholders): T {
   return replace(tree) as T;
 

@@ -1,4 +1,4 @@
-// Errors that the author of a query can fix. Each one marks the place in the text.
+// Errors that the author of a query can fix. Each contains its position in the text.
 
 /** Offsets in characters (Unicode code points) from the beginning of the query. */
 export interface Place {

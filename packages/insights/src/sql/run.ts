@@ -1,4 +1,5 @@
-// A SQL query from its text to the result: parse, replace placeholders, resolve, print for the engine, run, shape.
+// Runs a SQL query: parses it, replaces placeholders, resolves it, prints it for the engine, runs it and converts the
+// result.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -19,23 +20,23 @@ import { columnTypes } from './tree.ts';
 import { typeName } from './types.ts';
 import { valueReader } from './values.ts';
 
-/** Rows of a query without LIMIT. */
+/** Maximum number of rows of a query without LIMIT, unless requested otherwise. */
 const usualRows = 100;
 
 export interface SqlDeps {
-  /** Settings, cohorts and property definitions. */
+  /** Database with settings, cohorts and property definitions. */
   sql: Sql;
   events: EventStore;
   parser: SqlParser;
 }
 
-/** A query of the kind HogQLQuery. */
+/** A query of kind `HogQLQuery`. */
 export interface SqlRequest {
   projectId: number;
   text: string;
-  /** For `{name}`. */
+  /** Values of `{name}`. */
   values?: Readonly<Record<string, unknown>>;
-  /** For `{variables.name}`, by code name. */
+  /** Values of `{variables.name}`, by code name. */
   variables?: Readonly<Record<string, unknown>>;
   filters?: {
     dateRange?: { date_from?: string | null; date_to?: string | null };
@@ -45,7 +46,7 @@ export interface SqlRequest {
   personsOnEventsMode?: string;
   /** Milliseconds since 1970. */
   now: number;
-  /** Rows of a query without LIMIT. */
+  /** Maximum number of rows of a query without LIMIT. */
   rows?: number;
 }
 
@@ -59,7 +60,7 @@ export interface SqlAnswer {
   offset?: number;
 }
 
-/** @throws AppError `invalid` with a `hogql_…` code for errors in the query; OverBudget. */
+/** Runs a query. @throws AppError `invalid` with a `hogql_…` code for errors in the query; OverBudget. */
 export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): Promise<SqlAnswer> {
   try {
     const { resolved, timezone } = await prepareSql(deps, request);
@@ -126,14 +127,14 @@ export interface SqlMetadata {
   isValid: boolean;
   /** The text that was checked. */
   query: string;
-  /** Offsets in characters; without a place the problem is in the query as a whole. */
+  /** Offsets in characters; absent if the problem is in the query as a whole. */
   errors: { message: string; start?: number; end?: number }[];
   warnings: never[];
   notices: never[];
   table_names: string[];
 }
 
-/** Whether a query can run, and where its first problem is. */
+/** Checks whether a query can run, and returns its first problem. */
 export async function checkSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request: SqlRequest): Promise<SqlMetadata> {
   const found = { query: request.text, warnings: [], notices: [] };
   try {
@@ -145,7 +146,7 @@ export async function checkSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request: S
   }
 }
 
-/** Names behind FROM and JOIN, those of WITH included. */
+/** Returns the names after FROM and JOIN, including those of WITH. */
 function tablesIn(tree: Select | SelectSet): string[] {
   const tables = [...nodesOf(tree)].flatMap(({ node, table }) =>
     node === 'JoinExpr' && isField(table) ? [table.chain.join('.')] : [],
@@ -172,7 +173,7 @@ function cohortsOf({ cohorts }: ProjectSettings, context: FilterContext): SqlCoh
   }));
 }
 
-/** Names that may be properties. */
+/** Returns all names that may be properties. */
 export function namesIn(tree: Select | SelectSet): string[] {
   const names = new Set<string>();
   for (const node of nodesOf(tree)) {
@@ -186,7 +187,7 @@ function asAppError(problem: SqlProblem): AppError {
   return new AppError('invalid', problem.message, { code: problem.code, attr: 'query', cause: problem });
 }
 
-/** Codes of PostgreSQL and ClickHouse for errors in values. Texts of the engines are never passed on. */
+/** Error codes of PostgreSQL and ClickHouse for invalid values. The engines' own messages are never passed on. */
 const engineProblems: Record<string, string> = {
   '22012': 'Division by zero.',
   '153': 'Division by zero.',

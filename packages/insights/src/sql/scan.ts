@@ -1,5 +1,5 @@
-// A cheap check before the parser runs. The parser takes about five times longer with each level of nested calls, so deep nesting is
-// rejected here, in time proportional to the text.
+// A cheap check before parsing. The parser takes about five times longer with each level of nested calls, so deep
+// nesting is rejected here, in time proportional to the text.
 
 import { SqlProblem } from './problem.ts';
 
@@ -13,14 +13,14 @@ type Bracket = 'call' | 'group' | 'select' | 'other';
 const token =
   /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|--[^\n]*|\/\*[\s\S]*?\*\/|[\p{L}_$][\p{L}\p{N}_$]*|\d[\w.]*|\s+|[\s\S]/gu;
 
-/** Words before a parenthesis that do not make it a call. */
+/** Words that may precede a parenthesis without being a call. */
 const keywords = new Set([
   ...['in', 'and', 'or', 'not', 'on', 'as', 'from', 'join', 'where', 'having', 'by', 'when', 'then', 'else', 'case'],
   ...['select', 'distinct', 'using', 'over', 'all', 'union', 'except', 'intersect', 'between', 'like', 'ilike', 'is'],
   ...['values', 'limit', 'offset', 'interval', 'with'],
 ]);
 
-/** @throws SqlProblem when the text is too long or nested too deeply. */
+/** Checks a text. @throws SqlProblem when it is too long or nested too deeply. */
 export function scan(text: string): void {
   if (text.length > maxCharacters)
     throw new SqlProblem(`A query can have at most ${maxCharacters} characters.`, { start: 0, end: maxCharacters });

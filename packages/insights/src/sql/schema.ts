@@ -1,4 +1,4 @@
-// The tables and columns that SQL can read. Everything else is unknown.
+// Tables and columns that SQL can read. All others are unknown.
 
 import type { Property } from '../event-store/port.ts';
 import type { TableName } from './tree.ts';
@@ -90,7 +90,7 @@ export const storedEvents: Fields = new Map(
 
 interface Table {
   fields: Fields;
-  /** The columns of `SELECT *`, in their order. */
+  /** Columns of `SELECT *`, in their order. */
   shown: readonly string[];
 }
 
@@ -134,7 +134,7 @@ export const tables: Record<TableName, Table> = {
   ),
 };
 
-/** Columns of joined records have no value where the record is missing. */
+/** Columns of joined records, which are null if the record is missing. */
 const sometimesNull = /^(person\.created_at|stored_person_created_at|group_\d\.(key|created_at))$/;
 
 export function columnType({ name, type }: ColumnEntry, tableName: TableName, zone: string): SqlType {
@@ -143,7 +143,7 @@ export function columnType({ name, type }: ColumnEntry, tableName: TableName, zo
   return isNullable ? { ...types[type], isNullable } : types[type];
 }
 
-/** The type of a property with this definition. Boolean properties accept exactly `true` and `false`. */
+/** Returns the type of a property with this definition. Boolean properties accept exactly `true` and `false`. */
 export function propertyType(definition: string | undefined, zone: string): SqlType {
   const types: Record<string, SqlType> = {
     Numeric: { kind: 'float', isNullable: true },

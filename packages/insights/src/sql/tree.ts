@@ -1,5 +1,5 @@
-// The resolved query: every name is replaced by a column of a known table, and every expression has a type. The tree contains no text
-// that reaches an engine except as a bound value.
+// The resolved query: names are replaced by columns of known tables, and all expressions have a type. Texts in the tree
+// reach an engine only as bound values.
 
 import type { Condition, Property } from '../event-store/port.ts';
 import type { SqlFunction } from './functions/define.ts';
@@ -9,7 +9,7 @@ interface Typed {
   type: SqlType;
 }
 
-/** `value` is an instant in milliseconds for a time, `YYYY-MM-DD` for a date, and decimal digits for an integer. */
+/** `value` is milliseconds since 1970 for a time, `YYYY-MM-DD` for a date, and decimal digits for an integer. */
 export interface ConstantExpression extends Typed {
   is: 'constant';
   value: string | number | boolean | null;
@@ -29,7 +29,7 @@ export interface CallExpression extends Typed {
   args: readonly Expression[];
   /** Parameters such as the levels of quantiles. */
   levels?: readonly number[];
-  /** Of an aggregate: only rows for which this is true count. */
+  /** For an aggregate: only rows for which this is true count. */
   filter?: Expression;
 }
 
@@ -48,7 +48,7 @@ export interface Frame {
 }
 export interface FrameBound {
   at: 'CURRENT ROW' | 'PRECEDING' | 'FOLLOWING';
-  /** Null: unbounded. */
+  /** Null if unbounded. */
   rows: number | null;
 }
 
@@ -56,7 +56,7 @@ export type Expression =
   | ConstantExpression
   | CallExpression
   | WindowExpression
-  /** `isElement`: an element of a list that arrayJoin or ARRAY JOIN made a row of. */
+  /** `isElement`: an element of a list, of which arrayJoin or ARRAY JOIN made rows. */
   | (Typed & { is: 'column'; relation: number; column: number; isElement?: boolean })
   /** The parameter of a lambda. */
   | (Typed & { is: 'parameter'; id: number })
@@ -73,11 +73,11 @@ export type Expression =
   | (Typed & { is: 'cast'; value: Expression })
   | (Typed & { is: 'query'; query: Query });
 
-/** What a base table is read for. */
+/** A column, property or condition that is read from a base table. */
 export type TableColumn =
   | { of: 'column'; name: string; type: SqlType }
   | { of: 'property'; property: Exclude<Property, { of: 'column' }>; path: readonly string[]; type: SqlType }
-  /** Whether an event matches filters in the form that insights use. */
+  /** True for events that match filters in the format of insights. */
   | { of: 'condition'; condition: Condition; type: SqlType };
 
 export type TableName = 'events' | 'persons' | 'person_distinct_ids' | 'groups' | 'cohort_people';
@@ -86,7 +86,7 @@ export interface TableRelation {
   is: 'table';
   id: number;
   table: TableName;
-  /** Columns by number. The list grows while the query that reads the table is resolved. */
+  /** Columns by number. More are added while the query that reads the table is resolved. */
   columns: Map<number, TableColumn>;
 }
 export interface QueryRelation {
@@ -94,13 +94,13 @@ export interface QueryRelation {
   id: number;
   query: Query;
 }
-/** A row for each element of a list. */
+/** A relation with a row per element of a list. */
 export interface ExpandRelation {
   is: 'expand';
   id: number;
   column: number;
   list: Expression;
-  /** Keeps rows whose list is empty. */
+  /** True to keep rows whose list is empty. */
   isOuter: boolean;
 }
 
@@ -125,7 +125,7 @@ export interface SelectQuery {
   isDistinct: boolean;
   where: Expression | null;
   group: readonly Expression[];
-  /** Whether rows are aggregated, with or without GROUP BY. */
+  /** True if rows are aggregated, with or without GROUP BY. */
   isAggregated: boolean;
   having: Expression | null;
   order: readonly OrderBy[];
@@ -150,14 +150,14 @@ export function columnTypes(query: Query): { column: number; type: SqlType }[] {
   return query.columns.map(({ column, value }) => ({ column, type: value.type }));
 }
 
-/** Equal for expressions that always have the same value. */
+/** Returns a key that is equal for expressions that always have the same value. */
 export const keyOf = (expression: Expression): string =>
   JSON.stringify(expression, (_, value: unknown) => {
     if (value instanceof Map) return [...value];
     return typeof value === 'object' && value !== null && 'postgres' in value ? undefined : value;
   });
 
-/** The expressions directly below an expression. Subqueries are not entered. */
+/** Returns the expressions directly below an expression, except those in subqueries. */
 export function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.is) {
     case 'constant':

@@ -1,10 +1,10 @@
-// Types of SQL values: which ones exist, which can stand in for another, and their names in responses.
+// Types of SQL values, how they combine, and their names in responses.
 
 export type Kind =
   | 'int'
   | 'float'
   | 'text'
-  /** A comparison: 1 or 0. */
+  /** Result of a comparison: 1 or 0. */
   | 'flag'
   /** A Boolean value: true or false. */
   | 'bool'
@@ -21,11 +21,11 @@ export type Kind =
 export interface SqlType {
   kind: Kind;
   isNullable: boolean;
-  /** Of an integer: the name that responses report. All integers are 64 bits wide inside the engines. */
+  /** For integers: the type name in responses. All integers have 64 bits in the engines. */
   integer?: 'UInt8' | 'UInt32' | 'UInt64' | 'Int64';
-  /** Of a time: the time zone in which it is shown and divided into days. */
+  /** For times: the time zone in which they are shown and divided into days. */
   zone?: string;
-  /** Of a time: whether fractions of a second are shown. */
+  /** For times: true if fractions of a second are shown. */
   hasFraction?: boolean;
   element?: SqlType;
   parts?: readonly SqlType[];
@@ -49,7 +49,7 @@ export const tupleOf = (parts: readonly SqlType[]): SqlType => ({ ...plain('tupl
 export const interval = (unit: TimeUnit): SqlType => ({ ...plain('interval'), unit });
 export const nothing: SqlType = { kind: 'nothing', isNullable: true };
 
-/** Lists and tuples are never null, because ClickHouse has no nullable ones. */
+/** Makes a type nullable, except for lists and tuples, because ClickHouse has no nullable ones. */
 export function nullable(type: SqlType, isNullable = true): SqlType {
   return type.kind === 'array' || type.kind === 'tuple' ? type : { ...type, isNullable };
 }
@@ -57,7 +57,7 @@ export function nullable(type: SqlType, isNullable = true): SqlType {
 export const isNumber = ({ kind }: SqlType) => kind === 'int' || kind === 'float' || kind === 'flag';
 export const isMoment = ({ kind }: SqlType) => kind === 'date' || kind === 'time';
 
-/** The type that holds values of all types; null when they have nothing in common. */
+/** Returns the type that includes the values of all types; null if none does. */
 export function commonType(types: readonly SqlType[]): SqlType | null {
   let common: SqlType = nothing;
   for (const type of types) {
@@ -103,7 +103,7 @@ function widerInteger(a: SqlType, b: SqlType): SqlType {
   return int(widths[place]);
 }
 
-/** The name in responses: that of ClickHouse, as clients expect. */
+/** Returns the name in responses: that of ClickHouse, as clients expect. */
 export function typeName(type: SqlType): string {
   const name = bareName(type);
   return type.isNullable ? `Nullable(${name})` : name;
@@ -141,7 +141,7 @@ function bareName(type: SqlType): string {
   }
 }
 
-/** The noun for error messages. */
+/** Returns the noun for error messages. */
 export function describe(type: SqlType): string {
   const nouns: Record<Kind, string> = {
     ...{ int: 'a number', float: 'a number', flag: 'a condition', bool: 'a Boolean value', text: 'a text' },

@@ -1,9 +1,9 @@
-// Values of a result in the form of the API, from the form in which both engines return them.
+// Converts values of a result from the form in which both engines return them to that of the API.
 
 import { timeZone } from '@millrace/schedule';
 import type { SqlType } from './types.ts';
 
-/** A reader for the values of a column. */
+/** Returns a function that converts the values of a column. */
 export function valueReader(type: SqlType): (value: unknown) => unknown {
   const read = readerOf(type);
   return (value) => (value === null || value === undefined ? null : read(value));
@@ -37,7 +37,7 @@ function readerOf(type: SqlType): (value: unknown) => unknown {
   }
 }
 
-/** Infinity and not-a-number do not exist in JSON. */
+/** JSON has no infinity and no NaN. */
 function finite(value: unknown): number | null {
   const number = Number(value);
   return Number.isFinite(number) ? number : null;
@@ -48,7 +48,7 @@ function parsed(value: unknown): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** ISO 8601 with six digits where there is a fraction, and the offset of the time zone. */
+/** Formats a time in ISO 8601, with six digits for a fraction and with the offset of the time zone. */
 function isoTime(instant: number, wall: number): string {
   const text = new Date(wall).toISOString();
   const millis = text.slice(20, 23);

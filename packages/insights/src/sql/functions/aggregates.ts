@@ -1,15 +1,15 @@
-// Aggregates and window functions. `{f}` becomes the FILTER clause, which both engines know.
+// SQL templates of aggregates and window functions. `{f}` becomes the FILTER clause, which both engines support.
 
 import { define, type Row, t } from './define.ts';
 
 const rows: Row[] = [
   ['count() count!', t`count(*){f}`, t`toInt64(count(){f})`],
   ['count(anything) count!', t`count({1}){f}`, t`toInt64(count({1}){f})`],
-  // The resolver excludes rows with a null argument.
+  // The resolver filters out rows with a null argument.
   ['uniqExact(comparable...) count!', t`count(DISTINCT ({*:order})){f}`, t`toInt64(ifNull(uniqExact({*}){f}, 0))`],
   ['sum(int) total', t`sum({1}){f}::int8`, t`toInt64(sum({1}){f})`],
   ['sum(float) float', t`sum({1}){f}`],
-  // The resolver uses these for values that are never null.
+  // The resolver chooses these for values that are never null.
   ['sumOrZero(int) total!', t`coalesce(sum({1}){f}, 0)::int8`, t`toInt64(ifNull(sum({1}){f}, 0))`],
   ['sumOrZero(float) float!', t`coalesce(sum({1}){f}, 0)`, t`ifNull(sum({1}){f}, 0)`],
   ['avg(float) float?', t`avg({1}){f}`],
@@ -58,7 +58,7 @@ const rows: Row[] = [
 
 export const aggregateFunctions = define(rows, true);
 
-/** Functions that need OVER. `lag` and `lead` return null outside of the partition. */
+/** Functions that require OVER. `lag` and `lead` return null outside of the partition. */
 export const windowFunctions = define([
   ['row_number() count!', t`row_number(){f}`, t`row_number(){f}`],
   ['rank() count!', t`rank(){f}`],

@@ -1,14 +1,24 @@
-// The form of the function table. A row holds the signature and the SQL of both engines, so the table is data that other code can read.
+// Format of the function table. A row contains the signature and the SQL for both engines, so that other code can read
+// the table as data.
 
 import type { Fragment } from '../../event-store/sql.ts';
 import { Fragment as Sql } from '../../event-store/sql.ts';
 
 declare const isTemplate: unique symbol;
 /**
- * SQL with slots: `{1}` is the first argument, `{1:order}` its form for comparisons, `{1:text}` its form as text, `{*}` all arguments,
- * `{f}` the filter of an aggregate, `{z}` the time zone of the first time, `{p}` the parameters, `{r}` the path of a JSON
- * function. Only `t` creates one, so a template is
- * always a literal in the code.
+ * SQL with slots, which the printer fills:
+ * | Slot | Content |
+ * |---|---|
+ * | `{1}` | the first argument |
+ * | `{1:order}` | the first argument in a form for comparisons |
+ * | `{1:text}` | the first argument as text |
+ * | `{*}` | all arguments |
+ * | `{f}` | the filter of an aggregate |
+ * | `{z}` | the time zone of the first time |
+ * | `{p}` | the parameters |
+ * | `{r}` | the path of a JSON function |
+ *
+ * Only `t` creates templates, so they are always literals in the code.
  */
 export type Template = string & { readonly [isTemplate]: true };
 
@@ -26,7 +36,7 @@ export function fill(template: Template, slot: (name: string) => Fragment): Frag
 }
 
 export interface Argument {
-  /** A kind of values, or a word of `resolve/arguments.ts`. */
+  /** A kind of values, or a name from `resolve/arguments.ts`. */
   kind: string;
   isOptional: boolean;
   isRepeated: boolean;
@@ -35,16 +45,19 @@ export interface Argument {
 export interface SqlFunction {
   name: string;
   args: readonly Argument[];
-  /** The type of the result, as a word that `resolve/arguments.ts` explains. */
+  /** Type of the result: a name from `resolve/arguments.ts`. */
   result: string;
-  /** How null arguments affect the result: it is null too, it is never null, or it may always be null. */
+  /** How null arguments affect the result: it is null too (`pass`), it is never null, or it may always be null. */
   nulls: 'pass' | 'never' | 'always';
   isAggregate: boolean;
   postgres: Template;
   clickhouse: Template;
 }
 
-/** A row: `name(kinds) result`, the SQL of PostgreSQL, and that of ClickHouse where it differs. `result!` is never null, `result?` may be. */
+/**
+ * `name(kinds) result`, the SQL for PostgreSQL, and that for ClickHouse if it differs. `result!` is never null,
+ * `result?` may be.
+ */
 export type Row = readonly [signature: string, postgres: Template, clickhouse?: Template];
 
 export function define(rows: readonly Row[], isAggregate = false): SqlFunction[] {

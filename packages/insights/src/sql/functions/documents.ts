@@ -1,9 +1,11 @@
-// Functions of JSON and of lists. The first argument of a JSON function is `properties` or a text with JSON. `{r}` is its path.
+// SQL templates of functions of JSON and of lists. The first argument of a JSON function is `properties` or text with
+// JSON; `{r}` is the path in it.
 
 import { define, type Row, t } from './define.ts';
 
 const documents: Row[] = [
-  // A property as insights read it: numbers in their shortest form, lists and objects as compact JSON, JSON null as null.
+  // Returns a property like insights read it: numbers in their shortest form, lists and objects as compact JSON, JSON
+  // null as null.
   [
     'propertyText(document, path...) text?',
     t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'number' THEN trim_scale(({1:json} #>> {r})::numeric)::text
@@ -69,7 +71,8 @@ const lists: Row[] = [
   ['length(array) count', t`cardinality({1})::int8`, t`toInt64(length({1}))`],
   ['empty(array) flag', t`(cardinality({1}) = 0)`, t`empty({1})`],
   ['notEmpty(array) flag', t`(cardinality({1}) > 0)`, t`notEmpty({1})`],
-  // Positions begin at 1, and negative ones count from the end. Outside of the list is the empty value of the type.
+  // Positions start at 1, and negative ones count from the end. A position outside of the list returns the empty value
+  // of the type.
   [
     'arrayElement(array, int, anything) element',
     t`coalesce(CASE WHEN {2} < 0 THEN ({1})[cardinality({1}) + 1 + {2}] ELSE ({1})[{2}] END, {3})`,
@@ -110,7 +113,7 @@ const lists: Row[] = [
   ['arrayStringConcat(text[], separator) text', t`array_to_string({1}, {2})`, t`arrayStringConcat({1}, {2})`],
   // The resolver checks that the bounds are constants.
   ['range(int, int) numbers', t`ARRAY(SELECT generate_series({1}, {2} - 1))`, t`range({1}, {2})`],
-  // Lambdas: `{1}` is the body, in which `{0}` stands for the element.
+  // Lambdas: `{1}` is the body, in which `{0}` is the element.
   [
     'arrayMap(lambda, array) body[]',
     t`ARRAY(SELECT {1} FROM unnest({2}) WITH ORDINALITY AS {0:row} ORDER BY {0:place})`,

@@ -1,4 +1,4 @@
-// The functions that SQL knows, by name.
+// Looks up the functions that a query can call, by name.
 
 import { aggregateFunctions, windowFunctions } from './aggregates.ts';
 import type { SqlFunction } from './define.ts';
@@ -17,7 +17,7 @@ export const scalars = byName([...numberFunctions, ...textFunctions, ...timeFunc
 export const aggregates = byName(aggregateFunctions);
 export const windows = byName(windowFunctions);
 
-/** Names that the resolver handles itself, with the least and the largest number of arguments. */
+/** Functions that the resolver handles itself, with their minimum and maximum number of arguments. */
 export const special: ReadonlyMap<string, readonly [number, number]> = new Map([
   ...entries(['now', 'today', 'yesterday'], [0, 0]),
   ...entries(['if', 'dateDiff', 'date_diff', 'age', 'dateAdd', 'date_add', 'dateSub', 'date_sub'], [3, 3]),
@@ -33,7 +33,7 @@ export const special: ReadonlyMap<string, readonly [number, number]> = new Map([
   ...entries(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals', 'notLike'], [2, 2]),
 ]);
 
-/** Aggregates that are another aggregate under their own name. */
+/** Aggregates that are other names of an aggregate. */
 export const otherNames: ReadonlyMap<string, string> = new Map([
   ['uniq', 'uniqExact'],
   ['countDistinct', 'uniqExact'],
@@ -67,10 +67,10 @@ const inAnyCase = new Map(
   ].map((name) => [name.toLowerCase(), name]),
 );
 
-/** The name as the table has it: functions of the SQL standard are known in any case. */
+/** Returns the name as in the table. Functions of the SQL standard may be written in any case. */
 export const canonicalName = (name: string) => inAnyCase.get(name.toLowerCase()) ?? name;
 
-/** Functions of PostHog that are refused with a sentence of their own. */
+/** Functions of PostHog that are rejected with a specific message. */
 export const refusedFunctions: ReadonlyMap<string, string> = new Map([
   [
     'matchesAction',
@@ -83,7 +83,7 @@ export const refusedFunctions: ReadonlyMap<string, string> = new Map([
   ].map((name): [string, string] => [name, `The function '${name}' is not supported.`]),
 ]);
 
-/** The known name that is closest to a name; null when none is similar. */
+/** Returns the known name that is most similar to a name; null if none is similar. */
 export function closestName(name: string): string | null {
   let best: { name: string; distance: number } | null = null;
   for (const known of publicNames) {
@@ -94,7 +94,7 @@ export function closestName(name: string): string | null {
   return best?.name ?? null;
 }
 
-/** Insertions, deletions and replacements between two words. */
+/** Returns the edit distance of two words: insertions, deletions and replacements. */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {

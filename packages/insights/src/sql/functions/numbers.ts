@@ -1,4 +1,4 @@
-// Functions of numbers and conditions. Integers are 64 bits wide in both engines.
+// SQL templates of functions of numbers and conditions. Integers have 64 bits in both engines.
 
 import { define, type Row, t } from './define.ts';
 

@@ -1,9 +1,10 @@
-// Functions of texts. They count characters, except `length`, which counts bytes. The collation pg_c_utf8 orders texts by code points and
-// knows upper and lower case beyond ASCII. It is the only one used here, because PostgreSQL rejects expressions that mix two.
+// SQL templates of functions of texts. They count characters, except `length`, which counts bytes. The collation
+// pg_c_utf8 sorts texts by code points, and supports upper and lower case beyond ASCII. It is the only one used here,
+// because PostgreSQL rejects expressions with two collations.
 
 import { define, type Row, t } from './define.ts';
 
-// Negative positions count from the end, and there is nothing at position 0.
+// Negative positions count from the end. Position 0 returns an empty text.
 const from = t`CASE WHEN {2} > 0 THEN substr({1}, {2}::int) WHEN {2} < 0 THEN right({1}, (- {2})::int)
   WHEN {1} IS NOT NULL AND {2} IS NOT NULL THEN '' END`;
 const fromTo = t`CASE WHEN {2} > 0 THEN substr({1}, {2}::int, greatest({3}, 0)::int)
@@ -50,7 +51,7 @@ const rows: Row[] = [
   ['replaceAll(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
   ['replace(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
   ['concat(anything...) text!', t`concat({*:text})`, t`concat({*:text})`],
-  // An empty text is a list with one empty text, as in ClickHouse.
+  // An empty text becomes a list with one empty text, as in ClickHouse.
   ['splitByChar(separator, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
   ['splitByString(separator, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
   ['like(text, text) flag', t`({1} LIKE {2})`],
@@ -59,7 +60,7 @@ const rows: Row[] = [
     t`(lower({1} COLLATE "pg_c_utf8") LIKE lower({2} COLLATE "pg_c_utf8"))`,
     t`(lowerUTF8({1}) LIKE lowerUTF8({2}))`,
   ],
-  // The resolver adds the pattern in the form of ClickHouse as the last argument.
+  // The resolver appends the pattern in ClickHouse's form as the last argument.
   ['match(text, pattern) flag', t`({1} ~ {2})`, t`match({1}, {3})`],
   [
     'extract(text, pattern) text',

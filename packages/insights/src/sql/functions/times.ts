@@ -1,11 +1,12 @@
-// Functions of dates and times. `{1:local}` is the local time in the time zone of the argument, without a zone in PostgreSQL.
+// SQL templates of functions of dates and times. `{1:local}` is the local time in the time zone of the argument; in
+// PostgreSQL, its type has no zone.
 
 import { define, type Row, t } from './define.ts';
 
 const rows: Row[] = [
   ['toDate(time) date', t`({1:local})::date`, t`toDate32({1:local})`],
   ['toDate(date) date', t`{1}`],
-  // Texts that are not constant: the first ten characters.
+  // Texts that are not constants: uses the first ten characters.
   [
     'toDate(text) date?',
     t`CASE WHEN {1} ~ '^\\d\\d\\d\\d-\\d\\d-\\d\\d( .*)?$' AND pg_input_is_valid(left({1}, 10), 'date') THEN left({1}, 10)::date END`,
@@ -45,7 +46,7 @@ const rows: Row[] = [
     t`(date_trunc('month', {1:local}) + interval '1 month - 1 day')::date`,
     t`toDate32(toLastDayOfMonth({1:local}))`,
   ],
-  // Intervals of minutes and hours are counted from local midnight. The second argument is in minutes.
+  // Intervals of minutes and hours count from local midnight. The second argument is in minutes.
   [
     'toStartOfMinutes(time, int) start',
     t`(date_trunc('day', {1}, {z}) + make_interval(mins => (floor(extract(epoch FROM {1:local} - date_trunc('day', {1:local})) / 60 / {2}) * {2})::int))`,
@@ -64,11 +65,11 @@ const rows: Row[] = [
   ['toYYYYMM(moment) seconds', t`to_char({1:local}, 'YYYYMM')::int8`, t`toInt64(toYYYYMM({1:local}))`],
   ['toYYYYMMDD(moment) seconds', t`to_char({1:local}, 'YYYYMMDD')::int8`, t`toInt64(toYYYYMMDD({1:local}))`],
   ['monthName(moment) text', t`to_char({1:local}, 'FMMonth')`, t`formatDateTime({1:local}, '%M')`],
-  // The resolver translates the format into the words of both engines.
+  // The resolver translates the format for both engines.
   ['formatDateTime(moment, format) text', t`to_char({1:local}, {2})`, t`formatDateTime({1:local}, {3})`],
 ];
 
-/** Crossed boundaries between two moments, one function for each unit. */
+/** The number of boundaries between two moments, with one function per unit. */
 const differences: Row[] = [
   [
     'diff_second(moment, moment) int',
@@ -147,7 +148,7 @@ const differences: Row[] = [
   ],
 ];
 
-/** Days and longer units are calendar arithmetic in the time zone, shorter ones are exact. */
+/** Adding days and longer units is calendar arithmetic in the time zone; adding shorter units is exact. */
 const sums: Row[] = [
   ['add_second(time, int) same', t`({1} + make_interval(secs => {2}))`, t`addSeconds({1}, {2})`],
   ['add_minute(time, int) same', t`({1} + make_interval(mins => {2}::int))`, t`addMinutes({1}, {2})`],

@@ -1,11 +1,11 @@
-// Conversions between types, and the forms of values that functions and comparisons need.
+// Prints conversions between types, and the forms of values that functions and comparisons need.
 
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { Expression } from '../tree.ts';
 import type { SqlType } from '../types.ts';
 import type { Printing } from './context.ts';
 
-/** A conversion that the resolver has checked. */
+/** Prints a conversion that the resolver has checked. */
 export function castText(value: Expression, type: SqlType, printing: Printing): Fragment {
   const x = printing.expression(value);
   const zone = printing.bind('text', type.zone ?? value.type.zone ?? 'UTC');
@@ -89,16 +89,16 @@ function clickhouseCast(pair: string, x: Fragment, zone: Fragment): Fragment {
   }
 }
 
-/** JSON as its compact text: strings are skipped, and the blank after a separator is removed. */
+/** Prints JSON as compact text: removes the space after each separator, except within strings. */
 export const compactJson = (json: Fragment) =>
   sql`regexp_replace((${json})::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g')`;
 
-/** An object with its keys in order. PostgreSQL does not store the order in which a client sent them. */
+/** Prints a JSON object with sorted keys, because PostgreSQL does not store the order in which a client sent them. */
 export const compactObject = (json: Fragment) =>
   sql`(SELECT '{' || coalesce(string_agg(to_json(key)::text || ':' || ${compactJson(sql`value`)}, ',' ORDER BY key COLLATE "pg_c_utf8"), '') || '}'
     FROM jsonb_each(${json}))`;
 
-/** A value as toString prints it. */
+/** Prints a value as `toString` returns it. */
 export function textForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   const zone = printing.bind('text', value.type.zone ?? 'UTC');
@@ -130,7 +130,7 @@ export function textForm(value: Expression, printing: Printing): Fragment {
   }
 }
 
-/** A value in the form in which both engines order it alike: texts by their bytes, UUIDs by their text. */
+/** Prints a value in a form that both engines sort equally: texts by their bytes, UUIDs by their text. */
 export function orderForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   switch (value.type.kind) {
@@ -143,7 +143,9 @@ export function orderForm(value: Expression, printing: Printing): Fragment {
   }
 }
 
-/** The local time in the time zone of the value: without a zone in PostgreSQL, with one in ClickHouse. */
+/**
+ * Prints the local time in the value's time zone. The type has no time zone in PostgreSQL, but has one in ClickHouse.
+ */
 export function localForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   if (value.type.kind === 'date') return printing.isPostgres ? sql`(${x})::timestamp` : x;
@@ -151,12 +153,12 @@ export function localForm(value: Expression, printing: Printing): Fragment {
   return printing.isPostgres ? sql`(${x} AT TIME ZONE ${zone})` : sql`toTimeZone(${x}, ${zone})`;
 }
 
-/** A JSON document, from a column or from a text. A text that is not JSON is null. */
+/** Prints a JSON document from a column or a text. Text that is not JSON becomes null. */
 export function documentForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   // ClickHouse has no nullable lists, so its functions must not get a nullable document.
   if (!printing.isPostgres) return sql`ifNull(${x}, '')`;
-  // PostgreSQL evaluates constants before it looks at the condition.
+  // PostgreSQL evaluates constants before it checks the condition.
   if (value.is === 'constant') return isJson(String(value.value)) ? sql`(${x})::jsonb` : sql`NULL::jsonb`;
   return value.type.kind === 'json' ? x : sql`(CASE WHEN pg_input_is_valid(${x}, 'jsonb') THEN (${x})::jsonb END)`;
 }

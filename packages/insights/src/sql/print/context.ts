@@ -1,4 +1,4 @@
-// What printing needs: the dialect, the project, and one bound value for each constant.
+// Context of printing a query: the dialect, the project, and one bound value per constant.
 
 import type { Dialect } from '../../event-store/dialect.ts';
 import { type Fragment, sql, type Value } from '../../event-store/sql.ts';
@@ -14,7 +14,7 @@ export interface Printing {
   expression(expression: Expression): Fragment;
 }
 
-/** The same constant is the same bound value, so equal expressions have equal texts. */
+/** Equal constants share a bound value, so that equal expressions have equal texts. */
 export function createBinder(): Printing['bind'] {
   const values = new Map<string, Value>();
   return (type, value) => {

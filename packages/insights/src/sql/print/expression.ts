@@ -1,4 +1,5 @@
-// Prints expressions. Values are always bound; the text consists of the templates of the function table and of numbered names.
+// Prints expressions. Values are always bound: the text consists only of the templates of the function table and of
+// numbered names.
 
 import { personsText } from '../../event-store/conditions.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -72,7 +73,7 @@ export function expressionText(expression: Expression, printing: Printing, print
     case 'query': {
       const [column] = columnTypes(expression.query);
       const value = sql.numbered('c', column?.column ?? 0);
-      // Without rows the value is null, which not every type of ClickHouse can be.
+      // Without rows, the value is null, and some types in ClickHouse cannot be null.
       const isPlain =
         isPostgres || column === undefined || column.type.kind === 'array' || column.type.kind === 'tuple';
       const shown = isPlain ? value : sql`CAST(${value} AS Nullable(${clickhouseType(column.type)}))`;
@@ -91,7 +92,10 @@ function hasNull(expression: Expression): boolean {
   return expression.is === 'tuple' ? expression.parts.some(hasNull) : expression.type.isNullable;
 }
 
-/** Comparisons are never null, except in ON. Columns that are never null stay bare, so that indexes can be used. */
+/**
+ * Prints a comparison, which is never null, except in ON. Columns that are never null are printed unchanged, so that
+ * indexes can be used.
+ */
 function compareText(
   { comparator, left, right, isStandard }: Extract<Expression, { is: 'compare' }>,
   printing: Printing,
@@ -187,14 +191,14 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
   });
 }
 
-/** ClickHouse has no nullable lists, so the functions that return lists take an empty text for null. */
+/** ClickHouse has no nullable lists, so functions that return lists get an empty text in place of null. */
 function listForm(arg: Expression, result: string, printing: Printing): Fragment {
   const text = printing.expression(arg);
   const isList = result === 'text[]' && arg.type.kind === 'text';
   return isList && !printing.isPostgres ? sql`ifNull(${text}, '')` : text;
 }
 
-/** The element of a list within a lambda: a row of `unnest` in PostgreSQL, a parameter in ClickHouse. */
+/** Prints the element of a list within a lambda: a row of `unnest` in PostgreSQL, a parameter in ClickHouse. */
 function elementText(lambda: Expression | undefined, form: string | undefined, isPostgres: boolean): Fragment {
   if (lambda?.is !== 'lambda') throw new Error('The first argument must be a lambda.');
   const id = lambda.parameter;
@@ -203,7 +207,10 @@ function elementText(lambda: Expression | undefined, form: string | undefined, i
   return form === 'place' ? sql`${sql.numbered('s', id)}.place` : parameterText(id, isPostgres);
 }
 
-/** The path of a JSON function. Positions begin at 1 in ClickHouse and at 0 in PostgreSQL; negative ones count from the end in both. */
+/**
+ * Prints the path of a JSON function. Positions start at 1 in ClickHouse and at 0 in PostgreSQL; negative ones count
+ * from the end in both.
+ */
 function pathText(steps: readonly Expression[], { isPostgres, bind, expression }: Printing): Fragment {
   if (!isPostgres) return steps.length === 0 ? sql`` : sql`, ${list(steps.map(expression))}`;
   const texts = steps.map((step) => {

@@ -25,7 +25,7 @@ const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
 const dialects: Record<EngineName, Dialect> = { postgres: postgresDialect, clickhouse: clickhouseDialect };
 
-/** The statement for an engine. Its columns are in the form that `valueReader` reads. */
+/** Returns the statement for an engine. `valueReader` reads its columns. */
 export function statementOf(query: Query, { engine, projectId }: { engine: EngineName; projectId: number }): Fragment {
   const printing: Printing = {
     dialect: dialects[engine],
@@ -41,7 +41,7 @@ export function statementOf(query: Query, { engine, projectId }: { engine: Engin
 function queryText(query: Query, printing: Printing): Fragment {
   if (query.is === 'select') return selectText(query, printing);
   const first = partText(query.first, query.columns, printing);
-  // ClickHouse keeps repeated rows unless DISTINCT is written.
+  // Without DISTINCT, ClickHouse keeps repeated rows.
   const words = {
     'UNION ALL': sql`UNION ALL`,
     'UNION DISTINCT': sql`UNION DISTINCT`,
@@ -57,7 +57,7 @@ function queryText(query: Query, printing: Printing): Fragment {
   return sql`SELECT ${list(columns)} FROM (${all}) AS ${sql.numbered('s', query.id)} LIMIT ${sql.int(query.limit)}`;
 }
 
-/** A part of a union, with the column names of the union. */
+/** Prints a part of a union with the column names of the union. */
 function partText(query: Query, names: readonly { column: number }[], printing: Printing): Fragment {
   const columns = columnTypes(query).map(
     ({ column }, at) => sql`${sql.numbered('c', column)} AS ${sql.numbered('c', names[at]?.column ?? column)}`,
@@ -76,7 +76,7 @@ function selectText(query: SelectQuery, printing: Printing): Fragment {
   return sql`${bodyText(query, [], printing)}${orderClause(query.order, printing)}${limitBy}${limitText(query)}`;
 }
 
-/** SELECT to HAVING. @param extra columns after those of the query */
+/** Prints SELECT to HAVING. @param extra columns to append */
 function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Printing): Fragment {
   const selected = [
     ...query.columns.map(({ column, value }) => sql`${valueText(value, printing)} AS ${sql.numbered('c', column)}`),
@@ -88,7 +88,7 @@ function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Prin
   return sql`SELECT ${list(selected)}${fromText(query, printing)}${where}${group}${having}`;
 }
 
-/** A tuple as a column. PostgreSQL has no type for the columns of a row, so there it is JSON. */
+/** Prints a tuple as a column. PostgreSQL has no type for the columns of a row, so it is JSON there. */
 function valueText(value: Expression, printing: Printing): Fragment {
   if (value.is !== 'tuple') return printing.expression(value);
   const parts = value.parts.map((part) => outputText(valueText(part, printing), part.type, printing));
@@ -137,7 +137,7 @@ function expandText({ id, column, list: items, isOuter }: ExpandRelation, printi
   return isOuter ? sql`LEFT ARRAY JOIN ${values} AS ${name}` : sql`ARRAY JOIN ${values} AS ${name}`;
 }
 
-/** DISTINCT in a subquery, because ORDER BY needs other forms of the columns. */
+/** Prints DISTINCT in a subquery, because ORDER BY needs other forms of the columns. */
 function distinctText(query: SelectQuery, printing: Printing): Fragment {
   const inner = sql`SELECT DISTINCT ${list(query.columns.map(({ column }) => sql.numbered('c', column)))}
     FROM (${bodyText(query, [], printing)}) AS ${sql.numbered('s', query.id)}`;
@@ -149,7 +149,7 @@ function distinctText(query: SelectQuery, printing: Printing): Fragment {
   return sql`SELECT ${list(columns)} FROM (${inner}) AS ${sql.numbered('s', query.id)}${orderClause(order, printing)}${limitText(query)}`;
 }
 
-/** The first rows of each group, by their number within the group. */
+/** Prints LIMIT BY: keeps the first rows of each group, by their number within the group. */
 function limitByText(query: SelectQuery, limitBy: NonNullable<SelectQuery['limitBy']>, printing: Printing): Fragment {
   const columns = query.columns.map(({ column }) => sql.numbered('c', column));
   const orders = query.order.map((one, at) => sql`${printing.expression(one.by)} AS ${sql.numbered('f', at)}`);
@@ -167,7 +167,7 @@ function limitByText(query: SelectQuery, limitBy: NonNullable<SelectQuery['limit
     WHERE place > ${sql.int(offset)} AND place <= ${sql.int(offset + count)}${order}${limitText(query)}`;
 }
 
-/** Columns of a result: times as milliseconds, dates and UUIDs as texts, lists as JSON. */
+/** Prints a column of the result: times as milliseconds, dates and UUIDs as texts, lists as JSON. */
 function outputText(value: Fragment, type: SqlType, printing: Printing): Fragment {
   const { dialect, isPostgres } = printing;
   switch (type.kind) {

@@ -1,4 +1,4 @@
-// Prints base tables. `tableText` is the only function that does, and it always adds the condition on the project.
+// Prints base tables. Only `tableText` does, and it always adds the condition on the project.
 
 import { usualProperties } from '../../event-store/clickhouse/tables.ts';
 import { condition, fromEvents } from '../../event-store/conditions.ts';
@@ -9,7 +9,7 @@ import type { TableColumn, TableName, TableRelation } from '../tree.ts';
 import { compactJson, compactObject } from './casts.ts';
 import type { Printing } from './context.ts';
 
-/** A subquery with the columns of the relation that the query reads, limited to the project. */
+/** Prints a subquery with the columns of a table that the query reads, limited to the project. */
 export function tableText({ id, table, columns }: TableRelation, printing: Printing): Fragment {
   const { dialect, projectId } = printing;
   const read = [...columns];
@@ -38,7 +38,7 @@ function projectOf(table: TableName): Fragment {
   }
 }
 
-/** Which joined records the columns need. */
+/** Joined records that the columns need. */
 interface Needs {
   person: boolean;
   personRecord: boolean;
@@ -156,10 +156,12 @@ function propertyText(
     WHEN 'boolean' THEN ${found} #>> '{}' WHEN 'array' THEN ${compactJson(found)} WHEN 'object' THEN ${compactObject(found)} END`;
 }
 
-/** Properties with a column of their own in ClickHouse. They are texts, and the document of the event is not read for them. */
+/**
+ * Properties with a separate column in ClickHouse. These columns contain text and replace reading the event's document.
+ */
 const usual: ReadonlySet<string> = new Set([...usualProperties.few, ...usualProperties.many]);
 
-/** An object with its keys in order, because PostgreSQL does not store the order in which a client sent them. */
+/** Prints an object with sorted keys, because PostgreSQL does not store the order in which a client sent them. */
 function sortedObject(
   property: Extract<TableColumn, { of: 'property' }>['property'],
   text: Fragment,
@@ -193,7 +195,7 @@ function documentOf(
   }
 }
 
-/** Stored modes are numbers in PostgreSQL. */
+/** PostgreSQL stores person modes as numbers. */
 const mode = sql`CASE e.person_mode WHEN 0 THEN 'full' WHEN 1 THEN 'propertyless' ELSE 'force_upgrade' END`;
 
 function plainColumn(name: string, table: TableName, { dialect, isPostgres, projectId }: Printing): Fragment {

@@ -1,4 +1,4 @@
-// Calls of functions in the function table: which overload fits, and the type of its result.
+// Resolves calls of functions in the function table: chooses the overload, and determines the type of the result.
 
 import type { Call, Node } from '../ast.ts';
 import type { Argument, SqlFunction } from '../functions/define.ts';
@@ -38,7 +38,7 @@ export interface At {
   place: Place;
 }
 
-/** A call of a function that is not an aggregate, by its name in the table. */
+/** Resolves a call of a function that is not an aggregate, by its name in the table. */
 export function generic(name: string, args: readonly Node[], at: At): Expression {
   const options = scalars.get(name) ?? [];
   const lambda = options.find((one) => one.args[0]?.kind === 'lambda' || one.args[0]?.kind === 'condition');
@@ -50,7 +50,7 @@ export function generic(name: string, args: readonly Node[], at: At): Expression
   );
 }
 
-/** @throws SqlProblem when no overload takes these arguments. */
+/** Resolves a call with resolved arguments. @throws SqlProblem when no overload accepts them. */
 export function apply(name: string, given: readonly Expression[], at: At): Expression {
   const { scope, place } = at;
   const options = scalars.get(name) ?? [];
@@ -68,7 +68,7 @@ export function apply(name: string, given: readonly Expression[], at: At): Expre
   throw wrongTypes({ name, place }, options, given);
 }
 
-/** Patterns and formats in the words of both engines: those of ClickHouse follow the arguments. */
+/** Translates patterns and formats for both engines; those for ClickHouse follow the arguments. */
 function translated(option: SqlFunction, args: readonly Expression[], place: Place): Expression[] {
   const [subject = args[0] as Expression, second, ...others] = args;
   const kinds = option.args.map(({ kind }) => kind);
@@ -116,7 +116,7 @@ function wrongTypes(
   return new SqlProblem(`The function '${name}' takes (${wanted}), found ${found}.`, place);
 }
 
-/** The arguments in the types of the signature; null when one does not fit. */
+/** Converts the arguments to the types of the signature; null if one does not fit. */
 function fit({ args }: SqlFunction, given: readonly Expression[], at: At): Expression[] | null {
   const last = args.at(-1);
   if (given.length > args.length && last?.isRepeated !== true) return null;
@@ -184,7 +184,7 @@ function fitOne(
   }
 }
 
-/** The type of a result, by the word of the signature. */
+/** Returns the type of a result that the signature names. */
 function resultOf({ result, nulls }: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const [first] = args;
   const isNullable = nulls === 'always' || (nulls === 'pass' && args.some(({ type }) => type.isNullable));
@@ -252,7 +252,7 @@ function withLambda(of: SqlFunction, [first, ...rest]: readonly Node[], { scope,
   return { is: 'call', name: of.name, of, args, type: resultOf(of, args, scope) };
 }
 
-/** An aggregate, also with `If` behind its name. */
+/** Resolves an aggregate, also one with the suffix `If`. */
 export function resolveAggregate(node: Call, scope: Scope, isWindow = false): CallExpression | null {
   const { place } = node;
   const written = canonicalName(node.name);
@@ -290,7 +290,7 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   throw wrongTypes({ name: written, place }, options, given);
 }
 
-/** Rows in which an argument is null do not count. */
+/** Returns a filter that excludes rows with a null argument. */
 function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: Expression[]): Expression | null {
   const skipsNull = ['groupArray', 'groupUniqArray', 'argMax', 'argMin', 'quantile', 'quantiles', 'uniqExact'].includes(
     name,
@@ -302,7 +302,10 @@ function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: E
   return parts.length > 1 ? { is: 'all', parts, type: flag } : (only ?? null);
 }
 
-/** Aggregates over no rows are null, except counts, lists and the sum of values that are never null. */
+/**
+ * Returns the type of an aggregate. Over no rows, aggregates are null, except counts, lists and the sum of values that
+ * are never null.
+ */
 function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const type = resultOf(of, args, scope);
   if (of.nulls === 'never' || type.kind === 'array') return type;
@@ -323,7 +326,7 @@ function levelsOf({ params, place, args, name }: Call, written: string): number[
   return levels as number[];
 }
 
-/** @throws SqlProblem always: the function does not exist, or is not supported. */
+/** @throws SqlProblem always: the function does not exist or is not supported. */
 export function unknownFunction(name: string, place: Place): never {
   const refused = refusedFunctions.get(name);
   if (refused !== undefined) throw new SqlProblem(refused, place);

@@ -1,4 +1,4 @@
-// Comparisons. They are never null: `=` with a null side is false, `!=` is true.
+// Resolves comparisons. They are never null: with a null side, `=` is false and `!=` is true.
 
 import type { Comparison, Node } from '../ast.ts';
 import { printed } from '../names.ts';
@@ -50,7 +50,7 @@ function positiveOf(node: Comparison, op: string, scope: Scope): Expression | nu
   }
 }
 
-/** False instead of null. */
+/** Converts null to false. */
 function neverNull(expression: Expression): Expression {
   if (!expression.type.isNullable) return expression;
   const yes: Expression = { is: 'constant', type: { kind: 'bool', isNullable: false }, value: true };
@@ -63,14 +63,14 @@ function compareNodes(node: Comparison, comparator: Comparator, scope: Scope): E
   return compare(left, right, { comparator, place: node.place, name: printed(node.left) });
 }
 
-/** `{filters.dateRange.from}` without a range makes its comparison true. */
+/** `{filters.dateRange.from}` without a bound makes its comparison true. */
 const isBoundless = (one: Expression) =>
   one.is === 'constant' && one.value === 'no bound' && one.type.kind === 'nothing';
 
 interface Compared {
   comparator: Comparator;
   place: Place;
-  /** The left side as it is written. */
+  /** The left side as written. */
   name: string;
 }
 
@@ -85,7 +85,7 @@ export function compare(left: Expression, right: Expression, { comparator, place
   return { is: 'compare', comparator, left: a, right: b, type: flag };
 }
 
-/** Both sides in one type. A constant text is read as a value of the type of the other side. */
+/** Converts both sides to one type. A constant text is read as a value of the other side's type. */
 function sides(
   left: Expression,
   right: Expression,

@@ -1,4 +1,4 @@
-// Functions that choose between values, and conversions that users write.
+// Resolves functions that choose between values, and explicit conversions.
 
 import type { Call, Node } from '../ast.ts';
 import { printed } from '../names.ts';
@@ -84,7 +84,7 @@ const nullIf: Handler = (node, scope) => {
   return { is: 'choice', cases: [{ when, result: none }], otherwise: value, type: nullable(value.type, true) };
 };
 
-/** The least or the greatest argument; null when one of them is null. */
+/** Returns the least or greatest argument; null if one of them is null. */
 const extreme =
   (comparator: '<=' | '>='): Handler =>
   (node, scope) => {
@@ -112,7 +112,7 @@ const logic =
     type: flag,
   });
 
-/** Conversions that the engines know. */
+/** Conversions that both engines support. */
 const castPairs = new Set([
   ...['int', 'float', 'flag', 'bool', 'date', 'time', 'uuid', 'json', 'text', 'nothing'].map((kind) => `${kind} text`),
   ...['flag int', 'bool int', 'int int', 'float int', 'text int', 'time int', 'flag float', 'bool float', 'int float'],
@@ -120,7 +120,7 @@ const castPairs = new Set([
   ...['text uuid', 'date time', 'text time', 'time time'],
 ]);
 
-/** Null when the text, number or document is not a value of the type. */
+/** Converts a value; null if it is not a value of the type. */
 function castTo(value: Expression, type: SqlType, place: Place): Expression {
   const { kind } = value.type;
   const result = nullable(type, type.kind === 'text' ? value.type.isNullable : true);
@@ -166,7 +166,7 @@ export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Sc
   return castTo(value, type, node.place);
 }
 
-/** A constant text without an offset is a time that exists; other texts can be null. */
+/** Converts to a time. Constant text without an offset is an existing time; other texts may be null. */
 export function toDateTime(value: Expression, zone: string, at: At): Expression {
   const written = textOf(value);
   if (written !== null) {

@@ -1,4 +1,4 @@
-// Resolves expressions: each node of the syntax tree becomes a typed expression.
+// Resolves expressions: converts each node of the syntax tree to a typed expression.
 
 import type { Call, Node, WindowExpr, WindowFunction } from '../ast.ts';
 import { aggregates, canonicalName, otherNames, special, windows } from '../functions/index.ts';
@@ -102,7 +102,7 @@ function resolveCall(node: Call, scope: Scope): Expression {
   return generic(name, node.args, { scope, place });
 }
 
-/** `arrayJoin` gives a row for each element. The list becomes a table that is joined to each row. */
+/** Resolves `arrayJoin`, which returns a row per element. The list becomes a table that is joined to each row. */
 function expand(node: Call, scope: Scope): Expression {
   const { place } = node;
   checkBounds({ name: 'arrayJoin', word: 'Function', place }, [1, 1], node.args.length);
@@ -132,7 +132,7 @@ export function joinElements(
   };
 }
 
-/** `properties['x']`, an element of a list, or a property of a document. */
+/** Resolves `properties['x']`, an element of a list, or a property of a document. */
 function access(node: Extract<Node, { node: 'ArrayAccess' }>, scope: Scope): Expression {
   const path = pathOf(node);
   if (path !== null && scope.parameters.get(path[0] ?? '') === undefined) return resolveName(path, node.place, scope);
@@ -151,7 +151,7 @@ function access(node: Extract<Node, { node: 'ArrayAccess' }>, scope: Scope): Exp
   return { ...call, type: nullable(type, empty.type.isNullable || place.type.isNullable) };
 }
 
-/** What ClickHouse returns for a position outside of a list. */
+/** Returns what ClickHouse returns for a position outside of a list. */
 function emptyValue(type: SqlType): Expression {
   const values: Partial<Record<SqlType['kind'], string | number | boolean>> = {
     text: '',

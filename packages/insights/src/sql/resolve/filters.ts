@@ -1,4 +1,4 @@
-// `{filters}`: the date range and the property filters that a dashboard or a client sends with the query.
+// Resolves `{filters}`: the date range and the property filters that a dashboard or a client sends with the query.
 
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';

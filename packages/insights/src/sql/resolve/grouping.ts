@@ -1,4 +1,5 @@
-// Checks that an aggregated query reads other columns only through GROUP BY, and that DISTINCT and ORDER BY fit together.
+// Checks that an aggregated query reads other columns only through GROUP BY, and that ORDER BY is compatible with
+// DISTINCT.
 
 import type { Select } from '../ast.ts';
 import { type Place, SqlProblem } from '../problem.ts';

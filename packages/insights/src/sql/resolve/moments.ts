@@ -1,4 +1,4 @@
-// Functions of time that depend on the project, on a unit or on the current time.
+// Resolves functions of time that depend on the project, on a unit or on the current time.
 
 import { isTimeZone, timeZone } from '@millrace/schedule';
 import type { Call } from '../ast.ts';
@@ -16,7 +16,7 @@ const all = (node: Call, scope: Scope) => node.args.map((arg) => scope.run.expre
 
 const dayMs = 86_400_000;
 
-/** The local date at the time of the query. */
+/** Returns the local date at the time of the query. */
 function today(scope: Scope, days: number): Expression {
   const { now, zone } = scope.run.settings;
   return dateConstant(new Date(timeZone(zone).toWallTime(now) + days * dayMs).toISOString().slice(0, 10));
@@ -30,7 +30,7 @@ function unitOf(argument: Expression | undefined, name: string, place: Place): T
   return unit;
 }
 
-/** A text constant counts as a time. */
+/** Returns a date or a time, also from constant text. */
 function moment(value: Expression | undefined, { scope, place }: At): Expression {
   const found = value !== undefined && textOf(value) !== null ? convert(value, time(scope.run.settings.zone)) : value;
   if (found === undefined || found === null || !isMoment(found.type))
@@ -55,7 +55,7 @@ const difference =
     return apply(name, sides, at);
   };
 
-/** A moment plus or minus a number of units. */
+/** Adds a number of units to a date or a time. */
 function shift(value: Expression, { unit, count }: { unit: TimeUnit; count: Expression }, at: At): Expression {
   const isDay = ['day', 'week', 'month', 'quarter', 'year'].includes(unit);
   const given = moment(value, at);
@@ -88,7 +88,7 @@ const dateAdd =
     return shift(value, { unit: of, count: isMinus ? negated(count, at) : count }, at);
   };
 
-/** An interval is its number of units. Its type has the unit. */
+/** Resolves an interval as its number of units; the unit is in its type. */
 const toInterval =
   (unit: TimeUnit): Handler =>
   (node, scope) => {
@@ -165,7 +165,7 @@ const dateTime: Handler = (node, scope) => {
   return toDateTime(value as Expression, name, { scope, place: node.place });
 };
 
-/** Constant texts are read when the query is read. */
+/** Resolves `toDate`. Constant text is converted immediately. */
 const toDate: Handler = (node, scope) => {
   const [value] = all(node, scope);
   const written = textOf(value);
@@ -179,7 +179,7 @@ const toDate: Handler = (node, scope) => {
   };
 };
 
-/** `+` and `-` with a date, a time or an interval; null for other operands. */
+/** Resolves `+` and `-` with a date, a time or an interval; null for other operands. */
 export function momentArithmetic(
   op: string,
   [left, right]: readonly [Expression, Expression],

@@ -1,4 +1,4 @@
-// Regular expressions and formats of times: constants that each engine gets in its own form.
+// Translates regular expressions and formats of times. They must be constants, because each engine gets its own form.
 
 import { patternProblem, postgresPattern } from '../../patterns.ts';
 import { type Place, SqlProblem } from '../problem.ts';
@@ -8,11 +8,11 @@ import { textConstant } from './values.ts';
 interface Pattern {
   pattern: string | null;
   replacement: string | null | undefined;
-  /** The function that uses it. */
+  /** Name of the function that uses the pattern. */
   name: string;
 }
 
-/** The pattern for PostgreSQL, the replacement if there is one, then both for ClickHouse. */
+/** Returns the pattern for PostgreSQL and the replacement if it exists, then both for ClickHouse. */
 export function patternConstants({ pattern, replacement, name }: Pattern, place: Place): Expression[] {
   if (pattern === null) throw new SqlProblem(`The pattern of '${name}' must be a constant text.`, place);
   const problem = patternProblem(pattern);
@@ -24,27 +24,27 @@ export function patternConstants({ pattern, replacement, name }: Pattern, place:
   const clickhouse = `${flags}(?s)(?:${pattern.slice(flags.length)})`;
   if (replacement === undefined) return [textConstant(postgres), textConstant(clickhouse)];
   if (replacement === null) throw new SqlProblem(`The replacement of '${name}' must be a constant text.`, place);
-  // `\0` is the complete match, and other letters behind a backslash mean themselves.
+  // `\0` is the complete match. A backslash before any other character is ignored.
   const ofPostgres = replacement.replace(/\\([\s\S])|&/g, (found, letter) =>
     found === '&' ? '&' : letter === '0' ? '\\&' : /[1-9]/.test(letter) ? `\\${letter}` : `\\\\${letter}`,
   );
   return [postgres, ofPostgres, clickhouse, replacement].map(textConstant);
 }
 
-/** The first group, or the complete match where there is no group. */
+/** Makes PostgreSQL return the first group, or the complete match without a group. */
 function extracting(pattern: string): string {
   const bare = pattern.replace(/\\[\s\S]/g, '').replace(/\[\^?\]?[^\]]*\]/g, 'x');
   return /\((?!\?)/.test(bare) ? postgresPattern(pattern) : postgresPattern(pattern).replace(/^(\(\?i\))?\(\?:/, '$1(');
 }
 
-/** Letters of ClickHouse's formatDateTime and the same in PostgreSQL's to_char. */
+/** Format letters of ClickHouse's formatDateTime, and their equivalents in PostgreSQL's to_char. */
 const letters: Record<string, string> = {
   ...{ Y: 'YYYY', y: 'YY', m: 'MM', d: 'DD', e: 'FMDD', H: 'HH24', h: 'HH12', I: 'HH12', i: 'MI', S: 'SS', s: 'SS' },
   ...{ j: 'DDD', M: 'FMMonth', b: 'Mon', a: 'Dy', W: 'FMDay', p: 'AM', u: 'ID', G: 'IYYY', V: 'IW', F: 'YYYY-MM-DD' },
   ...{ T: 'HH24:MI:SS', R: 'HH24:MI', Q: 'Q' },
 };
 
-/** The format for PostgreSQL and for ClickHouse. */
+/** Returns the format for PostgreSQL and for ClickHouse. */
 export function formatConstants(format: string | null, place: Place): Expression[] {
   if (format === null) throw new SqlProblem("The format of 'formatDateTime' must be a constant text.", place);
   const postgres = format.replace(/%([\s\S]?)|[^%]+/g, (found, letter?: string) => {

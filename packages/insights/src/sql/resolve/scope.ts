@@ -1,4 +1,5 @@
-// The names that an expression can use: columns of the tables in FROM, aliases of the SELECT list, WITH entries and parameters of lambdas.
+// Names that an expression can use: columns of the tables in FROM, aliases of the SELECT list, WITH entries and
+// parameters of lambdas.
 
 import type { Condition } from '../../event-store/port.ts';
 import type { Node, Select, SelectSet, WindowExpr } from '../ast.ts';
@@ -25,7 +26,7 @@ export interface SqlCohort {
   condition(): Condition;
 }
 
-/** What queries depend on besides their text. */
+/** Settings and definitions that affect a query in addition to its text. */
 export interface SqlSettings {
   projectId: number;
   zone: string;
@@ -36,20 +37,20 @@ export interface SqlSettings {
   /** Definitions of properties: `event name`, `person name`, `group 0 name`. */
   propertyTypes: ReadonlyMap<string, string>;
   cohorts: readonly SqlCohort[];
-  /** `{filters}`. The bounds are instants in milliseconds. */
+  /** The content of `{filters}`; bounds in milliseconds since 1970. */
   filters: { from: number | null; to: number | null; condition: Condition | null };
-  /** Whether `person.properties` are those stored with the event. */
+  /** True if `person.properties` means those stored with the event. */
   personsAsStored: boolean;
   /** Whether persons are those stored with the event, regardless of later merges. */
   withoutMerges?: boolean;
 }
 
-/** State of one query, shared by all of its scopes. */
+/** State of one query, shared by all its scopes. */
 export interface Resolution {
   settings: SqlSettings;
-  /** Unique numbers for relations, columns and parameters. */
+  /** Returns unique numbers for relations, columns and parameters. */
   nextNumber(): number;
-  /** Where an expression is in the text, and how it is written there. */
+  /** Position of each expression in the text, and how it is written there. */
   places: WeakMap<Expression, { place: Place; name: string }>;
   expression(node: Node, scope: Scope): Expression;
   query(node: Select | SelectSet, scope: Scope | null): Query;
@@ -59,9 +60,9 @@ export interface Resolution {
 export interface Source {
   alias: string | null;
   relation: TableRelation | QueryRelation;
-  /** Columns of a subquery by name. */
+  /** Columns of a subquery, by name. */
   names: ReadonlyMap<string, { column: number; type: SqlType }>;
-  /** Whether an outer join can leave the columns without a value. */
+  /** True if an outer join can leave the columns without a value. */
   isOuter: boolean;
 }
 
@@ -78,10 +79,10 @@ export interface Scope {
   ctes: ReadonlyMap<string, { node: Node; scope: Scope }>;
   parameters: ReadonlyMap<string, Expression>;
   expand: ExpandRelation[];
-  /** Elements of ARRAY JOIN by alias. */
+  /** Elements of ARRAY JOIN, by alias. */
   elements: Map<string, Expression>;
   windows: Readonly<Record<string, WindowExpr>>;
-  /** The clause that is being resolved, where it does not allow aggregates. */
+  /** The current clause if it does not allow aggregates, for errors. */
   withoutAggregates: string | null;
   /** The aggregate whose arguments are being resolved. */
   aggregate: string | null;
@@ -96,13 +97,13 @@ export function scopeWithin(run: Resolution, outer: Scope | null): Scope {
   };
 }
 
-/** Remembers the place of an expression for errors that are found later. */
+/** Remembers the position of an expression for errors found later. */
 export function located<T extends Expression>(scope: Scope, expression: T, found: { place: Place; name: string }): T {
   scope.run.places.set(expression, found);
   return expression;
 }
 
-/** @param path names joined by dots, for errors */
+/** Resolves a name. @param chain its parts between dots */
 export function resolveName(chain: readonly string[], place: Place, scope: Scope): Expression {
   const [first = '', ...rest] = chain;
   const parameter = scope.parameters.get(first);
@@ -118,7 +119,7 @@ export function resolveName(chain: readonly string[], place: Place, scope: Scope
 
 function aliased(name: string, place: Place, scope: Scope): Expression | null {
   const entry = scope.aliases.get(name);
-  // Within its own expression the name means the column.
+  // Within its own expression, the name means the column.
   if (entry === undefined || entry.isResolving) return null;
   if (entry.resolved === null) {
     entry.isResolving = true;
@@ -134,7 +135,7 @@ function aliased(name: string, place: Place, scope: Scope): Expression | null {
   return resolved;
 }
 
-/** An alias must not bring an aggregate to a place that allows none. */
+/** Rejects an aggregate behind an alias where none is allowed. */
 function checkAggregates(expression: Expression, place: Place, scope: Scope): void {
   const found = aggregateIn(expression);
   if (found === null) return;
@@ -169,7 +170,7 @@ function columnOf(chain: readonly string[], scope: Scope, place: Place): Express
   return found[0] ?? null;
 }
 
-/** A column of one table or subquery; null when it does not have it. */
+/** Returns a column of one table or subquery; null if it does not have it. */
 export function columnIn(source: Source, chain: readonly string[], scope: Scope, place: Place): Expression | null {
   const { relation, isOuter } = source;
   const [first = '', ...path] = chain;
@@ -188,7 +189,7 @@ export function columnIn(source: Source, chain: readonly string[], scope: Scope,
   return propertyOfDocument(column, path);
 }
 
-/** A property of a document that is not a column of a table. */
+/** Resolves a property of a document that is not a column of a table. */
 export function propertyOfDocument(document: Expression, path: readonly string[]): Expression {
   const [of] = scalars.get('propertyText') ?? [];
   if (of === undefined) throw new Error('The function propertyText is missing.');
@@ -258,7 +259,7 @@ function propertyColumn(
   return { of: 'property', property, path, type };
 }
 
-/** WITH 5 AS n. */
+/** Resolves a constant from WITH, such as `WITH 5 AS n`. */
 function constantOf(name: string, rest: readonly string[], scope: Scope): Expression | null {
   const cte = scope.ctes.get(name);
   if (cte === undefined || rest.length > 0) return null;
@@ -266,7 +267,7 @@ function constantOf(name: string, rest: readonly string[], scope: Scope): Expres
   return scope.run.expression(cte.node, cte.scope);
 }
 
-/** The columns of `SELECT *`, with their names. */
+/** Returns the columns of `SELECT *` with their names. */
 export function allColumns(source: Source, scope: Scope, place: Place): { name: string; value: Expression }[] {
   const { relation } = source;
   const names = relation.is === 'table' ? tables[relation.table].shown : [...source.names.keys()];

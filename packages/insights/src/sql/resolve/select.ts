@@ -1,4 +1,4 @@
-// Resolves SELECT statements: tables and joins, then the columns and clauses.
+// Resolves SELECT statements: first tables and joins, then columns and clauses.
 
 import type { Join, Node, Select, SelectSet } from '../ast.ts';
 import { columnName, printed } from '../names.ts';
@@ -42,7 +42,7 @@ export interface ResolvedQuery {
   names: string[];
 }
 
-/** @throws SqlProblem with the place of the first thing that cannot run. */
+/** @throws SqlProblem with the position of the first part that cannot run. */
 export function resolveQuery(node: Select | SelectSet, settings: SqlSettings): ResolvedQuery {
   let number = 0;
   const run: Resolution = {
@@ -95,7 +95,7 @@ const setOperators = ['UNION ALL', 'UNION DISTINCT', 'INTERSECT', 'EXCEPT'] as c
 const isSetOperator = (one: string): one is (typeof setOperators)[number] =>
   setOperators.some((known) => known === one);
 
-/** The parts of a union in the types of the union. */
+/** Converts the parts of a union to the types of the union. */
 function convertColumns(query: Query, types: readonly Expression['type'][]): void {
   if (query.is === 'set') {
     for (const part of [query.first, ...query.others.map((other) => other.query)]) convertColumns(part, types);
@@ -186,7 +186,7 @@ function selected(one: Node, scope: Scope): { name: string; value: Expression }[
   return [{ name, value }];
 }
 
-/** An aliased column is resolved once, so that other clauses use the same expression. */
+/** Resolves an aliased column only once, so that other clauses use the same expression. */
 function resolveName(alias: string, scope: Scope): Expression {
   const entry = scope.aliases.get(alias);
   if (entry === undefined) throw new Error(`The alias ${alias} is missing.`);
@@ -207,7 +207,7 @@ function whereOf(node: Select, scope: Scope): Expression | null {
   return parts.length > 1 ? { is: 'all', parts, type: flag } : (only ?? null);
 }
 
-/** `GROUP BY 1` and `ORDER BY 2` mean columns of the SELECT list. */
+/** Resolves an expression of GROUP BY or ORDER BY. `GROUP BY 1` and `ORDER BY 2` mean columns of the SELECT list. */
 function positional(node: Node, columns: readonly OutputColumn[], scope: Scope): Expression {
   if (node.node !== 'Constant' || typeof node.value !== 'number') return resolveExpression(node, scope);
   const column = columns[node.value - 1];
@@ -278,7 +278,7 @@ function sourceOf(join: Join, scope: Scope): Source {
   const cte = scope.ctes.get(name);
   if (cte !== undefined && (cte.node.node === 'SelectQuery' || cte.node.node === 'SelectSetQuery'))
     return subquery(cte.node, alias ?? name, { run, outer: { ...cte.scope, depth: scope.depth } });
-  // A table function has no place of its own for its name.
+  // The name of a table function has no separate position.
   const named = join.table_args === undefined ? table.place : place;
   const missing = missingTables.get(name);
   if (missing !== undefined) throw new SqlProblem(missing, named);
@@ -305,7 +305,7 @@ function subquery(
   };
 }
 
-/** Two large tables without a condition would have billions of rows. */
+/** Rejects joining two large tables without a condition, which would result in billions of rows. */
 function checkCross(join: Join, before: Join | undefined, first: Join | undefined): void {
   const others = [first, join].flatMap((one) => one?.table ?? []);
   const isSmall = (node: Node) =>
@@ -318,7 +318,7 @@ function checkCross(join: Join, before: Join | undefined, first: Join | undefine
     });
 }
 
-/** Equalities of the two sides, as both engines can join by them. */
+/** Resolves ON. It must consist of equalities of the two sides, because both engines can join by these. */
 function onOf(
   { constraint, place }: Join,
   { source, earlier }: { source: Source; earlier: Source[] },

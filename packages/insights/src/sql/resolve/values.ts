@@ -1,4 +1,4 @@
-// Constants, and conversions of expressions to the type that a place needs.
+// Resolves constants, and converts expressions to a required type.
 
 import { timeZone } from '@millrace/schedule';
 import { type Place, SqlProblem } from '../problem.ts';
@@ -19,7 +19,7 @@ import {
   uuid,
 } from '../types.ts';
 
-/** @param digits a number as it is written */
+/** @param digits the number as written */
 export function constant(
   value: string | number | boolean | null,
   digits: string | undefined,
@@ -39,7 +39,7 @@ export function constant(
   return { is: 'constant', type: int(width), value: String(whole) };
 }
 
-/** Numbers in another notation, such as hexadecimal, and values from outside of the text. */
+/** Returns the integer of a value from outside of the text, or of a number in another notation, such as hexadecimal. */
 const integerOf = (value: number, written: string) =>
   Number.isSafeInteger(value) && !/[.eE]/.test(written.replace(/^0x.*/i, '')) ? BigInt(value) : null;
 
@@ -58,7 +58,7 @@ export const dateConstant = (value: string): ConstantExpression => ({ is: 'const
 
 export const isConstant = (one: Expression): one is ConstantExpression => one.is === 'constant';
 export const isNull = (one: Expression) => one.is === 'constant' && one.value === null;
-/** The value of a text constant; null for other expressions. */
+/** Returns the value of a text constant; null for other expressions. */
 export const textOf = (one: Expression | undefined): string | null =>
   one?.is === 'constant' && typeof one.value === 'string' && one.type.kind === 'text' ? one.value : null;
 
@@ -66,8 +66,8 @@ const timeText =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(?:([Zz])|([+-]\d\d):?(\d\d)?)?$/;
 
 /**
- * A time as an instant in milliseconds; null when the text is not a time. A local time that clocks skip is moved back by the gap, as
- * ClickHouse does.
+ * Reads a time as milliseconds since 1970; null if the text is not a time. A local time that clocks skip is moved back
+ * by the skipped duration, as in ClickHouse.
  */
 export function readTime(value: string, zone: string): number | null {
   const match = timeText.exec(value.trim());
@@ -87,7 +87,7 @@ export function readTime(value: string, zone: string): number | null {
   return instant - (toWallTime(instant) - wall) + millis;
 }
 
-/** A date text; null when it is not one. */
+/** Returns the text if it is a date; otherwise null. */
 export function readDate(value: string): string | null {
   return /^\d{4}-\d\d-\d\d$/.test(value) && readTime(value, 'UTC') !== null ? value : null;
 }
@@ -95,7 +95,7 @@ export function readDate(value: string): string | null {
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const numberText = /^\s*[-+]?\d{1,30}(\.\d{1,30})?([eE][-+]?\d{1,2})?\s*$/;
 
-/** A text constant as a value of another type; null when it does not have one. */
+/** Converts a text constant to another type; null if it is not such a value. */
 function readText(value: string, type: SqlType): ConstantExpression | null {
   switch (type.kind) {
     case 'text':
@@ -122,7 +122,7 @@ function readText(value: string, type: SqlType): ConstantExpression | null {
   }
 }
 
-/** The expression as a value of this kind; null when no value can be converted. Whether it can be null stays as it is. */
+/** Converts an expression to a type; null if no value can be converted. Does not change whether it can be null. */
 export function convert(expression: Expression, type: SqlType): Expression | null {
   const from = expression.type;
   if (isNull(expression)) return { is: 'constant', type: nullable(type, true), value: null };
@@ -150,13 +150,13 @@ function convertArray(expression: Expression, type: SqlType): Expression | null 
   return from.kind === to.kind ? expression : null;
 }
 
-/** Conversions that every place makes without a function. */
+/** Implicit conversions, which need no function. */
 const implicit = new Set([
   ...['flag int', 'flag float', 'int float', 'bool flag', 'flag bool', 'bool int', 'bool float'],
   ...['date time', 'json text', 'uuid text'],
 ]);
 
-/** All expressions as values of their common type. */
+/** Converts expressions to their common type. */
 export function unify(
   expressions: readonly Expression[],
   place: Place,
@@ -171,7 +171,7 @@ export function unify(
   return { type, parts: parts as Expression[] };
 }
 
-/** Text constants take the type of the others, such as a time. */
+/** Text constants take the type of the other expressions, such as a time. */
 function commonOf(expressions: readonly Expression[]): SqlType | null {
   const all = commonType(expressions.map(({ type }) => type));
   if (all !== null) return all;
@@ -180,12 +180,12 @@ function commonOf(expressions: readonly Expression[]): SqlType | null {
   return type !== null && (type.kind === 'time' || type.kind === 'date' || type.kind === 'uuid') ? type : null;
 }
 
-/** PostgreSQL stores a list of lists as a table of equal rows, so both engines refuse it. */
+/** Rejects lists of lists, because PostgreSQL requires their rows to have equal lengths. */
 export function refuseNested(element: SqlType, place: Place): void {
   if (element.kind === 'array') throw new SqlProblem('Lists of lists are not supported.', place);
 }
 
-/** The expression as a condition that is never null. Null counts as false. */
+/** Converts an expression to a condition that is never null; null counts as false. */
 export function condition(expression: Expression, place: Place): Expression {
   if (isNull(expression)) return { is: 'constant', type: flag, value: false };
   const { kind } = expression.type;
@@ -193,7 +193,7 @@ export function condition(expression: Expression, place: Place): Expression {
     const zero: Expression = { is: 'constant', type: expression.type, value: kind === 'int' ? '0' : 0 };
     return { is: 'compare', comparator: '<>', left: expression, right: nonNull(zero), type: flag };
   }
-  // Properties without a definition are texts.
+  // Properties without a definition are text.
   if (kind === 'text')
     return { is: 'compare', comparator: '=', left: expression, right: textConstant('true'), type: flag };
   if (kind !== 'flag' && kind !== 'bool')
