@@ -175,18 +175,22 @@ const refusals: [string, () => Promise<unknown>, { kind: string; code?: string; 
     { kind: 'invalid', code: 'null_characters_not_allowed', attr: 'name' },
   ],
   [
-    'the plan of an unknown organization',
+    'a plan change of an unknown organization',
     () => setTestPlan(database, unknownOrganization, 'full'),
     { kind: 'not_found', attr: null },
   ],
-  ['the plan of no UUID', () => setTestPlan(database, 'mine', 'full'), { kind: 'not_found', attr: null }],
+  [
+    'a plan change with an organization ID that is no UUID',
+    () => setTestPlan(database, 'mine', 'full'),
+    { kind: 'not_found', attr: null },
+  ],
   [
     'an unknown plan',
     () => setTestPlan(database, tenant.organizationId, 'gold' as PlanName),
     { kind: 'invalid', code: 'invalid_choice', attr: 'plan' },
   ],
   [
-    'an address that is taken',
+    'an address of an existing user',
     () => createUser(database.sql, { email: 'OWNER@example.com' }),
     { kind: 'conflict', code: 'unique', attr: 'email' },
   ],
@@ -210,7 +214,11 @@ const refusals: [string, () => Promise<unknown>, { kind: string; code?: string; 
     () => createUser(database.sql, { email: 'long@example.com', firstName: 'x'.repeat(151) }),
     { kind: 'invalid', code: 'max_length', attr: 'first_name' },
   ],
-  ['a member twice', () => addMember(database.sql, tenant), { kind: 'conflict', code: 'unique', attr: 'user_id' }],
+  [
+    'adding a member twice',
+    () => addMember(database.sql, tenant),
+    { kind: 'conflict', code: 'unique', attr: 'user_id' },
+  ],
   [
     'a member of level 3',
     () => addMember(database.sql, { ...tenant, level: 3 as MembershipLevel }),
@@ -242,17 +250,17 @@ const refusals: [string, () => Promise<unknown>, { kind: string; code?: string; 
     { kind: 'invalid', code: 'max_length', attr: 'name' },
   ],
   [
-    'a project in no time zone',
+    'a project with an unknown time zone',
     () => createTestProject(database, { ...tenant, timezone: 'Mars/Olympus' }),
     { kind: 'invalid', code: 'invalid_choice', attr: 'timezone' },
   ],
   [
-    'a project in a time zone written in another case, as the API refuses it',
+    'a project with a time zone in the wrong case, like the API',
     () => createTestProject(database, { ...tenant, timezone: 'europe/vienna' }),
     { kind: 'invalid', code: 'invalid_choice', attr: 'timezone' },
   ],
   [
-    'a project in an offset',
+    'a project with an offset as its time zone',
     () => createTestProject(database, { ...tenant, timezone: '+02:00' }),
     { kind: 'invalid', code: 'invalid_choice', attr: 'timezone' },
   ],

@@ -20,7 +20,7 @@ const record = (offset: bigint): LogRecord => ({
   ...{ offset, key: 'k', value: Buffer.from('v'), headers: {}, appendedAtMs: 1_800_000_000_000 },
 });
 
-test('a missing offset reads as null and locks as 0', async () => {
+test('for a missing offset, reading returns null and locking returns 0', async () => {
   expect(await readOffset(database.sql, key('fresh'))).toBeNull();
   expect(await database.transaction((tx) => lockOffset(tx, key('fresh')))).toBe(0n);
 });

@@ -106,14 +106,14 @@ describe.each(engines)('on $name', (engine) => {
     ((await trend(event, { properties })).results as { data: number[] }[])[0]?.data;
 
   test.each<[string, string, Record<string, unknown>, number[]]>([
-    ['of a dynamic cohort', 'pro', {}, [2, 0, 1]],
+    ['members of a dynamic cohort', 'pro', {}, [2, 0, 1]],
     ['in', 'pro', { operator: 'in' }, [2, 0, 1]],
-    ['not in', 'pro', { operator: 'not_in' }, [0, 1, 0]],
-    ['of a cohort of a cohort', 'young pro', {}, [1, 0, 0]],
-    ['of those who are not in another', 'not pro', {}, [0, 1, 0]],
-    ['of either', 'either', {}, [2, 1, 1]],
-    ['of a static cohort', 'listed', {}, [0, 1, 0]],
-    ['not in a static cohort', 'listed', { operator: 'not_in' }, [2, 0, 1]],
+    ['not_in', 'pro', { operator: 'not_in' }, [0, 1, 0]],
+    ['members of a cohort that refers to another', 'young pro', {}, [1, 0, 0]],
+    ['members of a cohort that excludes another', 'not pro', {}, [0, 1, 0]],
+    ['members of either of two cohorts', 'either', {}, [2, 1, 1]],
+    ['members of a static cohort', 'listed', {}, [0, 1, 0]],
+    ['non-members of a static cohort', 'listed', { operator: 'not_in' }, [2, 0, 1]],
   ])('filters events by cohort: %s', async (_, name, filter, expected) => {
     expect(await dataOf('order', [{ type: 'cohort', key: 'id', value: cohorts.get(name), ...filter }])).toEqual(
       expected,
@@ -122,45 +122,45 @@ describe.each(engines)('on $name', (engine) => {
 
   test.each<[string, unknown, RegExp]>([
     [
-      'Q-123: a cohort made of behaviour',
+      'Q-123: a cohort based on behavior',
       () => ({ type: 'cohort', key: 'id', value: cohorts.get('active') }),
       /^properties\.0\.value: Cohorts with behavioral filters/,
     ],
     [
-      'Q-123: no such cohort',
+      'Q-123: a missing cohort',
       () => ({ type: 'cohort', key: 'id', value: 999_999 }),
       /^properties\.0\.value: Cohort 999999 does not exist/,
     ],
     ['Q-123: SQL', () => ({ type: 'hogql', key: '1 = 1' }), /^properties\.0\.type: /],
     ['a group without its type', () => ({ type: 'group', key: 'a', value: 1 }), /^properties\.0\.group_type_index: /],
-    ['a field that is not known', () => ({ key: 'a', value: 1, foo: 1 }), /^properties\.0\.foo: /],
+    ['an unknown field', () => ({ key: 'a', value: 1, foo: 1 }), /^properties\.0\.foo: /],
   ])('rejects %s and names its path', async (_, filter, message) => {
     const failure = await dataOf('order', [(filter as () => unknown)()]).catch((error: unknown) => error);
     expect(isAppError(failure, 'invalid') && failure.message).toMatch(message);
   });
 
   test.each<[string, Record<string, unknown>, number]>([
-    ['text', { key: 'text', value: 'Buy' }, 1],
+    ['a text', { key: 'text', value: 'Buy' }, 1],
     ['one of two texts', { key: 'text', value: ['Buy', 'Buy now'] }, 2],
     ['part of a text', { key: 'text', operator: 'icontains', value: 'BUY' }, 2],
     ['not the text', { key: 'text', operator: 'is_not', value: 'Buy' }, 2],
-    ['tag', { key: 'tag_name', value: 'div' }, 1],
+    ['a tag', { key: 'tag_name', value: 'div' }, 1],
     ['not the tag', { key: 'tag_name', operator: 'is_not', value: 'button' }, 2],
-    ['address', { key: 'href', value: '/buy?x="1"' }, 1],
-    ['address that is no attribute', { key: 'href', value: '/bare' }, 1],
-    ['no outer address', { key: 'href', value: '/outer' }, 0],
-    ['not the outer address', { key: 'href', operator: 'is_not', value: '/outer' }, 3],
+    ['the address of the innermost link', { key: 'href', value: '/buy?x="1"' }, 1],
+    ['an address that is not in an attribute', { key: 'href', value: '/bare' }, 1],
+    ['the address of an outer link never matches', { key: 'href', value: '/outer' }, 0],
+    ['not the address of an outer link', { key: 'href', operator: 'is_not', value: '/outer' }, 3],
     ['part of an address', { key: 'href', operator: 'icontains', value: 'BUY' }, 1],
     ['pattern of an address', { key: 'href', operator: 'regex', value: '^/buy\\?' }, 1],
-    ['an address', { key: 'href', operator: 'is_set' }, 2],
-    ['no address', { key: 'href', operator: 'is_not_set' }, 1],
+    ['an address is set', { key: 'href', operator: 'is_set' }, 2],
+    ['no address is set', { key: 'href', operator: 'is_not_set' }, 1],
     ['a class', { key: 'selector', value: '.primary' }, 1],
-    ['tag and class', { key: 'selector', value: 'button.big' }, 1],
-    ['no such class', { key: 'selector', value: '.bigger' }, 0],
-    ['an id', { key: 'selector', value: '#shop' }, 1],
+    ['a tag with a class', { key: 'selector', value: 'button.big' }, 1],
+    ['a missing class', { key: 'selector', value: '.bigger' }, 0],
+    ['an ID', { key: 'selector', value: '#shop' }, 1],
     ['an attribute', { key: 'selector', value: '[type="submit"]' }, 1],
     ['a child', { key: 'selector', value: 'div > button' }, 1],
-    ['no such child', { key: 'selector', value: 'button > div' }, 0],
+    ['a missing child', { key: 'selector', value: 'button > div' }, 0],
   ])('Q-122: filters by element: %s', async (_, filter, expected) => {
     const [first] = (await dataOf('$autocapture', [{ type: 'element', ...filter }])) ?? [];
     expect(first).toBe(expected);

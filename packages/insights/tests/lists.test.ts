@@ -53,26 +53,30 @@ describe.each(engines)('on $name', (engine) => {
   });
 
   test.each<[string, Partial<ListQuestion>, number[]]>([
-    ['the newest first', {}, [6, 5, 4, 2, 3, 1]],
-    ['the oldest first', { isOldestFirst: true }, [1, 3, 2, 4, 5, 6]],
-    ['as they were stored', { by: 'created_at', isOldestFirst: true }, [1, 5, 3, 2, 4, 6]],
-    ['of a name', { events: ['other'] }, [6]],
-    ['of none', { events: ['none'] }, []],
-    ['one', { uuid: uuid(3) }, [3]],
-    ['until now', { to: Date.now() }, [5, 4, 2, 3, 1]],
-    ['lately', { from: Date.now() - 30 * 86_400_000 }, [6, 5, 4]],
+    ['lists events by time, the newest first', {}, [6, 5, 4, 2, 3, 1]],
+    ['lists events by time, the oldest first', { isOldestFirst: true }, [1, 3, 2, 4, 5, 6]],
     [
-      'by a property',
+      'lists events in the order in which they were stored',
+      { by: 'created_at', isOldestFirst: true },
+      [1, 5, 3, 2, 4, 6],
+    ],
+    ['lists events with a name', { events: ['other'] }, [6]],
+    ['lists nothing for an unknown name', { events: ['none'] }, []],
+    ['lists a single event', { uuid: uuid(3) }, [3]],
+    ['lists events until now', { to: Date.now() }, [5, 4, 2, 3, 1]],
+    ['lists the events of the last 30 days', { from: Date.now() - 30 * 86_400_000 }, [6, 5, 4]],
+    [
+      'lists events with a property',
       { where: { property: { of: 'event', key: 'browser' }, test: { is: 'equal', values: ['Chrome'] } } },
       [4, 1],
     ],
     [
-      'by a distinct id',
+      'lists events with a distinct ID',
       { where: { property: { of: 'column', key: 'distinct_id' }, test: { is: 'equal', values: ['d0'] } } },
       [6, 4, 2],
     ],
     [
-      'by the person that is shown',
+      'lists events whose displayed person has a property',
       { where: { property: { of: 'shown person', key: 'plan' }, test: { is: 'equal', values: ['pro'] } } },
       [6, 5, 4, 2, 3, 1],
     ],
@@ -130,12 +134,12 @@ describe.each(engines)('on $name', (engine) => {
   });
 
   test.each<[string, string, string | null, number, string[]]>([
-    ['by how often they are', 'browser', null, 1000, ['Chrome', 'Firefox', 'chrome mobile', 'true']],
-    ['that contain a text', 'browser', 'CHROME', 1000, ['Chrome', 'chrome mobile']],
-    ['of the latest', 'browser', null, 3, ['Chrome', 'true']],
-    ['numbers are one, however they are written', 'n', null, 1000, ['5']],
-    ['none', 'nothing', null, 1000, []],
-    ['short ones', 'large', null, 1000, []],
+    ['by frequency', 'browser', null, 1000, ['Chrome', 'Firefox', 'chrome mobile', 'true']],
+    ['only those that contain a text', 'browser', 'CHROME', 1000, ['Chrome', 'chrome mobile']],
+    ['only those of the latest events', 'browser', null, 3, ['Chrome', 'true']],
+    ['equal numbers in different notations are one value', 'n', null, 1000, ['5']],
+    ['none for an unknown property', 'nothing', null, 1000, []],
+    ['none that is too long', 'large', null, 1000, []],
   ])('returns the values of a property: %s', async (_name, key, containing, latest, expected) => {
     const property = { of: 'event', key } as const;
     const select = { ...all, projectId, events: null };

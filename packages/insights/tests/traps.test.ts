@@ -158,28 +158,32 @@ describe.each(engines)('on $name', (engine) => {
     });
 
     test.each<[string, Record<string, unknown>, number]>([
-      ['E-S-05: set', { operator: 'is_set' }, 13],
-      ['E-S-05: not set', { operator: 'is_not_set' }, 2],
-      ['E-S-05: the empty text', { operator: 'exact', value: '' }, 1],
-      ['E-S-05: the text null', { operator: 'exact', value: 'null' }, 1],
-      ['E-S-05: not the text null', { operator: 'is_not', value: 'null' }, 14],
-      ['E-S-06: 5 is 5.0, and the text 5', { operator: 'exact', value: 5 }, 2],
-      ['E-S-06: the text 5.0', { operator: 'exact', value: '5.0' }, 2],
-      ['E-S-06: more than 4', { operator: 'gt', value: 4 }, 4],
-      ['E-S-06: a thousand', { operator: 'exact', value: 1000 }, 1],
-      ['E-S-09: true', { operator: 'exact', value: true }, 2],
-      ['E-S-09: 1 is not true', { operator: 'exact', value: 1 }, 1],
-      ['E-S-10: a list', { operator: 'exact', value: '["a",1]' }, 1],
-      ['E-S-10: an object', { operator: 'exact', value: '{"b": [1]}' }, 1],
-      ['E-S-10: part of a list', { operator: 'icontains', value: '"A"' }, 1],
-      ['E-S-11: a time', { operator: 'is_date_exact', value: '2026-01-02' }, 1],
-      ['E-S-14: upper and lower case', { operator: 'icontains', value: 'STRAß' }, 1],
-      ['E-S-14: a wildcard is a character', { operator: 'icontains', value: '%' }, 0],
-      ['E-S-15: a word', { operator: 'regex', value: '(?i)\\bSTRA' }, 1],
-      ['E-S-15: the end', { operator: 'regex', value: '^tru.$' }, 2],
-      ['E-S-13: a quote', { operator: 'exact', value: "' OR 1=1 --" }, 0],
-      ['E-S-13: a placeholder', { operator: 'exact', value: '$1 {x:String}' }, 0],
-      ['E-S-13: very many values', { operator: 'exact', value: Array.from({ length: 1000 }, (_, at) => `x${at}`) }, 0],
+      ['E-S-05: is_set matches all values except null', { operator: 'is_set' }, 13],
+      ['E-S-05: is_not_set matches null and missing values', { operator: 'is_not_set' }, 2],
+      ['E-S-05: the empty text equals only itself', { operator: 'exact', value: '' }, 1],
+      ['E-S-05: the text null equals only itself', { operator: 'exact', value: 'null' }, 1],
+      ['E-S-05: all other events differ from the text null', { operator: 'is_not', value: 'null' }, 14],
+      ['E-S-06: 5 equals 5.0 and the text 5', { operator: 'exact', value: 5 }, 2],
+      ['E-S-06: filters by the text 5.0', { operator: 'exact', value: '5.0' }, 2],
+      ['E-S-06: filters by more than 4', { operator: 'gt', value: 4 }, 4],
+      ['E-S-06: filters by 1000 in any notation', { operator: 'exact', value: 1000 }, 1],
+      ['E-S-09: true equals the text true', { operator: 'exact', value: true }, 2],
+      ['E-S-09: 1 does not equal true', { operator: 'exact', value: 1 }, 1],
+      ['E-S-10: filters by a list as JSON', { operator: 'exact', value: '["a",1]' }, 1],
+      ['E-S-10: filters by an object as JSON', { operator: 'exact', value: '{"b": [1]}' }, 1],
+      ['E-S-10: filters by a part of a list', { operator: 'icontains', value: '"A"' }, 1],
+      ['E-S-11: filters by the date of a time', { operator: 'is_date_exact', value: '2026-01-02' }, 1],
+      ['E-S-14: ignores case beyond ASCII', { operator: 'icontains', value: 'STRAß' }, 1],
+      ['E-S-14: reads a wildcard as a plain character', { operator: 'icontains', value: '%' }, 0],
+      ['E-S-15: a regular expression supports word boundaries', { operator: 'regex', value: '(?i)\\bSTRA' }, 1],
+      ['E-S-15: a regular expression supports anchors', { operator: 'regex', value: '^tru.$' }, 2],
+      ['E-S-13: a quote is part of the value', { operator: 'exact', value: "' OR 1=1 --" }, 0],
+      ['E-S-13: a placeholder is part of the value', { operator: 'exact', value: '$1 {x:String}' }, 0],
+      [
+        'E-S-13: supports a thousand values',
+        { operator: 'exact', value: Array.from({ length: 1000 }, (_, at) => `x${at}`) },
+        0,
+      ],
     ])('%s', async (_, filter, expected) => {
       expect(await count(projectId, { key, type: 'event', ...filter })).toBe(expected);
     });
@@ -402,16 +406,31 @@ describe.each(engines)('on $name', (engine) => {
   };
   const did = (event: string, time: string): Told => [`2026-11-10T${time}Z`, {}, 'p', event];
   test.each<[string, Told[], string[], number[]]>([
-    ['two steps in one millisecond', [did('B', '12:00:00.001'), did('A', '12:00:00.001')], ['A', 'B'], [1, 1]],
     [
-      'two steps in the wrong order, a millisecond apart',
+      'simultaneous events count in any order',
+      [did('B', '12:00:00.001'), did('A', '12:00:00.001')],
+      ['A', 'B'],
+      [1, 1],
+    ],
+    [
+      'events in the wrong order do not count, even a millisecond apart',
       [did('B', '12:00:00.001'), did('A', '12:00:00.002')],
       ['A', 'B'],
       [1, 0],
     ],
-    ['one event, two steps it is', [did('A', '12:00:00')], ['A', 'A'], [1, 0]],
-    ['the window to the millisecond', [did('A', '12:00:00.000'), did('B', '12:01:00.000')], ['A', 'B'], [1, 1]],
-    ['a millisecond after the window', [did('A', '12:00:00.000'), did('B', '12:01:00.001')], ['A', 'B'], [1, 0]],
+    ['one event counts for only one of two equal steps', [did('A', '12:00:00')], ['A', 'A'], [1, 0]],
+    [
+      'an event at the end of the window counts',
+      [did('A', '12:00:00.000'), did('B', '12:01:00.000')],
+      ['A', 'B'],
+      [1, 1],
+    ],
+    [
+      'an event a millisecond after the window does not count',
+      [did('A', '12:00:00.000'), did('B', '12:01:00.001')],
+      ['A', 'B'],
+      [1, 0],
+    ],
   ])('E-S-22: %s', async (_, told, steps, expected) => {
     const minute = { funnelsFilter: { funnelWindowInterval: 1, funnelWindowIntervalUnit: 'minute' } };
     expect((await inFunnel(told, minute, steps)).map((step) => step.count)).toEqual(expected);

@@ -119,29 +119,29 @@ async function oneByOne(batches: Sent[][]) {
 }
 
 const cases: [string, Sent[][], Sent[], Sent[]][] = [
-  ['a visitor who was just created', [], [{ distinct_id: 'v' }], [identify('v', 'u', { plan: 'pro' })]],
-  ['a visitor who was just created, and changes nothing,', [], [{ distinct_id: 'v' }], [{ distinct_id: 'v' }]],
-  ['a person who was just changed', [[set('u', { a: 1 })]], [set('u', { a: 2, b: 2 })], [set('u', { b: 3 })]],
+  ['the creation of a visitor', [], [{ distinct_id: 'v' }], [identify('v', 'u', { plan: 'pro' })]],
+  ['the creation of a visitor whose next event changes nothing', [], [{ distinct_id: 'v' }], [{ distinct_id: 'v' }]],
+  ['the change of a person', [[set('u', { a: 1 })]], [set('u', { a: 2, b: 2 })], [set('u', { b: 3 })]],
   [
-    'two people who were just merged',
+    'the merge of two persons',
     [[set('v', { v: 1 }), set('u', { u: 1 })]],
     [identify('v', 'u')],
     [set('v', { later: true }), set('u', { last: true })],
   ],
   [
-    'an id that the merge of its person never named',
+    'the merge of a person, for an ID that the merge event does not name',
     [[set('v', { v: 1 }), identify('v', 'x')], [set('u', { u: 1 })]],
     [{ event: '$merge_dangerously', distinct_id: 'u', properties: { alias: 'v' } }],
     [set('x', { x: 1 }), set('u', { last: true })],
   ],
   [
-    'two people of whom one was merged into a third',
+    'the merge of one of two persons into a third',
     [[set('a', { a: 1 }), set('b', { b: 1 }), set('c', { c: 1 })]],
     [identify('a', 'b')],
     [{ event: '$merge_dangerously', distinct_id: 'c', properties: { alias: 'b' } }, set('a', { last: true })],
   ],
   [
-    'an id that was just added to a person who did not change otherwise',
+    'the addition of an ID to an otherwise unchanged person',
     [[identify('v', 'u')]],
     [{ event: '$create_alias', distinct_id: 'u', properties: { alias: 'w' } }],
     [set('w', { w: 1 })],

@@ -290,7 +290,7 @@ describe('transient failures', () => {
 
   test.each([
     ['a table is missing', '42P01'],
-    ['a right is missing', '42501'],
+    ['a permission is missing', '42501'],
     ['the disk is full', '53100'],
     ['the database is read-only', '25006'],
     ['an index is broken', 'XX001'],
@@ -382,8 +382,8 @@ test('processes a batch that is too large in parts, in order', async () => {
   expect(await storedUuids()).toHaveLength(8);
 });
 
-describe('when another member', () => {
-  test('takes over the batch during isolation, the work ends', async () => {
+describe('isolation of a failed batch', () => {
+  test('ends when another member takes over the batch', async () => {
     const events = [event(), event(), event({ event: 'poison' }), event()];
     const batch = logBatch(topic, 0, events);
     let calls = 0;
@@ -404,7 +404,7 @@ describe('when another member', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('stops, it finishes the current work and starts nothing new', async () => {
+  test('finishes the current part and starts no other when this member stops', async () => {
     const events = [event(), event({ event: 'poison' }), event(), event()];
     const stopping = new AbortController();
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {

@@ -83,9 +83,14 @@ test('the span of a failed batch contains the failure and how far the batch got'
 });
 
 test.each([
-  ['no more than the limit are gone on with', 1, [1, 2, 3], ['process an event', 'process a batch']],
-  ['none when it is reached', 0, [1, 2], []],
-  ['none where none was traced', 10, [], []],
+  [
+    'continues the traces of at most the given number of records',
+    1,
+    [1, 2, 3],
+    ['process an event', 'process a batch'],
+  ],
+  ['continues no trace after the sampling limit is reached', 0, [1, 2], []],
+  ['creates no spans for a batch without traced records', 10, [], []],
 ])('%s', async (_, most, digits, spans) => {
   const { tracing, ended } = tracingOf(most);
   const process = traceBatches(tracing, async () => stale, untimed);

@@ -113,7 +113,7 @@ const refusals: [string, () => Partial<NewPersonalApiKey>, { kind: string; code:
     () => ({ label: 'x'.repeat(41) }),
     { kind: 'invalid', code: 'max_length', attr: 'label' },
   ],
-  ['no scope', () => ({ scopes: [] }), { kind: 'invalid', code: 'required', attr: 'scopes' }],
+  ['no scopes', () => ({ scopes: [] }), { kind: 'invalid', code: 'required', attr: 'scopes' }],
   ['K29 an unknown scope', () => ({ scopes: ['invalid'] }), { kind: 'invalid', code: 'invalid_input', attr: 'scopes' }],
   [
     'K30 an unknown action',
@@ -121,7 +121,7 @@ const refusals: [string, () => Partial<NewPersonalApiKey>, { kind: string; code:
     { kind: 'invalid', code: 'invalid_input', attr: 'scopes' },
   ],
   [
-    'K36 a foreign organization',
+    'K36 an organization of other users',
     () => ({ scopedOrganizations: [own.organizationId, foreign.organizationId] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_organizations' },
   ],
@@ -131,32 +131,32 @@ const refusals: [string, () => Partial<NewPersonalApiKey>, { kind: string; code:
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_organizations' },
   ],
   [
-    'K37 a foreign project',
+    'K37 a project of another organization',
     () => ({ scopedTeams: [foreign.environmentId] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
   ],
   [
-    'K37 a foreign project beside an own one',
+    'K37 a project of another organization in addition to an own one',
     () => ({ scopedTeams: [own.environmentId, foreign.environmentId] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
   ],
   [
-    'a project id out of range',
+    'a project ID out of range',
     () => ({ scopedTeams: [2 ** 40] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
   ],
   [
-    'an end that has passed',
+    'an expiry date in the past',
     () => ({ expiresAt: later, now: later }),
     { kind: 'invalid', code: 'min_value', attr: 'expires_at' },
   ],
   [
-    'an end that is no time',
+    'an invalid expiry date',
     () => ({ expiresAt: new Date('x') }),
     { kind: 'invalid', code: 'invalid_input', attr: 'expires_at' },
   ],
   ['an unknown user', () => ({ userId: 2_000_000_000 }), { kind: 'not_found', code: 'not_found', attr: null }],
-  ['a user id out of range', () => ({ userId: 2 ** 40 }), { kind: 'not_found', code: 'not_found', attr: null }],
+  ['a user ID out of range', () => ({ userId: 2 ** 40 }), { kind: 'not_found', code: 'not_found', attr: null }],
 ];
 
 describe('creating a personal API key fails', () => {

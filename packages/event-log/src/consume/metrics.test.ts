@@ -61,9 +61,9 @@ test('the lag is 0 after the batch has taken effect, and disappears when the par
 });
 
 test.each([
-  ['within a minute are not', 1000, 0],
-  ['of which one waited longer are', 70_000, 5],
-])('counts late records of a batch that takes effect %s late', async (_, waitedMs, expected) => {
+  ['counts no records as late if their batch takes effect within a minute', 1000, 0],
+  ['counts all records of a batch as late if one of them waited longer than a minute', 70_000, 5],
+])('%s', async (_, waitedMs, expected) => {
   await deliverTo(batchOf(5, waitedMs), done(5n));
   expect(await told('millrace_log_consumed_records_total')).toBe(5);
   expect(await told('millrace_log_late_records_total')).toBe(expected);

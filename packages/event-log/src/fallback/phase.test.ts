@@ -5,18 +5,38 @@ const calm: FallbackView = {
 };
 
 const cases: [string, Partial<FallbackView>, boolean, FallbackPhase][] = [
-  ['Kafka is there', {}, false, 'closed'],
-  ['Kafka is out, not for long enough', { allReachKafka: false }, false, 'closed'],
-  ['Kafka is out for long enough', { allReachKafka: false }, true, 'opening'],
-  ['one gateway still has something on its way to Kafka', { phase: 'opening', isSettled: false }, true, 'opening'],
-  ['everything is settled', { phase: 'opening' }, true, 'open'],
-  ['Kafka is still out', { phase: 'open', allReachKafka: false }, true, 'open'],
-  ['Kafka is back, much is to be copied', { phase: 'open', backlog: 1001 }, false, 'open'],
-  ['Kafka is back, little is to be copied', { phase: 'open', backlog: 1000 }, false, 'closing'],
-  ['it has only just been opened', { phase: 'open', ageMs: 999 }, false, 'open'],
-  ['something is left', { phase: 'closing', backlog: 1, ageMs: 100 }, false, 'closing'],
-  ['something is left for too long', { phase: 'closing', backlog: 1, ageMs: 2001 }, false, 'open'],
-  ['nothing is left', { phase: 'closing' }, false, 'closed'],
+  ['stays closed while Kafka is reachable', {}, false, 'closed'],
+  ['stays closed while Kafka is out, but not long enough', { allReachKafka: false }, false, 'closed'],
+  ['starts opening when Kafka has been out long enough', { allReachKafka: false }, true, 'opening'],
+  [
+    'stays opening while a gateway has an append to Kafka in flight',
+    { phase: 'opening', isSettled: false },
+    true,
+    'opening',
+  ],
+  ['opens when no gateway has an append to Kafka in flight', { phase: 'opening' }, true, 'open'],
+  ['stays open while Kafka is out', { phase: 'open', allReachKafka: false }, true, 'open'],
+  [
+    'stays open while many records must be copied, although Kafka is back',
+    { phase: 'open', backlog: 1001 },
+    false,
+    'open',
+  ],
+  [
+    'starts closing when Kafka is back and few records must be copied',
+    { phase: 'open', backlog: 1000 },
+    false,
+    'closing',
+  ],
+  ['stays open for at least a second', { phase: 'open', ageMs: 999 }, false, 'open'],
+  ['stays closing while records must be copied', { phase: 'closing', backlog: 1, ageMs: 100 }, false, 'closing'],
+  [
+    'opens again if copying the last records takes too long',
+    { phase: 'closing', backlog: 1, ageMs: 2001 },
+    false,
+    'open',
+  ],
+  ['closes when all records have been copied', { phase: 'closing' }, false, 'closed'],
 ];
 
 test.each(cases)('%s', (_, view, wantsOpen, expected) => {

@@ -67,12 +67,12 @@ const wrong: [string, Record<string, string>, string[]][] = [
     ['KAFKA_BROKERS must be a comma-separated list of host:port addresses'],
   ],
   [
-    'an empty place in the list',
+    'an empty entry in the list',
     { KAFKA_BROKERS: 'a:1,' },
     ['KAFKA_BROKERS must be a comma-separated list of host:port addresses'],
   ],
   [
-    'an IPv6 address, where the driver would look for the host [',
+    'an IPv6 address, which the client would read as the host [',
     { KAFKA_BROKERS: 'a:1,[fd00::1]:9092' },
     ['KAFKA_BROKERS contains an IPv6 address. Use a host name that resolves to it instead'],
   ],
@@ -92,12 +92,12 @@ const wrong: [string, Record<string, string>, string[]][] = [
     ['KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE must be set together'],
   ],
   [
-    'a file that is not there, and one that is something else',
+    'a missing file, and one with other content',
     { KAFKA_SSL: 'true', KAFKA_SSL_CA_FILE: '/nowhere/ca.pem', KAFKA_SSL_CERT_FILE: text, KAFKA_SSL_KEY_FILE: pem },
     ['KAFKA_SSL_CA_FILE: the file cannot be read (ENOENT)', 'KAFKA_SSL_CERT_FILE: the file is not in PEM format'],
   ],
   [
-    'a user without the rest',
+    'a user without mechanism and password',
     { KAFKA_SASL_USERNAME: 'u' },
     [
       'KAFKA_SASL_MECHANISM is required if KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD is set',
@@ -105,19 +105,19 @@ const wrong: [string, Record<string, string>, string[]][] = [
     ],
   ],
   [
-    'a mechanism alone',
+    'a mechanism without user and password',
     { KAFKA_SASL_MECHANISM: 'plain' },
     ['KAFKA_SASL_USERNAME is required for SASL', 'KAFKA_SASL_PASSWORD is required for SASL'],
   ],
   [
-    'a mechanism nobody knows',
+    'an unknown mechanism',
     { KAFKA_SASL_MECHANISM: 'gssapi' },
     [
       'KAFKA_SASL_MECHANISM must be one of plain, scram-sha-256, scram-sha-512 (SASL mechanism, if the brokers require authentication)',
     ],
   ],
   [
-    'several at once',
+    'several mistakes, and reports all',
     { KAFKA_BROKERS: 'x', KAFKA_SSL_KEY_FILE: pem, KAFKA_SASL_PASSWORD: 'secret' },
     [
       'KAFKA_BROKERS must be a comma-separated list of host:port addresses',

@@ -94,7 +94,7 @@ describeWithJava('a broker with SASL over TLS', () => {
 
   test.each([
     ['a wrong password', 'wrong', caFile],
-    ['an authority it does not know', 'right', undefined],
+    ['an unknown certificate authority', 'right', undefined],
   ])('%s makes the log unavailable within the time limit', async (_, password, ca) => {
     const log = open('scram-sha-512', password, ca);
     try {

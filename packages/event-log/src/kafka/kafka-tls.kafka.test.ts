@@ -39,11 +39,11 @@ test('sends requests to a broker with the right certificate', async () => {
 });
 
 test.each([
-  ['of another host', testCertificates.ofOtherHost(), authorityFile],
-  ['of another authority', testCertificates.ofThisHost(), otherAuthorityFile],
-  ['of an unknown authority', testCertificates.ofThisHost(), undefined],
-  ['that is none', null, authorityFile],
-])('sends no request, encrypted or not, to a broker with a certificate %s', async (_what, certificate, ca) => {
+  ['the certificate of another host', testCertificates.ofOtherHost(), authorityFile],
+  ['the certificate of another authority', testCertificates.ofThisHost(), otherAuthorityFile],
+  ['the certificate of an unknown authority', testCertificates.ofThisHost(), undefined],
+  ['no valid certificate', null, authorityFile],
+])('sends no request, encrypted or not, to a broker with %s', async (_what, certificate, ca) => {
   const { proxy, log } = await open(certificate, ca);
   await expect(append(log)).rejects.toMatchObject({ kind: 'unavailable' });
   expect(proxy.inSecret()).toBe(0);

@@ -11,7 +11,10 @@ export interface AssignedPartition {
   log: string;
   /** Counts the lookups of the start position, so that only the latest result is used. */
   beginnings: number;
-  /** Mark of the record that must be fetched first, before any is delivered; null once it was fetched. */
+  /**
+   * Mark of the record before the start position. It is fetched again to check that the log still contains it; null once
+   * that is done.
+   */
   recordBefore: string | null;
   /** Mark of a record that the log no longer contains: a different record has its offset. */
   missingRecord: string | null;

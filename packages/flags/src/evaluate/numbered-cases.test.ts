@@ -43,14 +43,42 @@ const holdout = (percentage: number) => ({ holdout: { id: 7, exclusion_percentag
 
 /** `[number, title, flags and request, flag key, value, reason]` */
 const rows: [number: string, what: string, question: Question, key: string, value: unknown, why: string][] = [
-  ['F-04', 'inside 25.5 %', rollout(25.5, 'user-61'), 'beta-search-rollout', true, 'condition_match:0'],
-  ['F-04', 'outside 25.5 %', rollout(25.5, 'user-105'), 'beta-search-rollout', false, 'out_of_rollout_bound:0'],
-  ['F-05', 'null is everybody', rollout(null, 'user-105'), 'beta-search-rollout', true, 'condition_match:0'],
-  ['F-05', 'absent is everybody', rollout(undefined, 'user-105'), 'beta-search-rollout', true, 'condition_match:0'],
-  ['F-06', 'the empty id is within 0 %', rollout(0, ''), 'beta-search-rollout', true, 'condition_match:0'],
+  [
+    'F-04',
+    'matches an ID within the rollout of 25.5 %',
+    rollout(25.5, 'user-61'),
+    'beta-search-rollout',
+    true,
+    'condition_match:0',
+  ],
+  [
+    'F-04',
+    'does not match an ID outside the rollout of 25.5 %',
+    rollout(25.5, 'user-105'),
+    'beta-search-rollout',
+    false,
+    'out_of_rollout_bound:0',
+  ],
+  [
+    'F-05',
+    'a rollout of null matches everyone',
+    rollout(null, 'user-105'),
+    'beta-search-rollout',
+    true,
+    'condition_match:0',
+  ],
+  [
+    'F-05',
+    'a missing rollout matches everyone',
+    rollout(undefined, 'user-105'),
+    'beta-search-rollout',
+    true,
+    'condition_match:0',
+  ],
+  ['F-06', 'the empty ID is within a rollout of 0 %', rollout(0, ''), 'beta-search-rollout', true, 'condition_match:0'],
   [
     'F-07',
-    'the empty id has the first variant',
+    'the empty ID has the first variant',
     { flags: [flag('f', { groups: [{}], filters: halves })], request: { distinctId: '' } },
     'f',
     'one',
@@ -58,7 +86,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
   ],
   [
     'F-08',
-    'the empty id is hashed for holdouts: 92 %',
+    'the empty ID is hashed for holdouts, and is outside 92 %',
     { flags: [flag('f', { groups: [{}], filters: holdout(92) })], request: { distinctId: '' } },
     'f',
     true,
@@ -66,28 +94,56 @@ const rows: [number: string, what: string, question: Question, key: string, valu
   ],
   [
     'F-08',
-    'the empty id is hashed for holdouts: 93 %',
+    'the empty ID is hashed for holdouts, and is within 93 %',
     { flags: [flag('f', { groups: [{}], filters: holdout(93) })], request: { distinctId: '' } },
     'f',
     'holdout-7',
     'holdout_condition_value:null',
   ],
-  ['F-09', 'a later condition', early('enterprise', [tenPercent, enterprise]), 'split', true, 'condition_match:1'],
-  ['F-10', 'rollout before filters', early('free', [tenPercent, enterprise]), 'split', false, 'out_of_rollout_bound:0'],
-  ['F-11', 'the same reversed', early('free', [enterprise, tenPercent]), 'split', false, 'out_of_rollout_bound:1'],
+  [
+    'F-09',
+    'a later condition can match',
+    early('enterprise', [tenPercent, enterprise]),
+    'split',
+    true,
+    'condition_match:1',
+  ],
+  [
+    'F-10',
+    'the reason names the rollout rather than filters',
+    early('free', [tenPercent, enterprise]),
+    'split',
+    false,
+    'out_of_rollout_bound:0',
+  ],
+  [
+    'F-11',
+    'the reason names the rollout in any order of conditions',
+    early('free', [enterprise, tenPercent]),
+    'split',
+    false,
+    'out_of_rollout_bound:1',
+  ],
   [
     'F-12',
-    'early exit',
+    'with early exit, the first failed rollout decides',
     early('enterprise', [tenPercent, enterprise], { early_exit: true }),
     'split',
     false,
     'out_of_rollout_bound:0',
   ],
-  ['F-13', 'the later of two', early('free', [enterprise, enterprise]), 'split', false, 'no_condition_match:1'],
-  ['F-14', 'no conditions', early('free', []), 'split', false, 'no_group_type:null'],
+  [
+    'F-13',
+    'of two conditions without a match, the reason names the later one',
+    early('free', [enterprise, enterprise]),
+    'split',
+    false,
+    'no_condition_match:1',
+  ],
+  ['F-14', 'a flag without conditions never matches', early('free', []), 'split', false, 'no_group_type:null'],
   [
     'F-15',
-    'a variant that is not declared',
+    'ignores an override by an undeclared variant',
     {
       flags: [
         flag('f', { groups: [{ variant: 'wide' }], filters: { multivariate: { variants: variants({ only: 100 }) } } }),
@@ -99,7 +155,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
   ],
   [
     'F-18',
-    'a group flag without groups',
+    'a group flag never matches without groups',
     { flags: [flag('f', { groups: [{}], filters: company })] },
     'f',
     false,
@@ -107,7 +163,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
   ],
   [
     'F-20',
-    'an empty group key',
+    'an empty group key counts as none',
     { flags: [flag('f', { groups: [{}], filters: company })], request: { groups: { company: '' } } },
     'f',
     false,
@@ -115,7 +171,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
   ],
   [
     'F-21',
-    'a group condition left out, a person condition missed',
+    'the reason names the failed person condition after a skipped group condition',
     {
       flags: [
         flag('f', {
@@ -132,7 +188,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
   ],
   [
     'F-22',
-    '$group_key is the key sent',
+    '$group_key is the key in the request',
     {
       flags: [
         flag('f', {
@@ -148,12 +204,26 @@ const rows: [number: string, what: string, question: Question, key: string, valu
   ],
   ...(
     [
-      ['F-23', 'sent over stored', ['plan', 'pro'], { plan: 'pro' }, { plan: 'free' }, true],
-      ['F-24', 'the distinct id of an unknown person', ['distinct_id', 'user-1'], {}, {}, true],
-      ['F-25', 'the current for the first value', ['$initial_browser', 'Chrome'], { $browser: 'Chrome' }, {}, true],
+      [
+        'F-23',
+        'properties in the request override stored ones',
+        ['plan', 'pro'],
+        { plan: 'pro' },
+        { plan: 'free' },
+        true,
+      ],
+      ['F-24', 'the distinct ID of an unknown person is a property', ['distinct_id', 'user-1'], {}, {}, true],
+      [
+        'F-25',
+        'a missing initial property has the current value',
+        ['$initial_browser', 'Chrome'],
+        { $browser: 'Chrome' },
+        {},
+        true,
+      ],
       [
         'F-26',
-        'a known first value stays',
+        'a stored initial property is not replaced by the current value',
         ['$initial_browser', 'Chrome'],
         { $browser: 'Chrome' },
         { $initial_browser: 'Safari' },
@@ -474,8 +544,8 @@ describe('cohorts', () => {
   });
 
   test.each([
-    ['a circle of cohorts', [10], 'dependency_cycle_cohort'],
-    ['a cohort of one that is gone', [11], 'dependency_not_found_cohort'],
+    ['a cycle of cohorts', [10], 'dependency_cycle_cohort'],
+    ['a cohort that refers to a missing one', [11], 'dependency_not_found_cohort'],
   ])('%s fails the flag', (_what, [id], failure) => {
     const cohorts = [
       dynamic(9, tree('OR', { type: 'cohort', value: 10 })),
@@ -488,7 +558,7 @@ describe('cohorts', () => {
   test.each([
     ['{}', {}],
     ['no values', tree('AND')],
-    ['behaviour', tree('OR', { type: 'behavioral', key: 'x' })],
+    ['behavior', tree('OR', { type: 'behavioral', key: 'x' })],
     ['null', null],
   ])('a cohort of %s has no members', (_what, filters) => {
     expect(asked(inCohort(9), [dynamic(9, filters)]).answers.f).toMatchObject({

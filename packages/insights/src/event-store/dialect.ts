@@ -77,7 +77,7 @@ export interface Dialect {
   characters(text: Fragment): Fragment;
   /** Makes texts sort by code point. */
   inByteOrder(text: Fragment): Fragment;
-  /** ID of the actor, or null if there is none; for persons, requires `personJoin`. */
+  /** ID of the actor; null without one. For persons, requires `personJoin`. */
   unit(unit: Unit): Fragment;
 }
 

@@ -6,8 +6,9 @@ import type { PageColumn, PageQuestion, Property } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Selects rows of the columns in their order. @param persons restricts events to those of these persons, as rows of
- * `unit`; null for all
+ * Selects the given columns of events, or of counts of events.
+ *
+ * @param persons restricts events to those of these persons, as rows of `unit`; null for all.
  */
 export function pageText(dialect: Dialect, question: PageQuestion, persons: Fragment | null): Fragment {
   const { columns, order, limit, offset } = question;

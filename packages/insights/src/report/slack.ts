@@ -9,7 +9,7 @@ const longestHeader = 150;
 const longestText = 2900;
 const mostFiguresShown = 6;
 
-/** @param pictureOf URL from which Slack can load the picture; null if there is none. */
+/** @param pictureOf URL from which Slack can load the picture; null without one. */
 export function slackBlocks(
   message: Message,
   pictureOf: (insight: ReportedInsight, at: number) => string | null,

@@ -193,7 +193,7 @@ test("a consumer's batch that outlasts its interval delays it, even before it ha
       'UPDATE batch_export SET next_interval_start = $2, next_interval_end = $3, end_at = $3 WHERE id = $1',
       [id, start, end],
     );
-    // A backfill of missed intervals waits for the same interval.
+    // A backfill of missed intervals starts with the same interval, so it has to wait too.
     await sql.query(
       `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start, by_stored_time)
        VALUES ('late', $1, $2, $3, $2, true)`,

@@ -79,13 +79,13 @@ describe('filters', () => {
   const ofName = { type: 'event_metadata', key: 'event', operator: 'exact', value: ['buy'] };
 
   it.each([
-    ['none', [], 8],
+    ['an empty list of filters', [], 8],
     ['a property of the event', [property], 4],
-    ['the name of the event', [ofName], 4],
+    ['an event name', [ofName], 4],
     ['a property of the person', [ofPerson], 4],
-    ['all of these', [property, ofPerson, ofName], 1],
+    ['a property of the event, one of the person, and an event name', [property, ofPerson, ofName], 1],
     ['a negated property', [{ ...property, operator: 'is_not' }], 4],
-    ['either of two', [{ type: 'OR', values: [property, ofName] }], 6],
+    ['either of two filters', [{ type: 'OR', values: [property, ofName] }], 6],
   ])('exports the events that match %s', async (_kind, filters, count) => {
     const { sql } = fixture.database;
     const { environmentId, table, id } = await oneRun({ filters: JSON.stringify(filters) });

@@ -53,14 +53,14 @@ const modules = await clickHouseOrSkip();
   });
 
   test.each<[string, Partial<ClaimedRun>, number]>([
-    ['by when they were stored', {}, 2515],
+    ['reads events by the time they were stored', {}, 2515],
     [
-      'a part of it',
+      'reads events stored in a part of the interval',
       { data_interval_start: new Date('2026-11-10T10:05:00Z'), data_interval_end: new Date('2026-11-10T10:10:02Z') },
       304,
     ],
     [
-      'by when they happened',
+      'reads events by their own time',
       {
         by_stored_time: false,
         data_interval_start: new Date('2010-01-01T00:00:02Z'),
@@ -68,16 +68,16 @@ const modules = await clickHouseOrSkip();
       },
       6,
     ],
-    ['of some names', { destination_config: { include_events: ['buy', 'large'] } }, 15],
-    ['of some properties', { filters: [{ type: 'event', key: 'n', operator: 'gt', value: 0 }] }, 2505],
+    ['reads events with some names', { destination_config: { include_events: ['buy', 'large'] } }, 15],
+    ['reads events with a property', { filters: [{ type: 'event', key: 'n', operator: 'gt', value: 0 }] }, 2505],
     [
-      'of some persons, as they were',
+      'reads events by properties of persons at ingestion',
       { filters: [{ type: 'person', key: 'plan', operator: 'is_not', value: 'free' }] },
       2515,
     ],
-    ['of all but some', { destination_config: { exclude_events: ['page'], include_events: [] } }, 15],
+    ['reads events without some names', { destination_config: { exclude_events: ['page'], include_events: [] } }, 15],
     [
-      'none',
+      'reads nothing from an interval without events',
       { data_interval_start: new Date('2026-11-10T12:00:00Z'), data_interval_end: new Date('2026-11-10T13:00:00Z') },
       0,
     ],

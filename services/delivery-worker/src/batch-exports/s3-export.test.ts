@@ -181,12 +181,12 @@ describe('when a storage', () => {
   test.each<[string, RequestListener, string]>([
     ['never answers', () => {}, 'no answer in time'],
     [
-      'ends HTTP',
+      'sends invalid HTTP',
       ({ socket }) => socket.write('HTTP/1.1 101 Other\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
       'no answer in time',
     ],
     [
-      'answers without an end',
+      'sends a response without an end',
       (_, response) => {
         response.writeHead(500, { 'content-type': 'application/xml' });
         const timer = setInterval(() => response.write(' '), 50);
@@ -195,7 +195,7 @@ describe('when a storage', () => {
       'no answer in time',
     ],
     [
-      'says more than there is memory for',
+      'sends more than fits into memory',
       (_, response) => {
         response.writeHead(400, { 'content-type': 'application/xml' });
         Readable.from(spaces()).pipe(response);

@@ -256,7 +256,7 @@ export interface HiddenTransaction {
 interface OpenTransactions {
   /** Time of the check, minus the minimum wait. */
   reached: Date;
-  /** Start of the oldest visible relevant transaction; null if there is none. */
+  /** Start of the oldest visible relevant transaction; null without one. */
   oldest: Date | null;
   hidden: HiddenTransaction[];
   /** Number of hidden sessions that could delay exports now or later. */

@@ -100,7 +100,7 @@ const modules = await clickHouseOrSkip();
     expect(await there(project)).toEqual({ a: 2, b: 1, c: 1 });
   });
 
-  test('queries use it and see a merge immediately', async () => {
+  test('queries read ClickHouse only, and see a merge immediately', async () => {
     const project = await tenant();
     await store(project, ['x', 'y']);
     await followAll();

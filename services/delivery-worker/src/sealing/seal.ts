@@ -115,7 +115,8 @@ export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): 
   const { newestPrefix, keyIds } = deps.secretBox;
   if (newestPrefix === null) return false;
   let sealed = 0;
-  // Iterates by ID, and not until none is found, because payloads that no available key fits would be found forever.
+  // Iterates by ID. Repeating until none is found would never end, because payloads without an available key are found
+  // each time.
   for (let after = 0; !signal.aborted; ) {
     const flags = await findFlagsToSeal(deps.database.sql, { newestPrefix, keyIds, after, limit: portion });
     for (const flag of flags) sealed += Number(await sealFlag(deps, flag));

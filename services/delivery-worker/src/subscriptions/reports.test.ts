@@ -155,28 +155,28 @@ test('escapes a name with markup', async () => {
 /** Key figures with their change, by kind of query. */
 test.each<[string, object, string]>([
   [
-    'persons, who are not summed up over days',
+    'shows the average number of persons, because their sum over days would count some repeatedly',
     trends({ series: [{ kind: 'EventsNode', event: 'order', math: 'dau' }] }),
     'order: 1 on average (+16.7% vs. 0.86 on average in the previous period)',
   ],
   [
-    'a total, of which the first day begins at the time of day of the report',
+    'shows a total whose first day starts at the time of day of the report',
     trends({ trendsFilter: { display: 'BoldNumber' } }),
     'order: 19 (+280% vs. 5 in the previous period)',
   ],
   [
-    'two series',
+    'shows two series',
     trends({ series: ['order', 'nothing'].map((event) => ({ kind: 'EventsNode', event })) }),
     'order: 21 (+250% vs. 6 in the previous period)\nnothing: 0 (– vs. 0 in the previous period)',
   ],
-  ['all time, which has no time before', trends({ dateRange: { date_from: 'all', date_to: '-1d' } }), 'order: 27'],
+  ['compares all time with nothing', trends({ dateRange: { date_from: 'all', date_to: '-1d' } }), 'order: 27'],
   [
-    'a query as clients wrap it',
+    'shows a query that a client has wrapped',
     { kind: 'InsightVizNode', source: trends() },
     'order: 21 (+250% vs. 6 in the previous period)',
   ],
   [
-    'a funnel',
+    'shows a funnel',
     {
       kind: 'FunnelsQuery',
       series: ['order', 'order'].map((event) => ({ kind: 'EventsNode', event })),
@@ -185,7 +185,7 @@ test.each<[string, object, string]>([
     'Conversion: 100% (0 points vs. 100% in the previous period)',
   ],
   [
-    'a funnel that nobody was in before',
+    'compares a funnel with nothing if the previous period has no persons',
     {
       kind: 'FunnelsQuery',
       series: ['order', 'order'].map((event) => ({ kind: 'EventsNode', event })),
@@ -194,7 +194,7 @@ test.each<[string, object, string]>([
     'Conversion: 100%\n',
   ],
   [
-    'who comes back, by days without a time',
+    'shows retention by days without a time',
     {
       kind: 'RetentionQuery',
       dateRange: { date_from: '-7d' },
@@ -207,7 +207,7 @@ test.each<[string, object, string]>([
     '\n2026-11-08  1',
   ],
   [
-    'rows of events',
+    'shows rows of events',
     { kind: 'EventsQuery', select: ['event', 'timestamp'], after: '2026-11-08', limit: 1 },
     'event  timestamp',
   ],

@@ -154,12 +154,17 @@ test('a visitor has one session per day', async () => {
 });
 
 test.each<[string, string, JsonObject, boolean]>([
-  ['UTC where nobody says', 'UTC', {}, true],
-  ['the project’s', 'Asia/Tokyo', {}, false],
-  ['the visitor’s', 'UTC', { $timezone: 'Asia/Tokyo' }, false],
-  ['the visitor’s before the project’s', 'Asia/Tokyo', { $timezone: 'UTC' }, true],
-  ['the project’s where the visitor’s is none', 'Asia/Tokyo', { $timezone: 'Nowhere/At_All' }, false],
-])('the day is that of %s time zone', async (_name, timezone, properties, isSameDay) => {
+  ['UTC without any time zone', 'UTC', {}, true],
+  ['the time zone of the project', 'Asia/Tokyo', {}, false],
+  ['the time zone of the visitor', 'UTC', { $timezone: 'Asia/Tokyo' }, false],
+  ['the time zone of the visitor rather than that of the project', 'Asia/Tokyo', { $timezone: 'UTC' }, true],
+  [
+    'the time zone of the project if that of the visitor is invalid',
+    'Asia/Tokyo',
+    { $timezone: 'Nowhere/At_All' },
+    false,
+  ],
+])('the day is that of %s', async (_name, timezone, properties, isSameDay) => {
   await sql('UPDATE environment SET timezone = $2 WHERE id = $1', [project.id, timezone]);
   // Midnight in Tokyo is 15:00 UTC.
   const [before, after] = ['14:00', '16:00'].map((time) => `${noon.slice(0, 11)}${time}:00.000Z`);
@@ -178,7 +183,7 @@ test.each<[string, () => CapturedEvent, string]>([
   ],
   ['$create_alias', () => visit({ alias: 'a' }, { event: '$create_alias' }), 'cookieless_unsupported_event'],
   ['no user agent', () => visit({ $raw_user_agent: '' }), 'cookieless_missing_user_agent'],
-  ['no address', () => visit({}, { ip: null }), 'cookieless_missing_ip'],
+  ['no IP address', () => visit({}, { ip: null }), 'cookieless_missing_ip'],
   ['no host', () => visit({ $host: 7 }), 'cookieless_missing_host'],
   [
     'a day long ago',

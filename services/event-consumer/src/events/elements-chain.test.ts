@@ -1,10 +1,10 @@
 import { elementsChain } from './rows.ts';
 
 test.each<[string, unknown, string]>([
-  ['a bare element', [{ tag_name: 'div' }], 'div:nth-child="0"nth-of-type="0"'],
-  ['an element of nothing', [{}], ':nth-child="0"nth-of-type="0"'],
+  ['an element with only a tag', [{ tag_name: 'div' }], 'div:nth-child="0"nth-of-type="0"'],
+  ['an element without fields', [{}], ':nth-child="0"nth-of-type="0"'],
   [
-    'classes sorted, without quotes, from text or list',
+    'classes from a text or a list, sorted and without quotes',
     [
       { tag_name: 'a', attr__class: 'z  b"c a' },
       { tag_name: 'p', attr__class: ['y', 'x'] },
@@ -12,22 +12,22 @@ test.each<[string, unknown, string]>([
     'a.a.bc.z:attr__class="z  b\\"c a"nth-child="0"nth-of-type="0";p.x.y:attr__class="[\\"y\\",\\"x\\"]"nth-child="0"nth-of-type="0"',
   ],
   [
-    'attributes sorted by name, quotes escaped',
+    'attributes, sorted by name and with escaped quotes',
     [{ tag_name: 'a', $el_text: 'say "hi"', attr__id: 'i', attr__href: '/x', nth_child: 2, nth_of_type: 1 }],
     'a:attr__href="/x"attr__id="i"attr_id="i"href="/x"nth-child="2"nth-of-type="1"text="say \\"hi\\""',
   ],
   [
-    'values that are no texts',
+    'values that are not text',
     [{ tag_name: 'a', attr__x: { y: [1] }, attr__n: 7 }],
     'a:attr__n="7"attr__x="{\\"y\\":[1]}"nth-child="0"nth-of-type="0"',
   ],
-  ['elements that are none', [null, 'a', 7, ['b'], { tag_name: 'i' }], 'i:nth-child="0"nth-of-type="0"'],
+  ['invalid elements', [null, 'a', 7, ['b'], { tag_name: 'i' }], 'i:nth-child="0"nth-of-type="0"'],
   [
-    'attributes called like what objects inherit',
+    'attributes with the names of inherited properties',
     [{ tag_name: 'a', attr____proto__: 'x' }],
     'a:attr____proto__="x"nth-child="0"nth-of-type="0"',
   ],
-  ['no list', { tag_name: 'div' }, ''],
+  ['a value that is not a list', { tag_name: 'div' }, ''],
   ['an empty list', [], ''],
 ])('converts %s', (_, $elements, chain) => {
   expect(elementsChain({ $elements })).toBe(chain);

@@ -59,31 +59,34 @@ test.each(['{}', '{ }', '{"a":1e400}', `{"a":${'9'.repeat(100)}}`])('does not pa
 });
 
 test.each<[string, Buffer]>([
-  ['is no JSON', Buffer.from('{"kind":,"properties":{}}')],
-  ['is of a warning', Buffer.from('{"kind":"warning","properties":{}}')],
+  ['is not JSON', Buffer.from('{"kind":,"properties":{}}')],
+  ['contains a warning', Buffer.from('{"kind":"warning","properties":{}}')],
   ['has no properties', Buffer.from('{"kind":"event"}')],
-  ['lacks what an event needs', Buffer.from('{"kind":"event","uuid":"x","properties":{}}')],
+  ['lacks a required field', Buffer.from('{"kind":"event","uuid":"x","properties":{}}')],
   ['has an escaped character', withProperties('{"a":"\\u0000"}')],
   ['is not UTF-8', withProperties(Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d]))],
-  ['has another object with such a member before', encodeCapturedRecord({ ...event, $set: { a: 1, properties: {} } })],
   [
-    'is nested too deep',
+    'has an earlier object with a member of the same name',
+    encodeCapturedRecord({ ...event, $set: { a: 1, properties: {} } }),
+  ],
+  [
+    'is nested too deeply',
     encodeCapturedRecord({
       ...event,
       $set: { list: JSON.parse(`${'['.repeat(maxNesting)}${']'.repeat(maxNesting)}`) },
     }),
   ],
-  ['goes on after its end', Buffer.concat([encodeCapturedRecord(event), Buffer.from(' ')])],
+  ['continues after its end', Buffer.concat([encodeCapturedRecord(event), Buffer.from(' ')])],
 ])('leaves a record that %s to the parser of complete records', (_, record) => {
   expect(parseAsWritten(record)).toBeNull();
 });
 
 test.each<[string, string]>([
-  ['no JSON', '{"a":}'],
+  ['not JSON', '{"a":}'],
   ['a list', '[1]'],
   ['null', 'null'],
   ['followed by another member', '{"a":1},"$unset":["b"]'],
-  ['nested too deep', `{"a":${'['.repeat(maxNesting - 1)}${']'.repeat(maxNesting - 1)}}`],
+  ['nested too deeply', `{"a":${'['.repeat(maxNesting - 1)}${']'.repeat(maxNesting - 1)}}`],
 ])('leaves a record whose properties are %s to the parser of complete records', (_, text) => {
   expect(parseAsWritten(withProperties(text))).toBeNull();
 });

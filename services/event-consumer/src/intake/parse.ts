@@ -55,7 +55,7 @@ export function parseRecords(batch: LogBatch, deadLetterReason: DeadLetterReason
   return parsed;
 }
 
-/** Returns the owners according to the records. */
+/** Returns the owner of each record: its token and time. Leaves out records without an owner. */
 export function ownersOf({ events, warnings, unprocessable }: ParsedRecords): RecordOwner[] {
   return [
     ...events.map(({ captured }) => captured),

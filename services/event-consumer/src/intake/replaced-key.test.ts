@@ -40,8 +40,8 @@ const store = (records: CapturedRecord[]) =>
   );
 
 test.each<[string, () => Partial<CapturedEvent>]>([
-  ['stamped with their environment', () => ({ environment_id: project.id })],
-  ['of a gateway that could ask no store, without a stamp', () => ({})],
+  ['that contain the ID of their environment', () => ({ environment_id: project.id })],
+  ['without the ID of their environment, from a gateway without access to its stores,', () => ({})],
 ])('stores events %s even if their key is replaced while they wait', async (_name, stamp) => {
   const events = waiting(stamp());
   await replaceKey(project.token);
@@ -85,8 +85,8 @@ test('the environment ID takes precedence over the key, for a warning and an eve
 });
 
 test.each<[string, () => Partial<CapturedEvent>]>([
-  ['stamped', () => ({ environment_id: project.id })],
-  ['not stamped', () => ({})],
+  ['with the ID of their environment', () => ({ environment_id: project.id })],
+  ['without the ID of their environment', () => ({})],
 ])('publishes stored events after their key was replaced: records %s', async (_name, stamp) => {
   const events = waiting(stamp());
   await store(events);

@@ -58,10 +58,10 @@ test('events that became too old in the log are dropped without a warning', asyn
 });
 
 test.each<[string, number | null, number, number]>([
-  ['without any limit all are kept', null, 0, 2],
-  ['the limit of the installation holds where there is no other', null, 30, 1],
-  ['an environment may keep less', 10, 30, 0],
-  ['but not more', 100, 30, 1],
+  ['stores all events without a limit', null, 0, 2],
+  ['applies the limit of the installation to an environment without one', null, 30, 1],
+  ['applies a shorter limit of the environment', 10, 30, 0],
+  ['ignores a longer limit of the environment', 100, 30, 1],
 ])('%s', async (_name, own, installation, stored) => {
   const project = await fixture.createProject();
   if (own !== null) await setRetention(project, own);

@@ -28,8 +28,8 @@ function incoming(captured: CapturedEvent): IncomingEvent {
 const knownIds = { has: (key: string) => key.startsWith('1:known') };
 
 test.each<[string, CapturedEvent, string[]]>([
-  ['an id nobody has seen', event('bought', 'new', {}), ['1:new']],
-  ['a look at a known person', event('bought', 'known', { $current_url: '/' }), []],
+  ['an unknown ID', event('bought', 'new', {}), ['1:new']],
+  ['an event without changes of a known person', event('bought', 'known', { $current_url: '/' }), []],
   ['an update of a known person', event('bought', 'known', { $set: { plan: 'pro' } }), ['1:known']],
   ['a first value for a known person', event('bought', 'known', { $set_once: { plan: 'pro' } }), ['1:known']],
   ['a removal from a known person', event('bought', 'known', { $unset: ['plan'] }), ['1:known']],
@@ -60,7 +60,7 @@ test.each<[string, CapturedEvent, number[]]>([
   ['an event in a group', event('bought', 'u', { $groups: { team: 'blue' } }), [1]],
   ['a group identify', event('$groupidentify', 'u', { $group_type: 'team', $group_key: 'blue' }), [1]],
   ['a group identify by its other name', event('$group_identify', 'u', { $group_type: 'a', $group_key: 'b' }), [1]],
-  ['an event without', event('bought', 'u', { groups: { team: 'blue' } }), []],
+  ['an event without groups', event('bought', 'u', { groups: { team: 'blue' } }), []],
 ])('loads the group types of %s', (_, one, projects) => {
   expect(touchedByBatch([incoming(one)], knownIds).projectsWithGroups).toEqual(projects);
 });

@@ -10,7 +10,7 @@ import { isPersonProfileOff } from './person-processing.ts';
 const checks = [clientWarning, nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
 
 /**
- * Returns the first reason not to store an event; null if there is none. Rejects only events that cannot be stored
+ * Returns the first reason not to store an event; null to store it. Rejects only events that cannot be stored
  * correctly.
  */
 export function refuseEvent(event: IncomingEvent): Refusal | null {

@@ -8,15 +8,15 @@ const Broker = kafkajs('kafkajs/src/broker/index.js');
 const logger = { namespace: () => logger, debug() {}, error() {} };
 
 test.each([
-  ['no coordinator', () => new errors.KafkaJSGroupCoordinatorNotFound('Failed to find group coordinator')],
+  ['a missing group coordinator', () => new errors.KafkaJSGroupCoordinatorNotFound('Failed to find group coordinator')],
   ['a refused connection', () => new errors.KafkaJSConnectionError('connect', { code: 'ECONNREFUSED' })],
   [
-    'the last of many attempts',
+    'the end of repeated attempts',
     () => new errors.KafkaJSNumberOfRetriesExceeded(new errors.KafkaJSConnectionClosedError('Closed connection'), {}),
   ],
-  ['waiting for another to connect', () => new errors.KafkaJSLockTimeout('connect to broker')],
+  ['a timeout of waiting for another connection attempt', () => new errors.KafkaJSLockTimeout('connect to broker')],
   [
-    'no answer, called final',
+    'a missing response that is marked as final',
     () => new errors.KafkaJSNonRetriableError('x', { cause: new errors.KafkaJSRequestTimeoutError('t') }),
   ],
 ])('treats %s as brokers being away', (_, error) => {
@@ -31,11 +31,11 @@ test('treats a broker object that is not connected as brokers being away', async
 
 test.each([
   [
-    'a member that is refused',
+    'a rejected member',
     () => new errors.KafkaJSProtocolError({ type: 'INVALID_SESSION_TIMEOUT', retriable: false, message: 'm' }),
   ],
-  ['a mistake of ours', () => new TypeError('undefined is not a function')],
-  ['nothing', () => undefined],
+  ['a programming error', () => new TypeError('undefined is not a function')],
+  ['undefined', () => undefined],
 ])('does not treat %s as brokers being away', (_, error) => {
   expect(isBrokerAway(error())).toBe(false);
 });

@@ -35,9 +35,9 @@ test('retries when the client has not loaded metadata yet', async () => {
 });
 
 test.each([
-  ['a topic that is not allowed', () => createErrorFromCode(29)],
-  ['a mistake of ours', () => new TypeError('undefined is not a function')],
-  ['nothing', () => undefined],
+  ['an unauthorized topic', () => createErrorFromCode(29)],
+  ['a programming error', () => new TypeError('undefined is not a function')],
+  ['undefined', () => undefined],
 ])('does not retry after %s', (_, error) => {
   expect(isWithoutLeader(error())).toBe(false);
 });

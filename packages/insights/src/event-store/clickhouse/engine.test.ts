@@ -8,7 +8,7 @@ import { clickhouseEngine } from './engine.ts';
 const failures: [string, (response: ServerResponse) => void][] = [
   ['its connection breaks', (response) => response.destroy()],
   [
-    'the error is written behind the rows',
+    'an error follows the rows',
     (response) => response.end("Code: 395. DB::Exception: Value passed to 'throwIf' function is non-zero.\n"),
   ],
 ];
