@@ -14,7 +14,7 @@ export type Kind = 'script' | 'module' | 'module for bundlers';
 
 /** Do not inline functions, because inlining makes the gzipped scripts larger. */
 const asWritten = { inline: 0, reduce_funcs: false } as const;
-/** Bundlers rename all variables again, with a worse result for moved code. */
+/** Do not move variables, because the names that bundlers then choose compress worse. */
 const forBundlers = { reduce_vars: false, collapse_vars: false } as const;
 
 /**

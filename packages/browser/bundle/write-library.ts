@@ -15,7 +15,7 @@ export const libraryFolder = 'browser-library';
  * with each file uncompressed, with brotli and with gzip, at the highest compression.
  * @param directory created if missing; other versions in it are kept
  * @param isQuick uses normal compression, because the highest takes seconds and is not worth it on a development
- * machine
+ *   machine
  */
 export async function writeLibrary(directory: string, { isQuick = false } = {}): Promise<void> {
   const version = await libraryVersion();

@@ -95,7 +95,7 @@ export function endOf(begin: number, interval: Interval, count = 1): number {
  * 0 is the interval in which the row begins.
  * @param begin the start of the row
  * @param filter the query's `retentionFilter`. With `retentionCustomBrackets`, each later column spans as many
- * intervals as its bracket.
+ *   intervals as its bracket.
  */
 export function retentionColumn(
   begin: number,

@@ -67,7 +67,7 @@ export function isPlanName(text: string): text is PlanName {
 /**
  * Returns a feature of an organization's plan, or null if the plan does not include it.
  * @param availableProductFeatures the stored JSON column. Anything but a list of objects counts as a plan without
- * features.
+ *   features.
  */
 export function findPlanFeature(availableProductFeatures: unknown, key: PlanFeature): ProductFeature | null {
   return findElement(availableProductFeatures, key);
@@ -114,7 +114,7 @@ const limitFeatures: Record<keyof PlanLimits, { key: string; name: string; unit:
 /**
  * Reads the limits of a plan.
  * @param availableProductFeatures the stored JSON column. A limit that is not a non-negative integer counts as
- * unlimited.
+ *   unlimited.
  */
 export function limitsOf(availableProductFeatures: unknown): PlanLimits {
   return {

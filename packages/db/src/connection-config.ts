@@ -14,9 +14,10 @@ type Parameters = { [Name in (typeof parameters)[number]]?: string };
  *
  * - unset or `sslmode=disable`: no TLS;
  * - `sslmode=verify-full`: TLS with a certificate for this host, from a trusted authority or the one in the file
- *   `sslrootcert`. `require`, `verify-ca` and `prefer` mean the same. PostgreSQL's weaker interpretations, in particular
- *   falling back to plain text, are not supported;
+ *   `sslrootcert`. `require`, `verify-ca` and `prefer` mean the same. PostgreSQL's weaker interpretations, in
+ *   particular falling back to plain text, are not supported;
  * - `sslmode=no-verify`: TLS without checking the certificate.
+ *
  * The driver would ignore parameters that it does not know, and connect in plain text. Therefore this function reads
  * the parameters itself and rejects every unknown one whose name is related to TLS.
  *

@@ -23,7 +23,7 @@ export interface ForeignConnectionOptions {
 export interface ForeignConnection {
   /**
    * @throws the server's error, or an error with the code `EANSWERTOOLONG`, or `EBADMESSAGE` if the server does not
-   * speak the protocol. Whatever the server sends, only this statement and this connection fail.
+   *   speak the protocol. Whatever the server sends, only this statement and this connection fail.
    */
   run(text: string, values?: unknown[]): Promise<void>;
   /** Never throws. A transaction in progress is rolled back. */

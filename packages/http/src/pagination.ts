@@ -72,8 +72,7 @@ const longestPortion = 1000;
  * Returns one page of an offset-paginated list with its links (docs/api/README.md#pages).
  *
  * @param read returns results from an offset on, and the total count. It may return fewer than `limit` if they are
- * large,
- *   and is then called again for the rest of the page while the client reads.
+ *   large, and is then called again for the rest of the page while the client reads.
  */
 export function offsetPage<T>(
   request: ApiRequest,

@@ -33,7 +33,7 @@ export interface HealthAnswer {
   body: string;
 }
 
-/** @param readMetrics returns the text of `/metrics` if it includes more than this process. */
+/** @param readMetrics returns the text of `/metrics`. By default, the metrics of this process. */
 export function createHealth(metrics: Metrics, readMetrics = () => metrics.registry.metrics()): Health {
   const readiness = new Map<string, HealthCheck>();
   const liveness = new Map<string, HealthCheck>();

@@ -188,7 +188,7 @@ function failure(code: Failure): Error {
   return Object.assign(new Error(`The server ${reasons[code]}.`), { code });
 }
 
-/** Like `fetch`, for libraries that accept a replacement for it. Redirects are not followed. @throws as `sendOutbound` */
+/** Like `fetch`, for libraries that accept a replacement for it. Follows no redirects. @throws as `sendOutbound` */
 export function createGuardedFetch(
   limits: Pick<OutboundRequest, 'mayBePrivate' | 'timeoutMs'> & { mostBytes: number },
 ) {

@@ -39,7 +39,7 @@ export interface SecretBox {
   /**
    * Encrypts a secret.
    * @param context where the secret belongs, for example the id of its row. It cannot be decrypted with another
-   * context.
+   *   context.
    * @throws Error without a key.
    */
   seal(secret: Record<string, unknown>, context: string): SealedSecret;
@@ -64,7 +64,7 @@ const tagBytes = 16;
 
 /**
  * @param setting in the format of `secretsKeyFields`. If undefined, nothing can be encrypted or decrypted. A function
- * returns the current value.
+ *   returns the current value.
  */
 export function createSecretBox(setting: string | (() => string) | undefined): SecretBox {
   const current = keyRing(typeof setting === 'function' ? setting : () => setting ?? '');

@@ -61,7 +61,7 @@ export function startParts(logger: Logger, begin: (lifecycle: Lifecycle) => Prom
 
 /**
  * Runs one service as this process. If the `healthPort` setting is present, a small server answers health checks.
- * @param readMetrics returns the text of `/metrics` if it includes more than this process.
+ * @param readMetrics returns a function for the text of `/metrics`. By default, the metrics of this process.
  */
 export async function runService<Config extends ServiceConfig>(
   service: Service<Config>,

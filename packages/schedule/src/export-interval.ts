@@ -69,7 +69,7 @@ export interface ExportSchedule extends ExportRhythm {
  * triggered at its end. Null if the end would be after `end_at`.
  *
  * @param exportedUntil the end of the last exported interval, which may belong to a previous rhythm. An interval that
- * reaches further back starts here, so that no event is exported twice.
+ *   reaches further back starts here, so that no event is exported twice.
  */
 export function nextExportInterval(
   schedule: ExportSchedule,

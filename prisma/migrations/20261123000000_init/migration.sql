@@ -281,7 +281,7 @@ ALTER TABLE "environment" ADD CONSTRAINT "environment_project_id_fkey" FOREIGN K
 -- Ingested data -------------------------------------------------------------------------------------------------------
 -- "project_id" below is the id of the environment that owns the data (environments and projects share one id space).
 -- Every primary key begins with it, so that tables can be sharded by it. There are no foreign keys: rows are written in
--- sets by one writer whose lock order (event-consumer, ledger-store.ts) keeps them consistent, and a check per row
+-- sets by one writer whose lock order (event-consumer, ledger/store.ts) keeps them consistent, and a check per row
 -- would cost more than the row.
 
 CREATE TABLE "person" (
@@ -320,7 +320,7 @@ CREATE TABLE "group_type_mapping" (
     -- 0 to 4.
     "group_type_index" INTEGER NOT NULL,
     "created_at" TIMESTAMPTZ(6) NOT NULL,
-    -- Names that users gave to one group of the type, and to several. The consumer does not write these columns.
+    -- The singular and plural names that users gave to the type. The consumer does not write these columns.
     "name_singular" TEXT,
     "name_plural" TEXT,
     CONSTRAINT "group_type_mapping_pkey" PRIMARY KEY ("project_id", "group_type")
@@ -532,8 +532,7 @@ CREATE INDEX "activity_log_created_at_idx" ON "activity_log" ("created_at");
 ALTER TABLE "activity_log" ADD CONSTRAINT "activity_log_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- Ingested data of deleted environments that is still to be deleted ---------------------------------------------------
--- A row is written for every deleted environment, whichever program deletes it and in whatever way (including
--- cascades).
+-- A row is written for every deleted environment, no matter which program deletes it, and also for cascades.
 
 CREATE TABLE "environment_cleanup" (
     "environment_id" INTEGER NOT NULL,

@@ -92,10 +92,8 @@ export function readHeld(parts: Part[]): Repeats {
   const held = placesIn(path).flatMap((place) => {
     const { type } = place as HTMLInputElement;
     const isField = /^(input|select|textarea)$/.test(tagOf(place));
-    /**
-     * The first part in which the content is hidden: for a field, all parts if its form is on the path, otherwise the
-     * parts that contain it.
-     */
+    // The content is hidden in all parts from this index on. It is 0 for a field whose form is on the path. Otherwise,
+    // it is the index of the first part that contains the element.
     let from = isField && forms.includes(formOf(place) ?? -1) ? 0 : -1;
     for (let at: Element | null = place; at && from < 0; at = parentOf(at)) from = path.indexOf(at);
     const isTyped = !isField || !/^(select|radio|hidden|range|color|file)/.test(type);

@@ -184,7 +184,7 @@ function createEarlySubscriptions(): EarlySubscriptions {
   return {
     add(name, args) {
       const subscription: Subscription = { name, args };
-      // A server would collect those of every request without ever starting.
+      // On a server the client never starts, so the subscriptions of all requests would accumulate.
       if (page) all.add(subscription);
       return () => {
         all.delete(subscription);

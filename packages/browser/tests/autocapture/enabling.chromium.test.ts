@@ -47,11 +47,14 @@ describe('autocapture follows the last setting from the service', () => {
     [['none'], { advanced_disable_flags: true }, true],
     [['off'], { advanced_disable_flags: true }, true],
   ];
-  test.each(rows)('after the responses %j with the options %j: on is %p', async (visits, options, isOn) => {
-    let captured: string[] = [];
-    for (const answer of visits) captured = await visit(answer, options);
-    expect(captured).toEqual(isOn ? ['$autocapture'] : []);
-  });
+  test.each(rows)(
+    'after the responses %j with the options %j, autocapture is on: %p',
+    async (visits, options, isOn) => {
+      let captured: string[] = [];
+      for (const answer of visits) captured = await visit(answer, options);
+      expect(captured).toEqual(isOn ? ['$autocapture'] : []);
+    },
+  );
 
   test('the setting is stored where posthog-js looks for it', async () => {
     await visit('off', {});

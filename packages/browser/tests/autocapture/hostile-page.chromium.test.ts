@@ -12,7 +12,7 @@ declare const posthog: import('../../src/index.ts').Client;
  * A page may be broken, or written to break the scripts on it. The library must not throw, and must still capture the
  * click.
  */
-describe('autocapture on a hostile page still captures a click with', () => {
+describe('autocapture on a hostile page', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
   let site: TestServer;
@@ -219,14 +219,14 @@ describe('autocapture on a hostile page still captures a click with', () => {
     ],
   ];
 
-  test.each(rows)('%s', async (_, html, act, expected) => {
+  test.each(rows)('captures an event with %s', async (_, html, act, expected) => {
     const chain = await visit.page.evaluate(tryOut, { html, act });
     for (const part of expected) expect(chain).toContain(part);
     expect(chain.length).toBeLessThan(700_000);
     expect(visit.complaints.filter((complaint) => !complaint.includes('net::'))).toEqual([]);
   });
 
-  test('many clicks do not leak memory', async () => {
+  test('does not leak memory with many clicks', async () => {
     const { page } = visit;
     const cdp = await page.context().newCDPSession(page);
     const heap = async () => {

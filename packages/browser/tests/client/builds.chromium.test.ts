@@ -78,7 +78,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
         posthog.capture('after');
         posthog.identify('user-1');
         posthog.onFeatureFlags(() => {})();
-        // Components add a listener for each request. It is created elsewhere, because this function would keep it alive.
+        // Components add a listener for each request. It is not created here, because this scope would keep it alive.
         globalThis.listener = new WeakRef(new Function('return () => {}')());
         posthog.onFeatureFlags(globalThis.listener.deref());
         await new Promise((resolve) => setTimeout(resolve));
@@ -101,7 +101,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
   },
 );
 
-test('on a file: page, which has no cookies and no origin, the library captures and remembers', async () => {
+test('on a file: page, which has no cookies and no origin, the library sends and stores events', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-page-'));
   try {
     await writeFile(join(folder, 'array.js'), (await bundleLibrary('array.js')).code);

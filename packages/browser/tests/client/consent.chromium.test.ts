@@ -20,7 +20,7 @@ const state = () => ({
   stored: localStorage.getItem('__ph_opt_in_out_phc_test'),
 });
 
-describe('has_opted_in_capturing and the other consent functions, if consent is', () => {
+describe('consent', () => {
   const rows: [what: string, options: InitOptions, call: string, expected: object][] = [
     [
       'not requested',
@@ -44,7 +44,7 @@ describe('has_opted_in_capturing and the other consent functions, if consent is'
       { hasOptedIn: true, explicit: 'granted', captured: true, stored: '1' },
     ],
   ];
-  test.each(rows)('%s', async (_, options, call, expected) => {
+  test.each(rows)('its functions return the correct state if consent is %s', async (_, options, call, expected) => {
     const { page } = await lab.visit({ options });
     await page.evaluate((member) => {
       if (member) (window.posthog as unknown as Record<string, () => void>)[member]?.();
@@ -68,7 +68,7 @@ describe('has_opted_in_capturing and the other consent functions, if consent is'
     expect(await again.page.evaluate(state)).toMatchObject({ explicit: 'denied', captured: false, stored: null });
   });
 
-  test('a choice stored in the other place is found', async () => {
+  test('a choice is found where an earlier option stored it', async () => {
     const visitor = await lab.browser.newContext();
     const { page } = await lab.visit({ visitor });
     await page.evaluate(() => window.posthog.opt_out_capturing());
@@ -130,13 +130,16 @@ describe('respect_dnt', () => {
     ['doNotTrack', null, true, true],
     ['globalPrivacyControl', true, true, false],
   ];
-  test.each(rows)('with navigator.%s %p and the option %p', async (signal, value, respect_dnt, isCaptured) => {
-    const visitor = await lab.browser.newContext();
-    await visitor.addInitScript(
-      ([key, said]) => Object.defineProperty(navigator, String(key), { value: said, configurable: true }),
-      [signal, value],
-    );
-    const { page } = await lab.visit({ visitor, options: { respect_dnt } });
-    expect(await page.evaluate(state)).toMatchObject({ captured: isCaptured, hasOptedOut: !isCaptured });
-  });
+  test.each(rows)(
+    'with navigator.%s %p and the option %p, events are captured: %p',
+    async (signal, value, respect_dnt, isCaptured) => {
+      const visitor = await lab.browser.newContext();
+      await visitor.addInitScript(
+        ([key, said]) => Object.defineProperty(navigator, String(key), { value: said, configurable: true }),
+        [signal, value],
+      );
+      const { page } = await lab.visit({ visitor, options: { respect_dnt } });
+      expect(await page.evaluate(state)).toMatchObject({ captured: isCaptured, hasOptedOut: !isCaptured });
+    },
+  );
 });

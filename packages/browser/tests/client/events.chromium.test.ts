@@ -88,7 +88,7 @@ test('sanitize_properties also receives $set_once, and cannot change $process_pe
   });
 });
 
-test('get_device_id changes the id of a device', async () => {
+test('get_device_id determines the id of the device', async () => {
   const { page } = await visitWith(`get_device_id: (id) => 'device-' + id`);
   expect(await page.evaluate(() => window.posthog.get_distinct_id())).toMatch(/^device-[\da-f-]{36}$/);
 });

@@ -82,7 +82,7 @@ const rows: [what: string, value: string, said: unknown][] = [
   ['the same object twice', '(() => { const a = { b: 1 }; return [a, a]; })()', [{ b: 1 }, { b: 1 }]],
 ];
 
-test.each(rows)('%s is sent as JSON allows', async (_, value, said) => {
+test.each(rows)('%s is sent as a JSON value or omitted', async (_, value, said) => {
   const { page } = await lab.visit();
   const sent = await page.evaluate(
     `JSON.stringify(posthog.capture('odd', { value: ${value}, other: 1 }, { $set: { value: ${value} } }))`,

@@ -84,7 +84,7 @@ test('reading the session id is not activity', async () => {
   expect((await capture(page)).session).not.toBe(first.session);
 });
 
-test('onSessionId calls at once and at each change, with the reason, until it is stopped', async () => {
+test('onSessionId calls its listener at once and at each change, with the reason, until it is removed', async () => {
   const { visitor, page } = await visitAt();
   await page.evaluate(() => {
     const told: unknown[] = [];

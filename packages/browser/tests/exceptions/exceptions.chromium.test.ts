@@ -26,19 +26,19 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe('the properties of an exception equal those of posthog-js', () => {
+describe('captureException, compared with posthog-js', () => {
   let comparison: Comparison;
   beforeAll(async () => {
     comparison = await startComparison(browser);
   });
   afterAll(() => comparison?.stop());
 
-  test.each(thrownCases)('for %s', async (_, thrown) => {
+  test.each(thrownCases)('captures the same for %s', async (_, thrown) => {
     const [ours, reference] = await tell(`const thrown = ${thrown};`);
     expect(withoutOwnFrames(ours)).toEqual(withoutOwnFrames(reference));
   });
 
-  test.each(stackCases)('for a stack of %s', async (of, stack) => {
+  test.each(stackCases)('captures the same for a stack of %s', async (of, stack) => {
     const [ours, reference] = await tell(`const thrown = new Error('m'); thrown.stack = ${JSON.stringify(stack)};`);
     if (!ofExtension.test(of)) return expect(ours).toEqual(reference);
     // posthog-js captures none of these. Here they are captured, because the application passes them explicitly.
@@ -46,7 +46,7 @@ describe('the properties of an exception equal those of posthog-js', () => {
     expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
   });
 
-  test('with the properties given to captureException', async () => {
+  test('captures the same with additional properties', async () => {
     const { ours, reference } = await comparison.run({
       html: '',
       act: `const error = new Error('m'); for (const one of [posthog, reference]) one.captureException(error, { cart: 3, $exception_level: 'warning' })`,
@@ -83,7 +83,7 @@ describe('the properties of an exception equal those of posthog-js', () => {
     ],
     ['a line of 10 MB', `const thrown = new Error('m'); thrown.stack = '    at ' + '('.repeat(1e7);`],
   ];
-  test.each(hostile)('do not throw for %s', async (_, thrown) => {
+  test.each(hostile)('does not throw for %s', async (_, thrown) => {
     const entries = (await tell(thrown))[0];
     expect(entries.length).toBeGreaterThan(0);
     expect(entries.length).toBeLessThanOrEqual(50);

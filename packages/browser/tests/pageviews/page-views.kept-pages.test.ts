@@ -160,7 +160,7 @@ describe('page views', () => {
       ['no address', `history.pushState({ a: 1 }, '')`, null],
       ['the same path', `history.replaceState({}, '', '/start')`, null],
     ];
-    test.each(routes)('the page view after a change of the address is correct: %s', async (_, change, expected) => {
+    test.each(routes)('a page view is captured or not, as expected: %s', async (_, change, expected) => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       const [first] = await received('$pageview');
       await page.evaluate(change);

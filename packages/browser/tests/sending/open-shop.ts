@@ -34,7 +34,7 @@ export async function openShop(visitor: BrowserContext, address: string, options
   return visit;
 }
 
-/** Also for a page after a navigation. */
+/** Starts the library, also in a page after a navigation. */
 export async function startLibrary(page: Page, options: InitOptions): Promise<void> {
   await page.waitForFunction(() => window.posthog !== undefined);
   await page.evaluate(`window.posthog.init(${JSON.stringify(token)}, ${JSON.stringify(options)}); undefined`);

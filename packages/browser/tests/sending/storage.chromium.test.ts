@@ -211,7 +211,7 @@ test('the oldest events are dropped beyond 1 MB, and their number is sent', asyn
   expect(told.reduce((sum, count) => sum + count, 0)).toBe(40 - told.length);
 });
 
-test('the number of dropped events includes those in a dropped event that reported them', async () => {
+test('if an event that reports dropped events is dropped, the next report includes their number', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -223,7 +223,7 @@ test('the number of dropped events includes those in a dropped event that report
   expect([told.length, told.reduce((sum, count) => sum + count, 0)]).toEqual([500, 900]);
 });
 
-test('the number of dropped events is kept by the next page if a page crashes before it captures', async () => {
+test('if a page crashes before it reports dropped events, the next page reports them', async () => {
   isGone();
   const { page: full } = await open({ flushAt: 5000 });
   await stopClock(full);

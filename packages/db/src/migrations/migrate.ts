@@ -22,8 +22,8 @@ export const noFilter = { externalTables: [], externalEnums: [] };
  * @param prismaDirectory the repository's `prisma/` folder.
  * @returns the names of the migrations that were applied now.
  * @throws AppError `internal` that names the failed migration, with PostgreSQL's error as its cause, or `conflict` if a
- * table stayed in use for too long. Earlier migrations remain applied. `conflict` with the code `older_database` if a
- * pre-release version created the database.
+ *   table stayed in use for too long. Earlier migrations remain applied. `conflict` with the code `older_database` if a
+ *   pre-release version created the database.
  */
 export async function migrate(
   databaseUrl: string,
@@ -102,7 +102,7 @@ async function forgetInterrupted(client: pg.Client): Promise<void> {
  * Whether nothing is left to do, as in most starts. This check is separate because loading the engine takes 80 MB and
  * almost a second.
  * @throws AppError if the first migration is missing or has a different text. Until the first release it is edited in
- * place, so such a database cannot be upgraded.
+ *   place, so such a database cannot be upgraded.
  */
 async function hasAll(client: pg.Client, { migrationDirectories }: MigrationList): Promise<boolean> {
   const [first] = migrationDirectories;

@@ -6,7 +6,7 @@ export interface PersonDeletion {
 }
 
 /**
- * Locks the existing persons in the order that the consumer uses (its ledger/ledger-store.ts). While they are locked,
+ * Locks the existing persons in the order that the consumer uses (its ledger/store.ts). While they are locked,
  * their distinct ids cannot change. @returns their UUIDs.
  */
 export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): Promise<string[]> {

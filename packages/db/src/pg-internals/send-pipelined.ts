@@ -28,7 +28,7 @@ export type Statements<Results extends unknown[]> = () => { [Index in keyof Resu
  * PostgreSQL rejects all statements after it.
  *
  * @param send returns the original promise of each statement. The first failure is identified by its position, because
- * the failures of all later statements arrive at the same time. COPY is not possible (`pg` rejects it).
+ *   the failures of all later statements arrive at the same time. COPY is not possible (`pg` rejects it).
  */
 export async function sendPipelined<Results extends unknown[]>(
   client: pg.ClientBase,

@@ -23,8 +23,7 @@ export function isForm(contentType: string | undefined): boolean {
  *
  * @param maxFieldBytes limit for all fields together.
  * @throws AppError `too_large`; `unsupported_media_type` for a compressed body; `invalid` with the code `parse_error`
- * for an
- *   invalid form; `timeout` if the client stops sending; and the errors of `file.read`.
+ *   for an invalid form; `timeout` if the client stops sending; and the errors of `file.read`.
  */
 export async function readForm<File>(
   request: IncomingMessage,

@@ -140,9 +140,8 @@ const maxNameLength = 100;
  * Parses the query of a request by its route's schema. If a parameter occurs twice, the last value is used.
  *
  * @throws AppError `invalid` that names the first unknown parameter. If an unknown filter were ignored, the response
- * would
- *   contain unfiltered data. `format=json` is accepted, because generated clients add it everywhere and every response is
- *   JSON.
+ *   would contain unfiltered data. `format=json` is accepted, because generated clients add it everywhere and every
+ *   response is JSON.
  */
 export function parseQuery<Q extends TObject>(
   {

@@ -20,7 +20,7 @@ const patienceMs = 60_000;
  * portion is only read when the previous one has been sent, so reading is no faster than the client.
  *
  * @throws the errors of the first portion. If the client disconnects or a later portion fails, throws after the
- * response was destroyed.
+ *   response was destroyed.
  */
 export async function sendPage(
   response: ServerResponse,

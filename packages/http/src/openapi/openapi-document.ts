@@ -62,10 +62,11 @@ export function openApiDocument<Caller>(
 }
 
 /**
- * Names the parameters that several operations share, by their JSON. The component is named after the parameter, or
- * prefixed with the tag if a more common parameter has the same name. A second one with the same tag is not shared. A
- * name that a schema, a response or another parameter has in a different spelling, such as `distinctId` and
- * `distinct_id`, would define the same type twice in some languages.
+ * Returns the component names of the parameters that several operations share, by the JSON of the parameter. Usually
+ * this is the name of the parameter. If a more common parameter has the same name, the tag is prefixed; a second one
+ * with the same tag is not shared. Names that only differ in their spelling, such as `distinctId` and `distinct_id`,
+ * count as equal, because some languages would get the same type twice. This includes the names of schemas and
+ * responses.
  */
 function namesOfParameters(operations: readonly Operation[], others: readonly string[]): Map<string, string> {
   const uses = new Map<string, { name: string; tag: string; count: number }>();

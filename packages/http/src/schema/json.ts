@@ -9,10 +9,9 @@ import { AppError } from '@millrace/runtime';
  * Rejects text that PostgreSQL cannot store, anywhere in the value.
  *
  * @param root parsed JSON without excess (`jsonExcess`), because the function recurses as deep as the value. It
- * allocates
- *   no memory for valid values.
+ *   allocates no memory for valid values.
  * @throws AppError `invalid` that names the field, for a NUL character or a lone surrogate, which is not valid in
- * UTF-8.
+ *   UTF-8.
  */
 export function checkJson(root: unknown): void {
   const path: string[] = [];
@@ -82,9 +81,8 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * Returns which limit a JSON text exceeds, as part of a sentence, or null. It runs before parsing, because parsed
- * objects can take up to a hundred times the space of their two bytes of text, and objects with distinct keys are also
- * slow.
+ * Returns which limit a JSON text exceeds, as part of a sentence, or null. It runs before parsing, because a parsed
+ * object can take a hundred times the memory of its text `{}`, and objects with many different keys are slow to parse.
  * It makes one pass and stores nothing. Invalid JSON is left to the parser.
  */
 export function jsonExcess(bytes: Uint8Array): string | null {

@@ -15,10 +15,9 @@ export interface Mail {
  * The result of one attempt.
  * - `accepted`: the server has accepted the message.
  * - `refused`: the server rejected it. `isPermanent` is true if a retry would fail too (5xx), for example for an
- * unknown mailbox. A wrong password is not permanent.
+ *   unknown mailbox. A wrong password is not permanent.
  * - `unreachable`: no server responded, the connection broke, or the time limit passed. If the connection broke after
- * the
- *   last line of the message, it is unknown whether the message was sent.
+ *   the last line of the message, it is unknown whether the message was sent.
  */
 export type MailOutcome =
   | { result: 'accepted' }

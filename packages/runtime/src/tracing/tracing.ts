@@ -19,7 +19,8 @@ export interface Tracing extends Stoppable {
 }
 
 /**
- * Limits the number of traces, because nobody reads more and a trusted caller must not be able to overload the process.
+ * Limits the number of traces, because more are not useful and a trusted caller must not be able to overload the
+ * process.
  */
 const maxTracesPerSecond = 50;
 
