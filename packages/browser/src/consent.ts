@@ -17,9 +17,9 @@ export function createConsent(options: Options, signals: Emitter): Consent {
   const status: Consent['status'] = () => {
     if (options.respect_dnt && isTrackingRefused()) return 'denied';
     // Consent tools also write this value, with their own words.
-    const said = area.read(name) ?? '';
-    if (isYes(said)) return 'granted';
-    return /^"?(false|0|no)"?$/.test(said) ? 'denied' : 'pending';
+    const value = area.read(name) ?? '';
+    if (isYes(value)) return 'granted';
+    return /^"?(false|0|no)"?$/.test(value) ? 'denied' : 'pending';
   };
   return {
     status,
@@ -39,15 +39,15 @@ function areaOf(name: string, options: Options): Area {
   const [local, cookies] = [storageArea(webStorage('localStorage')), cookieArea(options)];
   const isCookie = options.opt_out_capturing_persistence_type === 'cookie' && doesKeep(cookies);
   const [area, other] = isCookie ? [cookies, local] : [local, cookies];
-  const former = other.read(name);
-  if (former === null) return area;
-  if (area.read(name) === null) area.write(name, former);
+  const movedValue = other.read(name);
+  if (movedValue === null) return area;
+  if (area.read(name) === null) area.write(name, movedValue);
   other.remove(name);
   return area;
 }
 
-function isYes(said: unknown): boolean {
-  return /^"?(true|1|yes)"?$/.test(String(said));
+function isYes(value: unknown): boolean {
+  return /^"?(true|1|yes)"?$/.test(String(value));
 }
 
 /** Checks Do Not Track and its successor, Global Privacy Control. */

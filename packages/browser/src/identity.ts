@@ -128,17 +128,17 @@ interface PersonProperties {
 }
 
 function createPersonProperties({ client, store, person, signals, capture }: IdentityParts): PersonProperties {
-  let lastTold = '';
-  const told = (set: Properties = {}, once: Properties = {}) =>
+  let lastSent = '';
+  const toKey = (set: Properties = {}, once: Properties = {}) =>
     JSON.stringify([store.get('distinct_id'), toPlain([set, once])]);
   const tell: PersonProperties['tell'] = (set = {}, once = {}, identified) => {
     client.setPersonPropertiesForFlags({ $set: set, $set_once: once }, false);
     const both = { $set: set, $set_once: once };
     const event = identified ? capture('$identify', identified, both) : capture('$set', both);
-    if (event) lastTold = told(set, once);
+    if (event) lastSent = toKey(set, once);
   };
   const setPersonProperties: Client['setPersonProperties'] = (set, once) => {
-    if (!(set || once) || !person.requireProfile('setPersonProperties') || lastTold === told(set, once)) return;
+    if (!(set || once) || !person.requireProfile('setPersonProperties') || lastSent === toKey(set, once)) return;
     tell(set, once);
     signals.emit('flagInput', undefined);
   };
@@ -149,7 +149,7 @@ function createPersonProperties({ client, store, person, signals, capture }: Ide
         const wanted = [names].flat().filter((name) => typeof name === 'string' && name !== '');
         if (wanted.length === 0 || !person.requireProfile('unsetPersonProperties')) return;
         capture('$set', { $unset: wanted });
-        lastTold = '';
+        lastSent = '';
         signals.emit('flagInput', undefined);
       },
       createPersonProfile() {
@@ -158,7 +158,7 @@ function createPersonProperties({ client, store, person, signals, capture }: Ide
     },
     tell,
     forget() {
-      lastTold = '';
+      lastSent = '';
     },
   };
 }

@@ -18,7 +18,7 @@ interface Bucket {
  */
 export const limitRate: Feature = ({ options, store, signals, addGate, capture, log }) => {
   const bucket = bucketOf(store.get('$capture_rate_limit'), limitsOf(options).burst);
-  let left: number | undefined;
+  let remaining: number | undefined;
   let isRefusing = false;
 
   const take = () => {
@@ -43,18 +43,18 @@ export const limitRate: Feature = ({ options, store, signals, addGate, capture, 
   };
 
   addGate((_, how) => {
-    left = undefined;
+    remaining = undefined;
     if (how?.skip_client_rate_limiting) return true;
     const isFree = take();
     const wasRefusing = isRefusing;
     isRefusing = !isFree;
     // Warn after the update above, because a listener of the warning may capture another event.
     if (isRefusing && !wasRefusing) warn();
-    left = bucket.tokens;
+    remaining = bucket.tokens;
     return isFree;
   });
   signals.on('capturing', ({ properties }) => {
-    if (left !== undefined) properties.$lib_rate_limit_remaining_tokens = left;
+    if (remaining !== undefined) properties.$lib_rate_limit_remaining_tokens = remaining;
   });
   // Not saved with each event, because that would write the whole store.
   signals.on('leaving', () => store.set({ $capture_rate_limit: { ...bucket } }));

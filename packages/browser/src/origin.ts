@@ -12,7 +12,7 @@ export const createOrigin: Feature = (core) => {
   const remember = createMemory(core);
   let isTold = false;
   // Memoized because parsing URLs takes longer than the rest of an event.
-  const entryOf = memoizeLast((props: JsonValue) => said(propertiesOf(props, '$session_entry_')));
+  const entryOf = memoizeLast((props: JsonValue) => withoutEmpty(propertiesOf(props, '$session_entry_')));
 
   core.addGate(() => {
     remember();
@@ -63,7 +63,7 @@ function createMemory({ options, store, tabStore }: Core): () => void {
   };
 }
 
-function said(properties: Properties): Properties {
+function withoutEmpty(properties: Properties): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value));
 }
 

@@ -26,9 +26,9 @@ export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): J
     if (typeof value !== 'object' || value === null) return value as JsonValue;
     if (known.get(value) || (known.has(value) && ++repeats > mostRepeats)) return undefined;
     known.set(value, true);
-    const said = plainObject(value);
+    const result = plainObject(value);
     known.set(value, false);
-    return said;
+    return result;
   }
 
   function plainObject(value: object): JsonValue {
@@ -40,8 +40,8 @@ export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): J
     if (/^\[object (HTML|SVG|Window|Text)/.test(kind)) return kind;
     const copied: Record<string, JsonValue> = {};
     for (const name of Object.keys(value)) {
-      const said = attempt(() => copy((value as Record<string, unknown>)[name]));
-      if (said !== undefined) copied[name] = said;
+      const part = attempt(() => copy((value as Record<string, unknown>)[name]));
+      if (part !== undefined) copied[name] = part;
     }
     return copied;
   }

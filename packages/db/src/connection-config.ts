@@ -29,12 +29,12 @@ export function connectionConfig(
 ): Pick<pg.ClientConfig, 'connectionString' | 'ssl' | 'sslnegotiation'> {
   const { rest, given } = takeParameters(address);
   const problems: string[] = [];
-  const asked = readParameters(given, problems);
-  const sslmode = asked.sslmode ?? (asked.ssl === undefined ? env.PGSSLMODE : undefined);
-  const settings = { ...asked, sslmode, sslrootcert: asked.sslrootcert ?? (sslmode && env.PGSSLROOTCERT) };
+  const parsed = readParameters(given, problems);
+  const sslmode = parsed.sslmode ?? (parsed.ssl === undefined ? env.PGSSLMODE : undefined);
+  const settings = { ...parsed, sslmode, sslrootcert: parsed.sslrootcert ?? (sslmode && env.PGSSLROOTCERT) };
   const ssl = readTls(settings, problems);
   if (problems.length > 0) throw new ConfigError(problems);
-  return { connectionString: rest, ssl, ...(asked.sslnegotiation === 'direct' && { sslnegotiation: 'direct' }) };
+  return { connectionString: rest, ssl, ...(parsed.sslnegotiation === 'direct' && { sslnegotiation: 'direct' }) };
 }
 
 /**
@@ -55,16 +55,16 @@ function takeParameters(address: string): { rest: string; given: [string, string
 }
 
 function readParameters(given: [string, string][], problems: string[]): Parameters {
-  const asked: Parameters = {};
+  const parsed: Parameters = {};
   for (const [name, value] of given) {
     const known = parameters.find((parameter) => parameter === name);
     if (known === undefined) {
       problems.push(`${shown(name)} in the database URL is not supported. Use sslmode to configure TLS`);
     } else if (value === '') problems.push(`${known} in the database URL is empty`);
-    else if (asked[known] !== undefined) problems.push(`${known} occurs twice in the database URL`);
-    else asked[known] = value;
+    else if (parsed[known] !== undefined) problems.push(`${known} occurs twice in the database URL`);
+    else parsed[known] = value;
   }
-  return asked;
+  return parsed;
 }
 
 function readTls(
@@ -73,8 +73,8 @@ function readTls(
 ): pg.ClientConfig['ssl'] {
   if (sslmode !== undefined && !modes.includes(sslmode)) problems.push(`sslmode must be one of ${modes.join(', ')}`);
   if (ssl !== undefined && !['true', '1', 'false', '0'].includes(ssl)) problems.push('ssl must be true or false');
-  const isAsked = ssl === undefined ? undefined : ['true', '1'].includes(ssl);
-  if (isAsked !== undefined && sslmode !== undefined && isAsked === (sslmode === 'disable')) {
+  const isEnabled = ssl === undefined ? undefined : ['true', '1'].includes(ssl);
+  if (isEnabled !== undefined && sslmode !== undefined && isEnabled === (sslmode === 'disable')) {
     problems.push(`ssl=${ssl} and sslmode=${sslmode} contradict each other`);
   }
   if (sslnegotiation !== undefined && !['postgres', 'direct'].includes(sslnegotiation)) {
@@ -83,7 +83,7 @@ function readTls(
   const files = { sslrootcert, sslcert, sslkey };
   const named = Object.entries(files).flatMap(([name, file]) => (file === undefined ? [] : [name]));
   const demands = [...named, ...(sslnegotiation === 'direct' ? ['sslnegotiation'] : [])];
-  const isOff = sslmode === 'disable' || isAsked === false;
+  const isOff = sslmode === 'disable' || isEnabled === false;
   if (isOff && demands.length > 0)
     problems.push(`TLS is off, but ${demands.join(', ')} ${demands.length === 1 ? 'requires' : 'require'} it`);
   if (sslmode === 'no-verify' && sslrootcert !== undefined) {
@@ -97,7 +97,7 @@ function readTls(
   const ca = readPem('sslrootcert', sslrootcert, problems);
   const cert = readPem('sslcert', sslcert, problems);
   const key = readPem('sslkey', sslkey, problems);
-  if (isOff || (sslmode === undefined && isAsked === undefined && demands.length === 0)) return false;
+  if (isOff || (sslmode === undefined && isEnabled === undefined && demands.length === 0)) return false;
   // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED could weaken the default.
   return {
     rejectUnauthorized: sslmode !== 'no-verify',

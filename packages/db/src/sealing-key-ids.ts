@@ -5,7 +5,7 @@ import type { Sql } from './transaction.ts';
  * flag payloads. Empty if they cannot be read because the database is down or not migrated yet.
  */
 export async function sealingKeyIds(sql: Sql): Promise<string[]> {
-  const asked = sql.query<{ id: string }>(
+  const query = sql.query<{ id: string }>(
     `SELECT DISTINCT split_part(destination_secrets ->> 'sealed', ':', 2) AS id
        FROM batch_export WHERE destination_secrets ? 'sealed' AND NOT deleted
       UNION
@@ -18,6 +18,6 @@ export async function sealingKeyIds(sql: Sql): Promise<string[]> {
      SELECT split_part(oidc_client_secret, ':', 2) FROM organization_domain WHERE oidc_client_secret LIKE 'v1:%'
       ORDER BY id`,
   );
-  const rows = await asked.catch(() => []);
+  const rows = await query.catch(() => []);
   return rows.map(({ id }) => id);
 }

@@ -91,8 +91,8 @@ const otherApiKey = 'You have provided a different `apiKey` to `PostHogProvider`
  * Returns the first of several equal values, so that values written inline in each render can be compared by identity.
  */
 function useStable<Value>(value: Value): Value {
-  const [kept, keep] = useState({ value });
-  if (isDeepEqual(kept.value, value)) return kept.value;
-  keep({ value });
+  const [stable, setStable] = useState({ value });
+  if (isDeepEqual(stable.value, value)) return stable.value;
+  setStable({ value });
   return value;
 }

@@ -66,12 +66,12 @@ export function VisibilityAndClickTrackers({
   onFirstClick,
   onFirstView,
 }: VisibilityAndClickTrackersProps): ReactNode {
-  const told = useRef<{ click?: true; view?: true }>({});
+  const reported = useRef<{ click?: true; view?: true }>({});
 
-  function tellOnce(what: 'click' | 'view', tell: (() => void) | undefined): void {
-    if (!tell || told.current[what]) return;
-    told.current[what] = true;
-    tell();
+  function reportOnce(what: 'click' | 'view', report: (() => void) | undefined): void {
+    if (!report || reported.current[what]) return;
+    reported.current[what] = true;
+    report();
   }
 
   return Children.map(
@@ -83,8 +83,8 @@ export function VisibilityAndClickTrackers({
         VisibilityAndClickTracker,
         {
           observerOptions,
-          wrapperProps: { onClick: () => tellOnce('click', onFirstClick), ...wrapperProps },
-          onView: onFirstView && (() => tellOnce('view', onFirstView)),
+          wrapperProps: { onClick: () => reportOnce('click', onFirstClick), ...wrapperProps },
+          onView: onFirstView && (() => reportOnce('view', onFirstView)),
         },
         child,
       ),

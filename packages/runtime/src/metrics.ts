@@ -89,8 +89,10 @@ export async function joinMetrics(parts: readonly Metrics[]): Promise<string> {
     found.series.push(...series.split('\n').filter((line) => line !== '' && line !== endOfText));
     families.set(name, found);
   }
-  const told = [...families.values()].map(({ head, series }) => `${head}${series.map((line) => `${line}\n`).join('')}`);
-  return `${told.join('\n')}${parts.some(({ hasExemplars }) => hasExemplars) ? `${endOfText}\n` : ''}`;
+  const joined = [...families.values()].map(
+    ({ head, series }) => `${head}${series.map((line) => `${line}\n`).join('')}`,
+  );
+  return `${joined.join('\n')}${parts.some(({ hasExemplars }) => hasExemplars) ? `${endOfText}\n` : ''}`;
 }
 
 /** The last line of an OpenMetrics text. */

@@ -108,7 +108,7 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   const steps = Math.floor((periods.numberOf(afterDay) - first) / rule.interval) - 1;
   // A rule with a count must be counted from its start. Other rules can skip ahead.
   let period = rule.count === null ? first + Math.max(0, steps) * rule.interval : first;
-  let left = rule.count ?? Number.POSITIVE_INFINITY;
+  let remaining = rule.count ?? Number.POSITIVE_INFINITY;
   const end = periods.numberOf(lastDay);
   for (let empty = 0; period <= end && empty <= cycle[rule.frequency]; period += rule.interval) {
     empty += 1;
@@ -116,8 +116,8 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
       if (day < startDay || day > lastDay) continue;
       empty = 0;
       if (day >= afterDay - 1) yield day;
-      left -= 1;
-      if (left === 0) return;
+      remaining -= 1;
+      if (remaining === 0) return;
     }
   }
 }

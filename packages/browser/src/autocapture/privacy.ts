@@ -109,14 +109,17 @@ export function readHeld(parts: Part[]): Repeats {
   return (text, at, isName) => {
     wanted ??= held.map(({ text, from }) => ({ from, ...read(text) })).filter(({ own }) => own);
     if (!wanted.length) return false;
-    const said = read(text.slice(0, longestRead));
+    const normalized = read(text.slice(0, longestRead));
     return wanted.some(({ from, own, letters }) => {
       if (at < from) return false;
       // Also hide a partial repetition, such as the beginning of a message.
       if (letters.length > 3)
-        return said.letters.includes(letters) || (!isName && said.letters.length > 7 && letters.includes(said.letters));
-      if (own.length > 3 || /[^a-z\d]/.test(own)) return said.own.includes(own);
-      return !(isName && own.length < 3) && [said.letters, ...said.words].includes(own);
+        return (
+          normalized.letters.includes(letters) ||
+          (!isName && normalized.letters.length > 7 && letters.includes(normalized.letters))
+        );
+      if (own.length > 3 || /[^a-z\d]/.test(own)) return normalized.own.includes(own);
+      return !(isName && own.length < 3) && [normalized.letters, ...normalized.words].includes(own);
     });
   };
 }

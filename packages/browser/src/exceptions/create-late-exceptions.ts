@@ -29,14 +29,14 @@ export function createLateExceptions(core: Core, load: () => Promise<ReadExcepti
   const capture = (thrown: unknown, handled: boolean, more?: Properties): CaptureResult | undefined => {
     const capturedAt = handled ? new Error().stack : undefined;
     if (read) {
-      const told = read(thrown, handled, capturedAt);
-      return told && core.client.capture('$exception', { ...told, ...more });
+      const properties = read(thrown, handled, capturedAt);
+      return properties && core.client.capture('$exception', { ...properties, ...more });
     }
     const finish = core.begin('$exception', more);
     if (!finish) return undefined;
     waiting.push((by) => {
-      const told = by(thrown, handled, capturedAt);
-      if (told) finish({ ...told, ...more });
+      const properties = by(thrown, handled, capturedAt);
+      if (properties) finish({ ...properties, ...more });
     });
     begin();
     return undefined;

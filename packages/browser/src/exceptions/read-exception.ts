@@ -94,21 +94,21 @@ interface ThrownDescription {
 
 /** Describes a thrown value. `capturedAt` is the stack for values without one. */
 function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription {
-  const told = (type: string, value: string) => ({ type, value, stack: capturedAt, synthetic: true });
+  const synthesize = (type: string, value: string) => ({ type, value, stack: capturedAt, synthetic: true });
 
   const describe = (error: unknown): ThrownDescription => {
-    if (typeof error === 'string') return told(...ofText(error));
-    if (!isObject(error)) return told('Error', `Primitive value captured as exception: ${String(error)}`);
+    if (typeof error === 'string') return synthesize(...ofText(error));
+    if (!isObject(error)) return synthesize('Error', `Primitive value captured as exception: ${String(error)}`);
     const kind = kindOf(error);
     if (kind === 'ErrorEvent') return describeErrorEvent(error as ErrorEvent);
     if (kind === 'PromiseRejectionEvent') {
       const { reason } = error as PromiseRejectionEvent;
       if (isObject(reason)) return describe(reason);
-      return told('UnhandledRejection', `Non-Error promise rejection captured with value: ${String(reason)}`);
+      return synthesize('UnhandledRejection', `Non-Error promise rejection captured with value: ${String(reason)}`);
     }
     if (isError(error)) return kind === 'DOMException' ? ofDom(error) : describeError(error);
     const inner = Object.values(error).find(isError);
-    return inner ? describe(inner) : told(...ofObject(error));
+    return inner ? describe(inner) : synthesize(...ofObject(error));
   };
 
   const describeError = (error: Error & { errors?: unknown }): ThrownDescription => ({
@@ -122,14 +122,14 @@ function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription
 
   const describeErrorEvent = ({ error, message, filename, lineno, colno }: ErrorEvent): ThrownDescription => {
     if (error != null) return describe(error);
-    return { ...told(...ofText(message)), ...(lineno && { stack: `    at ${filename}:${lineno}:${colno}` }) };
+    return { ...synthesize(...ofText(message)), ...(lineno && { stack: `    at ${filename}:${lineno}:${colno}` }) };
   };
 
   try {
     return describe(thrown);
   } catch {
     // A proxy or a getter that throws.
-    return told('Error', 'Unknown error');
+    return synthesize('Error', 'Unknown error');
   }
 }
 

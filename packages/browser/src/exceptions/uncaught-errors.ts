@@ -20,8 +20,8 @@ export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): 
 
   /** If the setting is an object, only the kinds set to true are captured. */
   const isWanted = (what: 'errors' | 'rejections') => {
-    const asked = options.capture_exceptions ?? isAsked;
-    return typeof asked === 'object' ? asked[`capture_unhandled_${what}`] : asked;
+    const setting = options.capture_exceptions ?? isAsked;
+    return typeof setting === 'object' ? setting[`capture_unhandled_${what}`] : setting;
   };
 
   const listen = (event: Uncaught) => {

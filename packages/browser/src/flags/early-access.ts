@@ -18,23 +18,23 @@ export function createEarlyAccess({
 
   return {
     async getEarlyAccessFeatures(listener, forceReload, stages = []) {
-      const tell = (...told: Parameters<typeof listener>) => {
+      const notify = (...args: Parameters<typeof listener>) => {
         try {
-          listener(...told);
+          listener(...args);
         } catch (error) {
           log.error('An early access callback failed', error);
         }
       };
       const features = known();
-      if (features && !forceReload) return tell(features, { isLoaded: true });
+      if (features && !forceReload) return notify(features, { isLoaded: true });
       const query = [['token', token], ...stages.map((stage) => ['stage', stage])] as [string, string][];
       const path = `/api/early_access_features/?${new URLSearchParams(query)}`;
       const { status, json } = await sender.request(url(path), { method: 'GET' });
       const { earlyAccessFeatures: list } = (json ?? {}) as { earlyAccessFeatures?: EarlyAccessFeature[] };
       if (status !== 200 || !list)
-        return tell([], { isLoaded: false, error: `Could not load early access features (HTTP ${status})` });
+        return notify([], { isLoaded: false, error: `Could not load early access features (HTTP ${status})` });
       store.set({ [listKey]: list as unknown as JsonValue });
-      tell(list, { isLoaded: true });
+      notify(list, { isLoaded: true });
     },
 
     updateEarlyAccessFeatureEnrollment(key, isEnrolled, stage) {

@@ -39,10 +39,10 @@ export const checkOptions: ReadOptions = (given, log) => {
   const taken: Record<string, unknown> = takeOptions(given, log);
   const known: Record<string, unknown> = { ...moreOptions(undefined), ...defaultOptions() };
   const used: Record<string, unknown> = {};
-  for (const [said, value] of Object.entries(taken)) {
-    const name = formerNames[said] ?? said;
+  for (const [usedName, value] of Object.entries(taken)) {
+    const name = formerNames[usedName] ?? usedName;
     const one = name as keyof Options;
-    if (name !== said && name in taken) continue;
+    if (name !== usedName && name in taken) continue;
     if (!(name in known)) log.debug(`The option ${name} has no effect`);
     else if (isUsable(one, value, known[name])) used[name] = value;
     else log.error(`Invalid option ${name}:`, value, words[one] ? `Use one of ${words[one].join(', ')}` : '');

@@ -230,14 +230,14 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
       page = newPage();
     },
     adopt(take, done) {
-      const left =
+      const abandoned =
         attempt(() =>
           Object.keys(area ?? {})
             .filter(isLeft)
             .sort(),
         ) ?? [];
-      for (const of of new Set(left.map((name) => name.slice(0, name.lastIndexOf('_') + 1)))) {
-        const names = left.filter((name) => name.startsWith(of));
+      for (const of of new Set(abandoned.map((name) => name.slice(0, name.lastIndexOf('_') + 1)))) {
+        const names = abandoned.filter((name) => name.startsWith(of));
         const run = () => {
           take(names.map((name) => attempt(() => area?.getItem(name)) ?? '').filter(Boolean));
           names.forEach(remove);

@@ -134,12 +134,12 @@ interface OptionsParts {
 /** Returns the complete options, or logs an error and returns undefined if a required one is missing. */
 function optionsOfInit(
   { readOptions, moreOptions, scriptHost }: OptionsParts,
-  given: unknown,
-  said: InitOptions | undefined,
+  givenToken: unknown,
+  givenOptions: InitOptions | undefined,
   log: Log,
 ): Options | undefined {
-  const read = readOptions(said, log);
-  const token = String(given ?? '').trim();
+  const read = readOptions(givenOptions, log);
+  const token = String(givenToken ?? '').trim();
   const api_host = read.api_host || scriptHost;
   if (!token) log.error('init: the token is missing');
   else if (!api_host) log.error('init: api_host is missing. Set it to the URL of your ingest host');

@@ -13,21 +13,21 @@ import { createRemoteConfig } from '../remote-config.ts';
 /**
  * The features of the full build in starting order. Remote settings come last, because they may be available
  * immediately, when all features must be listening.
- * @param asked features that only some sites use, which may load later
+ * @param optional features that only some sites use, which may load later
  */
-export const fullFeatures = (...asked: Feature[]): Feature[] => [
+export const fullFeatures = (...optional: Feature[]): Feature[] => [
   ...[filterBots, limitRate, describeDevice, createOrigin, absentMembers],
-  ...[createPageViews, createAutocapture, ...asked],
+  ...[createPageViews, createAutocapture, ...optional],
   (core) => createFlags(core, createOverrides(core)),
   ...[createEarlyAccess, createRemoteConfig],
 ];
 
 /** Session replay and surveys are not supported. Their methods do nothing, and log this once in debug mode. */
 const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   const absent = (what: string) => {
-    if (!told.has(what)) log.debug(`${what} is not supported, the call has no effect`);
-    told.add(what);
+    if (!logged.has(what)) log.debug(`${what} is not supported, the call has no effect`);
+    logged.add(what);
   };
   const noSurveys: Client['getSurveys'] = (listener) => {
     absent('Surveys');

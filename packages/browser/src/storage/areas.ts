@@ -42,13 +42,13 @@ export function storageArea(storage: Storage | null): Area {
 }
 
 export function memoryArea(): Area {
-  const kept: Record<string, string> = {};
+  const texts: Record<string, string> = {};
   return {
-    read: (name) => kept[name] ?? null,
+    read: (name) => texts[name] ?? null,
     write(name, value) {
-      kept[name] = value;
+      texts[name] = value;
     },
-    remove: (name) => void delete kept[name],
+    remove: (name) => void delete texts[name],
   };
 }
 

@@ -16,7 +16,7 @@ const flushMs = 5000;
  * @param names the metrics to capture, by default all
  */
 export function captureVitals(core: Core, names: readonly string[] = Object.keys(vitalLimits)): void {
-  const told: Record<string, number> = {};
+  const captured: Record<string, number> = {};
   let waiting: Properties = {};
   let address = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -30,9 +30,9 @@ export function captureVitals(core: Core, names: readonly string[] = Object.keys
     timer = undefined;
   };
   const tell: TellVital = (name, value, attribution) => {
-    const { [name]: before = 0 } = told;
-    if (!names.includes(name) || value >= longestMs || told[name] === value) return;
-    told[name] = value;
+    const { [name]: before = 0 } = captured;
+    if (!names.includes(name) || value >= longestMs || captured[name] === value) return;
+    captured[name] = value;
     const masked = maskAddress(location.href, core.options.mask_personal_data_properties);
     if (address !== masked) flush();
     address = masked;
@@ -175,7 +175,7 @@ function createShifts() {
 
 /** Collects the slowest interactions. One of every fifty is ignored as an outlier. */
 function createAnswers() {
-  const kept = 10;
+  const most = 10;
   /** By interaction: press, release and click are entries of the same one. */
   const slow = new Map<number, Entry[]>();
   const ordered = () => [...slow.values()].sort(([one], [other]) => (other?.duration ?? 0) - (one?.duration ?? 0));
@@ -185,7 +185,7 @@ function createAnswers() {
       if (!id) return;
       const entries = [...(slow.get(id) ?? []), entry].sort((one, other) => other.duration - one.duration);
       slow.set(id, entries);
-      if (slow.size > kept) slow.delete(ordered()[kept]?.[0]?.interactionId ?? 0);
+      if (slow.size > most) slow.delete(ordered()[most]?.[0]?.interactionId ?? 0);
     },
     slowest(): Entry[] | undefined {
       const { interactionCount = 0 } = performance as { interactionCount?: number };

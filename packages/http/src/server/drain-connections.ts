@@ -48,7 +48,7 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
 
   async function drain(): Promise<void> {
     for (const response of underWay.all()) announceEnd(response);
-    for (let gone = 0; gone < graceMs; gone += stepMs) await sleep(Math.min(stepMs, graceMs));
+    for (let elapsedMs = 0; elapsedMs < graceMs; elapsedMs += stepMs) await sleep(Math.min(stepMs, graceMs));
     if (graceMs > 0) await acceptWhatWaits(server, performance.now() + timeoutMs);
     const quietAtLeast = Math.min(graceMs, longestQuietMs);
     quietMs = 0;

@@ -114,9 +114,9 @@ function followCredentials(config: RedisConfig): () => RedisCredentials {
   const ownPassword = secretOf(config, 'redisPassword');
   const ofSentinels = secretOf(config, 'redisSentinelPassword');
   return () => {
-    const said = readAddress(url?.() ?? '', []);
-    const username = config.redisUsername ?? said?.username;
-    const password = ownPassword?.() ?? said?.password;
+    const parsed = readAddress(url?.() ?? '', []);
+    const username = config.redisUsername ?? parsed?.username;
+    const password = ownPassword?.() ?? parsed?.password;
     const sentinelPassword = ofSentinels?.();
     return {
       ...(username !== undefined && { username }),
