@@ -210,11 +210,11 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
         const whileShown = open;
         unmount();
         window.IntersectionObserver = real;
-        return { made, whileShown, left: open };
+        return { made, whileShown, remaining: open };
       },
       { props, flags },
     );
-    expect(observed).toEqual({ made: [options, options], whileShown: 2, left: 0 });
+    expect(observed).toEqual({ made: [options, options], whileShown: 2, remaining: 0 });
   });
 
   it('observes nothing while trackView is false, and nothing in browsers without IntersectionObserver', async () => {

@@ -156,9 +156,9 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
       const { unmount } = kit.mount(h(kit.PostHogProvider, { client }, h(All)), { isStrict: true });
       const mounted = client.listeners();
       unmount();
-      return { mounted, left: client.listeners() };
+      return { mounted, remaining: client.listeners() };
     });
-    expect(counts).toEqual({ mounted: 5, left: 0 });
+    expect(counts).toEqual({ mounted: 5, remaining: 0 });
   });
 
   it('a hook follows changes of its flag and its client', async () => {

@@ -21,13 +21,13 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
     const seen = await pages.page(react).evaluate((answer) => {
       const { act, createElement: h } = kit.react;
       const client = kit.createRecordingClient();
-      const told: string[] = [];
+      const responses: string[] = [];
       let survey: ReturnType<typeof kit.useThumbSurvey> | undefined;
       function Survey() {
         survey = kit.useThumbSurvey({
           surveyId: 'survey-1',
           properties: { place: 'docs' },
-          onResponse: (response) => told.push(response),
+          onResponse: (response) => responses.push(response),
         });
         return h('nav', { ref: survey.triggerRef }, survey.response);
       }
@@ -48,7 +48,7 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
         captured: client.callsOf('capture'),
         displayed: client.callsOf('displaySurvey').length,
         hasTrackShown: survey?.trackShown !== undefined,
-        ...{ id, rest, trigger, text, told },
+        ...{ id, rest, trigger, text, responses },
       };
     }, answer);
     expect(seen).toEqual({
@@ -67,7 +67,7 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
       },
       trigger: 'NAV',
       text: answer,
-      told: [answer],
+      responses: [answer],
     });
   });
 

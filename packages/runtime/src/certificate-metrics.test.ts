@@ -11,12 +11,12 @@ test('exports the expiry of each certificate in the settings, and follows change
     const file = join(directory, 'ca.pem');
     const metrics = createMetrics({ withProcessMetrics: false });
     reportCertificates({ kafkaSslCaFile: file, kafkaSslKeyFile: 'key.pem', port: 1 }, metrics);
-    const told = () => metrics.registry.getSingleMetricAsString('millrace_certificate_expiry_timestamp_seconds');
-    expect(await told()).toMatch(/setting="kafkaSslCaFile"\} Nan/i);
+    const readMetric = () => metrics.registry.getSingleMetricAsString('millrace_certificate_expiry_timestamp_seconds');
+    expect(await readMetric()).toMatch(/setting="kafkaSslCaFile"\} Nan/i);
     copyFileSync(testCertificates.authorityFile, file);
-    const [, seconds] = /setting="kafkaSslCaFile"\} (\d+)/.exec(await told()) ?? [];
+    const [, seconds] = /setting="kafkaSslCaFile"\} (\d+)/.exec(await readMetric()) ?? [];
     expect(Number(seconds)).toBeGreaterThan(Date.now() / 1000);
-    expect(await told()).not.toContain('KeyFile');
+    expect(await readMetric()).not.toContain('KeyFile');
   } finally {
     rmSync(directory, { recursive: true });
   }

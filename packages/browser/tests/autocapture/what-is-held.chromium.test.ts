@@ -300,7 +300,7 @@ test.each(rows)('%s', async (_, html, notSent, act = 'click') => {
   for (const secret of [notSent].flat()) expect(text).not.toContain(JSON.stringify(secret).slice(1, -1).toLowerCase());
 });
 
-const kept: [of: string, html: string, sent: string][] = [
+const sentCases: [of: string, html: string, sent: string][] = [
   ['other long numbers', button('title="Order 1234567890"', 'Order 1234567890123456'), 'Order 1234567890123456'],
   ['an address with an id', '<a id="it" href="/posts/123456789" onclick="return false">Post</a>', '/posts/123456789'],
   ['prices', button('', 'Buy for $1,250,000.00'), '1,250,000.00'],
@@ -322,7 +322,7 @@ const kept: [of: string, html: string, sent: string][] = [
     'button.buy:',
   ],
 ];
-test.each(kept)('is still sent: %s', async (_, html, expected) => {
+test.each(sentCases)('is still sent: %s', async (_, html, expected) => {
   const sent = await page.evaluate(tryOut, [html, 'click'] as const);
   expect(JSON.stringify(sent)).toContain(expected);
 });

@@ -52,14 +52,14 @@ test('the slim build captures, identifies and knows flags without other scripts'
 test.each(['/shop', '/slim'])('importing the library does nothing (%s)', async (path) => {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install();
-  const asked: string[] = [];
-  visitor.on('request', (request) => asked.push(request.url()));
+  const requested: string[] = [];
+  visitor.on('request', (request) => requested.push(request.url()));
   const { page, complaints } = await openPage(visitor, lab.site.url + path);
   await page.waitForFunction(() => window.posthog !== undefined);
   await visitor.clock.runFor(600_000);
-  const kept = await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]);
-  const others = asked.filter((address) => !address.startsWith(lab.site.url));
-  expect([kept, others, complaints]).toEqual([[0, 0, ''], [], []]);
+  const stored = await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]);
+  const others = requested.filter((address) => !address.startsWith(lab.site.url));
+  expect([stored, others, complaints]).toEqual([[0, 0, ''], [], []]);
 });
 
 test.each(Object.keys(bundles) as (keyof typeof bundles)[])(

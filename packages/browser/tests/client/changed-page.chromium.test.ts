@@ -96,14 +96,18 @@ test('two tabs store separate queues even if random numbers and the time are equ
     await page.evaluate(`${init()}; posthog.capture('${name}')`);
   }
   const [page] = visitor.pages();
-  const kept = await page?.evaluate('Object.keys(localStorage).filter((name) => name.includes("_queue_")).length');
+  const queueCount = await page?.evaluate(
+    'Object.keys(localStorage).filter((name) => name.includes("_queue_")).length',
+  );
   lab.ingest.answerBy(null);
-  expect(kept).toBe(2);
+  expect(queueCount).toBe(2);
 });
 
 test('a page that captures console errors receives the error of a limit once', async () => {
   const { page } = await visitChanged(`window.told = 0;
     console.error = (...what) => { window.told++; window.posthog?.capture('console', { text: what.join(' ') }); }`);
-  const told = await page.evaluate(`${init()}; for (let at = 0; at < 150; at++) posthog.capture('step'); window.told`);
-  expect(told).toBe(1);
+  const errorCount = await page.evaluate(
+    `${init()}; for (let at = 0; at < 150; at++) posthog.capture('step'); window.told`,
+  );
+  expect(errorCount).toBe(1);
 });

@@ -182,13 +182,13 @@ test.each(ofSnippet)('the snippet works in a page with %s', async (_, html) => {
 });
 
 test('a host that is a path belongs to the site of the page even if a base address is set', async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const { page } = await open(`<base href="${away()}/">`, `<script src="${lab.ingest.url}/static/array.js"></script>`);
-  page.on('request', (request) => asked.push(request.url()));
+  page.on('request', (request) => requested.push(request.url()));
   await page.evaluate(`posthog.init('phc_test', { ...${options}, api_host: '/ingest' }); posthog.capture('bought')`);
-  await eventually(() => asked.some((address) => address.startsWith(`${lab.site.url}/ingest/`)));
-  await eventually(() => asked.some((address) => /\/e\//.test(address)));
-  expect(asked.filter((address) => !address.startsWith(`${lab.site.url}/ingest/`) && !/\.js$/.test(address))).toEqual(
-    [],
-  );
+  await eventually(() => requested.some((address) => address.startsWith(`${lab.site.url}/ingest/`)));
+  await eventually(() => requested.some((address) => /\/e\//.test(address)));
+  expect(
+    requested.filter((address) => !address.startsWith(`${lab.site.url}/ingest/`) && !/\.js$/.test(address)),
+  ).toEqual([]);
 });

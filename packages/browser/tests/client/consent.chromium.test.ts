@@ -52,9 +52,9 @@ describe('consent', () => {
     expect(await page.evaluate(state)).toMatchObject(expected);
   });
 
-  test.each(['true', '1', 'yes'])('the value %s, written by a consent tool, is consent', async (said) => {
+  test.each(['true', '1', 'yes'])('the value %s, written by a consent tool, is consent', async (consentWord) => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
-    await page.evaluate(([key, value]) => localStorage.setItem(key ?? '', value ?? ''), [name, said]);
+    await page.evaluate(([key, value]) => localStorage.setItem(key ?? '', value ?? ''), [name, consentWord]);
     expect(await page.evaluate(state)).toMatchObject({ explicit: 'granted', captured: true });
   });
 
@@ -135,7 +135,8 @@ describe('respect_dnt', () => {
     async (signal, value, respect_dnt, isCaptured) => {
       const visitor = await lab.browser.newContext();
       await visitor.addInitScript(
-        ([key, said]) => Object.defineProperty(navigator, String(key), { value: said, configurable: true }),
+        ([key, signalValue]) =>
+          Object.defineProperty(navigator, String(key), { value: signalValue, configurable: true }),
         [signal, value],
       );
       const { page } = await lab.visit({ visitor, options: { respect_dnt } });

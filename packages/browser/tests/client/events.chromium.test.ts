@@ -162,7 +162,7 @@ describe('super properties', () => {
     expect(seen.before).toMatchObject({ plan: 'basic', seats: 4, first: 1, step: 1 });
     expect(seen.read).toEqual(['basic', 1, undefined]);
     expect(seen.after).toMatchObject({ seats: 3, first: 1 });
-    for (const gone of ['plan', 'step']) expect(seen.after).not.toHaveProperty(gone);
+    for (const removed of ['plan', 'step']) expect(seen.after).not.toHaveProperty(removed);
   });
 
   test('an error in a listener does not affect other listeners', async () => {
@@ -183,8 +183,8 @@ describe('super properties', () => {
 
 test('functions that Millrace lacks do nothing, and log this once in debug mode', async () => {
   const { page } = await lab.visit({ options: { debug: true } });
-  const told: string[] = [];
-  page.on('console', (message) => told.push(message.text()));
+  const logged: string[] = [];
+  page.on('console', (message) => logged.push(message.text()));
   const seen = await page.evaluate(() => {
     const { posthog } = window;
     posthog.startSessionRecording();
@@ -206,7 +206,7 @@ test('functions that Millrace lacks do nothing, and log this once in debug mode'
     url: `${lab.ingest.url}/project/phc_test/replay/${seen.id}`,
   });
   for (const what of ['Session replay', 'Surveys'])
-    expect(told.filter((text) => text.includes(`${what} `))).toHaveLength(1);
+    expect(logged.filter((text) => text.includes(`${what} `))).toHaveLength(1);
 });
 
 test('get_session_replay_url returns the address of the session, with a time on request', async () => {

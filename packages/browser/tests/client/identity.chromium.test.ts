@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-interface Said {
+interface CapturedEvent {
   name: string;
   properties: Record<string, unknown>;
   set?: unknown;
@@ -26,15 +26,15 @@ interface Said {
 async function run(page: Page, calls: [name: keyof Client, ...args: unknown[]][]) {
   return page.evaluate((all) => {
     const client = window.posthog as unknown as Record<string, (...args: unknown[]) => unknown>;
-    const said: Said[] = [];
+    const captured: CapturedEvent[] = [];
     const stop = window.posthog.on('eventCaptured', (event) => {
       const { event: name, properties, $set: set, $set_once: setOnce, $unset: unset } = event;
-      said.push({ name, properties, set, ...(setOnce && { setOnce }), ...(unset && { unset }) });
+      captured.push({ name, properties, set, ...(setOnce && { setOnce }), ...(unset && { unset }) });
     });
     const results = all.map(([name, ...args]) => client[name]?.(...args));
     stop();
     const stored = JSON.parse(localStorage.getItem('ph_phc_test_posthog') ?? '{}') as Record<string, unknown>;
-    return { said, results, stored };
+    return { captured, results, stored };
   }, calls);
 }
 
@@ -67,8 +67,8 @@ describe('the identity of a visitor', () => {
     [{}, 'not a valid distinct ID'],
   ])('identify(%p) is rejected with an error', async (wrong, text) => {
     const { page, complaints, id } = await newVisitor();
-    const { said, stored } = await run(page, [['identify', wrong]]);
-    expect(said).toEqual([]);
+    const { captured, stored } = await run(page, [['identify', wrong]]);
+    expect(captured).toEqual([]);
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'anonymous' });
     expect(complaints.join()).toContain(`identify: ${text}`);
   });
@@ -86,37 +86,37 @@ describe('the identity of a visitor', () => {
 
   test('identify sends $identify at once, with the properties to set, if the visitor was anonymous', async () => {
     const { page, id } = await newVisitor();
-    const { said, stored } = await run(page, [['identify', 'user-7', { email: 'u7@example.test' }, { first: 1 }]]);
-    expect(said).toHaveLength(1);
-    expect(said[0]).toMatchObject({
+    const { captured, stored } = await run(page, [['identify', 'user-7', { email: 'u7@example.test' }, { first: 1 }]]);
+    expect(captured).toHaveLength(1);
+    expect(captured[0]).toMatchObject({
       name: '$identify',
       properties: { distinct_id: 'user-7', $user_id: 'user-7', $anon_distinct_id: id, $device_id: id },
       set: { email: 'u7@example.test' },
       setOnce: { first: 1, $initial_referrer: '$direct', $initial_current_url: `${lab.site.url}/shop` },
     });
-    expect(said[0]?.properties).toMatchObject({ $is_identified: true, $process_person_profile: true });
+    expect(captured[0]?.properties).toMatchObject({ $is_identified: true, $process_person_profile: true });
     expect(stored).toMatchObject({ distinct_id: 'user-7', $user_state: 'identified', $device_id: id, $epp: true });
   });
 
   test('identify sends $set if an anonymous visitor is identified by their anonymous id', async () => {
     const { page, id } = await newVisitor();
-    const { said, stored } = await run(page, [['identify', id, { plan: 'pro' }]]);
-    expect(said).toEqual([expect.objectContaining({ name: '$set' })]);
-    expect(said[0]?.properties).toMatchObject({ $set: { plan: 'pro' }, $set_once: {}, distinct_id: id });
+    const { captured, stored } = await run(page, [['identify', id, { plan: 'pro' }]]);
+    expect(captured).toEqual([expect.objectContaining({ name: '$set' })]);
+    expect(captured[0]?.properties).toMatchObject({ $set: { plan: 'pro' }, $set_once: {}, distinct_id: id });
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'identified' });
   });
 
   test('identify does not merge two identified users', async () => {
     const { page } = await newVisitor();
     await run(page, [['identify', 'user-1']]);
-    const { said, stored } = await run(page, [['identify', 'user-2']]);
-    expect(said).toEqual([]);
+    const { captured, stored } = await run(page, [['identify', 'user-2']]);
+    expect(captured).toEqual([]);
     expect(stored).toMatchObject({ distinct_id: 'user-2', $user_id: 'user-2', $user_state: 'identified' });
   });
 
   test('equal person properties are sent once, changed ones again', async () => {
     const { page } = await newVisitor();
-    const { said } = await run(page, [
+    const { captured } = await run(page, [
       ['identify', 'user-1', { plan: 'pro' }],
       ['identify', 'user-1', { plan: 'pro' }],
       ['setPersonProperties', { plan: 'pro' }],
@@ -124,30 +124,30 @@ describe('the identity of a visitor', () => {
       ['setPersonProperties', { plan: 'free' }],
       ['setPersonProperties', undefined, { once: 1 }],
     ]);
-    expect(said.map(({ name }) => name)).toEqual(['$identify', '$set', '$set']);
-    expect(said[1]?.properties).toMatchObject({ $set: { plan: 'free' }, $set_once: {} });
-    expect(said[2]?.properties).toMatchObject({ $set: {}, $set_once: { once: 1 } });
+    expect(captured.map(({ name }) => name)).toEqual(['$identify', '$set', '$set']);
+    expect(captured[1]?.properties).toMatchObject({ $set: { plan: 'free' }, $set_once: {} });
+    expect(captured[2]?.properties).toMatchObject({ $set: {}, $set_once: { once: 1 } });
   });
 
   test('unsetPersonProperties sends the names to remove, and the same properties can then be set again', async () => {
     const { page } = await newVisitor();
-    const { said } = await run(page, [
+    const { captured } = await run(page, [
       ['setPersonProperties', { plan: 'pro' }],
       ['unsetPersonProperties', ['plan', '', 7]],
       ['setPersonProperties', { plan: 'pro' }],
       ['unsetPersonProperties', []],
     ]);
-    expect(said.map(({ name }) => name)).toEqual(['$set', '$set', '$set']);
-    expect(said[1]?.properties.$unset).toEqual(['plan']);
+    expect(captured.map(({ name }) => name)).toEqual(['$set', '$set', '$set']);
+    expect(captured[1]?.properties.$unset).toEqual(['plan']);
   });
 
   test("alias sends $create_alias for the visitor or another id, and returns -1 for the visitor's own id", async () => {
     const { page, id } = await newVisitor();
-    const { said, results } = await run(page, [
+    const { captured, results } = await run(page, [
       ['alias', 'alias-1'],
       ['alias', 'alias-2', 'other'],
     ]);
-    expect(said.map(({ name, properties }) => [name, properties.alias, properties.distinct_id])).toEqual([
+    expect(captured.map(({ name, properties }) => [name, properties.alias, properties.distinct_id])).toEqual([
       ['$create_alias', 'alias-1', id],
       ['$create_alias', 'alias-2', 'other'],
     ]);
@@ -157,7 +157,7 @@ describe('the identity of a visitor', () => {
 
   test('group is remembered, sends $groupidentify if it is new or has properties, and is a property of every event', async () => {
     const { page } = await newVisitor();
-    const { said, results, stored } = await run(page, [
+    const { captured, results, stored } = await run(page, [
       ['setPersonProperties', { a: 1 }],
       ['group', 'company', 'acme', { name: 'Acme' }],
       ['group', 'company', 'acme'],
@@ -169,14 +169,14 @@ describe('the identity of a visitor', () => {
       ['resetGroups'],
       ['getGroups'],
     ]);
-    expect(said.map(({ name }) => name)).toEqual([
+    expect(captured.map(({ name }) => name)).toEqual([
       ...['$set', '$groupidentify', '$groupidentify', 'of both', 'of one more', 'of none'],
     ]);
-    expect(said[1]?.properties).toMatchObject({
+    expect(captured[1]?.properties).toMatchObject({
       ...{ $groups: { company: 'acme' }, $group_type: 'company', $group_key: 'acme', $group_set: { name: 'Acme' } },
     });
-    expect(said[2]?.properties).not.toHaveProperty('$group_set');
-    expect(said.slice(3).map(({ properties }) => properties.$groups)).toEqual([
+    expect(captured[2]?.properties).not.toHaveProperty('$group_set');
+    expect(captured.slice(3).map(({ properties }) => properties.$groups)).toEqual([
       { company: 'acme', team: 'red' },
       { company: 'acme', team: 'red', room: '1' },
       {},
@@ -195,14 +195,15 @@ describe('the identity of a visitor', () => {
       ['opt_in_capturing', { captureEventName: null }],
     ]);
     const session = await page.evaluate(() => window.posthog.get_session_id());
-    const { said, stored } = await run(page, [['reset'], ['capture', 'after']]);
+    const { captured, stored } = await run(page, [['reset'], ['capture', 'after']]);
     expect(stored.distinct_id).toMatch(uuid7);
     expect(stored.distinct_id).not.toBe(id);
     expect(stored).toMatchObject({ $device_id: id, $user_state: 'anonymous' });
-    for (const gone of ['plan', '$groups', '$user_id', '$epp', '__alias']) expect(stored).not.toHaveProperty([gone]);
-    expect(said[0]?.properties.$session_id).not.toBe(session);
-    expect(said[0]?.properties).not.toHaveProperty('step');
-    expect(Date.parse(String(said[0]?.properties.$last_posthog_reset))).toBeGreaterThan(0);
+    for (const removed of ['plan', '$groups', '$user_id', '$epp', '__alias'])
+      expect(stored).not.toHaveProperty([removed]);
+    expect(captured[0]?.properties.$session_id).not.toBe(session);
+    expect(captured[0]?.properties).not.toHaveProperty('step');
+    expect(Date.parse(String(captured[0]?.properties.$last_posthog_reset))).toBeGreaterThan(0);
     expect(await page.evaluate(() => window.posthog.get_explicit_consent_status())).toBe('pending');
   });
 
@@ -237,10 +238,10 @@ describe('person_profiles', () => {
   ];
   test.each(makers)('identified_only: events have a person profile after %s, not before', async (...call) => {
     const { page } = await newVisitor();
-    const { said, stored } = await run(page, [['capture', 'before'], call, ['capture', 'after']]);
-    expect(said[0]?.properties.$process_person_profile).toBe(false);
-    expect(said[0]).not.toHaveProperty('setOnce');
-    expect(said.at(-1)?.properties.$process_person_profile).toBe(true);
+    const { captured, stored } = await run(page, [['capture', 'before'], call, ['capture', 'after']]);
+    expect(captured[0]?.properties.$process_person_profile).toBe(false);
+    expect(captured[0]).not.toHaveProperty('setOnce');
+    expect(captured.at(-1)?.properties.$process_person_profile).toBe(true);
     expect(stored.$epp).toBe(true);
   });
 
@@ -249,22 +250,24 @@ describe('person_profiles', () => {
     ['never', false],
   ] as const)('%s: every event has $process_person_profile %p', async (person_profiles, isMade) => {
     const { page, complaints } = await newVisitor({ person_profiles });
-    const { said } = await run(page, [
+    const { captured } = await run(page, [
       ['capture', 'one'],
       ['capture', 'two'],
       ['setPersonProperties', { a: 1 }],
     ]);
-    expect(said.map(({ properties }) => properties.$process_person_profile)).toEqual(
+    expect(captured.map(({ properties }) => properties.$process_person_profile)).toEqual(
       isMade ? [true, true, true] : [false, false],
     );
-    expect(said.map(({ setOnce }) => setOnce !== undefined)).toEqual(isMade ? [true, false, false] : [false, false]);
+    expect(captured.map(({ setOnce }) => setOnce !== undefined)).toEqual(
+      isMade ? [true, false, false] : [false, false],
+    );
     expect(complaints.join()).toContain(isMade ? '' : 'setPersonProperties has no effect');
   });
 
   test('the application cannot set $process_person_profile', async () => {
     const { page } = await newVisitor();
-    const { said } = await run(page, [['capture', 'one', { $process_person_profile: true }]]);
-    expect(said[0]?.properties.$process_person_profile).toBe(false);
+    const { captured } = await run(page, [['capture', 'one', { $process_person_profile: true }]]);
+    expect(captured[0]?.properties.$process_person_profile).toBe(false);
   });
 });
 

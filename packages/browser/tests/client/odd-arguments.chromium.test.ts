@@ -63,7 +63,7 @@ test('init does not throw, with any arguments', async () => {
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 });
 
-const rows: [what: string, value: string, said: unknown][] = [
+const rows: [what: string, value: string, expected: unknown][] = [
   ['a function', '() => 1', undefined],
   ['a symbol', `Symbol('s')`, undefined],
   ['nothing', 'undefined', undefined],
@@ -82,14 +82,14 @@ const rows: [what: string, value: string, said: unknown][] = [
   ['the same object twice', '(() => { const a = { b: 1 }; return [a, a]; })()', [{ b: 1 }, { b: 1 }]],
 ];
 
-test.each(rows)('%s is sent as a JSON value or omitted', async (_, value, said) => {
+test.each(rows)('%s is sent as a JSON value or omitted', async (_, value, expected) => {
   const { page } = await lab.visit();
   const sent = await page.evaluate(
     `JSON.stringify(posthog.capture('odd', { value: ${value}, other: 1 }, { $set: { value: ${value} } }))`,
   );
   const event = JSON.parse(String(sent));
   expect(event.properties).toMatchObject({ other: 1 });
-  expect([event.properties.value, event.$set.value]).toEqual([said, said]);
+  expect([event.properties.value, event.$set.value]).toEqual([expected, expected]);
 });
 
 test('objects that refer to each other in thousands of ways do not block the page', async () => {

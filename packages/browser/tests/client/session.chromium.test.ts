@@ -87,9 +87,9 @@ test('reading the session id is not activity', async () => {
 test('onSessionId calls its listener at once and at each change, with the reason, until it is removed', async () => {
   const { visitor, page } = await visitAt();
   await page.evaluate(() => {
-    const told: unknown[] = [];
-    Object.assign(window, { told });
-    const stop = window.posthog.onSessionId((...detail) => told.push(detail));
+    const calls: unknown[] = [];
+    Object.assign(window, { calls });
+    const stop = window.posthog.onSessionId((...detail) => calls.push(detail));
     Object.assign(window, { stop });
   });
   await capture(page);
@@ -97,14 +97,14 @@ test('onSessionId calls its listener at once and at each change, with the reason
   const next = await capture(page);
   await page.evaluate(() => window.posthog.reset());
   const last = await capture(page);
-  const told = await page.evaluate(() => {
-    const { told: all, stop } = window as unknown as { told: unknown[]; stop: () => void };
+  const calls = await page.evaluate(() => {
+    const { calls: all, stop } = window as unknown as { calls: unknown[]; stop: () => void };
     stop();
     window.posthog.reset();
     window.posthog.capture('unheard');
     return all;
   });
-  expect(told).toEqual([
+  expect(calls).toEqual([
     [expect.any(String), expect.any(String)],
     [next.session, next.window, { noSessionId: false, activityTimeout: true, sessionPastMaximumLength: false }],
     [last.session, last.window, { noSessionId: true, activityTimeout: false, sessionPastMaximumLength: false }],

@@ -30,7 +30,7 @@ it('lists the features and requests them only once, unless forced', async () => 
       ([isForced, wanted]) =>
         new Promise((resolve) =>
           window.posthog.getEarlyAccessFeatures(
-            (...told) => resolve(told),
+            (...args) => resolve(args),
             isForced as boolean,
             wanted as string[] | undefined,
           ),
@@ -52,10 +52,10 @@ it('lists the features and requests them only once, unless forced', async () => 
 it('returns an error if the list cannot be loaded', async () => {
   shop.ingest.answerBy(({ path }) => (path === '/api/early_access_features/' ? { status: 503 } : undefined));
   const page = await shop.enter();
-  const told = await page.evaluate(
+  const args = await page.evaluate(
     () => new Promise((resolve) => window.posthog.getEarlyAccessFeatures((...all) => resolve(all))),
   );
-  expect(told).toEqual([[], { isLoaded: false, error: expect.stringContaining('503') }]);
+  expect(args).toEqual([[], { isLoaded: false, error: expect.stringContaining('503') }]);
 });
 
 it.each(['ours', 'reference'] as const)('enrols and leaves with %s', async (library) => {
@@ -82,10 +82,10 @@ it.each(['ours', 'reference'] as const)('enrols and leaves with %s', async (libr
     expect(shop.questions().at(-1)?.person_properties).toMatchObject({ '$feature_enrollment/dark-mode': true }),
   );
   await page.evaluate(() => window.posthog.updateEarlyAccessFeatureEnrollment('dark-mode', false));
-  const [, left] = await shop.received('$feature_enrollment_update', 2);
-  expect(left?.properties).toMatchObject({
+  const [, withdrawn] = await shop.received('$feature_enrollment_update', 2);
+  expect(withdrawn?.properties).toMatchObject({
     $feature_enrollment: false,
     $set: { '$feature_enrollment/dark-mode': false },
   });
-  expect(left?.properties).not.toHaveProperty('$feature_enrollment_stage');
+  expect(withdrawn?.properties).not.toHaveProperty('$feature_enrollment_stage');
 });

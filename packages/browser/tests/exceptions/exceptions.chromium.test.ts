@@ -135,7 +135,7 @@ describe('uncaught errors', () => {
   afterAll(() => site?.stop());
 
   const named = { capture_unhandled_errors: true };
-  const asked: [string, object, object, boolean | 'errors'][] = [
+  const enablingCases: [string, object, object, boolean | 'errors'][] = [
     ['the settings enable it', {}, { autocaptureExceptions: true, errorTracking: undefined }, true],
     ['the newer settings enable it', {}, { errorTracking: { autocaptureExceptions: true } }, true],
     [
@@ -166,28 +166,28 @@ describe('uncaught errors', () => {
       false,
     ],
   ];
-  test.each(asked)('are captured or not if %s', async (_, options, config, isCaptured) => {
+  test.each(enablingCases)('are captured or not if %s', async (_, options, config, isCaptured) => {
     const visit = await open(options, config);
     await visit.page.evaluate(async () => {
-      const told = ['error', 'unhandledrejection'].map(
+      const dispatched = ['error', 'unhandledrejection'].map(
         (type) => new Promise((resolve) => addEventListener(type, resolve, { once: true })),
       );
       setTimeout(() => {
         throw new TypeError('nobody caught it');
       });
       Promise.reject('for a reason');
-      await Promise.all(told);
+      await Promise.all(dispatched);
     });
     if (!('advanced_disable_flags' in options)) await settingsKnown(visit.page);
     await end(visit);
-    const told = ingest.events('$exception').map(({ properties }) => (properties.$exception_list as Entry[])[0]);
-    if (!isCaptured) return expect(told).toEqual([]);
+    const entries = ingest.events('$exception').map(({ properties }) => (properties.$exception_list as Entry[])[0]);
+    if (!isCaptured) return expect(entries).toEqual([]);
     const rejection = ['UnhandledRejection', 'Non-Error promise rejection captured with value: for a reason'];
-    expect(told.map((entry) => [entry?.type, entry?.value]).sort()).toEqual([
+    expect(entries.map((entry) => [entry?.type, entry?.value]).sort()).toEqual([
       ['TypeError', 'nobody caught it'],
       ...(isCaptured === 'errors' ? [] : [rejection]),
     ]);
-    for (const entry of told) expect(entry?.mechanism).toMatchObject({ type: 'generic', handled: false });
+    for (const entry of entries) expect(entry?.mechanism).toMatchObject({ type: 'generic', handled: false });
   });
 
   test('are held until the settings are known', async () => {

@@ -43,7 +43,7 @@ const received = (name: string, count = 1) =>
     expect(events.length).toBeGreaterThanOrEqual(count);
     return events as [(typeof events)[0], ...typeof events];
   });
-const kept = (where: Tab) =>
+const queueRecords = (where: Tab) =>
   where.run<string[]>(`return Object.keys(localStorage).filter((name) => name.includes('_queue_'))`);
 
 test('events are sent compressed, with properties of browser and page, and then leave the queue', async () => {
@@ -58,7 +58,7 @@ test('events are sent compressed, with properties of browser and page, and then 
   expect(request?.headers['content-type']).toBe('text/plain');
   expect(request?.bytes).toBeLessThan(JSON.stringify(request?.body).length);
   await received('$pageview');
-  await eventually(async () => expect(await kept(tab)).toEqual([]));
+  await eventually(async () => expect(await queueRecords(tab)).toEqual([]));
 });
 
 test('flags are requested, reported to listeners, and stored for the next page', async () => {
@@ -109,13 +109,13 @@ test('queued events are sent by beacon when the page is left, and once more by t
     if (await eventually(hasArrived, { timeoutMs: 5000 }).catch(() => false)) return captured;
     // A busy Firefox sometimes accepts a beacon without sending it.
     await comeBack();
-    await eventually(async () => expect(await kept(tab)).toEqual([]));
+    await eventually(async () => expect(await queueRecords(tab)).toEqual([]));
     return false;
   });
   expect(copies(uuid)).toBe(1);
   await comeBack();
   await eventually(() => copies(uuid) === 2);
-  await eventually(async () => expect(await kept(tab)).toEqual([]));
+  await eventually(async () => expect(await queueRecords(tab)).toEqual([]));
 });
 
 test('tabs share the visitor: each tab sees the changes of the other', async () => {
@@ -130,8 +130,8 @@ test('tabs share the visitor: each tab sees the changes of the other', async () 
   `);
   expect(seen).toEqual(['ada', 'north', true]);
   await eventually(() => {
-    const asked = ingest.requests.filter(({ path }) => path === '/flags/').map(({ body }) => body as object);
-    expect(asked.filter((body) => 'distinct_id' in body && body.distinct_id === 'ada')).toHaveLength(2);
+    const bodies = ingest.requests.filter(({ path }) => path === '/flags/').map(({ body }) => body as object);
+    expect(bodies.filter((body) => 'distinct_id' in body && body.distinct_id === 'ada')).toHaveLength(2);
   });
   await other.close();
   await received('in the other tab');

@@ -37,7 +37,7 @@ describe('bootstrapped flags', () => {
     neverAnswered();
     const page = await shop.enter({ bootstrap }, { library });
     const known = await page.evaluate(() => {
-      window.posthog.onFeatureFlags((...told) => void window.heard.push(told));
+      window.posthog.onFeatureFlags((...args) => void window.heard.push(args));
       return [
         window.posthog.featureFlags.hasLoadedFlags,
         window.posthog.getFeatureFlag('beta-nav'),
@@ -150,7 +150,7 @@ describe('updateFlags', () => {
   ])('%s', async (_what, options, expected) => {
     const page = await shop.enter();
     await flagsLoaded(page);
-    const told = await page.evaluate((given) => {
+    const result = await page.evaluate((given) => {
       window.posthog.onFeatureFlags((_keys, values) => void window.heard.push(values));
       window.heard = [];
       window.posthog.updateFlags({ 'beta-nav': 'new' }, { 'beta-nav': { size: 2 } }, given);
@@ -160,6 +160,6 @@ describe('updateFlags', () => {
         window.posthog.getFeatureFlagPayload('beta-nav'),
       ];
     }, options);
-    expect(told).toEqual([[expected], expected, { size: 2 }]);
+    expect(result).toEqual([[expected], expected, { size: 2 }]);
   });
 });

@@ -20,22 +20,22 @@ afterAll(() => shop.stop());
 
 /** Answers the requests for flags with the given responses in order. The last one is repeated. */
 function answerFlags(...answers: (ScriptedAnswer | undefined)[]): void {
-  let asked = 0;
+  let count = 0;
   shop.ingest.answerBy(({ path }: ReceivedRequest) => {
     if (path !== '/flags/') return undefined;
-    asked += 1;
-    return answers[Math.min(asked, answers.length) - 1];
+    count += 1;
+    return answers[Math.min(count, answers.length) - 1];
   });
 }
 
 const listen = () => {
-  window.posthog.onFeatureFlags((...told) => void window.heard.push(told));
+  window.posthog.onFeatureFlags((...args) => void window.heard.push(args));
 };
 const heard = (page: Page, count: number) =>
   eventually(async () => {
-    const told = await page.evaluate(() => window.heard);
-    expect(told.length).toBeGreaterThanOrEqual(count);
-    return told;
+    const calls = await page.evaluate(() => window.heard);
+    expect(calls.length).toBeGreaterThanOrEqual(count);
+    return calls;
   });
 const read = (page: Page, key: string) => page.evaluate((name) => window.posthog.getFeatureFlag(name), key);
 const reload = () => window.posthog.reloadFeatureFlags();
@@ -107,7 +107,7 @@ it.each([
   await flagsLoaded(page);
   answerFlags(answer);
   await page.evaluate((isSlow) => {
-    window.posthog.onFeatureFlags((...told) => void window.heard.push(told));
+    window.posthog.onFeatureFlags((...args) => void window.heard.push(args));
     window.heard = [];
     if (isSlow) window.posthog.set_config({ feature_flag_request_timeout_ms: 1_000 });
     window.posthog.reloadFeatureFlags();
@@ -159,9 +159,9 @@ it('keeps the known value of flags that could not be evaluated', async () => {
   answerFlags({ body: { flags, errorsWhileComputingFlags: true } });
   await page.evaluate(listen);
   await page.evaluate(reload);
-  const [, told] = await heard(page, 2);
+  const [, secondCall] = await heard(page, 2);
   const known = { 'beta-nav': true, 'price-test': 'blue', 'off-flag': true, 'new-flag': 'a' };
-  expect(told).toEqual([Object.keys(known), known, { errorsLoading: false }]);
+  expect(secondCall).toEqual([Object.keys(known), known, { errorsLoading: false }]);
   await read(page, 'new-flag');
   const [called] = await shop.received('$feature_flag_called', 1);
   expect(called?.properties).toMatchObject({ $feature_flag_error: 'errors_while_computing_flags' });

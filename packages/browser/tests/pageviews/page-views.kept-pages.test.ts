@@ -247,9 +247,9 @@ describe('page views', () => {
           }),
       );
       await leave(page);
-      const [left] = await received('$pageleave');
+      const [pageLeave] = await received('$pageleave');
       const heights = { $prev_pageview_last_content: 1000, $prev_pageview_max_content: 1600 };
-      expect(left?.properties).toMatchObject({
+      expect(pageLeave?.properties).toMatchObject({
         $prev_pageview_id: view?.uuid,
         $prev_pageview_pathname: '/long',
         $prev_pageview_last_scroll: 400,
@@ -261,8 +261,8 @@ describe('page views', () => {
         $prev_pageview_max_content_percentage: 1600 / 3000,
         $pageview_id: view?.uuid,
       });
-      expect(left?.properties.$prev_pageview_duration).toBeGreaterThan(0);
-      expect(left?.properties).not.toHaveProperty('title');
+      expect(pageLeave?.properties.$prev_pageview_duration).toBeGreaterThan(0);
+      expect(pageLeave?.properties).not.toHaveProperty('title');
     });
 
     test('has a scroll depth of 100 % if the page cannot be scrolled', async () => {
@@ -270,8 +270,11 @@ describe('page views', () => {
       await received('$pageview');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
       await leave(page);
-      const [left] = await received('$pageleave');
-      expect(left?.properties).toMatchObject({ $prev_pageview_max_scroll: 0, $prev_pageview_max_scroll_percentage: 1 });
+      const [pageLeave] = await received('$pageleave');
+      expect(pageLeave?.properties).toMatchObject({
+        $prev_pageview_max_scroll: 0,
+        $prev_pageview_max_scroll_percentage: 1,
+      });
     });
 
     const wishes: [string, object, boolean][] = [

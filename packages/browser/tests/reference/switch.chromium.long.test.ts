@@ -38,22 +38,22 @@ function memory(page: Page): Promise<Record<string, unknown>> {
   return page.evaluate(() => {
     const event = window.posthog.capture('probe');
     const { posthog } = window;
-    const said = event?.properties ?? {};
+    const properties = event?.properties ?? {};
     return {
       distinctId: posthog.get_distinct_id(),
       device: posthog.get_property('$device_id'),
       state: posthog.get_property('$user_state'),
       session: posthog.get_session_id(),
-      window: said.$window_id,
+      window: properties.$window_id,
       groups: posthog.getGroups(),
       initial: posthog.get_property('$initial_person_info'),
       consent: posthog.get_explicit_consent_status(),
-      isPerson: said.$process_person_profile,
-      plan: said.plan,
-      step: said.step,
-      user: said.$user_id,
-      referrer: said.$referrer,
-      entry: said.$session_entry_utm_source,
+      isPerson: properties.$process_person_profile,
+      plan: properties.plan,
+      step: properties.step,
+      user: properties.$user_id,
+      referrer: properties.$referrer,
+      entry: properties.$session_entry_utm_source,
       alias: posthog.get_property('__alias'),
     };
   });

@@ -36,7 +36,7 @@ function answerFirst(answer: ScriptedAnswer): void {
   });
 }
 
-const kept: [string, ScriptedAnswer][] = [
+const retriedAnswers: [string, ScriptedAnswer][] = [
   ['408', { status: 408 }],
   ['429', { status: 429 }],
   ['500', { status: 500 }],
@@ -47,7 +47,7 @@ const kept: [string, ScriptedAnswer][] = [
   ['a dropped connection', { isDropped: true }],
 ];
 
-test.each(kept)('after %s, events are sent again once and in order', async (_, answer) => {
+test.each(retriedAnswers)('after %s, events are sent again once and in order', async (_, answer) => {
   answerFirst(answer);
   const { page } = await open();
   await stopClock(page);

@@ -157,8 +157,8 @@ test('an event that is too large is dropped, logged and counted, and all others 
     window.posthog.capture('after');
     return window.posthog.flush();
   });
-  const told = ingest.events().map(({ event, properties }) => [event, properties.$lib_dropped_events]);
-  expect(told).toEqual([
+  const counts = ingest.events().map(({ event, properties }) => [event, properties.$lib_dropped_events]);
+  expect(counts).toEqual([
     ['before', undefined],
     ['after', 1],
   ]);

@@ -187,8 +187,8 @@ test('the oldest events are dropped beyond 500, and their number is sent', async
   ingest.answerBy(null);
   await page.evaluate(() => window.posthog.flush());
   expect(uuidsReceived()).toEqual(uuids.slice(100));
-  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
-  expect(told.reduce((sum, count) => sum + count, 0)).toBe(100);
+  const counts = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(100);
 });
 
 test('the oldest events are dropped beyond 1 MB, and their number is sent', async () => {
@@ -196,19 +196,19 @@ test('the oldest events are dropped beyond 1 MB, and their number is sent', asyn
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
   const uuids = await captureMany(page, 'large', 40, 50_000);
-  const kept = await page.evaluate(
+  const storedLength = await page.evaluate(
     (key) =>
       Object.entries(localStorage)
         .filter(([name]) => name.startsWith(`ph_${key}_queue_`))
         .join('').length,
     token,
   );
-  expect(kept).toBeLessThan(1_010_000);
+  expect(storedLength).toBeLessThan(1_010_000);
   ingest.answerBy(null);
   await page.evaluate(() => window.posthog.flush());
-  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
-  expect(uuidsReceived()).toEqual(uuids.slice(-told.length));
-  expect(told.reduce((sum, count) => sum + count, 0)).toBe(40 - told.length);
+  const counts = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect(uuidsReceived()).toEqual(uuids.slice(-counts.length));
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40 - counts.length);
 });
 
 test('if an event that reports dropped events is dropped, the next report includes their number', async () => {
@@ -219,8 +219,8 @@ test('if an event that reports dropped events is dropped, the next report includ
   await captureMany(page, 'more', 700);
   ingest.answerBy(null);
   await page.evaluate(() => window.posthog.flush());
-  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
-  expect([told.length, told.reduce((sum, count) => sum + count, 0)]).toEqual([500, 900]);
+  const counts = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect([counts.length, counts.reduce((sum, count) => sum + count, 0)]).toEqual([500, 900]);
 });
 
 test('if a page crashes before it reports dropped events, the next page reports them', async () => {
@@ -238,10 +238,10 @@ test('if a page crashes before it reports dropped events, the next page reports 
   );
   await crash(full);
   const { page: heir } = await open({ flushAt: 5000 });
-  const left = (names: string[]) => names.filter((name) => name.includes('_gone_'));
+  const ofCrashedPage = (names: string[]) => names.filter((name) => name.includes('_gone_'));
   await eventually(async () => {
     const names = await recordNames(heir);
-    expect([names.length, left(names)]).toEqual([501, []]);
+    expect([names.length, ofCrashedPage(names)]).toEqual([501, []]);
   });
   await crash(heir);
   ingest.answerBy(null);
@@ -249,8 +249,8 @@ test('if a page crashes before it reports dropped events, the next page reports 
   await eventually(() => expect(uuidsReceived()).toHaveLength(500));
   await captureMany(page, 'at last', 1);
   await nothingKept(page);
-  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
-  expect(told.filter(Boolean)).toEqual([34]);
+  const counts = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect(counts.filter(Boolean)).toEqual([34]);
 });
 
 test('with full storage, events are kept in memory and sent', async () => {
@@ -335,8 +335,8 @@ test('invalid records in the queue are dropped and counted, and the others are s
   uuids.push(...(await captureMany(page, 'after it', 1)));
   await page.evaluate(() => window.posthog.flush());
   await received(uuids);
-  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
-  expect(told.reduce((sum, one) => sum + one, 0)).toBe(4);
+  const counts = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect(counts.reduce((sum, one) => sum + one, 0)).toBe(4);
   await nothingKept(page);
 });
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
   // Scripts come from another host than the one that receives events.
   site = await startServer(async (request, response) => {
     const path = request.url ?? '';
-    asked.push(path);
+    requested.push(path);
     if (/exceptions|web-vitals/.test(path)) await held;
     const code = codes[path];
     const isPage = path === '/';
@@ -58,15 +58,15 @@ afterEach(async () => {
   await Promise.all(browser.contexts().map((visitor) => visitor.close()));
   await ingest.stop();
   [policy, held] = ['', undefined];
-  asked.length = 0;
+  requested.length = 0;
 });
 afterAll(async () => {
   await browser?.close();
   await site?.stop();
 });
 
-const asked: string[] = [];
-const sideScripts = () => asked.filter((path) => /exceptions|web-vitals/.test(path));
+const requested: string[] = [];
+const sideScripts = () => requested.filter((path) => /exceptions|web-vitals/.test(path));
 
 async function open(options: InitOptions = {}): Promise<Page> {
   const { page } = await openPage(await browser.newContext(), site.url);
@@ -124,8 +124,10 @@ test('the first captured error loads the script once, and the event has the prop
   await eventually(() => ingest.events('$exception').length === 2);
   expect(sideScripts()).toEqual([`/static/${version}/exceptions.js`]);
   // From now on the script is loaded.
-  const told = await page.evaluate(() => posthog.captureException(new Error('later'))?.properties.$exception_list);
-  expect(told).toMatchObject([{ value: 'later', stacktrace: { frames: expect.any(Array) } }]);
+  const exceptionList = await page.evaluate(
+    () => posthog.captureException(new Error('later'))?.properties.$exception_list,
+  );
+  expect(exceptionList).toMatchObject([{ value: 'later', stacktrace: { frames: expect.any(Array) } }]);
   await eventually(() => ingest.events('$exception').length === 3);
 });
 

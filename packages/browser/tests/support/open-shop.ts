@@ -94,8 +94,8 @@ export async function openShop(): Promise<Shop> {
         return events;
       }),
     questions() {
-      const asked = shop.ingest.requests.filter(({ path }) => path === '/flags/');
-      return asked.map(({ body }) => body as Record<string, unknown>);
+      const flagRequests = shop.ingest.requests.filter(({ path }) => path === '/flags/');
+      return flagRequests.map(({ body }) => body as Record<string, unknown>);
     },
     async empty() {
       const former = shop.ingest;

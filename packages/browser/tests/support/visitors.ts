@@ -16,21 +16,21 @@ export interface Visitors {
 }
 
 export function createVisitors(browser: Browser): Visitors {
-  const here = new Set<BrowserContext>();
-  const gone = new Set<BrowserContext>();
+  const active = new Set<BrowserContext>();
+  const free = new Set<BrowserContext>();
 
   async function leave(visitor: BrowserContext): Promise<void> {
-    if (!here.delete(visitor)) return gone.has(visitor) ? undefined : visitor.close();
+    if (!active.delete(visitor)) return free.has(visitor) ? undefined : visitor.close();
     await Promise.all(visitor.pages().map((page) => page.close()));
     await visitor.clearCookies();
-    gone.add(visitor);
+    free.add(visitor);
   }
   return {
     async next() {
-      const [visitor = await browser.newContext()] = gone;
-      gone.delete(visitor);
-      here.add(visitor);
-      visitor.once('close', () => here.delete(visitor));
+      const [visitor = await browser.newContext()] = free;
+      free.delete(visitor);
+      active.add(visitor);
+      visitor.once('close', () => active.delete(visitor));
       return visitor;
     },
     forget: (page) => page.evaluate(() => localStorage.clear()),

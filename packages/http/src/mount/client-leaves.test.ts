@@ -21,10 +21,10 @@ const json = createJsonBodyReader(1000);
 
 /** Sends a request. With `length`, the body can be shorter than announced. */
 async function send(body: string, { type, length = body.length }: { type: string; length?: number }) {
-  const asked = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
+  const requested = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
   client.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n${body}`);
-  const [request, response] = await asked;
+  const [request, response] = await requested;
   return { request, response, client };
 }
 

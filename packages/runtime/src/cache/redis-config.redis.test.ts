@@ -84,17 +84,17 @@ describe('a Redis server with TLS', () => {
     const target = new URL(testServers().redisUrl);
     const behind = { host: target.hostname, port: Number(target.port || 6379) };
     const proxy = await startTlsProxy({ target: behind, protocol: 'tls', certificate });
-    const said: unknown[] = [];
+    const warnings: unknown[] = [];
     const logger = createLogger('test', 'error');
-    Object.assign(logger, { warn: (_message: string, facts: { error: unknown }) => said.push(facts.error) });
+    Object.assign(logger, { warn: (_message: string, facts: { error: unknown }) => warnings.push(facts.error) });
     const connection = redisConnection({
       redisUrl: `rediss://127.0.0.1:${proxy.port}`,
       ...(redisCaFile && { redisCaFile }),
     });
     if (connection === undefined) throw new Error('There is no connection.');
     const store = createRedisKeyValue(connection, logger);
-    await eventually(() => store.isHealthy() || said.length > 0, { what: 'the end of connecting' });
-    const outcome = store.isHealthy() ? 'ready' : String((said[0] as { code?: string }).code);
+    await eventually(() => store.isHealthy() || warnings.length > 0, { what: 'the end of connecting' });
+    const outcome = store.isHealthy() ? 'ready' : String((warnings[0] as { code?: string }).code);
     if (store.isHealthy()) await store.set('tls', 'x', 1);
     await store.stop();
     await proxy.stop();

@@ -142,14 +142,14 @@ itWithRedis('follows the sentinels to their server, and to the new one after a f
 
 itWithRedis('logs once that one of the sentinels is not responding', async () => {
   const { sentinel } = await startWatchedPair();
-  const nobody = await freePort(0);
+  const unusedPort = await freePort(0);
   const { logged } = await keepLogs(talkative, async () => {
-    const both = `redis://127.0.0.1:${nobody},127.0.0.1:${sentinel.port}`;
+    const both = `redis://127.0.0.1:${unusedPort},127.0.0.1:${sentinel.port}`;
     const store = await open({ ...bySentinel(sentinel.port), redisUrl: both }, talkative);
     await expectToWork(store);
   });
   // Without an error listener, the driver would print the error instead.
-  expect(logged).toMatchObject([{ level: 'warn', message: 'Redis sentinel is not responding', port: nobody }]);
+  expect(logged).toMatchObject([{ level: 'warn', message: 'Redis sentinel is not responding', port: unusedPort }]);
 });
 
 itWithRedis('follows the sentinels when they announce a new server during a lookup', async () => {

@@ -12,9 +12,9 @@ beforeEach(() => {
 
 /** Sends traces to a collector that responds with 400 once `mayAnswer` resolves. */
 async function traceTo(mayAnswer: Promise<void>) {
-  let asked = 0;
+  let requestCount = 0;
   const collector = await startServer(async (_request, response) => {
-    asked += 1;
+    requestCount += 1;
     await mayAnswer;
     response.writeHead(400).end();
   });
@@ -22,7 +22,7 @@ async function traceTo(mayAnswer: Promise<void>) {
   const config = { otelExporterOtlpEndpoint: `${collector.url}/` };
   const tracing = await createTracing('test', config, { logger, metrics });
   return {
-    asked: () => asked,
+    requestCount: () => requestCount,
     trace(spans: number) {
       for (let n = 0; n < spans; n++) tracing?.start('work', { kind: 'internal' }).end();
     },
@@ -43,10 +43,10 @@ test('returns null without a collector', async () => {
 });
 
 test('counts spans that the collector rejects, logs one warning, and does not wait for the collector when stopping', async () => {
-  const { trace, asked, lost, stop } = await traceTo(Promise.resolve());
+  const { trace, requestCount, lost, stop } = await traceTo(Promise.resolve());
   trace(3);
   await eventually(() => warnings.length > 0, { what: 'the warning' });
-  expect([asked(), warnings, await lost()]).toEqual([
+  expect([requestCount(), warnings, await lost()]).toEqual([
     1,
     ['spans lost: the trace collector does not accept them'],
     [['not_taken', 3]],
