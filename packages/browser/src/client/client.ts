@@ -104,7 +104,7 @@ interface FormerOptions {
   property_blacklist?: string[];
 }
 
-/** Surveys are not supported, so their listeners always receive an empty list. */
+/** Surveys are not supported, so their listeners always get an empty list. */
 type SurveysListener = (surveys: Property[], context?: { isLoaded: boolean; error?: string }) => void;
 
 /** The public API. Names, arguments and results match PostHog's library. */
