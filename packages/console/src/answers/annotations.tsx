@@ -1,22 +1,19 @@
 import { endOf, intervalText, timeOf } from '@millrace/contracts/chart';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { createContext, useContext, useState } from 'react';
-import { queryClient } from '../api/queries.ts';
-import { type ApiCall, call } from '../api/request.ts';
+import { useQuery } from '@tanstack/react-query';
+import { createContext, lazy, Suspense, useContext, useState } from 'react';
+import { call } from '../api/request.ts';
 import { visible } from '../event-detail/json-text.ts';
+import { loadPart } from '../frame/broken.tsx';
 import { useHasLevel, useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
-import { Field } from '../parts/form.tsx';
-import { RequestDialog } from '../parts/request-dialog.tsx';
 import { explain } from '../parts/states.tsx';
-import { formatMinute, fromLocal, localOf } from '../parts/time.ts';
 import type { Plot } from './plot.ts';
 import { fieldsOf, type Question } from './question.ts';
 import { wallTime } from './retention-cells.ts';
 import { text } from './words.ts';
 import './annotations.css';
 
-interface Annotation {
+export interface Annotation {
   id: number;
   content: string | null;
   date_marker: string | null;
@@ -26,6 +23,11 @@ interface Annotation {
   dashboard_id: number | null;
   created_by: { first_name: string; email: string } | null;
 }
+
+/** Loaded when it opens: most visitors only look at charts. */
+const AnnotationsDialog = lazy(
+  loadPart(() => import('./annotations-dialog.tsx').then((part) => ({ default: part.AnnotationsDialog }))),
+);
 
 /** The stored insight and the dashboard that charts belong to. Charts without a place show no annotations. */
 export const ChartPlace = createContext<{ insight?: number | undefined; dashboard?: number | undefined } | null>(null);
@@ -71,7 +73,7 @@ function useMarkers({ days, interval }: Plot, question: Question): { markers: Ma
   return { markers: inOrder.map(([at, annotations]) => ({ at, annotations })), error: isShown ? error : null };
 }
 
-const contentOf = ({ content }: Annotation) => visible(content || text.emptyAnnotation);
+export const contentOf = ({ content }: Annotation) => visible(content || text.emptyAnnotation);
 
 /** Markers at the bottom of a chart. Each shows its annotations under the pointer or with the focus, and opens them. */
 export function Annotations({ plot, question }: { plot: Plot; question: Question }) {
@@ -116,11 +118,13 @@ export function Annotations({ plot, question }: { plot: Plot; question: Question
         ))}
       </ul>
       {open && (
-        <AnnotationsDialog
-          title={text.annotationsOf(dateOf(plot, open.at))}
-          annotations={open.annotations}
-          onClose={() => setOpened(null)}
-        />
+        <Suspense>
+          <AnnotationsDialog
+            title={text.annotationsOf(dateOf(plot, open.at))}
+            annotations={open.annotations}
+            onClose={() => setOpened(null)}
+          />
+        </Suspense>
       )}
     </>
   );
@@ -135,134 +139,11 @@ export function AnnotateButton() {
   return (
     <>
       <Button onPress={() => setOpen(true)}>{text.annotate}</Button>
-      {isOpen && <AnnotationsDialog title={text.newAnnotation} annotations={[]} onClose={() => setOpen(false)} />}
+      {isOpen && (
+        <Suspense>
+          <AnnotationsDialog title={text.newAnnotation} annotations={[]} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
     </>
   );
-}
-
-/** Creates an annotation, at the time of those that are shown. */
-function AnnotationsDialog({
-  title,
-  annotations,
-  onClose,
-}: {
-  title: string;
-  annotations: readonly Annotation[];
-  onClose: () => void;
-}) {
-  const { id, timezone } = useProject();
-  const place = useContext(ChartPlace);
-  const start = new Date(annotations[0]?.date_marker ?? Date.now());
-  const [content, setContent] = useState('');
-  const [time, setTime] = useState(() => localOf(start, timezone).slice(0, 16));
-  const [scope, setScope] = useState<Annotation['scope']>('project');
-  const create = useAnnotationChange(onClose);
-  const scopes = (['project', 'dashboard', 'dashboard_item'] as const).filter(
-    (one) => one === 'project' || place?.[one === 'dashboard' ? 'dashboard' : 'insight'] !== undefined,
-  );
-  const body = {
-    ...{ content, scope, date_marker: fromLocal(time, timezone) },
-    ...(scope === 'dashboard_item' && { dashboard_item: place?.insight }),
-    ...(scope === 'dashboard' && { dashboard_id: place?.dashboard }),
-  };
-  return (
-    <RequestDialog
-      title={title}
-      submit={text.addAnnotation}
-      request={{ method: 'POST', path: `/api/projects/${id}/annotations`, body }}
-      change={create}
-      fields={['content', 'date_marker']}
-      isComplete={content.trim() !== '' && body.date_marker !== ''}
-      onClose={onClose}
-    >
-      {annotations.length > 0 && (
-        <ul className="annotation-list">
-          {annotations.map((annotation) => (
-            <StoredAnnotation key={annotation.id} annotation={annotation} onDone={onClose} />
-          ))}
-        </ul>
-      )}
-      <Field
-        name="content"
-        label={text.annotationText}
-        hint={text.annotationHint}
-        maxLength={8192}
-        value={content}
-        problem={create.error}
-        onChange={({ target }) => setContent(target.value)}
-      />
-      <Field
-        name="date_marker"
-        type="datetime-local"
-        label={text.annotationTime(timezone)}
-        value={time}
-        problem={create.error}
-        onChange={({ target }) => setTime(target.value)}
-      />
-      <label className="field">
-        <span className="field-label">{text.annotationScope}</span>
-        <select
-          className="input"
-          value={scope}
-          onChange={({ target }) => setScope(target.value as Annotation['scope'])}
-        >
-          {scopes.map((one) => (
-            <option key={one} value={one}>
-              {text.annotationScopes[one]}
-            </option>
-          ))}
-        </select>
-      </label>
-    </RequestDialog>
-  );
-}
-
-function StoredAnnotation({ annotation, onDone }: { annotation: Annotation; onDone: () => void }) {
-  const { id, timezone } = useProject();
-  const remove = useAnnotationChange(onDone);
-  const { date_marker: date, created_by: by, scope } = annotation;
-  return (
-    <li>
-      <p>{contentOf(annotation)}</p>
-      <p className="hint">
-        {[
-          date === null ? '' : formatMinute(date, timezone),
-          text.annotationScopes[scope],
-          by === null ? '' : visible(by.first_name || by.email),
-        ]
-          .filter((part) => part !== '')
-          .join(' · ')}
-      </p>
-      {remove.error && (
-        <p className="bad" role="alert">
-          {explain(remove.error)}
-        </p>
-      )}
-      <Button
-        look="plain"
-        isDisabled={remove.isPending}
-        aria-label={text.deleteAnnotation(contentOf(annotation))}
-        onPress={() =>
-          remove.mutate({
-            method: 'PATCH',
-            path: `/api/projects/${id}/annotations/${annotation.id}`,
-            body: { deleted: true },
-          })
-        }
-      >
-        {text.remove}
-      </Button>
-    </li>
-  );
-}
-
-function useAnnotationChange(onDone: () => void) {
-  const { id } = useProject();
-  return useMutation({
-    mutationFn: (request: ApiCall) => call(request),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ['annotations', id] });
-      onDone();
-    },
-  });
 }
