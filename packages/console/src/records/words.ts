@@ -2,6 +2,9 @@ import { counted } from '../words.ts';
 
 /** Texts of lists of insights, dashboards and feature flags. */
 export const text = {
+  name: 'Name',
+  description: 'Description',
+  tags: 'Tags',
   bulk: 'Selected',
   chosen: (count: number) => `${counted(count, 'item')} selected`,
   tag: 'Add tag',

@@ -2,12 +2,12 @@ import { useState } from 'react';
 import type { ApiCall } from '../../api/request.ts';
 import { rangeOfKey } from '../../filters/date-range.tsx';
 import { FilterList } from '../../filters/filter-list.tsx';
-import { ValuesInput } from '../../filters/property-filter.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
-import { Field, FormProblem } from '../../parts/form.tsx';
+import { FormProblem } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { useChange } from '../../records/change.ts';
+import { type Details, DetailsFields } from '../../records/details.tsx';
 import { words } from '../../words.ts';
 import type { Dashboard, DashboardFilters, Tile } from './shapes.ts';
 import { text } from './words.ts';
@@ -101,44 +101,20 @@ export function DetailsDialog({
   path: string;
   onClose: () => void;
 }) {
-  const [name, setName] = useState(dashboard.name ?? '');
-  const [description, setDescription] = useState(dashboard.description);
-  const [tags, setTags] = useState(dashboard.tags);
+  const { name, description, tags } = dashboard;
+  const [details, setDetails] = useState<Details>({ name: name ?? '', description, tags });
   const change = useChange(onClose);
   return (
     <RequestDialog
       title={text.rename}
       submit={text.save}
-      request={{ method: 'PATCH', path, body: { name, description, tags } }}
+      request={{ method: 'PATCH', path, body: details }}
       change={change}
       fields={['name', 'description']}
-      isComplete={name.trim() !== ''}
+      isComplete={details.name.trim() !== ''}
       onClose={onClose}
     >
-      <Field
-        name="name"
-        label={text.name}
-        maxLength={400}
-        value={name}
-        problem={change.error}
-        autoFocus
-        onChange={({ target }) => setName(target.value)}
-      />
-      <Field
-        name="description"
-        label={text.description}
-        maxLength={1000}
-        required={false}
-        value={description}
-        problem={change.error}
-        onChange={({ target }) => setDescription(target.value)}
-      />
-      <div className="field">
-        <span className="field-label" aria-hidden="true">
-          {text.tags}
-        </span>
-        <ValuesInput label={text.tags} values={tags} onChange={(next) => setTags(next.map(String))} />
-      </div>
+      <DetailsFields details={details} longestDescription={1000} problem={change.error} onDetails={setDetails} />
     </RequestDialog>
   );
 }

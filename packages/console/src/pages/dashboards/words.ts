@@ -111,8 +111,6 @@ export const text = {
   copyOf: (name: string) => `${name} (copy)`,
   rename: 'Edit name and description',
   name: 'Name',
-  description: 'Description',
-  tags: 'Tags',
   save: 'Save',
   remove: 'Delete dashboard',
   removeTitle: (name: string) => `Delete ${name}?`,

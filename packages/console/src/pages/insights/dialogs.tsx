@@ -4,14 +4,13 @@ import type { Question } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import { ValuesInput } from '../../filters/property-filter.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
+import { type Details, DetailsFields } from '../../records/details.tsx';
 import { words } from '../../words.ts';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
@@ -40,11 +39,12 @@ export function SaveDialog({
 }) {
   const { id } = useProject();
   const start = stored ?? copied;
-  const [name, setName] = useState(start?.name ?? '');
-  const [description, setDescription] = useState(start?.description ?? '');
-  const [tags, setTags] = useState<string[]>(start?.tags ?? []);
+  const [details, setDetails] = useState<Details>({
+    name: start?.name ?? '',
+    description: start?.description ?? '',
+    tags: start?.tags ?? [],
+  });
   const base = `/api/projects/${id}/insights`;
-  const details = { name, description, tags };
   const request: ApiCall =
     stored === null
       ? { method: 'POST', path: base, body: { ...details, query: wrapped(copied, question), saved: true } }
@@ -60,33 +60,10 @@ export function SaveDialog({
       request={request}
       change={save}
       fields={['name', 'description']}
-      isComplete={name.trim() !== ''}
+      isComplete={details.name.trim() !== ''}
       onClose={onClose}
     >
-      <Field
-        name="name"
-        label={text.name}
-        maxLength={400}
-        value={name}
-        problem={save.error}
-        autoFocus
-        onChange={({ target }) => setName(target.value)}
-      />
-      <Field
-        name="description"
-        label={text.description}
-        maxLength={400}
-        required={false}
-        value={description}
-        problem={save.error}
-        onChange={({ target }) => setDescription(target.value)}
-      />
-      <div className="field">
-        <span className="field-label" aria-hidden="true">
-          {text.tags}
-        </span>
-        <ValuesInput label={text.tags} values={tags} onChange={(next) => setTags(next.map(String))} />
-      </div>
+      <DetailsFields details={details} longestDescription={400} problem={save.error} onDetails={setDetails} />
     </RequestDialog>
   );
 }
