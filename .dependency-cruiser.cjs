@@ -1,15 +1,16 @@
-// The direction of imports (docs/architecture.md, "Packages and the direction of imports") as errors. What a package may use of
-// other packages at all is said by its package.json.
+// Rules for the direction of imports (docs/architecture.md, "Packages and the direction of imports"). The package.json
+// of a package lists the other packages it may use.
 
 /**
- * The folders of a service or package from the bottom to the top: each imports only itself and those before it. `.` are the
- * files beside the folders, all but those that are named. A folder that is not named may import nothing of the rest, until it is.
- * Nobody inside goes through `index.ts`, which is for others.
+ * The folders of a service or package from bottom to top. Each may only import itself and earlier ones. `.` stands for
+ * the files next to the folders, except those listed. A folder that is not listed may not import any other folder.
+ * Files inside a package do not import its `index.ts`, which is for other packages.
  */
 const foldersInOrder = {
   'services/ingest-gateway': [
     ...['config.ts', 'head.ts', 'json'],
-    // From the wire to JSON text, to events, whose they are, what may pass, into the log, what goes back.
+    // In the order of processing: from the request body to JSON text, to events, to their project, to limits, into the
+    // log, and to the response.
     ...['body', 'readers', 'access', 'limits', 'publish', 'answer', 'large-bodies', 'capture', 'capture.ts'],
     ...['flag-data.ts', 'config', 'flags', 'processes.ts', '.'],
   ],
@@ -40,7 +41,7 @@ const foldersInOrder = {
   'services/all-in-one': ['config.ts', '.'],
   'packages/browser': [
     ...['client', 'page', 'values.ts', 'options', 'storage', 'consent.ts', 'sending', 'session.ts', 'event'],
-    // Features, none knowing a later one; all of it put together.
+    // Features, which do not import later ones, and the code that combines them.
     ...['identity.ts', 'limits.ts', 'device.ts', 'origin.ts', 'remote-config.ts', 'flags', 'autocapture'],
     ...['page-views.ts', 'exceptions', 'web-vitals', 'side-scripts', 'start', '.'],
   ],
@@ -48,7 +49,7 @@ const foldersInOrder = {
     ...['log.ts', 'backoff.ts', 'reachability.ts', 'consume', 'offsets-store.ts', 'append'],
     ...['kafka/kafkajs-internals', 'kafka', 'postgres', 'fallback', '.'],
   ],
-  // An evaluation is pure; the store fetches what it looks at.
+  // An evaluation is a pure function. The store loads its inputs.
   'packages/flags': [
     ...['steps.ts', 'values.ts', 'definitions.ts', 'filters', 'compile', 'evaluate', 'explain'],
     ...['.', 'store', 'cohorts'],
@@ -79,7 +80,10 @@ function orderOf([home, folders]) {
 
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 
-/** What reaches inside a library lies in one folder, each file with its reason, and few files rely on it. */
+/**
+ * Code that uses a library's internals is in one folder, where each file gives its reason. Only a few files may import
+ * it.
+ */
 const internals = [
   ['packages/event-log/src/kafka/', 'kafkajs-internals', 'node_modules/kafkajs/src/', '[^/]+$'],
   ['packages/db/src/', 'pg-internals', 'node_modules/(pg|pg-pool|pg-protocol)/(lib|dist)/[^i]', '[^/]+$|migrations/'],
@@ -107,7 +111,7 @@ module.exports = {
     forbid(
       'e2e-speaks-only-the-wire',
       { path: '^test-e2e/', pathNot: '^test-e2e/(testing|cluster|chart)/' },
-      // The library as pages are served it, the demo shop, and the console's files.
+      // The browser library as pages receive it, the demo shop, and the console's files.
       { path: '^(services|packages)/', pathNot: '^packages/(browser/(bundle|demo)|console/bundle)/' },
     ),
     forbid(
@@ -125,7 +129,7 @@ module.exports = {
       { pathNot: ['^packages/(react|browser)/src/', 'node_modules/(@types/)?react/'] },
     ),
     forbid('testing-is-for-tests', { path: ours, pathNot: '^packages/bench/' }, { path: tests }),
-    // Reading the typed client in takes a dozen megabytes of each process: import @millrace/db/sql.
+    // Importing the typed client takes a dozen megabytes in each process. Import @millrace/db/sql instead.
     forbid(
       'events-do-without-the-typed-client',
       { path: '^(services/(event-consumer|ingest-gateway)|packages/(event-log|flags/src/store))/' },
@@ -135,7 +139,8 @@ module.exports = {
     ...Object.entries(foldersInOrder).flatMap(orderOf),
   ],
   options: {
-    // Tests stand beside what they test and use the whole: what they import is no direction, but that something imports them is.
+    // Tests are next to the code they test and may import everything. Only imports of test helpers by other code are
+    // checked.
     doNotFollow: { path: ['node_modules', ...tests] },
     exclude: { path: [`${ours}.*(\\.test\\.tsx?$|/tests/)`, '/(generated|dist|fixtures)/', '\\.millrace'] },
     tsPreCompilationDeps: true,

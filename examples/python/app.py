@@ -22,5 +22,5 @@ client.capture(
     flags=flags,
 )
 
-# Sends what is still in memory. Without it, a short script loses its last events.
+# Sends the events that are still in memory. Without this call, a short script would lose its last events.
 client.shutdown()

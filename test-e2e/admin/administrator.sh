@@ -24,8 +24,8 @@ done_with() {
   echo "ok: $*"
 }
 
-# request KEY STATUS METHOD PATH [BODY]: the answer's body is in $answer afterwards. The key is given to curl on a file
-# descriptor: an argument could be read by everybody on the machine.
+# request KEY STATUS METHOD PATH [BODY]: sends a request and stores the response body in $answer. Passes the key to curl
+# on a file descriptor, because all users of the machine can read arguments.
 request() {
   local key=$1 expected=$2 method=$3 path=$4 status
   local -a body=()
@@ -40,12 +40,12 @@ api() {
   request "$API_KEY" "$@"
 }
 
-# field FILTER: what jq finds in the last answer.
+# field FILTER: prints the result of the jq filter for the last response.
 field() {
   jq --raw-output "$1" "$answer"
 }
 
-# check WHAT FILTER [jq's options]: the filter must be true for the last answer.
+# check WHAT FILTER [jq's options]: fails unless the jq filter is true for the last response.
 check() {
   local what=$1 filter=$2
   shift 2

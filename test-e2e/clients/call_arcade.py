@@ -17,7 +17,7 @@ class Context:
 
 
 def typed(tool, arguments):
-    """Makes enumerations of their texts, as the server around the tools does."""
+    """Converts strings to enumerations, as the tools' server does."""
     hints = typing.get_type_hints(tool)
     for name, value in arguments.items():
         types = (hints[name], *typing.get_args(hints[name]))

@@ -1,4 +1,4 @@
-"""Calls the management API with the client that was made of its OpenAPI document. Prints what came of each call as JSON."""
+"""Calls the management API with a client generated from its OpenAPI document. Prints the result of each call as JSON."""
 
 import io
 import json

@@ -25,7 +25,7 @@ type answer struct {
 	Payload *string     `json:"payload"`
 }
 
-// askFlags asks about flags (../../flags/program-flag-sdks.ts): questions come as lines of JSON, answers go the same way.
+// askFlags evaluates flags (../../flags/program-flag-sdks.ts). It reads cases and writes results as lines of JSON.
 func askFlags(client posthog.Client) {
 	questions := make(chan question)
 	answers := json.NewEncoder(os.Stdout)
@@ -68,7 +68,7 @@ func ask(client posthog.Client, one question) answer {
 	value, err := client.GetFeatureFlag(asked)
 	check(err)
 	answered := answer{Number: one.Number, Value: value}
-	// The SDK asks a second time for it.
+	// The SDK sends a second request for the payload.
 	if one.HasPayload {
 		payload, err := client.GetFeatureFlagPayload(asked)
 		check(err)

@@ -1,4 +1,5 @@
-// Makes one call of the SDK matrix (../scenario.ts) with the Go SDK, or asks about flags. Whatever the SDK complains of goes to stderr.
+// Makes one call of the SDK matrix (../scenario.ts) with the Go SDK, or evaluates flags. Errors of the SDK go to
+// stderr.
 package main
 
 import (
@@ -16,7 +17,7 @@ func (complaints) Failure(_ posthog.APIMessage, err error) {
 	fmt.Fprintln(os.Stderr, "failure:", err)
 }
 
-// Logf is called for every request that succeeds; Errorf is not.
+// The SDK calls Logf for successful requests, so only Errorf prints.
 func (complaints) Logf(string, ...interface{}) {}
 func (complaints) Errorf(format string, values ...interface{}) {
 	fmt.Fprintf(os.Stderr, format+"\n", values...)
@@ -27,7 +28,7 @@ func main() {
 	client, err := posthog.NewWithConfig(os.Getenv("PROJECT_API_KEY"), posthog.Config{
 		Endpoint:            os.Getenv("INGEST_URL"),
 		HistoricalMigration: call == "historical migration",
-		// As long as a busy machine needs: nothing is given up.
+		// Long enough for a busy machine, so that no request times out.
 		FeatureFlagRequestTimeout: 90 * time.Second,
 		Callback:                  complaints{},
 		Logger:                    complaints{},

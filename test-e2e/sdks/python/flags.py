@@ -1,4 +1,4 @@
-"""Asks about flags (../../flags/program-flag-sdks.ts): questions come as lines of JSON, answers go the same way."""
+"""Evaluates flags (../../flags/program-flag-sdks.ts). Reads cases and writes results as lines of JSON."""
 
 import json
 import sys

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [ingest, flags, api, seconds] = process.argv.slice(2);
-/** For all steps together. Kubernetes ends the pod a minute later, which would leave the organization behind. */
+/** Deadline of all steps together. Kubernetes ends the pod a minute later, before the organization could be deleted. */
 const until = Date.now() + Number(seconds) * 1000;
 
 const millrace = (...words) =>

@@ -65,7 +65,7 @@ public class UseClient {
             "cohort", cohorts.cohortsRetrieve(project, cohort.getId()).execute().getName()),
         "ids", Map.of("annotation", annotation.getId(), "cohort", cohort.getId()),
         "missing", missing)));
-    // The client's threads would keep the program for another minute.
+    // Without this call, the client's threads would keep the program running for another minute.
     System.exit(0);
   }
 }

@@ -1,4 +1,4 @@
-// Uses the client that oapi-codegen wrote, and prints what it read as JSON.
+// Uses the client that oapi-codegen generated, and prints what it read as JSON.
 package main
 
 import (

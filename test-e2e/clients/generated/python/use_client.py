@@ -1,4 +1,4 @@
-"""Uses the client that openapi-generator wrote, and prints what it read as JSON."""
+"""Uses the client that openapi-generator generated, and prints what it read as JSON."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-//! Asks about flags (../../../flags/program-flag-sdks.ts): questions come as lines of JSON, answers go the same way.
+//! Evaluates flags (../../../flags/program-flag-sdks.ts). Reads cases and writes results as lines of JSON.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -26,7 +26,7 @@ pub fn ask_flags(client: &Client) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-// The one call that gives value and payload and sends no event.
+// The only call that returns value and payload without sending an event.
 #[allow(deprecated)]
 fn ask(client: &Client, line: &str) -> Result<Value, Box<dyn Error>> {
     let question: Value = from_str(line)?;
@@ -45,7 +45,7 @@ fn ask(client: &Client, line: &str) -> Result<Value, Box<dyn Error>> {
     Ok(json!({ "number": question["number"], "value": value, "payload": payloads.get(key) }))
 }
 
-/// The SDK takes nothing but texts.
+/// The SDK only accepts strings.
 fn groups_of(sent: &Value) -> HashMap<String, String> {
     sent.as_object()
         .into_iter()

@@ -1,4 +1,4 @@
-// Loads a Compose file as `docker compose` does, with the same library and no daemon, and prints what it came to as JSON.
+// Loads a Compose file with the library of `docker compose`, without a daemon, and prints the result as JSON.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 }
 
 func load(files []string) error {
-	// Every service, those of profiles too; nothing of this process's environment.
+	// Load the services of all profiles, without variables of this process.
 	options, err := cli.NewProjectOptions(files, cli.WithProfiles([]string{"*"}))
 	if err != nil {
 		return err
