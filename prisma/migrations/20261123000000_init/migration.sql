@@ -1120,7 +1120,7 @@ CREATE TABLE "consumer_position" (
     CONSTRAINT "consumer_position_pkey" PRIMARY KEY ("topic", "partition", "group", "log")
 );
 
--- How many emails an organization has sent in the most recent hour with an email. The limit applies to each clock hour.
+-- How many emails an organization sent in the last clock hour in which it sent any. The limit applies to a clock hour.
 
 CREATE TABLE "organization_mail_hour" (
     "organization_id" UUID NOT NULL,

@@ -72,7 +72,8 @@ export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: strin
 }
 
 /**
- * Indexes of the `"char"` columns of a result, by its rows array, the only object that the adapter passes on unchanged.
+ * The indexes of the `"char"` columns of a result. The key is the array of its rows, because the adapter passes on only
+ * this object unchanged.
  */
 type CharColumns = WeakMap<object, number[]>;
 

@@ -24,10 +24,7 @@ const slot = Symbol('slot');
 
 type Noted = ServerResponse & { [slot]?: number | undefined };
 
-/**
- * Connections without a request are only closed after this time without any request, because a request may be on its
- * way.
- */
+/** Connections are closed when the server has received no request for this time, because one may be on its way. */
 const longestQuietMs = 500;
 /**
  * Time is counted in steps of this length, and each step lets the process read arrived data. A process that got no CPU
