@@ -1,12 +1,12 @@
 export type FoundPath<T> =
   | { kind: 'found'; value: T; params: Record<string, string> }
-  /** No declared path matches. */
+  /** No declared path has this shape. */
   | { kind: 'unknown' }
-  /** A path matches, but a parameter is not valid percent-encoded UTF-8. */
+  /** A declared path has this shape, but a parameter is not valid percent-encoded UTF-8. */
   | { kind: 'undecodable' };
 
 interface Template<T> {
-  /** The text of each segment, or null for a parameter. */
+  /** The text of each segment; null for a parameter. */
   texts: (string | null)[];
   /** The names of the parameters by the index of their segment. */
   names: [number, string][];
@@ -14,13 +14,22 @@ interface Template<T> {
 }
 
 /**
- * Returns a function that finds the first declared path that matches a request path, with or without a trailing slash.
- * Paths contain `:name` for parameters. A parameter is one segment and not empty; matching is case-sensitive.
- * Express would try the patterns of more than a hundred routes one by one.
+ * Finds the declared path that matches a request's path, with or without a trailing slash. A parameter (`:name`) is one segment that
+ * is not empty. Matching is case-sensitive.
+ *
+ * The order of the entries does not matter. Segment by segment from the left, a literal wins over a parameter. A path that ends with
+ * `/*` matches the path before it and everything below, if no other entry matches. Of several such paths, the longest wins.
+ *
+ * Express would try more than a hundred patterns one after the other.
+ *
+ * @throws Error when two paths differ only in the names of their parameters.
  */
 export function createPathTable<T>(entries: readonly { path: string; value: T }[]): (path: string) => FoundPath<T> {
+  refuseAmbiguous(entries.map(({ path }) => path));
+  const sorted = [...entries].sort((one, other) => (specificity(one.path) < specificity(other.path) ? -1 : 1));
   const byLength = new Map<number, Template<T>[]>();
-  for (const { path, value } of entries) {
+  for (const { path, value } of sorted) {
+    if (isTree(path)) continue;
     const segments = path.slice(1).split('/');
     const names = segments.flatMap((text, index): [number, string][] =>
       text.startsWith(':') ? [[index, text.slice(1)]] : [],
@@ -28,15 +37,23 @@ export function createPathTable<T>(entries: readonly { path: string; value: T }[
     const texts = segments.map((text) => (text.startsWith(':') ? null : text));
     byLength.set(segments.length, [...(byLength.get(segments.length) ?? []), { texts, names, value }]);
   }
+  const trees = sorted
+    .filter(({ path }) => isTree(path))
+    .map(({ path, value }) => ({ root: path.slice(0, -2), value }))
+    .sort((one, other) => other.root.length - one.root.length);
 
   return (path) => {
-    const segments = path.slice(1, path.endsWith('/') ? -1 : undefined).split('/');
+    if (!path.startsWith('/')) return { kind: 'unknown' };
+    const segments = path.slice(1, path.length > 1 && path.endsWith('/') ? -1 : undefined).split('/');
     const template = byLength
       .get(segments.length)
       ?.find(({ texts }) =>
         texts.every((text, index) => (text === null ? segments[index] !== '' : text === segments[index])),
       );
-    if (template === undefined) return { kind: 'unknown' };
+    if (template === undefined) {
+      const tree = trees.find(({ root }) => path === root || path.startsWith(`${root}/`));
+      return tree === undefined ? { kind: 'unknown' } : { kind: 'found', value: tree.value, params: {} };
+    }
     const params: Record<string, string> = {};
     try {
       for (const [index, name] of template.names) params[name] = decodeURIComponent(segments[index] ?? '');
@@ -47,10 +64,24 @@ export function createPathTable<T>(entries: readonly { path: string; value: T }[
   };
 }
 
-/**
- * Returns the path of a request URL, which may be absolute if a proxy sent it. Not decoded; empty if the URL has no
- * path.
- */
+const isTree = (path: string) => path.endsWith('/*');
+
+/** Sorts literals before parameters, the leftmost segment first. */
+function specificity(path: string): string {
+  return path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'));
+}
+
+function refuseAmbiguous(paths: readonly string[]): void {
+  const byShape = new Map<string, string>();
+  for (const path of paths) {
+    const shape = path.replaceAll(/:\w+/g, ':');
+    const other = byShape.get(shape);
+    if (other !== undefined) throw new Error(`The paths ${other} and ${path} match the same requests.`);
+    byShape.set(shape, path);
+  }
+}
+
+/** The path of a request's URL, which is absolute in requests from some proxies. Not decoded. Empty if the URL has no path. */
 export function pathOf(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);
   if (path.startsWith('/')) return path;
