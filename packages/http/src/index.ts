@@ -1,5 +1,5 @@
 export { type ErrorBody, statusOf, toAppError, toErrorBody } from './errors/error-body.ts';
-export { type MountDeps, mount, toPageRequest } from './mount/mount.ts';
+export { type MountDeps, mount } from './mount/mount.ts';
 export type { Access } from './mount/read-request.ts';
 export { type ApiDescription, openApiDocument } from './openapi/openapi-document.ts';
 export {
@@ -15,21 +15,24 @@ export {
   pageLink,
   rowsToFetch,
 } from './pagination.ts';
+export type { PageContext, PageRoute } from './route/page-route.ts';
+export {
+  MessageStream,
+  type PagePortion,
+  PageStream,
+  TextContent,
+  WithHeaders,
+  WithStatus,
+} from './route/results.ts';
 export {
   type ApiRequest,
   type BaseContext,
   type BasePath,
   type FileField,
-  MessageStream,
   type Method,
-  type PagePortion,
-  PageStream,
   type Route,
   type RouteScope,
   routeDefiner,
-  TextContent,
-  WithHeaders,
-  WithStatus,
 } from './route/route.ts';
 export {
   /** @internal */
@@ -40,4 +43,4 @@ export { jsonExcess } from './schema/json.ts';
 export { parseInput } from './schema/parse-input.ts';
 export { freeFormObject, orNull } from './schema/schema-shape.ts';
 export { createConnectionDrain } from './server/drain-connections.ts';
-export { hasTooManyHeaders, healthRoutes, type ServeOptions, securityHeaders, serve } from './server/serve.ts';
+export { hasTooManyHeaders, healthPages, type ServeOptions, securityHeaders, serve } from './server/serve.ts';

@@ -3,7 +3,8 @@
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
-import { type ApiRequest, type PagePortion, PageStream } from './route/route.ts';
+import { type PagePortion, PageStream } from './route/results.ts';
+import type { ApiRequest } from './route/route.ts';
 import { schemaFailure } from './schema/compile.ts';
 import { shapeOf } from './schema/schema-shape.ts';
 

@@ -1,18 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { TSchema } from 'typebox';
-import {
-  type ApiRequest,
-  MessageStream,
-  PageStream,
-  type Route,
-  TextContent,
-  WithHeaders,
-  WithStatus,
-} from '../route/route.ts';
+import type { PageRoute } from '../route/page-route.ts';
+import { MessageStream, PageStream, TextContent, WithHeaders, WithStatus } from '../route/results.ts';
+import type { ApiRequest, Route } from '../route/route.ts';
 import { compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
 import { shapeOf } from '../schema/schema-shape.ts';
-import { createPathTable, pathOf } from './path-table.ts';
+import { allowOrigin } from './allow-origin.ts';
+import { createPathTable, type FoundPath, pathOf } from './path-table.ts';
 import { readForm } from './read-form.ts';
 import { createJsonBodyReader, type JsonBodyReader } from './read-json-body.ts';
 import {
@@ -36,7 +31,9 @@ export interface MountDeps<Caller> {
   publicUrl?: string | undefined;
   /** The number of our own proxies, whose `X-Forwarded-…` headers are trusted. Default 0. */
   trustedProxies?: number | undefined;
-  /** The maximum size of a request body after decompression. Default 1 MiB. */
+  /** The routes outside the documented API. */
+  pages?: readonly PageRoute[];
+  /** The maximum size of a request body of an API route after decompression. Default 1 MiB. */
   bodyLimitBytes?: number;
   /** For tests and development: a response that does not match its declared schema becomes a 500. */
   checkResponses?: boolean;
@@ -45,39 +42,43 @@ export interface MountDeps<Caller> {
 }
 
 /**
- * Creates a listener for a Node.js HTTP server that serves the routes, each with and without a trailing slash and
- * without a redirect. A known path returns 405 for other methods. Every other path returns 404 `Endpoint not found.`
- * It does not use Express, because Express spent a quarter of the time of a list request before a route saw it.
+ * A listener for Node's HTTP server that serves the API routes and the pages, each with and without a trailing slash and without a
+ * redirect. A known path answers 405 to other methods, and every other path 404 `Endpoint not found.`
  *
- * @throws Error at startup if a response schema is not usable. `routeProblems` finds other unusable schemas.
+ * It does not use Express, whose work before a route sees the request took a quarter of the time of a list.
+ *
+ * @throws Error at start when the schema of a response is not usable (`routeProblems` finds the other unusable schemas), or when two
+ *   paths match the same requests.
  */
 export function mount<Caller>(
   routes: readonly Route<Caller>[],
   deps: MountDeps<Caller>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { access, logger, publicUrl, trustedProxies = 0, bodyLimitBytes = 1024 * 1024, checkResponses = false } = deps;
+  const { access, logger, publicUrl, trustedProxies = 0, bodyLimitBytes = defaultBodyLimitBytes, pages = [] } = deps;
   const translateError = deps.translateError ?? (() => null);
   const routeMetrics = createRouteMetrics(deps.metrics);
   const bodies = createJsonBodyReader(bodyLimitBytes);
-  const findPath = createPathTable(pathsOf(routes, checkResponses));
+  const findPath = createPathTable(pathsOf(routes, pages, deps.checkResponses ?? false));
 
   /**
-   * Serves one request from the socket to the response, in the order of docs/api/README.md#order-of-checks. The first
-   * step that rejects the request throws an error, which determines the response.
+   * One API request from the socket to its response, in the order of docs/api/README.md#order-of-checks. The first step that rejects
+   * the request throws, and its error is the response.
    */
   async function serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = pathOf(request.url ?? '');
-    const found = findPath(path);
-    const methods = found.kind === 'found' ? found.value : undefined;
-    const served = methods?.byMethod.get(request.method ?? '');
-    const operation = served?.route.operationId ?? (methods ? 'method_not_allowed' : 'unknown_path');
+    const found = findPath(pathOf(request.url ?? ''));
     const id = requestIdFrom(request.headers['x-request-id']);
-    beginAnswer(response, { operation, id, allow: methods?.allow }, routeMetrics);
+    const { page, entry } = choose(found, request);
+    if (page !== undefined && found.kind === 'found') {
+      return servePage(page, { request, response, id, params: found.params });
+    }
+    if (entry?.origins !== undefined) allowOrigin(request, response, entry.origins);
+    const served = entry?.byMethod.get(request.method ?? '');
+    const operation = served?.route.operationId ?? (entry ? 'method_not_allowed' : 'unknown_path');
+    beginAnswer(response, { operation, id, allow: entry?.allow }, routeMetrics);
     try {
       const apiRequest = describeRequest(request, response, { id, publicUrl, trustedProxies, bodies, bodyLimitBytes });
-      if (found.kind !== 'found') throw noSuchPath(found.kind);
-      if (served === undefined)
-        return sendAnswer(response, await refuseMethod(found.value.siblings, access, apiRequest));
+      if (found.kind !== 'found' || entry === undefined) throw noSuchPath(found.kind);
+      if (served === undefined) return sendAnswer(response, await refuseMethod(entry.siblings, access, apiRequest));
 
       const { route, toAnswer } = served;
       requireAccepted(route, apiRequest);
@@ -94,6 +95,21 @@ export function mount<Caller>(
       const known = error instanceof AppError ? error : (translateError(error) ?? error);
       if (response.headersSent) noteBrokenPage(known, { operation, id });
       else sendError(response, known, { operation, id, logger });
+    }
+  }
+
+  /** A page writes its own response. An error that it throws becomes an error response of the API. */
+  async function servePage(
+    { page, bodies, bodyLimitBytes }: MountedPage,
+    { request: incoming, response, id, params }: PageCall,
+  ): Promise<void> {
+    try {
+      const known = { id, publicUrl, trustedProxies, bodies, bodyLimitBytes };
+      await page.serve({ request: describeRequest(incoming, response, known), params, incoming, response });
+    } catch (error) {
+      if (response.headersSent) throw error;
+      beginAnswer(response, { operation: 'page', id, allow: undefined }, routeMetrics);
+      sendError(response, translateError(error) ?? error, { operation: 'page', id, logger });
     }
   }
 
@@ -115,23 +131,11 @@ export function mount<Caller>(
   };
 }
 
-/**
- * Describes a request that has no route in the form that handlers get: its URL, its query, and a JSON body or simple
- * form.
- * @param bodyLimitBytes the maximum size of the body after decompression.
- */
-export function toPageRequest(
-  request: IncomingMessage,
-  response: ServerResponse,
-  {
-    publicUrl,
-    trustedProxies = 0,
-    bodyLimitBytes,
-  }: { publicUrl: string | undefined; trustedProxies?: number; bodyLimitBytes: number },
-): ApiRequest {
-  const bodies = createJsonBodyReader(bodyLimitBytes);
-  const id = requestIdFrom(request.headers['x-request-id']);
-  return describeRequest(request, response, { id, publicUrl, trustedProxies, bodies, bodyLimitBytes });
+interface PageCall {
+  request: IncomingMessage;
+  response: ServerResponse;
+  id: string;
+  params: Record<string, string>;
 }
 
 function describeRequest(
@@ -170,16 +174,35 @@ function leaves(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-function noSuchPath(kind: 'unknown' | 'undecodable'): AppError {
-  return kind === 'unknown'
-    ? new AppError('not_found', 'Endpoint not found.')
-    : new AppError('invalid', 'The URL is not valid percent-encoded UTF-8.', { code: 'parse_error' });
+function noSuchPath(kind: FoundPath<unknown>['kind']): AppError {
+  return kind === 'undecodable'
+    ? new AppError('invalid', 'The URL is not valid percent-encoded UTF-8.', { code: 'parse_error' })
+    : new AppError('not_found', 'Endpoint not found.');
 }
 
-/** Groups the routes by path, with the route for each method. */
-function pathsOf<Caller>(routes: readonly Route<Caller>[], checkResponses: boolean) {
-  return [...new Set(routes.map((route) => route.path))].map((path) => {
-    const siblings = routes.filter((route) => route.path === path);
+/** The routes of one path. */
+interface PathEntry<Caller> {
+  siblings: Route<Caller>[];
+  byMethod: Map<string, Served<Caller>>;
+  pages: MountedPage[];
+  /** Value of the `Allow` header. */
+  allow: string;
+  origins: readonly string[] | undefined;
+}
+
+interface MountedPage {
+  page: PageRoute;
+  bodies: JsonBodyReader;
+  bodyLimitBytes: number;
+}
+
+const defaultBodyLimitBytes = 1024 * 1024;
+
+function pathsOf<Caller>(routes: readonly Route<Caller>[], pages: readonly PageRoute[], checkResponses: boolean) {
+  const aliases = routes.flatMap((route) => (route.alias === undefined ? [] : [{ ...route, path: route.alias }]));
+  const all = [...routes, ...aliases];
+  return [...new Set([...all, ...pages].map(({ path }) => path))].map((path) => {
+    const siblings = all.filter((route) => route.path === path);
     const byMethod = new Map<string, Served<Caller>>();
     for (const route of siblings) {
       const served = { route, ...answerOf(route, checkResponses) };
@@ -187,8 +210,29 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], checkResponses: boole
       // Node.js omits the body of the response to HEAD.
       if (hasHead(route)) byMethod.set('HEAD', served);
     }
-    return { path, value: { siblings, allow: allowedMethods(siblings).join(', '), byMethod } };
+    const mounted = pages
+      .filter((page) => page.path === path)
+      .map((page) => {
+        const { bodyLimitBytes = defaultBodyLimitBytes } = page;
+        return { page, bodyLimitBytes, bodies: createJsonBodyReader(bodyLimitBytes) };
+      });
+    const allow = allowedMethods(siblings, mounted).join(', ');
+    const origins = siblings.find((route) => route.origins !== undefined)?.origins;
+    return { path, value: { siblings, byMethod, pages: mounted, allow, origins } };
   });
+}
+
+/** The page for a request, or else the API routes of its path. A path has none if all its pages are for other requests. */
+function choose<Caller>(
+  found: FoundPath<PathEntry<Caller>>,
+  request: IncomingMessage,
+): { page?: MountedPage; entry?: PathEntry<Caller> } {
+  if (found.kind !== 'found') return {};
+  const { value: entry } = found;
+  const accepting = entry.pages.filter(({ page }) => page.accepts?.(request) ?? true);
+  const page = accepting.find(({ page: { methods } }) => methods === 'any' || methods.includes(request.method ?? ''));
+  if (page !== undefined) return { page };
+  return entry.siblings.length > 0 || accepting.length > 0 ? { entry } : {};
 }
 
 interface Served<Caller> extends ReturnType<typeof answerOf> {
@@ -256,21 +300,22 @@ function hasHead<Caller>({ method, isUnsafe }: Route<Caller>): boolean {
   return method === 'GET' && isUnsafe !== true;
 }
 
-/** Returns the methods for the `Allow` header: every method that is implemented. */
-function allowedMethods<Caller>(siblings: readonly Route<Caller>[]): string[] {
-  const methods = siblings.filter((route) => route.successStatus !== 405).map((route) => route.method);
-  return [...methods, ...(siblings.some(hasHead) ? ['HEAD'] : []), 'OPTIONS'];
+/** Every method that the path supports. */
+function allowedMethods<Caller>(siblings: readonly Route<Caller>[], mounted: readonly MountedPage[]): string[] {
+  const methods: string[] = siblings.filter((route) => route.successStatus !== 405).map((route) => route.method);
+  if (siblings.some(hasHead)) methods.push('HEAD');
+  for (const { page } of mounted) if (page.methods !== 'any') methods.push(...page.methods);
+  return [...new Set([...methods, 'OPTIONS'])];
 }
 
-/**
- * A caller without credentials learns nothing about methods: 401 comes before 405 (docs/api/README.md#order-of-checks).
- */
+/** A request without valid credentials learns nothing about methods: 401 comes before 405 (docs/api/README.md#order-of-checks). */
 async function refuseMethod<Caller>(
   siblings: readonly Route<Caller>[],
   access: Access<Caller>,
   request: ApiRequest,
 ): Promise<Answer> {
-  if (siblings.every((route) => route.scope !== 'public')) await access.authenticate(request, false);
+  if (siblings.length > 0 && siblings.every((route) => route.scope !== 'public'))
+    await access.authenticate(request, false);
   if (request.method === 'OPTIONS') return { status: 204 };
   throw new AppError('method_not_allowed', `Method "${request.method}" not allowed.`);
 }

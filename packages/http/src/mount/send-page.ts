@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { PagePortion, PageStream } from '../route/route.ts';
+import type { PagePortion, PageStream } from '../route/results.ts';
 import { sendAnswer } from './send-answer.ts';
 
 type Fields = Record<string, unknown>;

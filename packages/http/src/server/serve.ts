@@ -1,9 +1,9 @@
 /** Starts an HTTP server, and provides the routes and headers that every service has. */
 
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { type Health, type ListenOptions, listen, type Stoppable } from '@millrace/runtime';
-import type { RequestHandler } from 'express';
+import { AppError, type Health, type ListenOptions, listen, type Stoppable } from '@millrace/runtime';
 import helmet from 'helmet';
+import type { PageRoute } from '../route/page-route.ts';
 import { createConnectionDrain } from './drain-connections.ts';
 
 export interface ServeOptions extends ListenOptions {
@@ -43,16 +43,20 @@ export async function serve(
   return { port: await listen(server, where), stop: connections.drain };
 }
 
-/** Serves `/_liveness`, `/_readiness` and `/metrics` on the service's main port, before all other routes. */
-export function healthRoutes(health: Health): RequestHandler {
-  return async (request, response, next) => {
-    const answer = request.method === 'GET' || request.method === 'HEAD' ? await health.answer(request.path) : null;
-    if (answer === null) return next();
-    response.statusCode = answer.status;
-    response.setHeader('Content-Type', answer.contentType);
-    response.setHeader('Cache-Control', 'no-store');
-    response.end(answer.body);
-  };
+/** `/_liveness`, `/_readiness` and `/metrics` on the service's own port. */
+export function healthPages(health: Health): PageRoute[] {
+  return ['/_liveness', '/_readiness', '/metrics'].map((path) => ({
+    path,
+    methods: ['GET', 'HEAD'],
+    async serve({ response }) {
+      const answer = await health.answer(path);
+      if (answer === null) throw new AppError('not_found', 'Endpoint not found.');
+      response.statusCode = answer.status;
+      response.setHeader('Content-Type', answer.contentType);
+      response.setHeader('Cache-Control', 'no-store');
+      response.end(answer.body);
+    },
+  }));
 }
 
 /** Sets the security headers of a service that returns only data and no pages. */

@@ -1,22 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isTransientError } from '@millrace/db';
-import { healthRoutes, mount, securityHeaders } from '@millrace/http';
-import { AppError, type Health, type Metrics } from '@millrace/runtime';
+import { mount, securityHeaders } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
-import express, { type RequestHandler } from 'express';
 import { callerAccess } from '../access/caller-access.ts';
 import { createGuessLimit, createRateLimit, createSignUpLimit } from '../access/rate-limit.ts';
 import { createSignInLimits, type SignInLimitSettings } from '../access/sign-in-limits.ts';
-import { createScim, isScim } from '../identity/scim/listener.ts';
 import { createSignInCount } from '../identity/sign-in/sign-in-count.ts';
-import { createSignOnPages, isSignOnPage } from '../identity/single-sign-on/pages.ts';
-import { allowOrigins } from '../operations/live/routes.ts';
 import { type RouteDeps, routes } from './routes.ts';
-import { docsContentSecurityPolicy, docsPage } from './schema/routes.ts';
-import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 
-export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit'> {
-  /** Where limits are counted: Redis, or this process alone. */
+export interface AppDeps
+  extends Omit<
+    RouteDeps,
+    'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit' | 'scimLimits' | 'translateError'
+  > {
+  /** Stores the counters of limits: Redis, or the memory of this process. */
   keyValue: KeyValue;
   /** 0 = no limit (docs/api/README.md#rate-limits). */
   limits: {
@@ -26,106 +24,39 @@ export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' 
     signUpsPerMinute: number;
     userChangesPerMinute: number;
   } & SignInLimitSettings;
-  metrics: Metrics;
-  health: Health;
-  /** Address for links; without it the request's own host. */
-  publicUrl?: string | undefined;
-  /** How many proxies of ours are in front, whose `X-Forwarded-…` is believed; none by default. */
+  /** Number of trusted proxies, whose `X-Forwarded-…` headers are used. Default: none. */
   trustedProxies?: number;
-  /** The pages below `/console/`, if any are served. */
-  console?: RequestHandler | null;
-  /** Origins whose pages may read live events by token; by default none. */
-  liveOrigins?: readonly string[];
-  /** Takes the requests of SDKs that are a gateway's; without it they are answered as those of scripts. */
-  gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-  /** Answers that do not fit their schema become errors; for tests. */
+  /** For tests: a response that does not match its schema becomes an error. */
   checkResponses?: boolean;
 }
 
-/**
- * The management API as a request listener. Express serves what is not a route: probes and the page of documentation.
- */
+/** The management API as a request listener: every route of the route table, with the security headers. */
 export function createApp(deps: AppDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const {
+  const { sql, logger, metrics, publicUrl, trustedProxies, checkResponses } = deps;
+  const { requestLimit, guessLimit, staleLimit, ...routeLimits } = createLimits(deps.keyValue, deps.limits);
+  const translateError = translateDatabaseError;
+  const { api, pages } = routes({ ...deps, ...routeLimits, countSignIn: createSignInCount(metrics), translateError });
+  const access = callerAccess({
     sql,
     logger,
-    metrics,
-    health,
-    publicUrl,
-    trustedProxies,
-    checkResponses,
-    keyValue,
-    limits,
-    gateway,
-    liveOrigins,
-  } = deps;
-  const { requestLimit, guessLimit, staleLimit, tokenLimit, ...limitsOfRoutes } = createLimits(keyValue, limits);
-  const limited = { ...deps, ...limitsOfRoutes, countSignIn: createSignInCount(metrics) };
-  const declared = routes(limited);
-  const signOnPages = deps.withSignIn
-    ? createSignOnPages({ ...limited, publicUrl, trustedProxies: trustedProxies ?? 0 })
-    : null;
-  const scim = createScim({
-    ...deps,
-    trustedProxies: trustedProxies ?? 0,
     requestLimit,
-    guessLimit: tokenLimit,
-    translateError: translateDatabaseError,
+    guessLimit,
+    staleLimit: deps.withSignIn ? staleLimit : undefined,
   });
   const setSecurityHeaders = securityHeaders();
-  const api = mount(declared, {
-    access: callerAccess({
-      ...{ sql, logger, requestLimit, guessLimit },
-      staleLimit: deps.withSignIn ? staleLimit : undefined,
-    }),
+  const serve = mount(api, {
+    pages,
+    access,
     logger,
     metrics,
     publicUrl,
     trustedProxies,
     checkResponses,
-    translateError: translateDatabaseError,
+    translateError,
   });
-
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  app.use(healthRoutes(health));
-  app.use((_request, response, next) => {
-    setSecurityHeaders(response);
-    next();
-  });
-  if (deps.console) app.use(consolePath, deps.console);
-  const docs = Buffer.from(docsPage(declared));
-  app.get(docsPath, (_request, response) => {
-    response.setHeader('Content-Security-Policy', docsContentSecurityPolicy);
-    response.type('html').send(docs);
-  });
-  // Whoever opens the API's address in a browser gets the console, or without it what the API can do.
-  const start = below(publicUrl, deps.console ? `${consolePath}/` : docsPath);
-  app.get('/', (request, response, next) => {
-    if (request.headers.accept?.includes('text/html')) response.redirect(302, start);
-    else next();
-  });
-  app.use(api);
-
   return (request, response) => {
-    if (gateway !== undefined && isOfSdk(request)) return gateway(request, response);
-    // As existing clients write it.
-    if (/^\/logout\/?$/.test(request.url ?? '')) request.url = '/api/logout';
-    allowOrigins(request, response, liveOrigins);
-    if (signOnPages && isSignOnPage(request.url ?? '')) {
-      setSecurityHeaders(response);
-      return signOnPages(request, response);
-    }
-    if (isScim(request.url ?? '')) {
-      setSecurityHeaders(response);
-      return scim(request, response);
-    }
-    const isRoute = request.url?.startsWith('/api/') && !request.url.startsWith(docsPath);
-    if (!isRoute) return app(request, response);
     setSecurityHeaders(response);
-    api(request, response);
+    serve(request, response);
   };
 }
 
@@ -135,36 +66,30 @@ function createLimits(keyValue: KeyValue, limits: AppDeps['limits']) {
   const perMinute = (name: string, limit: number) =>
     createRateLimit({ keyValue, name, windows: [{ seconds: 60, limit }] });
   const { wrongKeysPerMinute } = limits;
+  const requestLimit = createRateLimit({ keyValue, name: 'key', windows: requestWindows });
+  const scimGuessLimit = createGuessLimit(perMinute('scim', wrongKeysPerMinute), {
+    what: 'an invalid or missing SCIM token',
+  });
   return {
-    requestLimit: createRateLimit({ keyValue, name: 'key', windows: requestWindows }),
+    requestLimit,
     guessLimit: createGuessLimit(perMinute('wrong', wrongKeysPerMinute)),
     staleLimit: createGuessLimit(perMinute('stale', wrongKeysPerMinute * staleSessionsPerWrongKey), {
       what: 'an expired session cookie',
     }),
-    tokenLimit: createGuessLimit(perMinute('scim', wrongKeysPerMinute), {
-      what: 'an invalid or missing SCIM token',
-    }),
+    scimLimits: { requestLimit, guessLimit: scimGuessLimit },
     signInLimits: createSignInLimits(keyValue, limits),
     signUpLimit: createSignUpLimit({ keyValue, perMinute: limits.signUpsPerMinute }),
     userChangeLimit: perMinute('user', limits.userChangesPerMinute),
   };
 }
 
-/** A page that was left open asks for several things at once, and nobody guesses 256 bits. */
+/** An open page sends several requests at once. A session cookie has 256 bits, so it cannot be guessed. */
 const staleSessionsPerWrongKey = 10;
 
-const docsPath = '/api/docs';
-const consolePath = '/console';
-
-/** Below the path under which a proxy shows the API, if any. */
-function below(publicUrl: string | undefined, path: string): string {
-  return publicUrl === undefined ? path : publicUrl.replace(/\/+$/, '') + path;
-}
-
-/** SQLSTATE of a statement cancelled, here because it ran longer than the pool's limit. */
+/** SQLSTATE of a canceled statement, which here ran longer than the pool's limit. */
 const queryCanceled = '57014';
 
-/** What a failure of the database means for the person who asked; null for everything that is no such failure. */
+/** The error for the client when the database fails; null for every other error. */
 function translateDatabaseError(error: unknown): AppError | null {
   if (!isTransientError(error)) return null;
   if ((error as { code?: unknown }).code === queryCanceled) {

@@ -1,15 +1,15 @@
 import { type Route, routeProblems } from '@millrace/http';
 import type { Caller } from '../access/caller.ts';
-import { declaredRoutes } from '../testing/declared-routes.ts';
+import { declaredPages, declaredRoutes } from '../testing/declared-routes.ts';
 
-/** Declarations only: no handler is called. */
+/** Declarations only. The tests call no handler. */
 const declared: Route<Caller>[] = declaredRoutes();
 
-test('every route is described, has one success answer with a schema, and examples that fit', () => {
+test('every route has a description, one success response with a schema, and valid examples', () => {
   expect(routeProblems(declared)).toEqual([]);
 });
 
-/** What PostHog's API has; of the scopes of rows 8, 28, 29 and 30 it says nothing (docs/api/personal-api-keys.md#scopes). */
+/** Endpoints and scopes of PostHog's API. It does not document the scopes of rows 8, 28, 29 and 30 (docs/api/personal-api-keys.md#scopes). */
 const contractRows: [number, string, string][] = [
   [1, 'POST /api/organizations/:organization_id/batch_exports/:id/pause', 'batch_export:write'],
   [2, 'POST /api/organizations/:organization_id/batch_exports/:id/unpause', 'batch_export:write'],
@@ -48,7 +48,7 @@ test.each(contractRows)('row %i of the API: %s with %s', (_row, endpoint, scope)
   expect(found.map((route) => route.scope)).toEqual([scope]);
 });
 
-test('nothing is open to everybody but what has to be', () => {
+test('only these routes and pages need no credentials', () => {
   const open = declared.filter((route) => route.scope === 'public');
   expect(open.map((route) => `${route.method} ${route.path}`)).toEqual([
     'POST /api/signup/:id/look',
@@ -66,21 +66,43 @@ test('nothing is open to everybody but what has to be', () => {
     'POST /api/reset',
     'POST /api/reset/:user_uuid/look',
     'POST /api/reset/:user_uuid',
-    // Whom a provider's page signs in, by a ticket that nobody guesses.
+    // They need a ticket that cannot be guessed.
     'POST /api/login/sso/look',
     'POST /api/login/sso',
-    // By an id that nobody can guess.
+    // They need an ID that cannot be guessed.
     'GET /api/report_pictures/:report_id/:at',
     'GET /api/unsubscribe/:unsubscribe_id',
     'POST /api/unsubscribe/:unsubscribe_id',
-    // By a token of their own.
+    // They need `live_events_token`.
     'GET /events',
     'GET /stats',
     'GET /api/schema',
   ]);
+  expect(declaredPages().map(({ methods, path }) => `${methods} ${path}`)).toEqual([
+    'GET,HEAD /_liveness',
+    'GET,HEAD /_readiness',
+    'GET,HEAD /metrics',
+    'GET,HEAD /api/docs',
+    'GET,HEAD /',
+    'GET,HEAD /console/*',
+    'GET /login/:provider',
+    'GET /complete/:provider',
+    'GET /complete/:provider/:domain_id',
+    'POST /complete/saml',
+    'GET /complete/saml',
+    'GET /api/saml/metadata',
+    // SCIM and the gateway check credentials of their own.
+    'any /scim/*',
+    'GET,HEAD /flags/definitions',
+    'GET,HEAD /api/feature_flag/local_evaluation',
+    'GET,HEAD /api/projects/:project_id/feature_flags/local_evaluation',
+    'GET,HEAD /api/projects/:project_id/feature_flags/:id/remote_config',
+    'GET,HEAD /api/environments/:project_id/feature_flags/local_evaluation',
+    'GET,HEAD /api/environments/:project_id/feature_flags/:id/remote_config',
+  ]);
 });
 
-test('S-041: what a session needs a recent sign-in for', () => {
+test('S-041: routes for which a session needs a recent sign-in', () => {
   const bases = ['/projects', '/environments', '/organizations/:organization_id/projects'];
   const items = [...bases, '/projects/:project_id/environments'].map((base) => `${base}/:id`);
   const organization = '/organizations/:organization_id';
@@ -116,14 +138,14 @@ test('S-041: what a session needs a recent sign-in for', () => {
   expect(sensitive.sort()).toEqual(expected.sort());
 });
 
-/** Existing clients make a copy by reading its address. */
+/** Existing clients create a copy with a GET request. */
 const writesByReading = /\/(duplicate_as_static_cohort|two_factor_start_setup)$/;
 
-/** Questions that are too long for an address, and readers who say that they read. */
+/** Queries that are too long for a URL, and requests that record a view. */
 const readsByPost =
   /\/(query(\/(check_auth_for_async|upgrade|:query_id))?|feature_flags\/(bulk_keys|user_blast_radius)|insights\/((:id\/)?viewed|cancel))$/;
 
-test('what writes wants a write scope, and what reads does not', () => {
+test('routes that write need a write scope, and routes that read need a read scope', () => {
   for (const { method, path, scope } of declared) {
     if (scope === 'public') continue;
     const reads = method === 'GET' ? !writesByReading.test(path) : readsByPost.test(path);

@@ -1,9 +1,10 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LookUpChallenge } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
-import type { Route } from '@millrace/http';
+import { healthPages, type PageRoute, type Route } from '@millrace/http';
 import type { SqlParser } from '@millrace/insights';
 import type { Addresses } from '@millrace/insights/report';
-import type { Logger } from '@millrace/runtime';
+import type { Health } from '@millrace/runtime';
 import type { Caller } from '../access/caller.ts';
 import type { RateLimit, SignUpLimit } from '../access/rate-limit.ts';
 import type { Searches } from '../access/searches.ts';
@@ -48,6 +49,7 @@ import { personalApiKeyRoutes } from '../identity/personal-api-keys/routes.ts';
 import { projectRoutes } from '../identity/projects/routes.ts';
 import { recordRuleRoutes } from '../identity/record-rules/routes.ts';
 import { roleRoutes } from '../identity/roles/routes.ts';
+import { type ScimDeps, scimPage } from '../identity/scim/listener.ts';
 import { scimRoutes } from '../identity/scim/routes.ts';
 import { resetRoutes } from '../identity/sign-in/reset-routes.ts';
 import { signInRoutes } from '../identity/sign-in/routes.ts';
@@ -55,6 +57,7 @@ import { secondFactorRoutes } from '../identity/sign-in/second-factor-routes.ts'
 import { secondStepRoutes } from '../identity/sign-in/second-step-routes.ts';
 import { sessionRoutes } from '../identity/sign-in/session-routes.ts';
 import type { SingleSignOnDeps } from '../identity/single-sign-on/flow.ts';
+import { signOnPages } from '../identity/single-sign-on/pages.ts';
 import { singleSignOnRoutes, ticketRoutes } from '../identity/single-sign-on/routes.ts';
 import { userRoutes } from '../identity/users/routes.ts';
 import type { DeadLetterLog } from '../operations/dead-letters/letters.ts';
@@ -66,10 +69,14 @@ import { testEventRoutes } from '../operations/test-event/routes.ts';
 import { createLargePages } from '../sql/large-page.ts';
 import { acceptWithoutEffect } from './compatibility/without-effect.ts';
 import { healthOfProjectRoutes } from './health/routes.ts';
-import { schemaRoutes } from './schema/routes.ts';
+import { docsPage, docsPath, schemaRoutes } from './schema/routes.ts';
+import { gatewayPages } from './sdk-requests/pass-to-gateway.ts';
 
-export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SingleSignOnDeps {
-  /** Whether people may sign in (`CONSOLE`). */
+export interface RouteDeps
+  extends Pick<Database, 'sql' | 'transaction'>,
+    SingleSignOnDeps,
+    Pick<ScimDeps, 'logger' | 'metrics' | 'translateError'> {
+  /** Whether users can sign in (`CONSOLE`). */
   withSignIn: boolean;
   lookUpChallenge: LookUpChallenge;
   inviteMailing: InviteMailing;
@@ -78,28 +85,38 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, Single
   searches: Searches;
   questions: Questions;
   parser: SqlParser;
-  /** Where events are; null: in PostgreSQL. */
+  /** The store of the events; null: PostgreSQL. */
   otherStore: OtherStore | null;
-  logger: Logger;
-  /** Where reports link to. */
+  health: Health;
+  /** URLs for links in reports. */
   addresses: Addresses;
-  /** Null where nobody has said which log it is. */
+  /** Null if `EVENT_LOG` is not set. */
   deadLetters: DeadLetterLog | null;
-  /** Address of a gateway; test events go there. */
+  /** URL of a gateway, which receives test events. */
   ingestUrl?: string | undefined;
-  /** Of one organization; 0 = no limit. */
+  /** Limit per organization; 0 = no limit. */
   maxSubscriptions: number;
-  /** Of who asks for invites without a key. */
+  /** Limits requests for invites without a key. */
   signUpLimit: SignUpLimit;
-  /** Of changes a person makes to their own account, by user. */
+  /** Limits changes of the user's own account, per user. */
   userChangeLimit: RateLimit;
-  /** What signs `live_events_token` at the moment, and what has signed it. */
+  /** Limits SCIM requests by token, and wrong or missing tokens by IP address. */
+  scimLimits: Pick<ScimDeps, 'requestLimit' | 'guessLimit'>;
+  /** The secret that currently signs `live_events_token`, and the previous ones. */
   tokenSecrets: () => readonly [string, ...string[]];
   live: Live;
+  /** Origins whose pages can read live events with a token. Default: none. */
+  liveOrigins?: readonly string[] | undefined;
+  /** The pages of the console, if it is served. */
+  console?: PageRoute | null;
+  /** Passes the requests of SDKs to a gateway. Without it, this API answers them like those of scripts. */
+  gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+  /** URL for links; without it, the request's own host. */
+  publicUrl?: string | undefined;
 }
 
-/** Signing in, and what a person who is signed in does with it. */
-const entryRoutes = (deps: RouteDeps) => [
+/** Sign-in, and the routes that need a session. */
+const signInAndSessionRoutes = (deps: RouteDeps) => [
   ...signInRoutes(deps),
   ...secondStepRoutes(deps),
   ...resetRoutes(deps),
@@ -108,8 +125,36 @@ const entryRoutes = (deps: RouteDeps) => [
   ...ticketRoutes(deps),
 ];
 
-/** Every route of the management API. */
-export function routes(deps: RouteDeps): Route<Caller>[] {
+/**
+ * Every route of the management API: those of the OpenAPI document, and the pages outside it. Their order does not matter for
+ * requests (packages/http). It is the order of the document.
+ */
+export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRoute[] } {
+  const api = apiRoutes(deps);
+  const pages = [
+    ...healthPages(deps.health),
+    docsPage(api),
+    startPage(deps),
+    ...(deps.console ? [deps.console] : []),
+    ...(deps.withSignIn ? signOnPages(deps) : []),
+    scimPage({ ...deps, ...deps.scimLimits }),
+    ...(deps.gateway ? gatewayPages(deps.gateway) : []),
+  ];
+  return { api, pages };
+}
+
+/** Redirects a browser that opens the API's URL to the console, or without a console to the documentation. */
+function startPage({ console, publicUrl }: RouteDeps): PageRoute {
+  const location = (publicUrl?.replace(/\/+$/, '') ?? '') + (console ? '/console/' : docsPath);
+  return {
+    path: '/',
+    methods: ['GET', 'HEAD'],
+    accepts: ({ headers }) => headers.accept?.includes('text/html') === true,
+    serve: ({ response }) => void response.writeHead(302, { location }).end(),
+  };
+}
+
+function apiRoutes(deps: RouteDeps): Route<Caller>[] {
   const { sql, searches, otherStore } = deps;
   const ingested = { sql, searches, otherStore, pages: createLargePages() };
   const resources = acceptWithoutEffect([
@@ -130,7 +175,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...environmentRoutes(deps),
     ...recordRuleRoutes(deps),
     ...userRoutes(deps),
-    ...(deps.withSignIn ? entryRoutes(deps) : []),
+    ...(deps.withSignIn ? signInAndSessionRoutes(deps) : []),
     ...personalApiKeyRoutes(deps),
     ...subscriptionRoutes(deps),
     ...batchExportRoutes(deps),

@@ -1,6 +1,17 @@
+import { createHealth, createMetrics } from '@millrace/runtime';
 import { type RouteDeps, routes } from '../app/routes.ts';
 
-/** Every route as it is declared. Nothing is called, so nothing it depends on is there. */
-export function declaredRoutes() {
-  return routes({ withSignIn: true } as RouteDeps);
-}
+/** Declarations only: nothing is called, so most dependencies are missing. */
+const declared = () => {
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const console = { path: '/console/*', methods: ['GET', 'HEAD'], serve: () => {} };
+  return routes({
+    ...{ withSignIn: true, metrics, health: createHealth(metrics), console, gateway: () => {} },
+  } as unknown as RouteDeps);
+};
+
+/** Every route of the OpenAPI document. */
+export const declaredRoutes = () => declared().api;
+
+/** Every page route, with the console and a gateway. */
+export const declaredPages = () => declared().pages;

@@ -37,7 +37,7 @@ afterAll(async () => {
 const get = (path: string, headers: Record<string, string> = browser, on = api) =>
   fetch(on.url + path, { headers, redirect: 'manual' });
 
-test('a browser gets the page at every address below the prefix, never kept, under a policy without inline scripts', async () => {
+test('a browser gets the page at every URL below the prefix, uncached and with a policy against inline scripts', async () => {
   for (const path of ['/console/', '/console/projects/1/live?event=a', '/console/no/such/page']) {
     const answer = await get(path);
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -49,7 +49,7 @@ test('a browser gets the page at every address below the prefix, never kept, und
   }
 });
 
-test('files are kept for a year, compressed where that is understood', async () => {
+test('files can be cached for a year, and are compressed if the client supports it', async () => {
   const answer = await get('/console/assets/a-1.js', { 'accept-encoding': 'gzip' });
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
@@ -58,11 +58,13 @@ test('files are kept for a year, compressed where that is understood', async () 
     vary: 'Accept-Encoding',
   });
   expect(await answer.text()).toBe(script);
-  const plain = await get('/console/assets/a-1.js', { 'accept-encoding': 'identity' });
-  expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, script]);
+  for (const encoding of ['identity', 'gzip;q=0, br']) {
+    const plain = await get('/console/assets/a-1.js', { 'accept-encoding': encoding });
+    expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, script]);
+  }
 });
 
-test('everybody else, and whoever asks for a file that is not there, gets the JSON of a missing endpoint', async () => {
+test('a client that is not a browser, and a request for a missing file, gets 404 as JSON', async () => {
   const asked: [string, Record<string, string>][] = [
     ['/console/', { accept: 'application/json' }],
     ['/console/assets/b-2.js', browser],
@@ -73,14 +75,14 @@ test('everybody else, and whoever asks for a file that is not there, gets the JS
     const answer = await get(path, headers);
     expect([path, answer.status, await answer.json()]).toMatchObject([path, 404, { code: 'not_found' }]);
   }
-  expect((await fetch(`${api.url}/console/`, { method: 'POST', headers: browser })).status).toBe(404);
+  expect((await fetch(`${api.url}/console/`, { method: 'POST', headers: browser })).status).toBe(405);
 });
 
-test('the address of the API leads a browser to the console', async () => {
+test('redirects a browser from the URL of the API to the console', async () => {
   for (const path of ['/', '/console']) expect((await get(path)).headers.get('location')).toBe('/console/');
 });
 
-test('C-046 below a path of a proxy, files are named below it, and where events go is text', async () => {
+test('C-046: behind a proxy with a path, file names include the path, and the ingest URL is escaped', async () => {
   const text = await (await get('/console/projects/1/live', browser, below)).text();
   expect(text).toContain('src="/analytics/console/assets/a-1.js"');
   expect(text).toContain('content="https://in.example.com/&quot;>&lt;b>"');
@@ -89,7 +91,7 @@ test('C-046 below a path of a proxy, files are named below it, and where events 
   expect(root.headers.get('location')).toBe('https://example.com/analytics/console/');
 });
 
-test('C-046 without a console there is no page, and the API leads to its documents', async () => {
+test('C-046: without a console, the page is not found, and the URL of the API redirects to the documentation', async () => {
   expect(await serveConsole({ directory: join(directory, 'nowhere') })).toBeNull();
   const without = await startTestApi({ publicUrl: undefined, console: null });
   expect((await get('/console/', browser, without)).status).toBe(404);

@@ -1,10 +1,12 @@
-// The console: static files of packages/console, on the same host as the API that it asks.
+// The console: static files of packages/console, on the same host as the API that it uses.
+
 import { readdir, readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
-import type { NextFunction, Request, Response } from 'express';
+import type { ApiRequest, PageRoute } from '@millrace/http';
 
 /**
- * Nothing is loaded from elsewhere, nothing inline is run, no page frames this one, and text never becomes markup
+ * The page loads nothing from other hosts and runs no inline scripts. Other pages cannot frame it, and text cannot become markup
  * (docs/operations/console.md).
  */
 const policy = [
@@ -38,22 +40,22 @@ const types: Record<string, string> = {
 };
 
 export interface ConsoleOptions {
-  /** As the build left it: `index.html`, `icon.svg` and `assets/…`. */
+  /** The build output: `index.html`, `icon.svg` and `assets/…`. */
   directory: string;
-  /** Address of the API for clients; its path is what a proxy puts before everything. */
+  /** URL of the API for clients. A proxy adds its path in front of every path. */
   publicUrl?: string | undefined;
-  /** Where SDKs send events, when that is another host; shown in snippets. */
+  /** Where SDKs send events, if that is a different host. Shown in code snippets. */
   ingestUrl?: string | undefined;
-  /** Whether invites can be mailed: pages say so before somebody waits for a mail. */
+  /** Whether invites can be sent by email. If not, the console says so. */
   sendsMail?: boolean;
-  /** Providers of the installation, as their buttons name them. */
+  /** Sign-in providers of the installation, for their buttons. */
   signInProviders?: readonly { kind: string; name: string }[];
 }
 
 /**
- * Answers GETs below `/console`: its files, and for every other address that a browser opens the one page, which reads the rest of
- * the address. Everything else is left to what comes after.
- * @returns null where no console was built
+ * The page route for `/console` and everything below it: the console's files, and for every other URL that a browser opens the one
+ * HTML page, which reads the rest of the URL. Other requests get 404.
+ * @returns null if no console was built.
  */
 export async function serveConsole({
   directory,
@@ -61,7 +63,7 @@ export async function serveConsole({
   ingestUrl,
   sendsMail = false,
   signInProviders = [],
-}: ConsoleOptions) {
+}: ConsoleOptions): Promise<PageRoute | null> {
   const page = await readFile(join(directory, 'index.html'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
@@ -74,22 +76,30 @@ export async function serveConsole({
     'millrace-providers': signInProviders.length > 0 ? JSON.stringify(signInProviders) : undefined,
   };
   const html = Buffer.from(placePage(page, `${prefix}/console/`, facts));
-  const files = new Set(['/icon.svg', ...(await readdir(join(directory, 'assets'))).map((name) => `/assets/${name}`)]);
+  const assets = await readdir(join(directory, 'assets'));
+  const files = new Set(['/console/icon.svg', ...assets.map((name) => `/console/assets/${name}`)]);
 
-  return async (request: Request, response: Response, next: NextFunction) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return next();
-    if (files.has(request.path)) return sendFile(request, response, { directory, files });
-    const isForBrowser = request.headers.accept?.includes('text/html') === true;
-    if (!isForBrowser || request.path.startsWith('/assets/')) return next();
-    // Without the slash the address is that of a file beside the folder.
-    if (request.originalUrl.split('?', 1)[0] === '/console') return response.redirect(302, `${prefix}/console/`);
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    response.setHeader('Cache-Control', 'no-store');
-    response.type('html').send(html);
+  return {
+    path: '/console/*',
+    methods: ['GET', 'HEAD'],
+    accepts({ url = '', headers: { accept = '' } }) {
+      const [path = ''] = url.split('?', 1);
+      return files.has(path) || (accept.includes('text/html') && !path.startsWith('/console/assets/'));
+    },
+    async serve({ request, response }) {
+      const { path } = request;
+      if (files.has(path)) return sendFile(request, response, { directory, files });
+      if (path === '/console') return void response.writeHead(302, { location: `${prefix}/console/` }).end();
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      response.setHeader('Cache-Control', 'no-store');
+      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      response.setHeader('Content-Length', html.length);
+      response.end(html);
+    },
   };
 }
 
-/** The page names its files from where it lies: it is sent for addresses of any depth. @param facts for its `meta` elements */
+/** Makes the page's file names absolute, because it is sent for URLs of any depth. @param facts values of its `meta` elements. */
 function placePage(page: string, path: string, facts: Record<string, string | undefined>): string {
   const placed = page.replaceAll(/(src|href)="\.\//g, (_, name: string) => `${name}="${asAttribute(path)}`);
   return Object.entries(facts).reduce(
@@ -101,21 +111,30 @@ function placePage(page: string, path: string, facts: Record<string, string | un
 
 const asAttribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** Names hold the hash of what is in them, so a browser asks for each once. */
+/** File names contain a content hash, so browsers can cache them indefinitely. */
 async function sendFile(
-  request: Request,
-  response: Response,
+  { path, header }: ApiRequest,
+  response: ServerResponse,
   { directory, files }: { directory: string; files: ReadonlySet<string> },
 ): Promise<void> {
-  const isHashed = request.path.startsWith('/assets/');
+  const isHashed = path.startsWith('/console/assets/');
   response.setHeader('Cache-Control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
-  response.setHeader('Content-Type', types[extname(request.path)] ?? 'application/octet-stream');
-  const encoding = (['br', 'gzip'] as const).find(
-    (name) => request.acceptsEncodings(name) && files.has(`${request.path}${endings[name]}`),
-  );
-  response.vary('Accept-Encoding');
+  response.setHeader('Content-Type', types[extname(path)] ?? 'application/octet-stream');
+  const accepted = acceptedEncodings(header('accept-encoding'));
+  const encoding = (['br', 'gzip'] as const).find((name) => accepted.has(name) && files.has(`${path}${endings[name]}`));
+  response.setHeader('Vary', 'Accept-Encoding');
   if (encoding) response.setHeader('Content-Encoding', encoding);
-  response.end(await readFile(join(directory, `${request.path}${encoding ? endings[encoding] : ''}`)));
+  const file = `${path}${encoding ? endings[encoding] : ''}`.replace('/console', '');
+  response.end(await readFile(join(directory, file)));
+}
+
+/** The listed encodings, except those with the weight 0. */
+function acceptedEncodings(header = ''): Set<string> {
+  const listed = header
+    .toLowerCase()
+    .split(',')
+    .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part));
+  return new Set(listed.map((part) => part.split(';')[0]?.trim() ?? ''));
 }
 
 const endings = { br: '.br', gzip: '.gz' };

@@ -1,7 +1,7 @@
-// The API's own documentation: an OpenAPI document for programs, and a page for people.
+// The documentation of the API: an OpenAPI document for programs, and an HTML page for readers.
 
 import { createHash } from 'node:crypto';
-import { freeFormObject, openApiDocument, type Route } from '@millrace/http';
+import { freeFormObject, openApiDocument, type PageRoute, type Route } from '@millrace/http';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 
@@ -76,11 +76,28 @@ code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f4f4f
 summary{cursor:pointer;padding:.35rem 0}b.method{display:inline-block;min-width:4.5rem}table{border-collapse:collapse}
 td,th{text-align:left;vertical-align:top;padding:.15rem .75rem .15rem 0}section{margin-top:2rem}a{color:#0b57d0}`;
 
-/** For the page of documentation: nothing but its own style is loaded or run. */
-export const docsContentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+/** The documentation page loads and runs only its own style sheet. */
+const docsContentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** The page route of the documentation. */
+export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
+  const html = Buffer.from(describeRoutes(routes));
+  return {
+    path: docsPath,
+    methods: ['GET', 'HEAD'],
+    serve({ response }) {
+      response.setHeader('Content-Security-Policy', docsContentSecurityPolicy);
+      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      response.setHeader('Content-Length', html.length);
+      response.end(html);
+    },
+  };
+}
+
+export const docsPath = '/api/docs';
 
 /** The routes as an HTML page, complete in one response: without scripts or resources from other URLs. */
-export function docsPage(routes: readonly Route<Caller>[]): string {
+function describeRoutes(routes: readonly Route<Caller>[]): string {
   const tags = [...new Set(routes.flatMap((route) => route.tags))].sort();
   const sections = tags.map((tag) => {
     const operations = routes.filter((route) => route.tags.includes(tag)).map(describeOperation);

@@ -7,21 +7,21 @@ import {
 } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { pipeline } from 'node:stream';
-import { toErrorBody } from '@millrace/http';
+import { type PageRoute, toErrorBody } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
 
 export interface GatewayOptions {
   /** Address of a gateway. */
   url: string;
-  /** False: what a client says of proxies in front of it is not passed on. */
+  /** False: the client's own `X-Forwarded-For` is not passed on. */
   isBehindProxy: boolean;
   timeoutMs: number;
   logger: Logger;
 }
 
 /**
- * Hands the requests of SDKs that evaluate flags by themselves to a gateway. It knows secret keys of projects, remembers definitions
- * and counts them against the plan. On one host a path alone does not tell these requests from those of scripts.
+ * Passes requests of SDKs with local flag evaluation to a gateway, which knows the secret keys of projects, caches definitions and
+ * counts the requests against the plan.
  */
 export function passToGateway(options: GatewayOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const base = new URL(options.url);
@@ -36,7 +36,7 @@ export function passToGateway(options: GatewayOptions): (request: IncomingMessag
     });
     asked.on('timeout', () => asked.destroy(new Error('The gateway did not respond in time.')));
     asked.on('error', (error) => {
-      // Whoever asked has left.
+      // The client has left.
       if (response.destroyed) return;
       options.logger.warn('could not forward a request for flag definitions to the gateway', { error });
       refuse(response);
@@ -57,12 +57,12 @@ function headersFor(request: IncomingMessage, host: string, isBehindProxy: boole
   const address = request.socket.remoteAddress ?? '';
   const before = request.headers['x-forwarded-for'];
   const forwarded = isBehindProxy && before !== undefined ? `${String(before)}, ${address}` : address;
-  // A question has no body, and who waited for leave to send one has got it already.
+  // The requests have no body, and Node has already answered `Expect: 100-continue`.
   const { 'content-length': _length, expect: _expect, ...headers } = withoutConnection(request.headers);
   return { ...headers, host, 'x-forwarded-for': forwarded };
 }
 
-/** Headers that are about one connection (RFC 9110, 7.6.1). Of some of them Node throws where they do not fit. */
+/** Headers of a single connection (RFC 9110, 7.6.1). Node throws on some of them when they do not fit. */
 const ofConnection = new Set('connection keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' '));
 
 function withoutConnection(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
@@ -78,19 +78,34 @@ function refuse(response: ServerResponse): void {
   response.end(JSON.stringify(toErrorBody(error)));
 }
 
-/** Paths that only the gateway has. */
-const ofGateway = /^\/(?:flags\/definitions|api\/feature_flag\/local_evaluation)\/?$/;
-/** Paths that both have: the gateway for SDKs, this API for scripts. */
-const ofBoth = /^\/api\/(?:projects|environments)\/[^/]+\/feature_flags\/(?:local_evaluation|[^/]+\/remote_config)\/?$/;
+/** Paths that only the gateway serves. */
+const gatewayPaths = ['/flags/definitions', '/api/feature_flag/local_evaluation'];
+/** Paths that both serve: the gateway for SDKs, this API for scripts. */
+const sharedPaths = ['/api/projects/:project_id', '/api/environments/:project_id'].flatMap((base) =>
+  ['local_evaluation', ':id/remote_config'].map((name) => `${base}/feature_flags/${name}`),
+);
+
+/** The requests for flag definitions and remote configuration that the gateway answers. */
+export function gatewayPages(pass: (request: IncomingMessage, response: ServerResponse) => void): PageRoute[] {
+  const page: Omit<PageRoute, 'path'> = {
+    methods: ['GET', 'HEAD'],
+    serve({ incoming, response }) {
+      // The response has only the headers of the gateway, which pages of any origin can read.
+      for (const name of response.getHeaderNames()) response.removeHeader(name);
+      pass(incoming, response);
+    },
+  };
+  return [
+    ...gatewayPaths.map((path) => ({ ...page, path })),
+    ...sharedPaths.map((path) => ({ ...page, path, accepts: isFromSdk })),
+  ];
+}
 
 /**
- * Whether a request for definitions or remote configuration is an SDK's: it has a secret key of the project, or names the project
- * by `token`, which scripts do not and which then decides what `@current` is.
+ * Whether a request comes from an SDK: it has a secret key of the project, or identifies the project by `token`. Scripts do not send
+ * `token`, and for SDKs it determines what `@current` refers to.
  */
-export function isOfSdk({ method, url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean {
-  if (method !== 'GET' && method !== 'HEAD') return false;
-  const [path = '', query = ''] = url.split('?', 2);
-  if (ofGateway.test(path)) return true;
-  if (!ofBoth.test(path)) return false;
+function isFromSdk({ url = '', headers }: IncomingMessage): boolean {
+  const query = url.split('?', 2)[1] ?? '';
   return /^Bearer\s+phs_/i.test(headers.authorization ?? '') || new URLSearchParams(query).has('token');
 }

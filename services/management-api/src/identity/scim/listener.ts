@@ -1,6 +1,6 @@
 // SCIM over HTTP: authenticates the token, finds the resource, and sends responses and errors in the format of SCIM.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import {
   addressOf,
   changeProvisioned,
@@ -18,7 +18,7 @@ import {
   type ScimUser,
 } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
-import { type ApiRequest, toPageRequest } from '@millrace/http';
+import type { ApiRequest, PageContext, PageRoute } from '@millrace/http';
 import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import { type GuessLimit, type RateLimit, throttled } from '../../access/rate-limit.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
@@ -48,20 +48,12 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   /** Of wrong and missing tokens, per address. */
   guessLimit: GuessLimit;
   metrics: Metrics;
-  publicUrl?: string | undefined;
-  trustedProxies: number;
-  /** What failures of the database mean for who asks; null for everything else. */
+  /** Turns database failures into errors for the client; null for every other error. */
   translateError: (error: unknown) => AppError | null;
 }
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const pathPattern = new RegExp(`^/scim/v2/(${uuid})(?:/([^/]*)(?:/([^/]+))?)?/?$`, 'i');
-const bodyLimitBytes = 1024 * 1024;
-
-/** Whether a request is for SCIM. */
-export function isScim(url: string): boolean {
-  return /^\/scim(\/|\?|$)/.test(url);
-}
 
 /** One request of a provider, once it is known which. */
 interface Asked {
@@ -75,9 +67,9 @@ interface Asked {
   base: string;
 }
 
-/** @returns what answers all requests below `/scim`. */
-export function createScim(deps: ScimDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { sql, logger, publicUrl, trustedProxies } = deps;
+/** The page route for everything below `/scim`. SCIM has its own status codes and error format for unknown paths and methods. */
+export function scimPage(deps: ScimDeps): PageRoute {
+  const { sql, logger } = deps;
   const counter = deps.metrics.counter('millrace_scim_requests_total', 'SCIM requests, by response status', ['status']);
   const kinds = new Map<string, (asked: Asked) => Promise<Answer>>([
     ['users', (asked) => answerUsers(deps, asked)],
@@ -87,9 +79,8 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
     ['schemas', async (asked) => documents(asked, schemaDocuments(asked.base))],
   ]);
 
-  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const request = toPageRequest(incoming, response, { publicUrl, trustedProxies, bodyLimitBytes });
-    const { method = 'GET' } = incoming;
+  async function answer({ request, response }: PageContext): Promise<void> {
+    const { method } = request;
     let domain: ScimDomain | undefined;
     let given: Answer;
     try {
@@ -123,12 +114,7 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
     send(response, given, method);
   }
 
-  return (incoming, response) => {
-    answer(incoming, response).catch((error: unknown) => {
-      logger.error('could not send the response to a SCIM request', { error });
-      response.destroy();
-    });
-  };
+  return { path: '/scim/*', methods: 'any', serve: answer };
 }
 
 /** Without what is the same for all of a domain. */

@@ -70,6 +70,7 @@ export function signInRoutes(deps: SignInDeps) {
     defineRoute({
       method: 'POST',
       path: '/api/logout',
+      alias: '/logout',
       operationId: 'logout_create',
       summary: 'Sign out',
       description: 'Ends the session that the cookie belongs to, if any, and deletes the cookie.',

@@ -1,6 +1,5 @@
 // The routes of live events: below a project by key, and at the root by token (docs/api/live-events.md).
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -15,6 +14,8 @@ interface LiveRoutesDeps {
   sql: Sql;
   live: Live;
   tokenSecrets: () => readonly string[];
+  /** Origins whose pages can read live events with a token. Default: none. */
+  liveOrigins?: readonly string[] | undefined;
 }
 
 const tags: [string] = ['live events'];
@@ -40,7 +41,7 @@ const counted = { 200: { description: 'The number of active users.', schema: liv
 const byTokenOnly = { 401: { description: 'The token is missing, invalid or expired, or its owner has lost access.' } };
 const statsExample = { users_on_product: 12, active_recordings: 0, window_seconds: 60, lag_seconds: 0.2 };
 
-export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
+export function liveRoutes({ sql, live, tokenSecrets, liveOrigins = [] }: LiveRoutesDeps) {
   const rightOf = async ({ request }: { request: { header(name: string): string | undefined } }) => {
     const right = rightOfToken(request.header('authorization'), tokenSecrets());
     return { right, granted: await requireRight(sql, right) };
@@ -92,6 +93,7 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       method: 'GET',
       isUnsafe: true,
       path: '/events',
+      origins: liveOrigins,
       operationId: 'live_events_by_token',
       summary: 'Stream live events with a token',
       description:
@@ -108,6 +110,7 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
     defineRoute({
       method: 'GET',
       path: '/stats',
+      origins: liveOrigins,
       operationId: 'live_stats_by_token',
       summary: 'Count active users with a token',
       description:
@@ -121,28 +124,6 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       handler: ({ target }) => live.stats(target.right.environmentId),
     }),
   ];
-}
-
-const byToken = /^\/(?:events|stats)\/?(?:\?|$)/;
-
-/**
- * Lets pages of listed origins read what is answered by token, which no browser adds by itself; all other routes are for
- * pages of this host alone.
- */
-export function allowOrigins(
-  request: IncomingMessage,
-  response: ServerResponse,
-  origins: readonly string[] = [],
-): void {
-  if (!byToken.test(request.url ?? '')) return;
-  response.setHeader('Vary', 'Origin');
-  const { origin } = request.headers;
-  if (origin === undefined || !origins.includes(origin)) return;
-  response.setHeader('Access-Control-Allow-Origin', origin);
-  if (request.method !== 'OPTIONS') return;
-  response.setHeader('Access-Control-Allow-Methods', 'GET');
-  response.setHeader('Access-Control-Allow-Headers', 'Authorization');
-  response.setHeader('Access-Control-Max-Age', '600');
 }
 
 function rightOfCaller({ userId, credential }: Caller, environmentId: number): StreamRight {
