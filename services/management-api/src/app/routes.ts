@@ -40,7 +40,8 @@ import { organizationFlagRoutes } from '../flags/feature-flags/organization-rout
 import type { PayloadSecrets } from '../flags/feature-flags/payloads.ts';
 import { featureFlagRoutes } from '../flags/feature-flags/routes.ts';
 import { domainRoutes, domainWriteRoutes, verifyDomainRoute } from '../identity/domains/routes.ts';
-import { environmentRoutes, eventRetentionRoutes } from '../identity/environments/routes.ts';
+import { eventRetentionRoutes } from '../identity/environments/retention-routes.ts';
+import { environmentRoutes } from '../identity/environments/routes.ts';
 import type { InviteMailing } from '../identity/invites/mailing.ts';
 import { acceptInviteRoutes, inviteRoutes } from '../identity/invites/routes.ts';
 import { memberRoutes } from '../identity/members/routes.ts';

@@ -1,4 +1,4 @@
-// Who may use a project or an environment: the routes, and the rules as they are shown.
+// The rules that control access to a project or an environment: their routes and how responses show them.
 
 import { type AccessLevel, accessLevels, changeAccessRule, type Whom } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -7,8 +7,10 @@ import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { hideMissing } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
-import { accessLevelOf, type ItemDeps, type ItemKind, showItem } from './item.ts';
+import { environment, environmentExample } from './schema.ts';
+import { type AddressedRecord, accessLevelOf, type RecordDeps, type ShowRecord } from './show.ts';
 import { findDefaultAccess, listAccessRules } from './store.ts';
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
@@ -64,7 +66,7 @@ export const ruleExample = {
   updated_at: '2026-11-21T12:00:00Z',
 };
 
-/** For whom a rule is, as requests say it. */
+/** Request fields for the member or role that a rule is for. */
 export const ruleWhom = {
   organization_member: Type.Optional(
     nullableId(
@@ -82,7 +84,7 @@ const ruleChange = Type.Object(
   { title: 'AccessRuleChange' },
 );
 
-/** What a rule is to say and for whom. @throws AppError `invalid`. */
+/** Parses a change of a rule. @throws AppError `invalid`. */
 export function readRule<Level extends string>(
   {
     access_level: given,
@@ -101,60 +103,51 @@ export function readRule<Level extends string>(
   return { level, membershipId: membershipId?.toLowerCase() ?? null, roleId: roleId?.toLowerCase() ?? null };
 }
 
-/** What is answered to a change: the rule as it is now, or where it was removed whose it was. */
+/** The response to a change: the current rule, or for a removed rule the member or role that it was for. */
 export function ruleNow(rules: AccessRule[], { membershipId, roleId }: Whom, removed: Partial<AccessRule>): AccessRule {
   const now = rules.find((rule) => rule.organization_member === membershipId && rule.role === roleId);
   return now ?? describeRule({ ...removed, organization_member: membershipId, role: roleId });
 }
 
-/** Changing who may use a private project or environment: the same for every path under which it is addressed. */
-function changeAccessRuleRoute(
-  { sql, transaction }: Pick<ItemDeps, 'sql' | 'transaction'>,
-  { kind, below }: Pick<ItemKind, 'kind' | 'below'>,
-) {
-  return defineRoutes({
-    below,
-    method: 'PUT',
-    path: '/access_controls',
-    operationId: 'access_controls_update',
-    summary: `Change ${kind === 'project' ? "a project's" : "an environment's"} access control`,
-    description:
-      `Sets the rule for everyone, for one member, or for a role. \`none\` for everyone makes the ${kind} private; ` +
-      '`none` for a member or role blocks access. Rules only have an effect if the plan includes project ' +
-      'permissions, and a rule that grants access to a member or role only has an effect if there is also a rule for ' +
-      'everyone. If several rules apply, the highest level wins. Administrators and owners of the organization always ' +
-      'have access.',
-    tags: [`${kind}s`],
-    scope: 'project:write',
-    body: ruleChange,
-    responses: { 200: { description: 'The updated rule.', schema: accessRule } },
-    examples: {
-      request: { access_level: 'member', organization_member: ruleExample.organization_member },
-      response: ruleExample,
-    },
-    target: async ({ found }) => {
-      if (found.level < membershipLevels.administrator)
-        throw new AppError('forbidden', 'Must be admin to modify project permissions.');
-      return found;
-    },
-    handler: async ({ caller, target: { environmentId }, body }) => {
-      const rule = readRule<AccessLevel>(body, accessLevels);
-      await hideMissing(() => transaction((tx) => changeAccessRule(tx, { environmentId, ...rule, actor: caller })));
-      return ruleNow(await readAccessRules(sql, environmentId), rule, ofProject(environmentId));
-    },
-  });
+const ruleEffects =
+  '`none` for a member or role blocks access. Rules only have an effect if the plan includes project ' +
+  'permissions, and a rule that grants access to a member or role only has an effect if there is also a rule for ' +
+  'everyone. If several rules apply, the highest level wins. Administrators and owners of the organization always ' +
+  'have access.';
+const ruleChangeExample = { access_level: 'member', organization_member: ruleExample.organization_member };
+
+/** @throws AppError `forbidden`. */
+function requireRuleLevel(found: AddressedProject): AddressedProject {
+  if (found.level >= membershipLevels.administrator) return found;
+  throw new AppError('forbidden', 'Must be admin to modify project permissions.');
 }
 
+async function changeRule(
+  { sql, transaction }: AccessDeps,
+  { caller, target: { environmentId }, body }: AddressedRecord & { body: Static<typeof ruleChange> },
+): Promise<AccessRule> {
+  const rule = readRule<AccessLevel>(body, accessLevels);
+  await hideMissing(() => transaction((tx) => changeAccessRule(tx, { environmentId, ...rule, actor: caller })));
+  return ruleNow(await readAccessRules(sql, environmentId), rule, ofProject(environmentId));
+}
+
+type AccessDeps = Pick<RecordDeps, 'sql' | 'transaction'>;
+
 /**
- * Reading and changing the rules of a project. For environments the API has another answer to the reading.
+ * The access control of a project.
  *
- * @param readable where the rules are read; a project without a level is one that was removed, and is open to nobody, which
- *   the Terraform provider reads from its rules.
+ * @param readable also contains a deleted project, without a level. The Terraform provider reads from its rules that nobody has
+ *   access to it.
  */
-export function accessRuleRoutes(
-  deps: Pick<ItemDeps, 'sql' | 'transaction'>,
-  kind: Pick<ItemKind, 'kind' | 'below'>,
-  readable: BasePath<{ environmentId: number; level: number | null }>[],
+export function projectAccessRoutes(
+  deps: AccessDeps,
+  {
+    below,
+    readable,
+  }: {
+    below: BasePath<AddressedProject>[];
+    readable: BasePath<{ environmentId: number; level: number | null }>[];
+  },
 ) {
   return [
     ...defineRoutes({
@@ -188,16 +181,34 @@ export function accessRuleRoutes(
         user_can_edit_access_levels: level !== null && level >= membershipLevels.administrator,
       }),
     }),
-    ...changeAccessRuleRoute(deps, kind),
+    ...defineRoutes({
+      below,
+      method: 'PUT',
+      path: '/access_controls',
+      operationId: 'access_controls_update',
+      summary: "Change a project's access control",
+      description:
+        'Sets the rule for everyone, for one member, or for a role. `none` for everyone makes the project private; ' +
+        ruleEffects,
+      tags: ['projects'],
+      scope: 'project:write',
+      body: ruleChange,
+      responses: { 200: { description: 'The updated rule.', schema: accessRule } },
+      examples: { request: ruleChangeExample, response: ruleExample },
+      target: async ({ found }) => requireRuleLevel(found),
+      handler: (context) => changeRule(deps, context),
+    }),
   ];
 }
 
 /**
- * Who may use an environment. Reading answers the environment itself (docs/api/README.md#routes-and-fields), in
- * which `access_control`, `effective_membership_level` and `user_access_level` tell; the rules are read on the project.
+ * The access control of an environment. GET returns the environment itself (docs/api/README.md#routes-and-fields), whose
+ * `access_control`, `effective_membership_level` and `user_access_level` describe the access. The rules are read on the project.
  */
-export function accessControlRoutes(deps: ItemDeps, kind: ItemKind) {
-  const { below, schema, example } = kind;
+export function environmentAccessRoutes(
+  deps: AccessDeps,
+  { below, show }: { below: BasePath<AddressedProject>[]; show: ShowRecord },
+) {
   return [
     ...defineRoutes({
       below,
@@ -209,17 +220,33 @@ export function accessControlRoutes(deps: ItemDeps, kind: ItemKind) {
         'Returns the environment. To read the rules for members and roles, send the same request to its project.',
       tags: ['environments'],
       scope: 'project:read',
-      responses: { 200: { description: 'The environment.', schema } },
-      examples: { response: example },
-      handler: ({ caller, target }) => showItem(deps, kind, { caller, target }),
+      responses: { 200: { description: 'The environment.', schema: environment } },
+      examples: { response: environmentExample },
+      handler: show,
     }),
-    ...changeAccessRuleRoute(deps, kind),
+    ...defineRoutes({
+      below,
+      method: 'PUT',
+      path: '/access_controls',
+      operationId: 'access_controls_update',
+      summary: "Change an environment's access control",
+      description:
+        'Sets the rule for everyone, for one member, or for a role. `none` for everyone makes the environment private; ' +
+        ruleEffects,
+      tags: ['environments'],
+      scope: 'project:write',
+      body: ruleChange,
+      responses: { 200: { description: 'The updated rule.', schema: accessRule } },
+      examples: { request: ruleChangeExample, response: ruleExample },
+      target: async ({ found }) => requireRuleLevel(found),
+      handler: (context) => changeRule(deps, context),
+    }),
   ];
 }
 
 const ofProject = (environmentId: number) => ({ resource: 'project', resource_id: String(environmentId) });
 
-/** The rules of an environment as the API shows them: the one for everybody, then those for members and roles. */
+/** The rules of an environment as the API shows them: the rule for everyone, then the rules for members and roles. */
 async function readAccessRules(sql: Sql, environmentId: number): Promise<AccessRule[]> {
   const [access, rows] = await Promise.all([
     findDefaultAccess(sql, environmentId),
@@ -247,7 +274,7 @@ export function toAccessRule({
   };
 }
 
-/** A rule of which nobody knows who made it: that for everybody is a setting, whose history is in the activity log. */
+/** A rule without its creator. The rule for everyone is a setting, whose history is in the activity log. */
 function describeRule(rule: Partial<AccessRule>): AccessRule {
   const empty = { access_level: null, resource: 'project', resource_id: null, organization_member: null, role: null };
   return { ...empty, created_by: null, created_at: null, updated_at: null, ...rule };

@@ -1,31 +1,25 @@
-// The routes of environments: those below a project, those by id, and how long events are kept.
+// The routes of environments: below their project, and by ID.
 
-import {
-  changeEnvironment,
-  lockEnvironment,
-  recordActivity,
-  removeEnvironment,
-  updateEnvironment,
-} from '@millrace/accounts';
+import { changeEnvironment, removeEnvironment } from '@millrace/accounts';
 import { membershipLevels, parseRecordId } from '@millrace/contracts';
-import type { Database, Sql } from '@millrace/db';
-import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import type { Sql, Transaction } from '@millrace/db';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import { Type } from 'typebox';
-import { addressedById, belowEnvironment, idParams } from '../../access/addressed-project.ts';
+import { type TSchema, Type } from 'typebox';
+import { addressedById, idParams } from '../../access/addressed-project.ts';
 import {
   type Caller,
-  isAdministrator,
   onlyEnvironmentsOf,
   refuseProjectScopedKey,
   requireProjectInKey,
   visibleOrganizationIds,
 } from '../../access/caller.ts';
 import { basePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
-import { accessControlRoutes } from './access-controls.ts';
-import { type ItemDeps, type ItemKind, toEnvironment } from './item.ts';
-import { itemRoutes } from './item-routes.ts';
-import { createEnvironmentFor, isAskedForDemo } from './rules.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
+import { environmentAccessRoutes } from './access-controls.ts';
+import { demoDataStatus, intent, recordIntent } from './compatibility.ts';
+import { environmentKeyRoutes } from './key-routes.ts';
+import { checkSettings, createEnvironmentFor, requireCreator } from './rules.ts';
 import {
   environment,
   environmentChanges,
@@ -33,54 +27,38 @@ import {
   environmentListExample,
   environmentListItem,
   refusedSettings,
-  withSecretKeys,
 } from './schema.ts';
-import { findEnvironmentForCaller, findProjectOfCaller, listEnvironments, readEventRetention } from './store.ts';
+import { type AddressedRecord, type RecordDeps, type ShowRecord, showRecord, toEnvironment } from './show.ts';
+import { findProjectOfCaller, listEnvironments } from './store.ts';
 
 const page = offsetPageOf(environmentListItem);
 const listAnswer = { 200: { description: 'One page of environments.', schema: page } };
 const listExample = { response: { count: 1, next: null, previous: null, results: [environmentListExample] } };
-const environmentWithSecretKeys = withSecretKeys(environment, 'EnvironmentWithSecretKeys');
+const shown = { description: 'The environment.', schema: environment };
 const tags: [string] = ['environments'];
 
-/** Environments (docs/api/README.md#routes-and-fields), under their project and by their id alone. */
-export function environmentRoutes(deps: ItemDeps) {
-  const { sql, transaction, tokenSecrets } = deps;
+/** Environments (docs/api/README.md#routes-and-fields). */
+export function environmentRoutes(deps: RecordDeps) {
+  const { sql, transaction } = deps;
   const parent = addressedParent(sql);
   const byId = addressedById(sql, 'environment');
 
-  const kind: ItemKind = {
-    kind: 'environment',
-    below: [
-      basePath({
-        path: '/api/projects/:project_id/environments/:id',
-        operations: 'projects_environments_',
-        params: Type.Object({ ...parentParams.properties, ...idParams.properties }),
-        find: async (context) => {
-          const project = await parent(context);
-          const found = await byId(context);
-          if (found.projectId !== project.projectId) throw new AppError('not_found', 'Not found.');
-          return found;
-        },
-      }),
-      basePath({ path: '/api/environments/:id', operations: 'environments_', params: idParams, find: byId }),
-    ],
-    schema: environment,
-    schemaWithSecretKeys: environmentWithSecretKeys,
-    example: environmentExample,
-    changes: environmentChanges,
-    show: toEnvironment,
-    change: async (tx, { caller, target, sent }) => {
-      const { environmentId, level } = target;
-      await changeEnvironment(tx, { environmentId, settings: sent, actor: caller, level });
-    },
-    remove: async ({ caller, target }) => {
-      const { environmentId } = target;
-      await transaction((tx) => removeEnvironment(tx, { environmentId, actor: caller }));
-    },
-    activityScopes: ['Team'],
-    isActivityOnlyIfPreferred: true,
-  };
+  const below = [
+    basePath({
+      path: '/api/projects/:project_id/environments/:id',
+      operations: 'projects_environments_',
+      params: Type.Object({ ...parentParams.properties, ...idParams.properties }),
+      find: async (context) => {
+        const project = await parent(context);
+        const found = await byId(context);
+        if (found.projectId !== project.projectId) throw new AppError('not_found', 'Not found.');
+        return found;
+      },
+    }),
+    basePath({ path: '/api/environments/:id', operations: 'environments_', params: idParams, find: byId }),
+  ];
+  const show: ShowRecord = ({ caller, target: { environmentId } }) =>
+    showRecord(deps, { caller, environmentId }, toEnvironment);
 
   return [
     defineRoute({
@@ -139,17 +117,15 @@ export function environmentRoutes(deps: ItemDeps) {
       examples: { request: { name: 'Default project' }, response: environmentExample },
       target: async (context) => {
         const project = await parent(context);
-        // What is made belongs to the project, so a key for another of its environments does not suffice.
+        // The new environment belongs to the project, so a key for one of its other environments is not enough.
         const { projectId, organizationId } = project;
         requireProjectInKey(context.caller, { environmentIds: [projectId], organizationId }, context.params.project_id);
-        await requireMaker(context, project.organizationId);
+        await requireCreator(context, project.organizationId);
         return project;
       },
       handler: async ({ caller, target: { projectId, organizationId }, body: sent }) => {
         const id = await transaction((tx) => createEnvironmentFor(tx, caller, { organizationId, projectId, sent }));
-        const row = await findEnvironmentForCaller(sql, caller.userId, id);
-        if (!row) throw new AppError('not_found', 'Not found.');
-        return toEnvironment(row, { caller, secret: tokenSecrets()[0], now: new Date() });
+        return showRecord(deps, { caller, environmentId: id }, toEnvironment);
       },
     }),
     defineRoute({
@@ -169,23 +145,114 @@ export function environmentRoutes(deps: ItemDeps) {
         );
       },
     }),
-    ...itemRoutes(deps, kind),
-    ...accessControlRoutes(deps, kind),
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: '',
+      operationId: 'retrieve',
+      summary: 'Show an environment',
+      description: 'Returns the environment with all of its settings.',
+      tags,
+      scope: 'project:read',
+      responses: { 200: shown },
+      examples: { response: environmentExample },
+      handler: show,
+    }),
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
+        method,
+        below,
+        path: '',
+        operationId: method === 'PUT' ? 'update' : 'partial_update',
+        summary: method === 'PUT' ? "Replace an environment's settings" : "Change an environment's settings",
+        description:
+          'Changes the fields that are sent. Null resets fields that can be null. Unknown fields are ignored.',
+        tags,
+        scope: 'project:write',
+        body: environmentChanges,
+        refusedBody: refusedSettings,
+        responses: { 200: shown },
+        examples: { request: { timezone: 'Europe/Lisbon' }, response: environmentExample },
+        handler: async (context) => {
+          await transaction((tx) => changeSettings(tx, context, context.body));
+          return show(context);
+        },
+      }),
+    ),
+    ...defineRoutes({
+      method: 'DELETE',
+      below,
+      path: '',
+      operationId: 'destroy',
+      summary: 'Delete an environment',
+      description: 'Deletes the environment and its API key immediately. Stored events are deleted in the background.',
+      tags,
+      scope: 'project:write',
+      isSensitive: true,
+      level: membershipLevels.administrator,
+      responses: { 204: { description: 'Deleted.' } },
+      handler: async ({ caller, target }) => {
+        await transaction((tx) => removeEnvironment(tx, { environmentId: target.environmentId, actor: caller }));
+        return undefined;
+      },
+    }),
+    ...environmentKeyRoutes(deps, { below, show }),
+    ...defineRoutes({ ...demoDataStatus, below, tags }),
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: '/activity',
+      operationId: 'activity',
+      summary: "Show an environment's activity log",
+      description: 'Returns the changes made to the environment, most recent first. Secret values are not recorded.',
+      tags,
+      scope: 'project:read',
+      query: activityQuery,
+      responses: {
+        200: {
+          description: 'One page of log entries.',
+          schema: activityPage,
+          onlyIfPreferred: true,
+        },
+      },
+      examples: { response: activityExample },
+      handler: ({ target: { environmentId }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes: ['Team'], itemId: String(environmentId) }),
+    }),
+    ...defineRoutes({
+      method: 'PATCH',
+      below,
+      path: '/add_product_intent',
+      operationId: 'add_product_intent',
+      summary: 'Record interest in a product',
+      description:
+        "Records the caller's interest in a product and increases a counter. The request can also change settings.",
+      tags,
+      scope: 'project:write',
+      body: Type.Object<Record<string, TSchema>>(
+        { ...intent, ...environmentChanges.properties },
+        { title: 'EnvironmentIntent' },
+      ),
+      refusedBody: refusedSettings,
+      responses: { 201: shown },
+      examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: environmentExample },
+      handler: async (context) => {
+        await transaction((tx) => recordIntent(tx, context, (settings) => changeSettings(tx, context, settings)));
+        return show(context);
+      },
+    }),
+    ...environmentAccessRoutes(deps, { below, show }),
   ];
 }
 
-/** Who makes projects and environments administrates the organization; demo data is for everybody. */
-export async function requireMaker(
-  { caller, request }: { caller: Caller; request: ApiRequest },
-  organizationId: string,
-): Promise<void> {
-  if (isAdministrator(caller, organizationId)) return;
-  const isMember = caller.memberships.some((own) => own.organizationId === organizationId);
-  if (isMember && (await isAskedForDemo(request))) return;
-  throw new AppError('forbidden', 'Your organization access level is insufficient.');
+async function changeSettings(tx: Transaction, record: AddressedRecord, settings: Record<string, unknown>) {
+  const { caller, target } = record;
+  await checkSettings(tx, record, settings);
+  const { environmentId, level } = target;
+  await changeEnvironment(tx, { environmentId, settings, actor: caller, level });
 }
 
-/** Path parameter of everything below a project that belongs to the project and not to one of its environments. */
+/** Path parameter of resources that belong to a project and not to one of its environments. */
 const parentParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project, or `@current`.' }),
 });
@@ -196,10 +263,9 @@ interface ParentProject {
 }
 
 /**
- * The project the path names, within the caller's organizations. Its environments may be private one by one; the project
- * is not.
+ * The project that the path addresses, within the caller's organizations. Single environments can be private, but projects cannot.
  *
- * The returned function throws AppError: `not_found`, or `forbidden` when the key is restricted to others.
+ * The returned function throws AppError `not_found`, or `forbidden` if the API key is limited to other projects.
  */
 function addressedParent(sql: Sql) {
   return async ({ caller, params }: { caller: Caller; params: { project_id: string } }): Promise<ParentProject> => {
@@ -215,78 +281,8 @@ function addressedParent(sql: Sql) {
             only: isCurrent ? onlyEnvironmentsOf(caller) : null,
           });
     if (!found) throw new AppError('not_found', 'Project not found.');
-    // A key for single environments reaches a project by any of them.
+    // A key for single environments can access their project.
     requireProjectInKey(caller, found, params.project_id);
     return found;
   };
-}
-
-const retention = Type.Object(
-  {
-    event_retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Null()], {
-      description:
-        'Number of days for which events are kept. Older events are deleted permanently, and events that are already ' +
-        "older when they arrive are dropped. Null, or a value larger than the installation's own setting " +
-        '(`EVENT_RETENTION_DAYS`), keeps events as long as the installation does.',
-    }),
-  },
-  { title: 'EventRetention' },
-);
-
-const path = '/event_retention';
-const example = { event_retention_days: 365 };
-
-/**
- * How long an environment keeps its events. Not one of the settings of an environment: what it does cannot be undone, and clients
- * know exactly which fields an environment has.
- */
-export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  return [
-    ...defineRoutes({
-      method: 'GET',
-      below: belowEnvironment(sql),
-      path,
-      operationId: 'event_retention_retrieve',
-      summary: 'Show the event retention period',
-      description: 'Returns the retention period that is set for this environment.',
-      tags: ['environments'],
-      scope: 'project:read',
-      responses: { 200: { description: 'The event retention period.', schema: retention } },
-      examples: { response: example },
-      handler: ({ target: { environmentId } }) => readEventRetention(sql, environmentId),
-    }),
-    ...defineRoutes({
-      method: 'PATCH',
-      below: belowEnvironment(sql),
-      path,
-      operationId: 'event_retention_partial_update',
-      summary: 'Change the event retention period',
-      description:
-        'Changes the retention period. Events and ingestion warnings that are older than the period are deleted in the background within minutes. Increasing the period later does not restore them. Persons are not deleted.',
-      tags: ['environments'],
-      scope: 'project:write',
-      level: membershipLevels.administrator,
-      body: retention,
-      responses: { 200: { description: 'The updated event retention period.', schema: retention } },
-      examples: { request: example, response: example },
-      handler: async ({ caller, target: { environmentId, organizationId }, body: { event_retention_days } }) => {
-        await transaction(async (tx) => {
-          const before = await lockEnvironment(tx, environmentId);
-          if (!before) throw new AppError('not_found', 'Not found.');
-          const after = await updateEnvironment(tx, environmentId, { event_retention_days });
-          await recordActivity(tx, {
-            organizationId,
-            environmentId,
-            scope: 'Team',
-            itemId: environmentId,
-            activity: 'updated',
-            actor: caller,
-            name: before.name,
-            change: { before: { event_retention_days: before.event_retention_days }, after },
-          });
-        });
-        return { event_retention_days };
-      },
-    }),
-  ];
 }

@@ -1,4 +1,4 @@
-// Who may make an environment, turn demo data into one, and make it private.
+// Rules for creating environments and changing settings: demo data, private environments, and settings that refer to other records.
 
 import {
   countEnvironments,
@@ -17,11 +17,13 @@ import { readEventFilters } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import type { AddressedRecord } from './show.ts';
 import { hasDashboard } from './store.ts';
 
 /**
- * Adds an environment to a project. The caller's current one is the new one from now on, unless the key used is for some
- * places only.
+ * Adds an environment to a project. It becomes the caller's current environment, unless the API key is limited to some
+ * projects or organizations.
  *
  * @returns its id.
  * @throws AppError as `createEnvironment` does, or `forbidden` for `access_control`.
@@ -38,8 +40,21 @@ export async function createEnvironmentFor(
   return id;
 }
 
+/** Checks a change of settings of a project or environment. @throws AppError `forbidden` or `invalid`. */
+export async function checkSettings(
+  tx: Transaction,
+  { caller, target }: AddressedRecord,
+  settings: Record<string, unknown>,
+): Promise<void> {
+  await checkDemoChange(tx, caller, { target, sent: settings });
+  requireAccessControlLevel(caller, target.organizationId, settings);
+  await requireNamedRecords(tx, target, settings.test_account_filters);
+  await checkTestAccountFilters(tx, target.environmentId, settings);
+  await checkPrimaryDashboard(tx, target.environmentId, settings);
+}
+
 /**
- * Every insight without internal and test users reads these filters, so a filter that cannot be read is refused when it is sent.
+ * Insights that exclude internal and test users apply these filters, so invalid filters are rejected here.
  * @throws AppError `invalid` naming `test_account_filters`.
  */
 export async function checkTestAccountFilters(
@@ -58,14 +73,14 @@ export async function checkTestAccountFilters(
   }
 }
 
-/** @throws AppError `invalid` naming `primary_dashboard`, when it is no dashboard of the environment. */
-export async function checkPrimaryDashboard(
+/** @throws AppError `invalid` if `primary_dashboard` is not a dashboard of the environment. */
+async function checkPrimaryDashboard(
   tx: Transaction,
   environmentId: number,
   { primary_dashboard: id }: Record<string, unknown>,
 ): Promise<void> {
   const number = Number(id ?? Number.NaN);
-  // What is no ID is refused together with the other settings.
+  // A value that is not an ID is rejected with the other settings.
   if (!Number.isInteger(number) || number > 2_147_483_647) return;
   if (await hasDashboard(tx, environmentId, number)) return;
   const detail = 'Dashboard does not belong to this team.';
@@ -79,8 +94,8 @@ export function requireLevelsOfNew(caller: Caller, organizationId: string, sent:
   requireLevelOfSettings(own?.level ?? 0, { settings: sent });
 }
 
-/** Who may make an environment private is who administrates the organization, even if the value stays. */
-export function requireAccessControlLevel(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
+/** Only administrators of the organization can send `access_control`, even if the value does not change. */
+function requireAccessControlLevel(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
   if (sent.access_control === undefined) return;
   if (isAdministrator(caller, organizationId)) return;
   throw new AppError(
@@ -90,13 +105,12 @@ export function requireAccessControlLevel(caller: Caller, organizationId: string
 }
 
 /**
- * Whether a change may turn demo data into a real environment, or the other way round: who does the first makes one more
- * that the plan counts, who does the second makes room for one. To be asked before anything else is held, because the
- * organization is always the first lock taken.
+ * Checks a change of `is_demo`. A demo environment that becomes a real one counts toward the plan's limit, and a real environment that
+ * becomes a demo stops counting. This must be the first check, because the organization is always locked first.
  *
- * @throws AppError `forbidden`, or `not_found` when it is gone by now.
+ * @throws AppError `forbidden`, or `not_found` if the environment was deleted.
  */
-export async function checkDemoChange(
+async function checkDemoChange(
   tx: Transaction,
   caller: Caller,
   { target, sent }: { target: AddressedProject; sent: Record<string, unknown> },
@@ -111,7 +125,7 @@ export async function checkDemoChange(
     requireUncounted(plan);
     return;
   }
-  // Demo data is for everybody to make, everything else for who administrates the organization.
+  // Every member can create demo data. Everything else requires an administrator of the organization.
   if (!isAdministrator(caller, organizationId)) {
     throw new AppError('forbidden', 'Your organization access level is insufficient.');
   }
@@ -122,9 +136,23 @@ export async function checkDemoChange(
   requireRoom(plan, 'projects', { ...projects, demo: projects.demo - 1 });
 }
 
-/** Whether a request asks for demo data. Looked at before the body is validated: it decides who may send it. */
-export async function isAskedForDemo(request: ApiRequest): Promise<boolean> {
+/** Whether a request creates demo data. This runs before the body is validated, because it determines the required level. */
+async function isAskedForDemo(request: ApiRequest): Promise<boolean> {
   const body = await request.body().catch(() => null);
   const asked = (body as { is_demo?: unknown } | null)?.is_demo;
   return asked === true || /^(true|1|t|y|yes|on)$/i.test(String(asked));
+}
+
+/**
+ * Only administrators of the organization create projects and environments. Every member can create demo data.
+ * @throws AppError `forbidden`.
+ */
+export async function requireCreator(
+  { caller, request }: { caller: Caller; request: ApiRequest },
+  organizationId: string,
+): Promise<void> {
+  if (isAdministrator(caller, organizationId)) return;
+  const isMember = caller.memberships.some((own) => own.organizationId === organizationId);
+  if (isMember && (await isAskedForDemo(request))) return;
+  throw new AppError('forbidden', 'Your organization access level is insufficient.');
 }

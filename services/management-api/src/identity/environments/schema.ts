@@ -1,4 +1,4 @@
-// Environments as requests and answers have them, with examples. Their settings are a table of packages/accounts.
+// Environments in requests and responses, with examples. The settings come from a table of packages/accounts.
 
 import { type SettingField, settingFields } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -39,9 +39,10 @@ export const base = {
       'keys without the scope `event:read`.',
   }),
   api_token: apiToken,
+  ingested_event: ingestedEvent,
 };
 
-/** Response-only fields whose type the API gives as text on projects: objects are JSON text. */
+/** Response-only fields. On projects, they are strings: objects are JSON text. */
 export const projectComputed = {
   person_on_events_querying_enabled: Type.String({ description: '`true` or `false`, as a string.' }),
   default_modifiers: Type.String({ description: 'Default query modifiers: an object, as a JSON string.' }),
@@ -58,21 +59,10 @@ const environmentComputed = {
   }),
 };
 
-/** Settings and computed fields in the order of the API's table. */
-export function inContractOrder(computed: Record<string, TSchema>, isShown: (field: SettingField) => boolean) {
-  const fields: Record<string, TSchema> = {};
-  for (const [field, setting] of Object.entries(settingFields)) {
-    if (field === 'inject_web_apps') {
-      fields.person_on_events_querying_enabled = computed.person_on_events_querying_enabled ?? Type.Unknown();
-    }
-    if (field === 'has_completed_onboarding_for')
-      fields.default_modifiers = computed.default_modifiers ?? Type.Unknown();
-    if (field === 'flags_persistence_default') fields.product_intents = computed.product_intents ?? Type.Unknown();
-    if (field === 'test_account_filters') fields.ingested_event = ingestedEvent;
-    if (isShown(setting)) fields[field] = setting.response;
-  }
-  if (computed.user_access_level) fields.user_access_level = computed.user_access_level;
-  return fields;
+/** The settings as responses show them. */
+export function settingResponses(isShown: (field: SettingField) => boolean): Record<string, TSchema> {
+  const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
+  return Object.fromEntries(settings.map(([field, { response }]) => [field, response]));
 }
 
 /** Environment, with all its fields (docs/api/README.md#routes-and-fields). */
@@ -82,7 +72,8 @@ export const environment = Type.Object<Record<string, TSchema>>(
     ...projectId,
     name: nameOf('environment'),
     ...base,
-    ...inContractOrder(environmentComputed, () => true),
+    ...environmentComputed,
+    ...settingResponses(() => true),
   },
   { title: 'Environment' },
 );
@@ -106,7 +97,7 @@ export const environmentListItem = Type.Object(
   { title: 'EnvironmentListItem' },
 );
 
-/** The settings a request may hold: none is required, none has a default. */
+/** The settings that a request can contain. They are optional and have no default. */
 export function writableSettings(isShown: (field: SettingField) => boolean) {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
   return Object.fromEntries(settings.map(([field, { request }]) => [field, Type.Optional(request)]));
@@ -114,7 +105,7 @@ export function writableSettings(isShown: (field: SettingField) => boolean) {
 
 const onlyOff = [null, false];
 
-/** Settings of PostHog that would change something and that Millrace does not have (docs/compatibility.md). */
+/** PostHog settings that would change something and that Millrace does not support (docs/compatibility.md). */
 export const refusedSettings = {
   conversations_enabled: {
     detail: 'Millrace does not include conversations. Leave `conversations_enabled` out, or send false.',
@@ -136,7 +127,7 @@ export const refusedSettings = {
   },
 };
 
-/** What may be sent when an environment is made or changed. */
+/** The fields that a request can set. */
 export const environmentChanges = Type.Object(
   {
     name: Type.Optional(nameOf('environment')),
@@ -145,7 +136,7 @@ export const environmentChanges = Type.Object(
   { title: 'EnvironmentChanges' },
 );
 
-/** What queries go by where an environment says nothing (docs/api/projects.md#environments). */
+/** Query modifiers of an environment that sets none (docs/api/projects.md#environments). */
 export const defaultModifiers = {
   personsOnEventsMode: 'person_id_override_properties_on_events',
   personsArgMaxVersion: 'auto',
@@ -216,11 +207,11 @@ const secretFields = {
   }),
 };
 
-/** A project or an environment beside its secret keys. */
+/** A project or an environment with its secret keys. */
 export const withSecretKeys = (record: TObject, title: string) =>
   Type.Object<Record<string, TSchema>>({ ...record.properties, ...secretFields }, { title });
 
-/** Which secret keys there are, without saying what they are. */
+/** The secret keys, masked. */
 export const secretKeyMasks = Type.Object(
   {
     secret_api_token: Type.Union([Type.String(), Type.Null()], {

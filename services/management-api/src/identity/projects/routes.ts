@@ -1,11 +1,11 @@
-// The routes of projects, with the making and removing of one.
+// The routes of projects: in their organization, and by ID.
 
 import { changeProject, createProject, removeProject, setCurrentEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { addressedById, idParams } from '../../access/addressed-project.ts';
 import {
@@ -15,14 +15,14 @@ import {
   visibleMemberships,
   visibleOrganizationIds,
 } from '../../access/caller.ts';
-import { basePath, defineRoute } from '../../access/define-route.ts';
-import { accessRuleRoutes } from '../environments/access-controls.ts';
-import type { ItemDeps, ItemKind } from '../environments/item.ts';
-import { itemRoutes } from '../environments/item-routes.ts';
-import { requireMaker } from '../environments/routes.ts';
-import { checkTestAccountFilters, requireLevelsOfNew } from '../environments/rules.ts';
-import { refusedSettings, withSecretKeys } from '../environments/schema.ts';
-import { findEnvironmentForCaller } from '../environments/store.ts';
+import { basePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
+import { projectAccessRoutes } from '../environments/access-controls.ts';
+import { demoDataStatus, intent, recordIntent } from '../environments/compatibility.ts';
+import { checkSettings, checkTestAccountFilters, requireCreator, requireLevelsOfNew } from '../environments/rules.ts';
+import { refusedSettings } from '../environments/schema.ts';
+import { type AddressedRecord, type RecordDeps, type ShowRecord, showRecord } from '../environments/show.ts';
+import { projectKeyRoutes } from './key-routes.ts';
 import {
   type ProjectChanges,
   project,
@@ -36,7 +36,7 @@ import { levelsInProject, listProjects, wasRemovedBy } from './store.ts';
 
 const page = offsetPageOf(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
-const projectWithSecretKeys = withSecretKeys(project, 'ProjectWithSecretKeys');
+const shown = { description: 'The project.', schema: project };
 const tags: [string] = ['projects'];
 const creation = {
   summary: 'Create a project',
@@ -52,17 +52,15 @@ const creation = {
   examples: { request: { name: 'Default project' }, response: projectFullExample },
 } as const;
 
-/** Projects (docs/api/README.md#routes-and-fields), of an organization and over all of them. */
-export function projectRoutes(deps: ItemDeps) {
-  const { sql, transaction, tokenSecrets } = deps;
+/** Projects (docs/api/README.md#routes-and-fields). */
+export function projectRoutes(deps: RecordDeps) {
+  const { sql, transaction } = deps;
   const organization = addressedOrganization(sql);
   const byId = addressedById(sql, 'project');
 
   async function create(caller: Caller, organizationId: string, sent: ProjectChanges) {
     const id = await transaction((tx) => createProjectFor(tx, caller, { organizationId, sent }));
-    const row = await findEnvironmentForCaller(sql, caller.userId, id);
-    if (!row) throw new AppError('not_found', 'Not found.');
-    return toProject(row, { caller, secret: tokenSecrets()[0], now: new Date() });
+    return showRecord(deps, { caller, environmentId: id }, toProject);
   }
 
   const ofOrganization = basePath({
@@ -77,24 +75,10 @@ export function projectRoutes(deps: ItemDeps) {
     },
   });
   const alone = { path: '/api/projects/:id', operations: 'projects_', params: idParams };
-  const kind: ItemKind = {
-    kind: 'project',
-    below: [ofOrganization, basePath({ ...alone, find: byId })],
-    schema: project,
-    schemaWithSecretKeys: projectWithSecretKeys,
-    example: projectFullExample,
-    changes: projectChanges,
-    show: toProject,
-    change: (tx, { caller, target: { projectId, environmentId, level }, sent }) => {
-      const { product_description: _, ...settings } = sent;
-      const productDescription = descriptionOf(sent);
-      return changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller, level });
-    },
-    remove: ({ caller, target }) => transaction((tx) => removeProjectFor(tx, caller, target.projectId)),
-    activityScopes: ['Project', 'Team'],
-    isActivityOnlyIfPreferred: false,
-  };
-  // Where it is addressed alone, also a project that is not found because the caller removed it a moment ago.
+  const below = [ofOrganization, basePath({ ...alone, find: byId })];
+  const show: ShowRecord = ({ caller, target: { environmentId } }) =>
+    showRecord(deps, { caller, environmentId }, toProject);
+  // Also finds a project that the caller deleted in the last few minutes.
   const removedToo = basePath({
     ...alone,
     find: async (context) => {
@@ -154,7 +138,7 @@ export function projectRoutes(deps: ItemDeps) {
       params: organizationParams,
       target: async (context) => {
         const membership = await organization(context);
-        await requireMaker(context, membership.organizationId);
+        await requireCreator(context, membership.organizationId);
         return membership;
       },
       handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
@@ -169,17 +153,111 @@ export function projectRoutes(deps: ItemDeps) {
         refuseProjectScopedKey(context.caller);
         const [organizationId] = visibleOrganizationIds(context.caller);
         if (organizationId === undefined) throw new AppError('not_found', 'You need to belong to an organization.');
-        await requireMaker(context, organizationId);
+        await requireCreator(context, organizationId);
         return { organizationId };
       },
       handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
     }),
-    ...itemRoutes(deps, kind),
-    ...accessRuleRoutes(deps, kind, [ofOrganization, removedToo]),
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: '',
+      operationId: 'retrieve',
+      summary: 'Show a project',
+      description: 'Returns the project with all of its settings.',
+      tags,
+      scope: 'project:read',
+      responses: { 200: shown },
+      examples: { response: projectFullExample },
+      handler: show,
+    }),
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
+        method,
+        below,
+        path: '',
+        operationId: method === 'PUT' ? 'update' : 'partial_update',
+        summary: method === 'PUT' ? "Replace a project's settings" : "Change a project's settings",
+        description:
+          'Changes the fields that are sent. Null resets fields that can be null. Unknown fields are ignored.',
+        tags,
+        scope: 'project:write',
+        body: projectChanges,
+        refusedBody: refusedSettings,
+        responses: { 200: shown },
+        examples: { request: { timezone: 'Europe/Lisbon' }, response: projectFullExample },
+        handler: async (context) => {
+          await transaction((tx) => changeSettings(tx, context, context.body));
+          return show(context);
+        },
+      }),
+    ),
+    ...defineRoutes({
+      method: 'DELETE',
+      below,
+      path: '',
+      operationId: 'destroy',
+      summary: 'Delete a project',
+      description: 'Deletes the project and its API key immediately. Stored events are deleted in the background.',
+      tags,
+      scope: 'project:write',
+      isSensitive: true,
+      level: membershipLevels.administrator,
+      responses: { 204: { description: 'Deleted.' } },
+      handler: async ({ caller, target }) => {
+        await transaction((tx) => removeProjectFor(tx, caller, target.projectId));
+        return undefined;
+      },
+    }),
+    ...projectKeyRoutes(deps, { below, show }),
+    ...defineRoutes({ ...demoDataStatus, below, tags }),
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: '/activity',
+      operationId: 'activity',
+      summary: "Show a project's activity log",
+      description: 'Returns the changes made to the project, most recent first. Secret values are not recorded.',
+      tags,
+      scope: 'project:read',
+      query: activityQuery,
+      responses: {
+        200: {
+          description: 'One page of log entries.',
+          schema: activityPage,
+        },
+      },
+      examples: { response: activityExample },
+      handler: ({ target: { environmentId }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes: ['Project', 'Team'], itemId: String(environmentId) }),
+    }),
+    ...defineRoutes({
+      method: 'PATCH',
+      below,
+      path: '/add_product_intent',
+      operationId: 'add_product_intent',
+      summary: 'Record interest in a product',
+      description:
+        "Records the caller's interest in a product and increases a counter. The request can also change settings.",
+      tags,
+      scope: 'project:write',
+      body: Type.Object<Record<string, TSchema>>(
+        { ...intent, ...projectChanges.properties },
+        { title: 'ProjectIntent' },
+      ),
+      refusedBody: refusedSettings,
+      responses: { 201: shown },
+      examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: projectFullExample },
+      handler: async (context) => {
+        await transaction((tx) => recordIntent(tx, context, (settings) => changeSettings(tx, context, settings)));
+        return show(context);
+      },
+    }),
+    ...projectAccessRoutes(deps, { below, readable: [ofOrganization, removedToo] }),
   ];
 }
 
-/** The id of the project that a path names, where the caller removed it a moment ago. */
+/** The ID of the project that the path addresses, if the caller deleted it in the last few minutes. */
 async function removedBy(
   sql: Sql,
   { caller, params }: { caller: Caller; params: { id: string } },
@@ -190,16 +268,25 @@ async function removedBy(
   return isInKey && (await wasRemovedBy(sql, who, id)) ? id : null;
 }
 
-/** The schema lets no other value pass. */
+async function changeSettings(tx: Transaction, record: AddressedRecord, sent: Record<string, unknown>) {
+  const { caller, target } = record;
+  await checkSettings(tx, record, sent);
+  const { projectId, environmentId, level } = target;
+  const { product_description: _, ...settings } = sent;
+  const productDescription = descriptionOf(sent);
+  await changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller, level });
+}
+
+/** The schema allows only text and null. */
 function descriptionOf({ product_description: given }: Record<string, unknown>): string | null | undefined {
   return typeof given === 'string' || given === null ? given : undefined;
 }
 
 /**
- * Makes a project and its first environment, which is the caller's current one from now on, unless the key used is for
- * some places only.
+ * Creates a project and its first environment. It becomes the caller's current environment, unless the API key is limited to some
+ * projects or organizations.
  *
- * @returns the id of both.
+ * @returns the ID of both.
  * @throws AppError as `createProject` does, or `forbidden` for `access_control`.
  */
 async function createProjectFor(
@@ -216,16 +303,16 @@ async function createProjectFor(
 }
 
 /**
- * Removes a project with all its environments. Who may not remove each of them may not remove the project.
+ * Deletes a project with all its environments.
  *
- * @throws AppError as `removeProject` does, or `forbidden` when an environment of it is not the caller's to remove.
+ * @throws AppError as `removeProject` does, or `forbidden` if the caller cannot delete one of the environments.
  */
 async function removeProjectFor(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   const requireRemovable = () => requireAllEnvironments(tx, caller, projectId);
   await removeProject(tx, { projectId, actor: caller, requireRemovable });
 }
 
-/** The path names the project, by which only its first environment was asked about. */
+/** So far, only the access to the project's first environment was checked. */
 async function requireAllEnvironments(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   for (const { id, level } of await levelsInProject(tx, { userId: caller.userId, projectId })) {
     if (caller.scopedTeams.length > 0 && !caller.scopedTeams.includes(id)) {

@@ -1,20 +1,20 @@
-// Projects as requests and answers have them.
+// Projects in requests and responses.
 
 import type { SettingField } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
 import { type Static, type TSchema, Type } from 'typebox';
-import { type Showing, toEnvironment } from '../environments/item.ts';
 import {
   base,
   defaultModifiers,
   identity,
   identityExample,
-  inContractOrder,
   nameOf,
   projectComputed,
+  settingResponses,
   settingsExample,
   writableSettings,
 } from '../environments/schema.ts';
+import { type Showing, toEnvironment } from '../environments/show.ts';
 import type { EnvironmentRow } from '../environments/store.ts';
 
 const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()], {
@@ -30,12 +30,13 @@ export const project = Type.Object<Record<string, TSchema>>(
     name: nameOf('project'),
     product_description: productDescription,
     ...base,
-    ...inContractOrder(projectComputed, isProjectField),
+    ...projectComputed,
+    ...settingResponses(isProjectField),
   },
   { title: 'Project' },
 );
 
-/** What may be sent when a project is made or changed; its settings are those of an environment. */
+/** The fields that a request can set. The settings are those of an environment. */
 export const projectChanges = Type.Object(
   {
     name: Type.Optional(nameOf('project')),
@@ -91,8 +92,8 @@ export const projectExample = {
 };
 
 /**
- * A project as the API shows it (docs/api/projects.md#projects): its own name, description and dates,
- * everything else of its first environment. What the API types as text is text.
+ * A project as the API shows it (docs/api/projects.md#projects): its own name, description and dates, and everything else from its
+ * first environment.
  */
 export function toProject(row: EnvironmentRow, showing: Showing): Record<string, unknown> {
   return {

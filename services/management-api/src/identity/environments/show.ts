@@ -1,63 +1,47 @@
-// One project or environment, under whichever path it is addressed, and how an answer shows it.
+// How a response shows a project or an environment.
 
 import { createHmac } from 'node:crypto';
 import { grants, maskedAddress, membershipLevels } from '@millrace/contracts';
-import type { Database, Transaction } from '@millrace/db';
+import type { Database } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import type { TObject, TSchema } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, seesSecrets } from '../../access/caller.ts';
-import type { BasePath } from '../../access/define-route.ts';
 import { defaultModifiers } from './schema.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './store.ts';
 
-export interface ItemDeps extends Pick<Database, 'sql' | 'transaction'> {
-  /** What signs `live_events_token` at the moment, and what has signed it. */
+export interface RecordDeps extends Pick<Database, 'sql' | 'transaction'> {
+  /** The secret that currently signs `live_events_token`, and the previous ones. */
   tokenSecrets: () => readonly [string, ...string[]];
 }
 
-/** What is particular to projects, and what to environments. */
-export interface ItemKind {
-  kind: 'project' | 'environment';
-  /** Where one is addressed; each path ends in `/:id`. */
-  below: BasePath<AddressedProject>[];
-  schema: TSchema;
-  /** Schema of the answers that show secret keys. */
-  schemaWithSecretKeys: TSchema;
-  example: Record<string, unknown>;
-  changes: TObject<Record<string, TSchema>>;
-  show: (row: EnvironmentRow, showing: Showing) => Record<string, unknown>;
-  change: (
-    tx: Transaction,
-    context: { caller: Caller; target: AddressedProject; sent: Record<string, unknown> },
-  ) => Promise<void>;
-  remove: (context: { caller: Caller; target: AddressedProject }) => Promise<void>;
-  /** Scopes of the activity records that are about it. */
-  activityScopes: string[];
-  /** The API has the activity of environments as an action without a body. */
-  isActivityOnlyIfPreferred: boolean;
+/** A project or environment that a request addresses, and the caller. */
+export interface AddressedRecord {
+  caller: Caller;
+  target: AddressedProject;
 }
 
-/** A project or an environment as its caller sees it now. @throws AppError `not_found` when it was removed meanwhile. */
-export async function showItem(
-  { sql, tokenSecrets }: Pick<ItemDeps, 'sql' | 'tokenSecrets'>,
-  { show }: Pick<ItemKind, 'show'>,
-  { caller, target }: { caller: Caller; target: AddressedProject },
+export type ShowRecord = (record: AddressedRecord) => Promise<Record<string, unknown>>;
+
+/** @throws AppError `not_found` if the environment was deleted meanwhile. */
+export async function showRecord(
+  { sql, tokenSecrets }: Pick<RecordDeps, 'sql' | 'tokenSecrets'>,
+  { caller, environmentId }: { caller: Caller; environmentId: number },
+  toRecord: (row: EnvironmentRow, showing: Showing) => Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const row = await findEnvironmentForCaller(sql, caller.userId, target.environmentId);
+  const row = await findEnvironmentForCaller(sql, caller.userId, environmentId);
   if (!row) throw new AppError('not_found', 'Not found.');
-  return show(row, { caller, secret: tokenSecrets()[0], now: new Date() });
+  return toRecord(row, { caller, secret: tokenSecrets()[0], now: new Date() });
 }
 
-/** For whom a record is shown, and what signs the token in it. */
+/** The caller who sees the record, and the secret that signs the token in it. */
 export interface Showing {
   caller: Caller;
   secret: string;
   now: Date;
 }
 
-/** An environment as its caller may see it (docs/api/README.md#secrets-in-responses). */
+/** An environment as its caller can see it (docs/api/README.md#secrets-in-responses). */
 export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<string, unknown> {
   const level = row.effective_membership_level;
   const webhook = row.slack_incoming_webhook;
@@ -75,12 +59,12 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
   };
 }
 
-/** What a level lets its owner do with an environment (docs/api/access.md#access-to-an-environment). */
+/** The access level that a membership level gives (docs/api/access.md#access-to-an-environment). */
 export function accessLevelOf(level: number | null): 'admin' | 'member' | null {
   return level === null ? null : level >= membershipLevels.administrator ? 'admin' : 'member';
 }
 
-/** The database writes times inside JSON with its own offset. */
+/** PostgreSQL formats times inside JSON differently. */
 function toIntent(intent: unknown): unknown {
   return Object.fromEntries(
     Object.entries(intent as Record<string, unknown>).map(([field, value]) => {
@@ -93,10 +77,10 @@ function toIntent(intent: unknown): unknown {
 const lifetimeSeconds = 7 * 24 * 3600;
 
 /**
- * A JSON Web Token (HS256) that lets its holder read an environment's live events for seven days, and no longer than the
- * key or session it is made through (docs/api/live-events.md).
+ * A JSON Web Token (HS256) with which clients read an environment's live events. It is valid for seven days, but expires no later
+ * than the key or session that requests it (docs/api/live-events.md).
  *
- * @returns null for a key that may not read events.
+ * @returns null for a key without the scope `event:read`.
  */
 function liveEventsToken(
   { id, api_token }: { id: number; api_token: string },
@@ -110,7 +94,7 @@ function liveEventsToken(
     api_token,
     user_id: caller.userId,
     ...(kind === 'key' ? { key_id: credentialId } : { session_id: credentialId }),
-    // With milliseconds: whether the key was rolled since.
+    // With milliseconds, to tell whether the key was rolled since.
     iat: now.getTime() / 1000,
     exp: Math.floor(Math.min(now.getTime() / 1000 + lifetimeSeconds, endsAt / 1000)),
     aud: 'posthog:livestream',
