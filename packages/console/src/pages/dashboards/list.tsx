@@ -1,7 +1,8 @@
-import { type ReactNode, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
+import { loadPart } from '../../frame/broken.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -18,9 +19,11 @@ import type { OfferUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
 import type { Environment } from '../settings/environment.ts';
 import type { DashboardsAddress } from './address.ts';
-import { MakeDialog } from './make-dialog.tsx';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
+
+/** Loaded when it opens, with all templates. */
+const MakeDialog = lazy(loadPart(() => import('./make-dialog.tsx').then((part) => ({ default: part.MakeDialog }))));
 
 interface ListProps {
   address: DashboardsAddress;
@@ -81,7 +84,11 @@ export function List({ address, onOpen, notice, offerUndo }: ListProps) {
           }
         </Loaded>
       </div>
-      {isMaking && <MakeDialog onMade={onOpen} onClose={() => setMaking(false)} />}
+      {isMaking && (
+        <Suspense>
+          <MakeDialog onMade={onOpen} onClose={() => setMaking(false)} />
+        </Suspense>
+      )}
     </>
   );
 }
