@@ -9,7 +9,7 @@ import { Field } from '../parts/form.tsx';
 import { RequestDialog } from '../parts/request-dialog.tsx';
 import { explain } from '../parts/states.tsx';
 import { formatMinute, fromLocal, localOf } from '../parts/time.ts';
-import { type Annotation, ChartPlace, contentOf } from './annotations.tsx';
+import { type Annotation, ChartPlace, contentOf } from './annotation.ts';
 import { text } from './words.ts';
 
 /** Creates an annotation, at the time of those that are shown. */

@@ -1,36 +1,22 @@
 import { endOf, intervalText, timeOf } from '@millrace/contracts/chart';
 import { useQuery } from '@tanstack/react-query';
-import { createContext, lazy, Suspense, useContext, useState } from 'react';
+import { lazy, Suspense, useContext, useState } from 'react';
 import { call } from '../api/request.ts';
-import { visible } from '../event-detail/json-text.ts';
 import { loadPart } from '../frame/broken.tsx';
 import { useHasLevel, useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
 import { explain } from '../parts/states.tsx';
+import { type Annotation, ChartPlace, contentOf } from './annotation.ts';
 import type { Plot } from './plot.ts';
 import { fieldsOf, type Question } from './question.ts';
 import { wallTime } from './retention-cells.ts';
 import { text } from './words.ts';
 import './annotations.css';
 
-export interface Annotation {
-  id: number;
-  content: string | null;
-  date_marker: string | null;
-  scope: 'dashboard_item' | 'dashboard' | 'project' | 'organization';
-  /** ID of an insight. */
-  dashboard_item: number | null;
-  dashboard_id: number | null;
-  created_by: { first_name: string; email: string } | null;
-}
-
 /** Loaded when it opens: most visitors only look at charts. */
 const AnnotationsDialog = lazy(
   loadPart(() => import('./annotations-dialog.tsx').then((part) => ({ default: part.AnnotationsDialog }))),
 );
-
-/** The stored insight and the dashboard that charts belong to. Charts without a place show no annotations. */
-export const ChartPlace = createContext<{ insight?: number | undefined; dashboard?: number | undefined } | null>(null);
 
 /** The annotations of one interval of a chart. */
 interface Marker {
@@ -72,8 +58,6 @@ function useMarkers({ days, interval }: Plot, question: Question): { markers: Ma
   const inOrder = [...markers].sort(([one], [other]) => one - other);
   return { markers: inOrder.map(([at, annotations]) => ({ at, annotations })), error: isShown ? error : null };
 }
-
-export const contentOf = ({ content }: Annotation) => visible(content || text.emptyAnnotation);
 
 /** Markers at the bottom of a chart. Each shows its annotations under the pointer or with the focus, and opens them. */
 export function Annotations({ plot, question }: { plot: Plot; question: Question }) {

@@ -63,12 +63,14 @@ export function BulkBar<Row extends ListedRecord>({
     rows.map((row): ApiCall => ({ method: 'PATCH', path: path(row), body: body(row) }));
   const run = (body: (row: Row) => object, said: string, back: (row: Row) => object) => {
     const undo = requests(back);
-    change.mutate(requests(body), {
-      onSuccess() {
+    // Without its last rows a list removes this bar, and with it the callbacks that `mutate` takes.
+    change.mutateAsync(requests(body)).then(
+      () => {
         offerUndo(said, undo);
         onDone();
       },
-    });
+      () => {},
+    );
   };
   if (rows.length === 0) return null;
   return (

@@ -1,6 +1,6 @@
 import { type ReactNode, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
-import { ChartPlace } from '../../answers/annotations.tsx';
+import { ChartPlace } from '../../answers/annotation.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import {

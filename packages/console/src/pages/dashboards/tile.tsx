@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { type CSSProperties, type HTMLAttributes, type ReactNode, useContext, useMemo } from 'react';
-import { ChartPlace } from '../../answers/annotations.tsx';
+import { ChartPlace } from '../../answers/annotation.ts';
 import { BigNumber } from '../../answers/big-number.tsx';
 import { SeriesChart } from '../../answers/chart.tsx';
 import { Headline } from '../../answers/headline.tsx';

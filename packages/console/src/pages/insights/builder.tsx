@@ -2,7 +2,7 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
-import { ChartPlace } from '../../answers/annotations.tsx';
+import { ChartPlace } from '../../answers/annotation.ts';
 import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { visible } from '../../event-detail/json-text.ts';
