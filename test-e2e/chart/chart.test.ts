@@ -76,7 +76,7 @@ test.each([
   [{ host: 'e.x', apiHost: 'a.x', gatewayApi: { enabled: true, parentRefs: [{ name: 'g' }] } }, 'true', 'https://a.x'],
   [{ host: 'e.x', proxy: { trusted: true } }, 'true', 'https://e.x'],
   [{ managementApi: { settings: { PUBLIC_API_URL: 'https://other/x' } } }, 'false', 'https://other/x'],
-])('configures proxy and public URL of the API for %j', async (values, trust, url) => {
+])('sets the expected TRUST_PROXY and PUBLIC_API_URL for %j', async (values, trust, url) => {
   const rendered = await renderChart({ values: { ...leastValues, ...values } });
   const { TRUST_PROXY, PUBLIC_API_URL } = environmentOf(find(rendered, 'Deployment', 'm-millrace-management-api'));
   expect([TRUST_PROXY, PUBLIC_API_URL]).toEqual([trust, url]);

@@ -45,7 +45,7 @@ describe("files in the chart's observability directories", () => {
     expect(metadata.labels).toMatchObject({ grafana_dashboard: '1' });
   });
 
-  test('renders neither unless enabled', async () => {
+  test('renders no rules or dashboards unless they are enabled', async () => {
     const kinds = (await renderChart({ chart, values: leastValues })).map(
       ({ kind, metadata }) => `${kind} ${metadata.name}`,
     );

@@ -6,7 +6,7 @@ import type { RunningServices } from '../support/start-services.ts';
 /** What the project contains that foreign clients read. Lists are longer than the pages that clients request. */
 export const seeded = {
   events: 2500,
-  /** Of these: events of 300 kB. */
+  /** Number of these events that have 300 kB. */
   largeEvents: 10,
   persons: 250,
   feature_flags: 130,

@@ -153,7 +153,7 @@ test('C-019 a hidden tab closes its stream after a minute, and says so when it b
     headers: { authorization: `Bearer ${services.tenant.personalApiKey}` },
   });
   await send('meanwhile');
-  // Wait until the event was on the stream: an event may be stored a moment earlier.
+  // Wait until the event has passed through the stream, because it may be stored a moment before.
   let streamed = '';
   for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     streamed += chunk;

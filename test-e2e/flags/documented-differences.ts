@@ -29,7 +29,10 @@ export function documentedDifferences(): DocumentedDifference[] {
     });
 }
 
-/** Returns the results of a run in the rows of the page. A category that is missing on the page gets its own row. */
+/**
+ * Returns the results of a run, grouped by the rows of the page. A category that is missing on the page gets its own
+ * row.
+ */
 export function seenDifferences(
   rows: readonly DocumentedDifference[],
   seen: Record<Language, Map<string, Tally>>,

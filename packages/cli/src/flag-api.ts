@@ -1,7 +1,7 @@
 import { Refusal } from './failures.ts';
 import type { Api } from './management-api.ts';
 
-/** The part of the management API's flag that is printed for people. `--json` prints the complete response. */
+/** The fields of a flag in the management API that are printed for people. `--json` prints the complete response. */
 export interface Flag {
   id: number;
   key: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Metrics of other programs, by the program that exports them. */
+/** Metrics that other programs export, grouped by program. */
 const metricsOfOthers = new Set([
   // prom-client, in every service.
   ...['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'],

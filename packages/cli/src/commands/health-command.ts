@@ -3,7 +3,8 @@ import { type ApiOptions, connectApi, withApiOptions } from '../management-api.t
 import { createPrinter, type Terminal } from '../output.ts';
 
 /**
- * The part of the management API's health response that is printed for people. `--json` prints the complete response.
+ * The fields of the management API's health response that are printed for people. `--json` prints the complete
+ * response.
  */
 interface Health {
   version: string;
