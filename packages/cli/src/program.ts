@@ -15,7 +15,7 @@ import { addOffsetCommands } from './commands/offset-commands.ts';
 import { addOrganizationCommands, addPlanCommands } from './commands/organization-commands.ts';
 import { addPersonCommands } from './commands/person-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
-import { addQuestionCommands } from './commands/question-commands.ts';
+import { addReadCommands } from './commands/question-commands.ts';
 import { addRebuildCommand } from './commands/rebuild-command.ts';
 import { addRestoreCommand } from './commands/restore-command.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';
@@ -98,7 +98,7 @@ export function createProgram(terminal: Terminal): Command {
   addPlanCommands(program, terminal);
   addPersonCommands(program, terminal);
   addFlagCommands(program, terminal);
-  addQuestionCommands(program, terminal);
+  addReadCommands(program, terminal);
   addRebuildCommand(program, terminal);
   addInsightCommands(program, terminal);
   addAnnotationCommands(program, terminal);

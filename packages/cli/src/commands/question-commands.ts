@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type ApiOptions, connectApi, connectBelow, withApiOptions, withHostOptions } from '../management-api.ts';
 import { createPrinter, type Row, type Terminal } from '../output.ts';
 
-interface Question {
+interface ReadCommand {
   group: string;
   name: string;
   description: string;
@@ -36,7 +36,7 @@ function rowsOf<Result>(toRow: (result: Result) => Row): (answer: unknown) => Ro
   };
 }
 
-const questions: Question[] = [
+const readCommands: ReadCommand[] = [
   {
     ...{ group: 'warnings', name: 'counts', scope: 'ingestion_warning:read', path: 'ingestion_warnings/counts' },
     description: 'count ingestion warnings from the last seven days by kind, most frequent first',
@@ -151,25 +151,25 @@ const groups: Record<string, string> = {
 };
 
 /** Adds `warnings …`, `events …`, `groups …` and `org activity`. */
-export function addQuestionCommands(program: Command, terminal: Terminal): void {
-  for (const question of questions) {
+export function addReadCommands(program: Command, terminal: Terminal): void {
+  for (const definition of readCommands) {
     const group =
-      program.commands.find((command) => command.name() === question.group) ??
-      program.command(question.group).description(groups[question.group] ?? '');
-    const command = group.command(question.name).description(question.description);
-    for (const [flags, description, kind] of question.options) {
+      program.commands.find((command) => command.name() === definition.group) ??
+      program.command(definition.group).description(groups[definition.group] ?? '');
+    const command = group.command(definition.name).description(definition.description);
+    for (const [flags, description, kind] of definition.options) {
       if (kind === 'required') command.requiredOption(flags, description);
       else command.option(flags, description);
     }
-    const scope = `the scope ${question.scope}`;
-    if (question.base === undefined) withApiOptions(command, scope);
+    const scope = `the scope ${definition.scope}`;
+    if (definition.base === undefined) withApiOptions(command, scope);
     else withHostOptions(command, scope);
-    command.action((_options: object, called: Command) => answer(question, called, terminal));
+    command.action((_options: object, called: Command) => runReadCommand(definition, called, terminal));
   }
 }
 
-async function answer(question: Question, command: Command, terminal: Terminal): Promise<void> {
-  const { method = 'GET', path, base, parameters, toRows } = question;
+async function runReadCommand(definition: ReadCommand, command: Command, terminal: Terminal): Promise<void> {
+  const { method = 'GET', path, base, parameters, toRows } = definition;
   const options = command.optsWithGlobals<ApiOptions>();
   const given = command.opts<Given>();
   const api = base === undefined ? connectApi(options, terminal) : connectBelow(base(given), options, terminal);

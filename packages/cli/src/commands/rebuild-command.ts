@@ -10,7 +10,7 @@ interface RebuildCommandOptions {
   loseEvents?: boolean;
 }
 
-/** Adds `events rebuild` to the `events` group, which `addQuestionCommands` has created. */
+/** Adds `events rebuild` to the `events` group, which `addReadCommands` has created. */
 export function addRebuildCommand(program: Command, terminal: Terminal): void {
   const group = program.commands.find((command) => command.name() === 'events') ?? program.command('events');
   group
