@@ -49,7 +49,6 @@ describe.each(eventLogs)('live events on the %s log', (eventLog) => {
   });
 });
 
-/** Collects the messages of a stream until it ends. */
 async function follow(stream: Response, messages: Record<string, unknown>[]): Promise<void> {
   let rest = '';
   const decoder = new TextDecoder();

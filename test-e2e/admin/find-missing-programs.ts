@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Returns the programs that are not in the PATH. */
 export async function findMissingPrograms(names: readonly string[]): Promise<string[]> {
   const isThere = await Promise.all(
     names.map((name) =>

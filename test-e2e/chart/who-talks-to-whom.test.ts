@@ -124,7 +124,6 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
 const release = (example: string, values = {}) => renderChart({ examples: [example], values });
 const policiesOf = (rendered: Manifest[]) => ofKind(rendered, 'NetworkPolicy');
 
-/** Returns the pods of a release by component. */
 function podsOf(rendered: Manifest[]): Map<string, Party> {
   const running = ['Deployment', 'Job', 'Pod'].flatMap((kind) => ofKind(rendered, kind)).map(partyOf);
   return new Map(running.map((party) => [party.labels['app.kubernetes.io/component'] ?? '', party]));

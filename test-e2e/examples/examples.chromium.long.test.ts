@@ -60,7 +60,6 @@ interface StoredEvent {
   properties: Record<string, unknown>;
 }
 
-/** Waits for the events of a library. */
 async function storedBy(library: string, names: readonly string[]): Promise<StoredEvent[]> {
   let events: StoredEvent[] = [];
   await eventually(

@@ -25,7 +25,6 @@ export interface FlagSdk {
   ask(target: FlagTarget, cases: readonly FlagCase[]): Promise<Map<number, SdkAnswer>>;
 }
 
-/** Number of concurrent evaluations. */
 export const concurrency = 8;
 
 /** SDKs without a parameter for the device ID pass it as a property, as the server does. */

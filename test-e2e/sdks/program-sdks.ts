@@ -17,7 +17,6 @@ export interface SdkProgram {
   unavailable: string | null;
 }
 
-/** How a program is built. */
 interface Recipe {
   /** Directory with its source and the pinned version of the SDK. */
   folder: 'python' | 'go' | 'rust';

@@ -36,7 +36,6 @@ export const scenes: Record<Call, Scene> = {
     },
   },
   identify: {
-    // Newer server SDKs send $set.
     sends: () => ({ names: ['$identify', '$set'], count: 1 }),
     async check({ rows, person }, kind) {
       const [row] = rows;

@@ -13,7 +13,6 @@ export interface BrowserSdkPackage {
 
 export interface SdkPage {
   page: Page;
-  /** URL of another page of the site. */
   otherPage: string;
   /** Thrown errors, and errors and warnings in the console. */
   complaints: string[];

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 /** Sends batches of all kinds of events to one project, each as soon as the previous one is answered. */
 export interface EagerLoad {
-  /** Uuids of events that were acknowledged with 200. */
   acknowledged(): string[];
   /** Statuses other than 200, with their number. */
   refused(): Map<number, number>;

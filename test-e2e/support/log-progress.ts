@@ -13,7 +13,6 @@ export async function consumedRecords({ database, topicPrefix }: RunningServices
   return Number(rows[0]?.sum);
 }
 
-/** Returns the number of records in the event topics. */
 async function appendedRecords(services: RunningServices): Promise<number> {
   return services.eventLog === 'kafka' ? kafkaRecords(services) : postgresRecords(services);
 }

@@ -22,7 +22,6 @@ export interface ServicesOptions {
   managementApi?: boolean;
   /** Brokers for the services, such as those of a fault proxy. */
   brokers?: string[];
-  /** Additional settings of all services. */
   settings?: Record<string, string>;
   /** Converts the database's URL to the one that the services use. */
   databaseUrlForServices?: (url: string) => string;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 
-/** A request and its result. */
 export interface Attempt {
   uuid: string;
   /** Name of the client, which is also the distinct ID. */
@@ -12,7 +11,6 @@ export interface Attempt {
 
 /** Sends single events from several clients until stopped. Each client sends one at a time. */
 export interface SteadyLoad {
-  /** All completed attempts. */
   attempts: Attempt[];
   stop(): Promise<void>;
 }

@@ -38,7 +38,6 @@ export interface FaultProxy {
    * failure.
    */
   pass(): Promise<void>;
-  /** Number of open connections. */
   connectionCount(): number;
   stop(): Promise<void>;
 }

@@ -17,7 +17,6 @@ export interface ReceivedMail {
 }
 
 export interface MailServer {
-  /** `smtp://127.0.0.1:port`. */
   url: string;
   /** Accepted mails in order. */
   mails: ReceivedMail[];

@@ -18,7 +18,6 @@ export interface OpenIdProvider {
   stop(): Promise<void>;
 }
 
-/** @param redirectUris allowed redirect URIs. */
 export async function startOpenIdProvider(redirectUris: () => string[]): Promise<OpenIdProvider> {
   const people = new Map<string, Person>();
   const server = createServer();

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A service in a separate process. */
 export interface ServiceProcess {
   name: string;
   port: number;

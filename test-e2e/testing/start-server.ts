@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 export interface TestServer {
-  /** For example `http://127.0.0.1:4321`. */
   url: string;
   port: number;
   /** Also ends open connections. */
@@ -12,7 +11,6 @@ export interface TestServer {
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Starts an HTTP server on a free port. */
 export async function startServer(listener: Listener): Promise<TestServer> {
   const server = createServer(async (request, response) => {
     try {

@@ -38,7 +38,6 @@ export const testCertificates = {
 /** Files of a secret as Kubernetes mounts them: each is a link through one directory, which is replaced as a whole. */
 export interface MountedSecret {
   file(key: string): string;
-  /** Replaces the content of the secret. */
   exchange(entries: Record<string, string>): void;
   remove(): void;
 }

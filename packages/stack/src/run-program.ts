@@ -16,7 +16,6 @@ export interface ProgramOptions {
   timeoutMs?: number;
 }
 
-/** Runs a program and returns its output. */
 export function runProgram(
   command: string,
   programArguments: readonly string[],

@@ -10,7 +10,6 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const chartDirectory = join(root, 'deploy/helm/millrace');
 const examplesDirectory = join(root, 'deploy/helm/examples');
 
-/** The minimum required values. */
 export const leastValues = {
   postgresql: { url: 'postgresql://millrace:secret@postgresql.stores:5432/millrace' },
   kafka: { brokers: ['kafka.stores:9092'] },
@@ -23,7 +22,6 @@ export interface RenderOptions {
   /** Values files in deploy/helm/examples, without their ending. */
   examples?: string[];
   values?: object;
-  /** Additional arguments for Helm. */
   words?: string[];
 }
 

@@ -18,7 +18,6 @@ export interface ClientRecipe {
 interface Prepared {
   /** Generates the client of `openapi.json` in the directory, next to a copy of the program, and compiles both. */
   build(directory: string): Promise<void>;
-  /** Returns the command that starts the compiled program. */
   command(directory: string): string[];
 }
 

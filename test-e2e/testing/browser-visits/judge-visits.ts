@@ -18,7 +18,6 @@ interface Loss {
   distinctId: string;
   missing: number;
   told: number;
-  /** How often each missing event was sent. */
   sent: number[];
 }
 

@@ -23,7 +23,6 @@ export interface ShopVisits {
   captured: Map<string, string>;
   entered: Record<Entrance, number>;
   requests: Record<Mishap, number>;
-  /** How often each uuid was sent. */
   sent: Map<string, number>;
   /** How often the host in front of the gateway was down or did not respond. */
   outages: number;

@@ -100,11 +100,9 @@ export type CapturedEvent = [uuid: string, distinctId: string];
 /** The open tabs of a visitor. */
 interface VisitorTabs {
   all: readonly Page[];
-  /** Number of requested pages. */
   pages(): number;
   open(): Promise<Page>;
   goOn(tab: Page): Promise<Page>;
-  /** Waits until the library has started. */
   ready(tab: Page): Promise<unknown>;
   /** @returns the events whose `capture` has returned. */
   capture(tab: Page, count: number): Promise<CapturedEvent[]>;

@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export interface TestClickHouse {
-  /** `http://127.0.0.1:port`. */
   url: string;
   stop(): Promise<void>;
 }

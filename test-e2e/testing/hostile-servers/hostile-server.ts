@@ -1,13 +1,10 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** Handles a connection. */
 export type SocketScript = (socket: Socket) => void;
 
 export interface HostileServer {
   port: number;
-  /** `http://127.0.0.1:<port>`. */
   url: string;
-  /** Number of open connections. */
   openConnections(): number;
   /** Number of connections ever opened. */
   connections(): number;

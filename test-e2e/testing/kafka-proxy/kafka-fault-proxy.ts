@@ -4,7 +4,6 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
 import { type Address, rewriteAddresses } from './kafka-addresses.ts';
 
-/** A fault proxy in front of a whole cluster. */
 export interface KafkaFaultProxy extends Pick<FaultProxy, 'stop'> {
   brokers: string[];
   cut(): Promise<void>;

@@ -90,7 +90,6 @@ function opened(command: Command, terminal: Terminal): { api: Api; isJson: boole
   return { api: connectApi(options, terminal), isJson: options.json === true };
 }
 
-/** With `--json`, prints everything that the API returns. */
 function print(terminal: Terminal, flag: Flag, isJson: boolean): void {
   if (isJson) {
     printJson(terminal, flag);

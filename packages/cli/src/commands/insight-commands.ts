@@ -19,7 +19,6 @@ interface AnswerOptions extends ApiOptions {
   new?: boolean;
 }
 
-/** Adds `query` and `insights run`. */
 export function addInsightCommands(program: Command, terminal: Terminal): void {
   const query = program
     .command('query')

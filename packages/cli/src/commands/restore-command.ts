@@ -55,7 +55,6 @@ const explainUnknown = ({ topic }: LaneReplay) =>
 /** What consumers of a topic will read again when they start. */
 interface LaneReplay {
   topic: string;
-  /** Identity of the log. */
   log: string;
   /** False if the database has no offsets for this log. Consumers then read it from its start. */
   isKnown: boolean;

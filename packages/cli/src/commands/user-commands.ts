@@ -178,7 +178,6 @@ function toKeyRow(key: PersonalApiKeyWithValue['key']): Row {
   };
 }
 
-/** Splits a comma-separated list and drops empty elements. */
 function parseList(text: string): string[] {
   return text.split(',').flatMap((element) => element.trim() || []);
 }

@@ -40,7 +40,6 @@ function judgeFile(name: string, expiry: number | null, now: number): Finding {
   return ok(`${name}: the certificate is valid until ${day}`);
 }
 
-/** A server that services connect to with TLS. */
 export interface TlsServer {
   host: string;
   port: number;
@@ -167,7 +166,6 @@ const notVerified = (place: string) =>
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** The certificate chain that a server presents. */
 interface PresentedCertificates {
   /** The server's certificate first, followed by its known issuers. `validTo` is in milliseconds since 1970. */
   chain: { subject: string; validTo: number }[];

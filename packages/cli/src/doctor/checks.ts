@@ -12,7 +12,6 @@ export interface Patient {
   logger: Logger;
 }
 
-/** Result of one check. */
 export interface Finding {
   /** `ok`: nothing to do. `warning`: look at it this week. `problem`: act now. */
   state: 'ok' | 'warning' | 'problem';

@@ -116,7 +116,6 @@ function namesOfTopics({ topicPrefix }: DoctorSettings): string[] {
   return Object.values(topicNames(topicPrefix));
 }
 
-/** Checks of a Kafka cluster that responds. */
 function kafkaChecks(context: KafkaContext): Check[] {
   const { kafka, settings, existing, topics } = context;
   const missing = namesOfTopics(settings).filter((name) => !existing.includes(name));

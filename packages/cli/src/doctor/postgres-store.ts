@@ -114,7 +114,6 @@ export async function readUnsafeSettings(sql: Sql): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Counts batch exports whose secrets are stored unencrypted. */
 export async function countPlainSecrets(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM batch_export

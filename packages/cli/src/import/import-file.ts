@@ -13,12 +13,10 @@ interface ImportOptions {
   batchEvents: number;
   batchBytes: number;
   skipInvalid: boolean;
-  /** Check the file without sending it. */
   isDryRun: boolean;
   patienceMs: number;
   /** Null if progress is not stored. */
   stateFile: StateFile | null;
-  /** Ignore the progress of an earlier run. */
   isRestart: boolean;
   progress: Progress;
   signal: AbortSignal;
@@ -27,7 +25,6 @@ interface ImportOptions {
 export interface ImportSummary {
   file: string;
   outcome: 'imported' | 'checked' | 'invalid' | 'stopped';
-  /** Why the import stopped. */
   reason: string | null;
   exitCode: number;
   lines: number;

@@ -1,4 +1,3 @@
-/** Progress of sending. */
 export interface Sent {
   events: number;
   /** Bytes of the (decompressed) file. */

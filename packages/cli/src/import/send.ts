@@ -82,7 +82,6 @@ function toItem(line: Line): Item | null {
   return { line: line.number, text: withUuid(checked.event, checked.text, line.number) };
 }
 
-/** An event to be sent. */
 interface Item {
   line: number;
   /** JSON text including the uuid. */
@@ -127,7 +126,6 @@ interface PostOptions {
   /** Time limit for all attempts. */
   patienceMs: number;
   signal: AbortSignal;
-  /** Called before every wait. */
   onWait(reason: string, waitMs: number): void;
 }
 

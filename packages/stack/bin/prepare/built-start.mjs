@@ -32,7 +32,6 @@ export async function builtStart({ root, progress }) {
   return pathToFileURL(program).href;
 }
 
-/** Returns the source files of the programs, without tests. */
 function sourcesIn(root, name) {
   return filesBelow(join(root, name))
     .filter(({ path, isLink }) => !isLink && /\.(tsx?|mjs|js|css|svg|html|json)$/.test(path))

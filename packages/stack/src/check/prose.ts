@@ -21,7 +21,6 @@ const habits: readonly { pattern: RegExp; advice: string }[] = [
   },
 ];
 
-/** A piece of text that people read, and its line. */
 interface Passage {
   line: number;
   text: string;

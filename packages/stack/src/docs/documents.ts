@@ -50,7 +50,6 @@ const withoutLinks = ({ path, text }: SourceFile): SourceFile => ({
 /** Joins the lines of a text, because a citation in a comment may contain a line break. */
 const onOneLine = (source: string) => source.replace(/\n\s*(?:\*|\/\/|--)?\s*/g, ' ');
 
-/** The texts that the document checks read. */
 export interface RepositoryTexts {
   /** Documents for readers: those in the root, in `docs/`, `deploy/` and `examples/`. */
   pages: SourceFile[];

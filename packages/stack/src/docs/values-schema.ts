@@ -102,7 +102,6 @@ const answering = {
   autoscaling: object(autoscaling),
 };
 
-/** Values of all components. */
 function componentSchemas(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
   const settingsOf = (service: string) => settingsSchema(configs[service] ?? { properties: {} });
   const gateway = { ...answering, settings: settingsOf('ingest-gateway') };

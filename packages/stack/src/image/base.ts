@@ -40,7 +40,6 @@ interface LockedPackage {
   libc?: string[];
 }
 
-/** Entries of the repository's lockfile. */
 export interface Lockfile {
   find(name: string, version: string): NpmPackage;
   /** Returns those of the given packages that are built for a platform's processor and glibc. */
@@ -119,7 +118,6 @@ export function parsePlatforms(list: string): Platform[] {
   return [...new Set(parsed)];
 }
 
-// Files of Debian packages, downloaded with apt without installing anything.
 export const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
 /**

@@ -100,7 +100,6 @@ export async function imageLabels(root: string): Promise<Labels> {
   };
 }
 
-/** Path of the bill of materials in an image. */
 export const sbomPath = 'usr/share/sbom/millrace.cdx.json';
 
 /** The layers of one platform's image, from the bottom up. Layers that rarely change come first. */

@@ -71,7 +71,6 @@ export async function carriedLayer(root: string, lockfile: Lockfile, platform: P
   return tree;
 }
 
-/** The programs, the migrations and the documents of the image. */
 export async function programsLayer(dist: string, documents: Record<string, string>): Promise<Tree> {
   // The image has no shell, so the kernel starts the interpreter in the first line.
   const tree: Tree = new Map([['usr/bin/millrace', file("#!/usr/bin/node\nimport('/app/millrace.mjs');\n", 0o755)]]);
@@ -80,7 +79,6 @@ export async function programsLayer(dist: string, documents: Record<string, stri
   return tree;
 }
 
-// The files of a layer, in memory or written to a directory.
 /**
  * An entry of the image. All entries belong to root and are readable by every user, so that any user can run the image.
  */
@@ -140,7 +138,6 @@ function parentsOf(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join('/'));
 }
 
-/** Writes a tree to a directory of this machine. */
 export async function writeTree(folder: string, tree: Tree): Promise<void> {
   await mkdir(folder, { recursive: true });
   const entries = inOrder(tree);

@@ -23,7 +23,6 @@ export interface KafkaOptions {
   /** Address to listen on and to advertise. Default: loopback. */
   host?: string;
   reaper: Reaper;
-  /** An additional listener with TLS. */
   secured?: SecuredListener;
 }
 
@@ -141,7 +140,6 @@ async function hasBroker(address: string): Promise<boolean> {
   }
 }
 
-// What a broker needs: Java, and Apache Kafka's jars.
 export const kafkaVersion = '4.1.0';
 
 /** The broker and a logger for the console. Maven resolves more than forty further dependencies. */
@@ -160,7 +158,6 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 const directoryName = `kafka-${kafkaVersion}`;
 const directory = () => join(cacheDirectory(), directoryName);
 
-/** Whether the jars were downloaded before, so that Maven is not needed. */
 export function hasKafkaJars(): boolean {
   return existsSync(join(directory(), 'lib'));
 }

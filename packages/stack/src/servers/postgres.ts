@@ -246,7 +246,6 @@ function tryOut(program: string, user: SystemUser | undefined) {
 }
 
 export interface PostgresFiles {
-  /** PostgreSQL's data directory. */
   data: string;
   /** User that the server runs as. Undefined for the user of this process. */
   user: SystemUser | undefined;
@@ -280,7 +279,6 @@ export function postgresFiles(directory: string, user: SystemUser | undefined): 
   return { data: createOutside(directory, user), user };
 }
 
-/** Deletes the files permanently. */
 export function removePostgresFiles(directory: string): void {
   const notedData = readNote(directory);
   if (notedData) rmSync(dirname(notedData), { recursive: true, force: true });

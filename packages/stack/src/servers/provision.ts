@@ -228,7 +228,6 @@ export function windowedChromiumSources(options: SourceOptions): Source[] {
   });
 }
 
-/** Firefox for the tests of the browser library and the console. */
 export function firefoxSources(options: SourceOptions): Source[] {
   const names = ['firefox-esr', 'firefox'];
   return browserSources(options, {

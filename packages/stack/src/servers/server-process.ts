@@ -26,7 +26,6 @@ export interface ServerProcessOptions {
   stopPatienceMs: number;
 }
 
-/** A server program that runs until it is stopped. */
 export interface ServerProcess {
   pid: number;
   /** Resolves when the process has ended, for any reason. */

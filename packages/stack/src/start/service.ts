@@ -13,11 +13,9 @@ export interface ServiceOptions {
   /** URL of its readiness check. */
   healthUrl: string;
   logFile: string;
-  /** Prints a line on the terminal. */
   tell(line: string): void;
 }
 
-/** One run of the services' process. */
 export interface ServiceRun {
   pid: number;
   ended: Promise<string>;

@@ -3,7 +3,6 @@ export interface StopRequest {
   /** Resolves with the first request. */
   made: Promise<void>;
   isMade(): boolean;
-  /** Requests a stop because of a failure. */
   fail(reason: string): void;
   /** The reason if the stop was requested because of a failure. */
   failure(): string | undefined;

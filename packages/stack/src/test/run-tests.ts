@@ -92,7 +92,6 @@ async function suggestOtherSuite(root: string, run: JestRun, progress: Progress)
     );
 }
 
-/** Result of one run of jest. */
 interface Outcome {
   counts: TestCounts;
   exitCode: number;

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { isRunning } from '../servers/server-process.ts';
 
-/** Returns the IDs of all processes whose command line contains the text. */
 export function findProcesses(text: string): number[] {
   return allProcesses().filter((pid) => pid !== process.pid && isRunning(pid, text));
 }

@@ -18,10 +18,6 @@ export interface StartCommand {
   ready(): Promise<Connection>;
 }
 
-/**
- * @param directory its data directory
- * @param node path of the Node.js that runs it
- */
 export function runStartCommand(
   directory: string,
   env: Record<string, string> = {},
