@@ -11,7 +11,6 @@ import { idleMsOf } from './session.ts';
 import type { WholeStore } from './storage/store.ts';
 import { newUuid, toPlain } from './values.ts';
 
-/** Creates the methods for the visitor's identity. */
 export function createIdentity(parts: IdentityParts): Partial<Client> {
   const properties = createPersonProperties(parts);
   const identify = createIdentify(parts, properties);

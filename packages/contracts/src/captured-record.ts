@@ -118,7 +118,6 @@ export const gatewayWarnings = {
 
 export type GatewayWarningType = keyof typeof gatewayWarnings;
 
-/** Encodes a record as the value of a log record. */
 export function encodeCapturedRecord(record: CapturedRecord): Buffer {
   return Buffer.from(JSON.stringify(record), 'utf8');
 }

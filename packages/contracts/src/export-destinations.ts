@@ -6,7 +6,6 @@ export interface DestinationField {
   isRequired?: true;
   /** The value is never returned or logged, and is stored separately from the other fields. */
   isSecret?: true;
-  /** The allowed values. */
   choices?: readonly string[];
 }
 

@@ -47,7 +47,6 @@ const featureNames: Record<PlanFeature, string> = {
 export const planNames = ['free', 'full'] as const;
 export type PlanName = (typeof planNames)[number];
 
-/** Returns the features that a plan gives to an organization. */
 export function productFeaturesOf(plan: PlanName): ProductFeature[] {
   return plan === 'full' ? planFeatures.map(toProductFeature) : [];
 }

@@ -28,7 +28,6 @@ export function maskedTarget(target: string): string {
   return /^\s*https?:/i.test(target) ? maskedAddress(target) : target;
 }
 
-/** Whether a text is a masked URL. */
 export function isMasked(text: string): boolean {
   return text.endsWith(mask);
 }

@@ -201,7 +201,6 @@ function writeBytes(into: CopyBuffer, bytes: Buffer): void {
   into.at += bytes.copy(into.buffer, into.at);
 }
 
-/** Writes the number of columns of a row. */
 function writeCount(into: CopyBuffer, columns: number): void {
   makeRoom(into, 2);
   into.at = into.buffer.writeInt16BE(columns, into.at);

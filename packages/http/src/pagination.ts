@@ -58,7 +58,6 @@ function pageTitle(item: TSchema): { title?: string } {
   return title === undefined ? {} : { title: `${title}Page` };
 }
 
-/** The response of `offsetPage`. */
 interface OffsetPage<T> {
   count: number;
   next: string | null;

@@ -148,7 +148,6 @@ type FlagStore<Value> = [
   getServerSnapshot: () => Value | undefined,
 ];
 
-/** Creates the store of one hook. */
 function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource<Value>): FlagStore<Value> {
   let last: Value | undefined;
 

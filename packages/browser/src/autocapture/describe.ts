@@ -126,7 +126,6 @@ function link(element: ElementDescription): string {
 
 const quoted = (text: string): string => text.replace(/\\?"/g, '\\"');
 
-/** The properties sent for an element. */
 interface ElementDescription {
   tag_name: string;
   $el_text?: string;

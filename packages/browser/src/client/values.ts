@@ -1,4 +1,3 @@
-/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | undefined | JsonValue[] | JsonObject;
 export type JsonObject = { [key: string]: JsonValue };
 

@@ -3,7 +3,6 @@ import type { Feature } from '../client/core.ts';
 import { createReadException, exceptionEvent } from './read-exception.ts';
 import { followUncaughtErrors } from './uncaught-errors.ts';
 
-/** Captures uncaught errors. */
 export const createExceptions: Feature = (core) => {
   const read = createReadException();
   followUncaughtErrors(core, {

@@ -80,7 +80,6 @@ export function exceptionEvent(thrown: unknown, handled: boolean, capturedAt?: s
   return { $exception_list: list as ExceptionEvent['$exception_list'], $exception_level: 'error' };
 }
 
-/** The description of a thrown value, which may be anything. */
 interface ThrownDescription {
   type: string;
   value: string;
@@ -174,7 +173,6 @@ function keysOf(thrown: object): string {
   return keys.length > 0 ? fitting.join(', ') : '[object has no keys]';
 }
 
-/** One frame of a call stack. */
 interface StackFrame {
   platform: 'web:javascript';
   filename: string;

@@ -56,7 +56,6 @@ function parsed(payload: JsonValue): JsonValue {
 
 const reportedKey = '$flag_call_reported';
 
-/** One read of a flag by the application. */
 interface FlagCall {
   key: string;
   value: FlagValue | undefined;

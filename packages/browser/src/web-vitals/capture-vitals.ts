@@ -68,7 +68,6 @@ const vitalLimits: Record<VitalName, [number, number]> = {
 
 type TellVital = (name: VitalName, value: number, attribution?: Record<string, string | number>) => void;
 
-/** Rates a value. */
 function rate(name: VitalName, value: number): string {
   const [good, poor] = vitalLimits[name];
   return value > poor ? 'poor' : value > good ? 'needs-improvement' : 'good';

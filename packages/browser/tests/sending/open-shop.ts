@@ -27,7 +27,6 @@ export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitO
 /** Sends with the shortest possible delay. */
 export const quick: InitOptions = { request_queue_config: { flush_interval_ms: 250 } };
 
-/** Opens a page of the shop and starts the library. */
 export async function openShop(visitor: BrowserContext, address: string, options: InitOptions): Promise<Visit> {
   const visit = await openPage(visitor, address);
   await startLibrary(visit.page, options);

@@ -15,7 +15,6 @@ declare global {
 
 export interface VisitOptions {
   options?: InitOptions;
-  /** The path of the page on the site. */
   path?: string;
   /** A visitor who has been here before. By default another one. */
   visitor?: BrowserContext;

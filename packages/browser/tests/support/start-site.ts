@@ -5,7 +5,6 @@ export interface SiteOptions {
   /** HTML after the script of the library. */
   body?: string;
   headers?: Record<string, string>;
-  /** Other files of the site, by path. */
   files?: Record<string, { type: string; content: string }>;
 }
 

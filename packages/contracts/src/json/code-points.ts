@@ -1,6 +1,5 @@
 // Measures and cuts strings in code points, as PostgreSQL does, instead of UTF-16 units. An emoji counts as one.
 
-/** Whether a string has more code points than `limit`. */
 export function isLongerThan(text: string, limit: number): boolean {
   // The number of code points is at most the number of UTF-16 units, and at least half of it.
   if (text.length <= limit) return false;

@@ -8,7 +8,6 @@ export interface PrismaCopy {
   write(name: string, sql: string): void;
   /** Returns the names of the migrations, in order. */
   names(): string[];
-  /** Returns the SQL of a migration. */
   read(name: string): string;
   /** Removes migrations, to create an older database. */
   leaveOut(names: string[]): void;

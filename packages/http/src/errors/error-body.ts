@@ -43,7 +43,6 @@ const typeOfCode: Record<string, string> = {
   protected_error: 'invalid_request',
 };
 
-/** Returns the HTTP status code for a kind of error. */
 export function statusOf(kind: ErrorKind): number {
   return transports[kind].status;
 }

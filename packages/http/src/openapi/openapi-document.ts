@@ -8,7 +8,6 @@ export interface ApiDescription {
   contact: { name: string };
   /** The name of the session cookie, if callers can authenticate with one. */
   sessionCookie?: string;
-  /** Descriptions of the routes' tags. */
   tags: Record<string, string>;
 }
 

@@ -232,7 +232,6 @@ export interface BaseContext<Caller, P> extends TargetContext<Caller, P> {
   route: { path: string; scope: Scope };
 }
 
-/** A route that is served under several base paths. */
 interface SharedRouteDeclaration<
   Caller,
   S extends RouteScope,

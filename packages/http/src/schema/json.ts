@@ -61,7 +61,6 @@ function surrogateError(half: string, path: string[]): AppError {
   });
 }
 
-/** Returns the error for a text with a NUL character. */
 export function nullCharacterError(path: string[]): AppError {
   return new AppError('invalid', 'Null characters are not allowed.', {
     code: 'null_characters_not_allowed',

@@ -25,7 +25,6 @@ export interface ToyApi {
   url: string;
   metrics: Metrics;
   record: ToyRecord;
-  /** The log lines. */
   log: { level: string; message: string; fields: Record<string, unknown> }[];
   stop(): Promise<void>;
 }
