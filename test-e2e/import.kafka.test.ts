@@ -132,7 +132,7 @@ test('imports a file as historical events, in order and once', async () => {
 });
 
 test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  'can be continued after %s in the middle',
+  'continues an import that %s interrupted',
   async (signal) => {
     writeLines(3000);
     const state = `${file}.import-state.json`;

@@ -51,7 +51,7 @@ test('logs nothing that was sent when the database quotes rejected values in its
   expectNoMarks();
 });
 
-test('logs no secret of failing reports and exports', async () => {
+test('logs no secret when reports and exports fail', async () => {
   await services.proxies.mail.refuse();
   await services.makeReportsAndExportsDue();
   for (const message of ['delivering a report failed', 'batch export run failed', 'could not send an email']) {

@@ -99,7 +99,7 @@ test('records created, rolled and revoked keys without any part of their values'
   ]);
 });
 
-test('records organizations, their plans, projects, environments, users and restrictions', async () => {
+test('records changes to organizations, plans, projects, environments, users and restrictions', async () => {
   const organization = await historyOf('org', 'create', '--name', 'Second', '--plan', 'free');
   const { id } = organization.result;
   expect(organization.rows).toMatchObject([

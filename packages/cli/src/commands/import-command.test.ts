@@ -158,7 +158,7 @@ test('splits a batch that is too large, and names an event that is too large on 
   expect(await runJson(['--restart'])).toMatchObject({ exitCode: 1, outcome: 'stopped', lastLine: 0 });
 });
 
-test('sends an event that could be too large for the log in a batch without other events, so that the host rejects it instead of dropping it', async () => {
+test('sends an event that may be too large for the log without others, so that the host rejects it instead of dropping it', async () => {
   const large = JSON.stringify({ ...JSON.parse(line(2)), properties: { text: 'x'.repeat(300_000) } });
   writeFileSync(file, [line(1), large, line(3), line(4)].join('\n'));
   await run();
@@ -260,7 +260,7 @@ describe('a file that was imported before', () => {
     expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4']);
   });
 
-  test('only has its new lines sent when it has grown', async () => {
+  test('continues with the new lines when it has grown', async () => {
     writeFileSync(file, lines(6));
     expect(await runJson()).toMatchObject({ imported: 6, importedBefore: 4, lines: 6 });
     expect(sentNames()).toEqual(['e5', 'e6']);
