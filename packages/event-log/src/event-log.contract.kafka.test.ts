@@ -354,13 +354,13 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       let inHand = 0;
       let maxInHand = 0;
       let calls = 0;
-      let asked = 0;
+      let lookups = 0;
       for (const key of range(0, 40)) await fixture.log.append(numbered(topic, `key-${key}`, 0, 50));
       await fixture.consume(topic, group, {
         partitionConcurrency: 2,
         maxBatchRecords: 1000,
         startOffset(partition, log) {
-          asked += 1;
+          lookups += 1;
           return exact.startOffset(partition, log);
         },
         async handler(batch, context) {
@@ -378,7 +378,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(effects).toHaveLength(2000);
       expect(maxInHand).toBe(2);
       // Once per partition: a member that had been removed from the group would ask again after rejoining.
-      expect(asked).toBe(4);
+      expect(lookups).toBe(4);
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 50));
     });
 

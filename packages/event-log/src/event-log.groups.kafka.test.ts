@@ -75,7 +75,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
     const group = randomUUID();
     const exact = createExactHandler(fixture.database, topic, group, 'slow');
     let atWork = 0;
-    let told = 0;
+    let notifications = 0;
     let isReleased = false;
     await fixture.log.append(keys.flatMap((key) => numbered(topic, key, 0, 1)));
     await fixture.consume(topic, group, {
@@ -83,13 +83,13 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
       async handler(batch, { signal }) {
         atWork += 1;
         await eventually(() => signal.aborted || isReleased, { what: 'a word' });
-        told += signal.aborted ? 1 : 0;
+        notifications += signal.aborted ? 1 : 0;
         return exact.handler(batch);
       },
     });
     await eventually(() => atWork >= 4, { what: 'four handlers at work' });
     await fixture.consume(topic, group, createExactHandler(fixture.database, topic, group, 'new'));
-    await eventually(() => told >= 2, { what: 'a word to two of them' });
+    await eventually(() => notifications >= 2, { what: 'notifications of two of them' });
     isReleased = true;
     expectEachOnceInOrder(await fixture.effects(topic, group, keys.length), 1);
   });

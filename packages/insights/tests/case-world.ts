@@ -149,15 +149,15 @@ export async function merge(sql: Sql, projectId: number, [from, into]: [string, 
     );
     return row?.person_uuid;
   };
-  const [gone, stays] = [await personOf(from), await personOf(into)];
+  const [merged, stays] = [await personOf(from), await personOf(into)];
   await sql.query(
     `UPDATE person SET created_at = (SELECT min(created_at) FROM person WHERE project_id = $1 AND uuid = ANY ($2::uuid[]))
       WHERE project_id = $1 AND uuid = $3`,
-    [projectId, [gone, stays], stays],
+    [projectId, [merged, stays], stays],
   );
   await sql.query(
     'UPDATE person_distinct_id SET person_uuid = $3, version = version + 1 WHERE project_id = $1 AND person_uuid = $2',
-    [projectId, gone, stays],
+    [projectId, merged, stays],
   );
-  await sql.query('DELETE FROM person WHERE project_id = $1 AND uuid = $2', [projectId, gone]);
+  await sql.query('DELETE FROM person WHERE project_id = $1 AND uuid = $2', [projectId, merged]);
 }

@@ -8,7 +8,7 @@ export interface ChangedQuery {
 }
 
 /** Values that are rare or missing in the cases. */
-const odd: readonly unknown[] = [
+const unexpectedValues: readonly unknown[] = [
   ...[null, true, false, 0, 1, -1, 2, 7, 1.5, 1e308, -1e308, 2 ** 53, 1e-300, '', 'x', '%', '_', '\\', '\ud800', 'a\0'],
   ...['-7d', 'all', '-1mStart', '2024-05-13', '2024-05-13T10:00:00Z', '9999-12-31', '1900-01-01', 'x'.repeat(5000)],
   ...["'; drop table event; --", '(', '[a-z', '^(a+)+$', '((((A))))', 'A**A**A**A', 'A%0', 'A/B'],
@@ -113,7 +113,7 @@ function make({ how, place, name, value }: Change, query: unknown): void {
   const at = places[place % places.length];
   if (at === undefined) return;
   const [where, own] = at;
-  const pick = (list: readonly unknown[] = odd) => structuredClone(list[value % list.length]);
+  const pick = (list: readonly unknown[] = unexpectedValues) => structuredClone(list[value % list.length]);
   if (how === 'left out' && Array.isArray(where)) where.splice(Number(own), 1);
   else if (how === 'left out') delete where[own];
   else if (how === 'of another query') where[own] = pick(byName.get(own));

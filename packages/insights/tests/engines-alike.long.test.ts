@@ -23,8 +23,9 @@ const modules = await clickHouseOrSkip();
           if (!isAppError(error, 'invalid') && !(error instanceof OverBudget)) throw error;
           return error.message;
         });
-      const [here, there] = [await ask(onPostgres), await ask(store.events)];
-      if (!isDeepStrictEqual(here, there)) throw new Error(JSON.stringify({ PostgreSQL: here, ClickHouse: there }));
+      const [fromPostgres, fromClickhouse] = [await ask(onPostgres), await ask(store.events)];
+      if (!isDeepStrictEqual(fromPostgres, fromClickhouse))
+        throw new Error(JSON.stringify({ PostgreSQL: fromPostgres, ClickHouse: fromClickhouse }));
     }),
     { numRuns: 1200, seed },
   );

@@ -13,15 +13,18 @@ describe.each(engines)('on $name', (engine) => {
   beforeAll(async () => {
     store = await engine.open();
     ({ environmentId: projectId } = await createTestTenant(store.database));
-    const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
     // Three simultaneous events, one in the future, and a storage order that differs from the order of timestamps.
-    const moment = ago(400);
-    await storeEvent(1, moment, { stored: ago(9), properties: { browser: 'Chrome', n: 5 } });
-    await storeEvent(2, moment, { stored: ago(5), properties: { browser: 'chrome mobile' } });
-    await storeEvent(3, moment, { stored: ago(7), properties: { browser: 'Firefox', n: 5.0 } });
-    await storeEvent(4, ago(20), { stored: ago(3), properties: { browser: 'Chrome', large: 'x'.repeat(5000) } });
-    await storeEvent(5, ago(0.1), { stored: ago(8), properties: { browser: ['Chrome'], n: '' } });
-    await storeEvent(6, ago(-3), { stored: ago(1), properties: { browser: true, n: null } });
+    const moment = daysAgo(400);
+    await storeEvent(1, moment, { stored: daysAgo(9), properties: { browser: 'Chrome', n: 5 } });
+    await storeEvent(2, moment, { stored: daysAgo(5), properties: { browser: 'chrome mobile' } });
+    await storeEvent(3, moment, { stored: daysAgo(7), properties: { browser: 'Firefox', n: 5.0 } });
+    await storeEvent(4, daysAgo(20), {
+      stored: daysAgo(3),
+      properties: { browser: 'Chrome', large: 'x'.repeat(5000) },
+    });
+    await storeEvent(5, daysAgo(0.1), { stored: daysAgo(8), properties: { browser: ['Chrome'], n: '' } });
+    await storeEvent(6, daysAgo(-3), { stored: daysAgo(1), properties: { browser: true, n: null } });
   });
   afterAll(() => store.stop());
 

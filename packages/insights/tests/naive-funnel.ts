@@ -32,7 +32,7 @@ export interface Way {
 export function naiveWays({ events, zone }: History, asked: NaiveFunnel): Map<string, Way> {
   const { from, to } = asked;
   const inRange = events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to);
-  const ways = [...byPerson(inRange)].map(([person, own]) => [person, bestOf(waysThatCount(own, asked))] as const);
+  const ways = [...byPerson(inRange)].map(([person, own]) => [person, bestOf(longestWays(own, asked))] as const);
   return new Map(ways.flatMap(([person, way]) => (way === null || way.isExcluded ? [] : [[person, way] as const])));
 }
 
@@ -43,7 +43,7 @@ const waysOf = (own: ToldEvent[], asked: NaiveFunnel, mayBegin: (event: ToldEven
  * Returns the valid paths. In an unordered funnel, an exclusion discards everything before it, unless all steps were
  * reached by then.
  */
-function waysThatCount(own: ToldEvent[], asked: NaiveFunnel, mayBegin?: (event: ToldEvent) => boolean): Way[] {
+function longestWays(own: ToldEvent[], asked: NaiveFunnel, mayBegin?: (event: ToldEvent) => boolean): Way[] {
   const ways = waysOf(own, asked, mayBegin);
   const last = own.findLastIndex(({ event }) => event === asked.exclusion?.event);
   if (asked.order !== 'unordered' || last < 0 || ways.some(({ times }) => times.length === asked.steps.length))
@@ -140,7 +140,7 @@ export function naiveRates(history: History, asked: NaiveFunnel): number[] {
   const all = [...byPerson(inRange).values()];
   return intervalsBetween(from, to, 'day').map((day) => {
     const ways = all
-      .map((own) => bestOf(waysThatCount(own, asked, ({ time }) => dayIn(zone, time) === day)))
+      .map((own) => bestOf(longestWays(own, asked, ({ time }) => dayIn(zone, time) === day)))
       .filter((way): way is Way => way !== null && !way.isExcluded);
     const converted = ways.filter(({ times }) => times.length === steps.length).length;
     return ways.length === 0 ? 0 : Math.round((10_000 * converted) / ways.length) / 100;

@@ -49,9 +49,9 @@ function ownersOf({ merges }: Told): { owners: Map<string, string>; done: [strin
   );
   const done: [string, string][] = [];
   for (const [from, into] of merges) {
-    const [gone, stays] = [owners.get(from) ?? from, owners.get(into) ?? into];
-    if (gone === stays) continue;
-    for (const [id, owner] of owners) if (owner === gone) owners.set(id, stays);
+    const [merged, stays] = [owners.get(from) ?? from, owners.get(into) ?? into];
+    if (merged === stays) continue;
+    for (const [id, owner] of owners) if (owner === merged) owners.set(id, stays);
     done.push([from, into]);
   }
   return { owners, done };

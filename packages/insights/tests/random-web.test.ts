@@ -46,7 +46,7 @@ describe.each(engines)('on $name', (engine) => {
       fc.asyncProperty(given, async ({ events, starts, questions }) => {
         const { environmentId: projectId } = await createTestTenant(store.database);
         const startOf = (session: string | null) => (starts[Number(session?.slice(1) ?? 0)] ?? 0) * 3_600_000;
-        const told = events.map(
+        const stored = events.map(
           ({ at, ...event }): WebEvent => ({
             ...event,
             time: beginning + startOf(event.session) + at,
@@ -56,7 +56,7 @@ describe.each(engines)('on $name', (engine) => {
         await storeDataset(store.database.sql, projectId, {
           persons: [],
           events: events.map(({ event, person, session, path, source, browser }, at) => ({
-            ...{ event, distinct_id: person, timestamp: new Date(told[at]?.time ?? 0).toISOString() },
+            ...{ event, distinct_id: person, timestamp: new Date(stored[at]?.time ?? 0).toISOString() },
             properties: { $session_id: session, $pathname: path, utm_source: source, $browser: browser },
           })),
         });
@@ -79,7 +79,7 @@ describe.each(engines)('on $name', (engine) => {
           };
           const numbers = (await run({ kind: 'WebOverviewQuery' })) as { value: number | null }[];
           expect(numbers.map(({ value }) => rounded(value))).toEqual(
-            naiveOverview(told, { from, to, ...filters }).map(rounded),
+            naiveOverview(stored, { from, to, ...filters }).map(rounded),
           );
           const rows = (await run({ kind: 'WebStatsTableQuery', breakdownBy: by, includeBounceRate: true })) as [
             string | null,
@@ -88,7 +88,7 @@ describe.each(engines)('on $name', (engine) => {
             [number | null, null],
           ][];
           expect(rows.map(([value, [visitors], [views], [rate]]) => [value, visitors, views, rounded(rate)])).toEqual(
-            naiveTable(told, { from, to, ...filters }, by).map((row) => [...row.slice(0, 3), rounded(row[3])]),
+            naiveTable(stored, { from, to, ...filters }, by).map((row) => [...row.slice(0, 3), rounded(row[3])]),
           );
         }
       }),

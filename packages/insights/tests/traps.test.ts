@@ -133,7 +133,7 @@ describe.each(engines)('on $name', (engine) => {
     const day = '2026-11-10T12:00:00Z';
     let projectId: number;
     beforeAll(async () => {
-      const told: unknown[] = [
+      const values: unknown[] = [
         null,
         '',
         'null',
@@ -149,7 +149,7 @@ describe.each(engines)('on $name', (engine) => {
         'Straße',
         '2026-01-02T03:04:05Z',
       ];
-      projectId = await projectWith([[day], ...told.map((v): Told => [day, { [key]: v }])]);
+      projectId = await projectWith([[day], ...values.map((v): Told => [day, { [key]: v }])]);
       await store.database.sql.query('UPDATE event SET properties = $3 WHERE project_id = $1 AND properties = $2', [
         projectId,
         `{"${key}": 5}`,
@@ -201,13 +201,16 @@ describe.each(engines)('on $name', (engine) => {
   });
 
   describe('E-S-30: versions have the same order as in flags', () => {
-    const told = [
+    const versions = [
       ...['1.2.3', 'v1.02.3', '1.2.3-alpha', '1.2.3-alpha.2', '1.2.3-alpha.10', '1.2.3-alpha.x', '1.2.3+b', ' 1.2 '],
       ...['1.3.0', '1.10.0', '2.0.0-rc1', '0.0.3', '0.0.4', 5, '1.2.3.4', 'text', '', '1.2.3-', '1.2.3-01', null],
     ];
     let projectId: number;
     beforeAll(async () => {
-      projectId = await projectWith([['2026-11-10T12:00Z'], ...told.map((v): Told => ['2026-11-10T12:00Z', { v }])]);
+      projectId = await projectWith([
+        ['2026-11-10T12:00Z'],
+        ...versions.map((v): Told => ['2026-11-10T12:00Z', { v }]),
+      ]);
     });
 
     test.each<[string, unknown, unknown[]]>([
@@ -396,8 +399,8 @@ describe.each(engines)('on $name', (engine) => {
     expect([wanted, Object.keys(properties).length]).toEqual(['yes', 5001]);
   });
 
-  const inFunnel = async (told: Told[], more: object = {}, steps = ['A', 'B']) => {
-    const projectId = await projectWith(told);
+  const inFunnel = async (events: Told[], more: object = {}, steps = ['A', 'B']) => {
+    const projectId = await projectWith(events);
     const { results } = await askAnything(projectId, {
       ...{ kind: 'FunnelsQuery', dateRange: { date_from: '2026-11-01', date_to: '2026-11-30' }, ...more },
       series: steps.map((event) => ({ kind: 'EventsNode', event })),
@@ -431,9 +434,9 @@ describe.each(engines)('on $name', (engine) => {
       ['A', 'B'],
       [1, 0],
     ],
-  ])('E-S-22: %s', async (_, told, steps, expected) => {
+  ])('E-S-22: %s', async (_, events, steps, expected) => {
     const minute = { funnelsFilter: { funnelWindowInterval: 1, funnelWindowIntervalUnit: 'minute' } };
-    expect((await inFunnel(told, minute, steps)).map((step) => step.count)).toEqual(expected);
+    expect((await inFunnel(events, minute, steps)).map((step) => step.count)).toEqual(expected);
   });
   test('E-S-22: of two starts, the later one counts', async () => {
     const [, second] = await inFunnel([did('A', '12:00:00'), did('A', '12:00:40'), did('B', '12:01:00')]);
@@ -527,9 +530,9 @@ describe.each(engines)('on $name', (engine) => {
     // Each of its 52 queries requires a round trip to the server.
     const took: number[] = [];
     while (took.length < 6) {
-      const begun = performance.now();
+      const startedAt = performance.now();
       await ask(projectId, query);
-      took.push(performance.now() - begun);
+      took.push(performance.now() - startedAt);
     }
     // Uses the fastest run, because others may have waited for other work on the machine.
     const maxMs = Math.floor(Math.min(...took) / 4);

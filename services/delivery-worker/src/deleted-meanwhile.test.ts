@@ -41,9 +41,9 @@ const deleteProject = (projectId: number) =>
 
 test('ends when the project is deleted while its report is being sent', async () => {
   const { sql } = fixture.database;
-  const [gone, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
+  const [deleted, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   const target = { target_type: 'webhook', target_value: url };
-  const subscription = await storeSubscription(sql, gone.environmentId, target);
+  const subscription = await storeSubscription(sql, deleted.environmentId, target);
   const kept = await storeSubscription(sql, other.environmentId);
   for (const id of [subscription, kept]) {
     await sql.query(
@@ -65,7 +65,7 @@ test('ends when the project is deleted while its report is being sent', async ()
   await oneRound((slots) => makeDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
   const delivering = oneRound((slots) => deliverDue(deps, slots));
   const answer = await asked;
-  await deleteProject(gone.projectId);
+  await deleteProject(deleted.projectId);
   answer();
   await delivering;
   const rows = await sql.query('SELECT subscription_id, status FROM subscription_delivery');
@@ -89,9 +89,9 @@ test('when the project is deleted during an export, nothing appears at the desti
   });
   expect(await planRun({ ...fixture, settledUntil: fixture.atOnce })).toBe(true);
   const deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
-  let goOn = () => {};
+  let release = () => {};
   const deleted = new Promise<void>((resolve) => {
-    goOn = resolve;
+    release = resolve;
   });
   let tellFirstPage = () => {};
   const firstPage = new Promise<void>((resolve) => {
@@ -116,7 +116,7 @@ test('when the project is deleted during an export, nothing appears at the desti
   expect(runs).toEqual([{ n: expect.any(Number) }]);
   expect(runs[0]?.n).toBeLessThan(count);
   await deleteProject(gone.projectId);
-  goOn();
+  release();
   expect(await exporting).toBe(true);
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
@@ -124,7 +124,7 @@ test('when the project is deleted during an export, nothing appears at the desti
   // Skips the waiting time for late writers.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   for (let rounds = 0; await cleanUp(fixture.database, { limit: 5000 }); rounds += 1) expect(rounds).toBeLessThan(100);
-  const left = await sql.query('SELECT project_id, count(*)::int AS n FROM event GROUP BY project_id');
-  expect(left).toEqual([{ project_id: other.environmentId, n: 10 }]);
+  const remaining = await sql.query('SELECT project_id, count(*)::int AS n FROM event GROUP BY project_id');
+  expect(remaining).toEqual([{ project_id: other.environmentId, n: 10 }]);
   expect(await sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);
 });

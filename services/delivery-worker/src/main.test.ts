@@ -115,8 +115,8 @@ test('after a kill during an export, the next process exports every event exactl
   expect(await run()).toEqual({ status: 'Completed', records: count });
   const [stored] = await sql.query('SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1', [id]);
   expect(stored?.secrets).toEqual({ sealed: expect.stringMatching(/^v1:/) });
-  const there = await warehouseCount(warehouse.url);
-  expect(there).toEqual({ rows: count, events: count });
+  const copied = await warehouseCount(warehouse.url);
+  expect(copied).toEqual({ rows: count, events: count });
   await warehouse.drop();
 });
 

@@ -107,15 +107,15 @@ export interface FairSlots {
   settle(): Promise<void>;
 }
 
-const nobody = '00000000-0000-0000-0000-000000000000';
+const noOrganization = '00000000-0000-0000-0000-000000000000';
 
 export function createFairSlots(
   task: string,
   { max, maxEach, logger }: { max: number; maxEach: number; logger: Logger },
 ): FairSlots {
-  const taken = new Map<string, number>();
+  const slotsByOrganization = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
-  let last = nobody;
+  let last = noOrganization;
 
   async function run(organizationId: string, work: () => Promise<void>): Promise<void> {
     try {
@@ -124,17 +124,22 @@ export function createFairSlots(
       // Its claims become free when their lease expires.
       logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task, error });
     }
-    const left = (taken.get(organizationId) ?? 0) - 1;
-    if (left > 0) taken.set(organizationId, left);
-    else taken.delete(organizationId);
+    const remaining = (slotsByOrganization.get(organizationId) ?? 0) - 1;
+    if (remaining > 0) slotsByOrganization.set(organizationId, remaining);
+    else slotsByOrganization.delete(organizationId);
   }
 
   return {
     free: () => max - underWay.size,
-    usage: () => ({ organizationIds: [...taken.keys()], counts: [...taken.values()], maxEach, last }),
+    usage: () => ({
+      organizationIds: [...slotsByOrganization.keys()],
+      counts: [...slotsByOrganization.values()],
+      maxEach,
+      last,
+    }),
     start(organizationId, work) {
       last = organizationId;
-      taken.set(organizationId, (taken.get(organizationId) ?? 0) + 1);
+      slotsByOrganization.set(organizationId, (slotsByOrganization.get(organizationId) ?? 0) + 1);
       const running: Promise<void> = run(organizationId, work).finally(() => underWay.delete(running));
       underWay.add(running);
     },

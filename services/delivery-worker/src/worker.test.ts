@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 /** These tests have no domains, so the DNS must not be used. */
-const nobodyAsks = () => Promise.reject(new Error('Nobody asks the DNS here.'));
+const noLookups = () => Promise.reject(new Error('Nobody asks the DNS here.'));
 const options = {
   publicAppUrl: undefined,
   publicApiUrl: undefined,
@@ -26,15 +26,15 @@ const options = {
   eventRetentionDays: 0,
   mailsPerHour: 0,
   exportsAtOnce: 2,
-  lookUpChallenge: nobodyAsks,
+  lookUpChallenge: noLookups,
   postTimeoutMs: patienceMs,
 };
 
 test('workers send each due report once, clean up deleted data, and stop', async () => {
   const { sql } = fixture.database;
-  const [kept, gone] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
-  await storeSubscription(sql, kept.environmentId, { next_delivery_date: new Date() });
-  await sql.query('DELETE FROM project WHERE id = $1', [gone.projectId]);
+  const [other, deleted] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
+  await storeSubscription(sql, other.environmentId, { next_delivery_date: new Date() });
+  await sql.query('DELETE FROM project WHERE id = $1', [deleted.projectId]);
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   await sql.query(
     `INSERT INTO cookieless_salt (day, salt, expires_at)

@@ -114,9 +114,12 @@ describe('poison records', () => {
   });
 
   test('stores an event with NUL and half a surrogate pair, with replacements', async () => {
-    const odd = event({ properties: { 'k\u0000': 'a\u0000b', half: '\ud83e' }, distinct_id: 'x\u0000y' });
+    const withUnstorableText = event({
+      properties: { 'k\u0000': 'a\u0000b', half: '\ud83e' },
+      distinct_id: 'x\u0000y',
+    });
     const { handle } = createHandlerFixture(fixture, fixture.createDeps());
-    await handle(logBatch(topic, 0, [odd]));
+    await handle(logBatch(topic, 0, [withUnstorableText]));
     const [row] = await fixture.database.prisma.event.findMany({ where: { project_id: project.id } });
     expect(row).toMatchObject({ distinct_id: 'x\ufffdy', properties: { 'k\ufffd': 'a\ufffdb', half: '\ufffd' } });
   });

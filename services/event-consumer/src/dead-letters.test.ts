@@ -5,7 +5,7 @@ import { createDeadLetterLog, type DeadLetter } from './dead-letters.ts';
 const logger = createLogger('test', 'error');
 logger.silent = true;
 
-function letter(offset: number, value = 'value'): DeadLetter {
+function deadLetter(offset: number, value = 'value'): DeadLetter {
   return {
     record: { offset: BigInt(offset), key: 'k', value: Buffer.from(value), headers: { a: 'b' }, appendedAtMs: 0 },
     position: { log: 'one', topic: 'events.live', partition: 2, offset: BigInt(offset) },
@@ -16,55 +16,55 @@ function letter(offset: number, value = 'value'): DeadLetter {
 
 /** A log that accepts records up to a size, either all records of a call or none, like the real ones. */
 function limitedLog(maxBytes: number) {
-  const taken: AppendRecord[] = [];
+  const appended: AppendRecord[] = [];
   let isDown = false;
   return {
-    taken,
+    appended,
     setDown(down: boolean) {
       isDown = down;
     },
     async append(records: AppendRecord[]) {
       if (isDown) throw new AppError('unavailable', 'no broker');
       if (records.some(({ value }) => value.length > maxBytes)) throw new AppError('too_large', 'too large');
-      taken.push(...records);
+      appended.push(...records);
     },
   };
 }
 
-const offsets = (taken: AppendRecord[]) => taken.map(({ headers }) => headers?.dlq_offset);
+const offsets = (appended: AppendRecord[]) => appended.map(({ headers }) => headers?.dlq_offset);
 
 test('a retried batch does not write its dead letters twice', async () => {
   const log = limitedLog(100);
-  const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
-  await letters.append([letter(1), letter(2)]);
-  await letters.append([letter(1), letter(2), letter(3)]);
-  expect(offsets(log.taken)).toEqual(['1', '2', '3']);
+  const deadLetters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
+  await deadLetters.append([deadLetter(1), deadLetter(2)]);
+  await deadLetters.append([deadLetter(1), deadLetter(2), deadLetter(3)]);
+  expect(offsets(log.appended)).toEqual(['1', '2', '3']);
 });
 
 test('a dead letter of another log is a different one, even with the same position', async () => {
   const log = limitedLog(100);
-  const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
-  await letters.append([letter(1)]);
-  await letters.append([{ ...letter(1), position: { ...letter(1).position, log: 'two' } }]);
-  expect(log.taken.map(({ headers }) => headers?.dlq_log)).toEqual(['one', 'two']);
+  const deadLetters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
+  await deadLetters.append([deadLetter(1)]);
+  await deadLetters.append([{ ...deadLetter(1), position: { ...deadLetter(1).position, log: 'two' } }]);
+  expect(log.appended.map(({ headers }) => headers?.dlq_log)).toEqual(['one', 'two']);
 });
 
 test('writes a dead letter again if it was not acknowledged', async () => {
   const log = limitedLog(100);
-  const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
+  const deadLetters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
   log.setDown(true);
-  await expect(letters.append([letter(1)])).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(deadLetters.append([deadLetter(1)])).rejects.toMatchObject({ kind: 'unavailable' });
   log.setDown(false);
-  await letters.append([letter(1)]);
-  expect(offsets(log.taken)).toEqual(['1']);
+  await deadLetters.append([deadLetter(1)]);
+  expect(offsets(log.appended)).toEqual(['1']);
 });
 
 test('a dead letter that is too large is written without its value and does not block others', async () => {
   const log = limitedLog(10);
-  const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: () => 0 });
-  await letters.append([letter(1), letter(2, 'x'.repeat(11)), letter(3)]);
-  expect(offsets(log.taken)).toEqual(['1', '2', '3']);
-  expect(log.taken[1]).toEqual({
+  const deadLetters = createDeadLetterLog({ log, topic: 'dead', logger, now: () => 0 });
+  await deadLetters.append([deadLetter(1), deadLetter(2, 'x'.repeat(11)), deadLetter(3)]);
+  expect(offsets(log.appended)).toEqual(['1', '2', '3']);
+  expect(log.appended[1]).toEqual({
     topic: 'dead',
     key: 'k',
     value: Buffer.alloc(0),

@@ -28,21 +28,21 @@ export function createDeadLetterLog({
   const arrived = new Set<string>();
 
   return {
-    async append(letters) {
-      const fresh = letters.filter((letter) => !arrived.has(nameOf(letter)));
+    async append(deadLetters) {
+      const fresh = deadLetters.filter((deadLetter) => !arrived.has(nameOf(deadLetter)));
       if (fresh.length === 0) return;
       await appendOrShrink(fresh);
       if (arrived.size > maxRemembered) arrived.clear();
-      for (const letter of fresh) arrived.add(nameOf(letter));
+      for (const deadLetter of fresh) arrived.add(nameOf(deadLetter));
     },
   };
 
-  async function appendOrShrink(letters: DeadLetter[]): Promise<void> {
+  async function appendOrShrink(deadLetters: DeadLetter[]): Promise<void> {
     try {
-      await log.append(letters.map((letter) => toRecord(letter, topic, now())));
+      await log.append(deadLetters.map((deadLetter) => toRecord(deadLetter, topic, now())));
     } catch (error) {
       if (!isAppError(error, 'too_large')) throw error;
-      for (const letter of letters) await appendOne(letter);
+      for (const deadLetter of deadLetters) await appendOne(deadLetter);
     }
   }
 
@@ -50,13 +50,13 @@ export function createDeadLetterLog({
    * Writes one dead letter. If the added headers make it too large for the log, leaves out its value, which is still at
    * its original position.
    */
-  async function appendOne(letter: DeadLetter): Promise<void> {
-    const record = toRecord(letter, topic, now());
+  async function appendOne(deadLetter: DeadLetter): Promise<void> {
+    const record = toRecord(deadLetter, topic, now());
     try {
       await log.append([record]);
     } catch (error) {
       if (!isAppError(error, 'too_large')) throw error;
-      const { topic: from, partition, offset } = letter.position;
+      const { topic: from, partition, offset } = deadLetter.position;
       logger.error('dead letter is too large for the event log; stored without its value', {
         topic: from,
         partition,

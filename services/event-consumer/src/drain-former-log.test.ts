@@ -87,9 +87,9 @@ test('processes records left in PostgreSQL before all others, and also those tha
   const of = prefix();
   const { live } = topicNames(of);
   await log.ensureTopics([{ topic: live, partitions: 3 }]);
-  const left = await append(live, 60);
+  const remaining = await append(live, 60);
   await start(liveReader(of)).begun();
-  expect(await countStored(left)).toBe(60);
+  expect(await countStored(remaining)).toBe(60);
   // From a gateway that still uses the old setting.
   const late = await append(live, 9);
   await eventually(async () => expect(await countStored(late)).toBe(9), { what: 'Storing what came late' });

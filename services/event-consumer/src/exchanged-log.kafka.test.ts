@@ -104,8 +104,8 @@ async function untilStored(acknowledged: readonly string[]): Promise<void> {
   await eventually(
     async () => {
       const stored = new Set(await storedUuids());
-      const lost = acknowledged.filter((uuid) => !stored.has(uuid));
-      if (lost.length > 0) throw new Error(`${lost.length} of ${acknowledged.length} are not stored`);
+      const missing = acknowledged.filter((uuid) => !stored.has(uuid));
+      if (missing.length > 0) throw new Error(`${missing.length} of ${acknowledged.length} are not stored`);
     },
     { what: 'Storing all that was acknowledged' },
   );
@@ -114,7 +114,7 @@ async function untilStored(acknowledged: readonly string[]): Promise<void> {
 test('switching between postgres and kafka repeatedly loses and duplicates no acknowledged event, even unread ones', async () => {
   const { prefix, topics } = names();
   const acknowledged: string[] = [];
-  for (const [kind, read, left] of [
+  for (const [kind, read, remaining] of [
     ['postgres', 6, 4],
     ['kafka', 10, 3],
     ['postgres', 5, 0],
@@ -126,7 +126,7 @@ test('switching between postgres and kafka repeatedly loses and duplicates no ac
         acknowledged.push(...(await append(log, topics.live, read)));
         await untilStored(acknowledged.slice(-read));
       });
-      acknowledged.push(...(await append(log, topics.live, left)));
+      acknowledged.push(...(await append(log, topics.live, remaining)));
     });
   }
   await untilStored(acknowledged);

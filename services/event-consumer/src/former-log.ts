@@ -39,14 +39,14 @@ export function drainFormerLog({
   metrics: Metrics;
 }): FormerLogDrain {
   const stopping = new AbortController();
-  const left = metrics.gauge(
+  const remaining = metrics.gauge(
     'millrace_log_left_records',
     'Unread records in an event log that is no longer configured',
     ['topic', 'group'],
   );
   const joined = new Map<FormerLogReader, LogConsumer>();
   let announceBegun: () => void = () => {};
-  const begun = new Promise<void>((resolve) => {
+  const firstCheck = new Promise<void>((resolve) => {
     announceBegun = resolve;
   });
   const backlog = createBacklogWatch();
@@ -57,7 +57,7 @@ export function drainFormerLog({
     for (const reader of readers) {
       const records = unread.find(({ topic, group }) => topic === reader.topic && group === reader.group)?.records ?? 0;
       total += records;
-      if (records > 0 || joined.has(reader)) left.set({ topic: reader.topic, group: reader.group }, records);
+      if (records > 0 || joined.has(reader)) remaining.set({ topic: reader.topic, group: reader.group }, records);
       if (records > 0 && !joined.has(reader)) {
         const { topic, group } = reader;
         logger.warn('processing unread records in the event log in PostgreSQL, which was configured earlier', {
@@ -103,7 +103,7 @@ export function drainFormerLog({
 
   const running = run();
   return {
-    begun: () => begun,
+    begun: () => firstCheck,
     async stop() {
       stopping.abort();
       announceBegun();

@@ -34,7 +34,7 @@ afterAll(async () => {
 const take = `INSERT INTO item VALUES ('one')`;
 const silentMs = 1000;
 
-async function isThere(session: string): Promise<boolean> {
+async function exists(session: string): Promise<boolean> {
   const rows = await database.sql.query(
     `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${session}`,
   );
@@ -42,23 +42,23 @@ async function isThere(session: string): Promise<boolean> {
 }
 
 const untilSessionIs = (session: string) =>
-  eventually(() => isThere(`${session} AND state_change < now() - interval '1.1 seconds'`));
+  eventually(() => exists(`${session} AND state_change < now() - interval '1.1 seconds'`));
 
 /** Resumes the stopped process, which sends nothing until then. */
-let goOn = () => {};
-const untilItGoesOn = () =>
+let release = () => {};
+const untilReleased = () =>
   new Promise<void>((resolve) => {
-    goOn = resolve;
+    release = resolve;
   });
 
 test.each<[string, string, (tx: Transaction) => Promise<void>]>([
-  ['between two statements', `state = 'idle in transaction'`, untilItGoesOn],
+  ['between two statements', `state = 'idle in transaction'`, untilReleased],
   [
     'in the middle of a copy',
     `state = 'active' AND wait_event = 'ClientRead'`,
     async (tx) => {
       const copied = tx.copy('COPY item FROM STDIN', endlessRows());
-      await eventually(() => isThere(`state = 'active' AND query LIKE 'COPY %'`));
+      await eventually(() => exists(`state = 'active' AND query LIKE 'COPY %'`));
       proxy.blackHole();
       await copied;
     },
@@ -78,7 +78,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
   expect(await endFrozenSessions(database.sql, 60_000)).toEqual({ ended: 0, hidden: 0 });
   expect(await endFrozenSessions(database.sql, silentMs)).toEqual({ ended: 1, hidden: 0 });
   await eventually(() => database.sql.query(take));
-  goOn();
+  release();
   await proxy.pass();
   expect(await outcome).toBe('undone');
   await database.sql.query('TRUNCATE item');
@@ -107,7 +107,7 @@ test('reports sessions of another role, which a member of that role can end', as
   const stopped = theirs
     .transaction(async (tx) => {
       await tx.query('SELECT 1');
-      await untilItGoesOn();
+      await untilReleased();
     })
     .catch(() => {});
   await untilSessionIs(`usename = '${frozen}' AND state = 'idle in transaction'`);
@@ -116,7 +116,7 @@ test('reports sessions of another role, which a member of that role can end', as
   expect(seen.hidden).toBeGreaterThan(0);
   await database.sql.query(`GRANT ${frozen} TO ${member}`);
   expect(await endFrozenSessions(ours.sql, silentMs)).toMatchObject({ ended: 1 });
-  goOn();
+  release();
   await stopped;
   await Promise.all([theirs.stop(), ours.stop()]);
   await database.sql.query(`DROP ROLE ${frozen}, ${member}`);

@@ -21,15 +21,15 @@ export function createFreeLocks({
   now: () => number;
 }): () => Promise<void> {
   let nextAtMs = 0;
-  let isTold = false;
+  let isLogged = false;
   return async () => {
     if (now() < nextAtMs) return;
     nextAtMs = now() + intervalMs;
     try {
       const { ended: sessions, hidden } = await endFrozenSessions(sql, silentMs);
       if (sessions > 0) logger.warn('ended transactions of an unresponsive consumer', { sessions });
-      if (hidden > 0 && !isTold) {
-        isTold = true;
+      if (hidden > 0 && !isLogged) {
+        isLogged = true;
         logger.warn(
           'other consumers use a different database role, so this consumer cannot release the locks of a consumer that stops in the middle of a batch. Use the same role for all consumers',
           { sessions: hidden },

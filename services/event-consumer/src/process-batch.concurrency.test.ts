@@ -128,11 +128,11 @@ test.each([
       [projectId],
     );
     const propertiesOf = new Map(owners.map((row) => [row.distinct_id, row.properties]));
-    const lost = sent.filter(({ distinct_id, properties }) => {
+    const lostUpdates = sent.filter(({ distinct_id, properties }) => {
       const keys = Object.keys((properties.$set as Record<string, unknown> | undefined) ?? {});
       return keys.some((key) => propertiesOf.get(distinct_id)?.[key] !== true);
     });
-    expect(lost.map(({ event, distinct_id }) => `${event} of ${distinct_id}`)).toEqual([]);
+    expect(lostUpdates.map(({ event, distinct_id }) => `${event} of ${distinct_id}`)).toEqual([]);
 
     // All group updates are applied, and versions count them.
     const groups = await prisma.group.findMany({ where: { project_id: projectId } });

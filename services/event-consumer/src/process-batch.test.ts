@@ -438,8 +438,8 @@ describe('statements', () => {
 
 describe('properties as they were written', () => {
   /** Returns a record in the gateway's format, with the given text of its properties. */
-  const recordWith = (propertiesText: string, beside: Partial<CapturedEvent> = {}) => {
-    const { properties: _, ...head } = event({ ip: null, ...beside });
+  const recordWith = (propertiesText: string, fields: Partial<CapturedEvent> = {}) => {
+    const { properties: _, ...head } = event({ ip: null, ...fields });
     return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":${propertiesText}}`);
   };
 
@@ -483,8 +483,8 @@ describe('properties as they were written', () => {
       '{"a": 1, "$set": {"c": 1, "properties": {"b": 1}}}',
       { $set: { c: 1, properties: { b: 1 } } },
     ],
-  ])('%s', async (...[, text, stored, beside]) => {
-    expect(await run(logBatch(topic, 0, [recordWith(text, beside)]))).toMatchObject({ stored: 1 });
+  ])('%s', async (...[, text, stored, fields]) => {
+    expect(await run(logBatch(topic, 0, [recordWith(text, fields)]))).toMatchObject({ stored: 1 });
     const [row] = await fixture.database.sql.query<{ text: string }>(
       'SELECT properties::text AS text FROM event WHERE project_id = $1',
       [project.id],

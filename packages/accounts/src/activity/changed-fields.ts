@@ -33,8 +33,8 @@ export function changedFields(
         type,
         action: isNothing(was[field]) ? 'created' : isNothing(value) ? 'deleted' : 'changed',
         field,
-        before: isSecret ? null : shown(was[field]),
-        after: isSecret ? null : shown(value),
+        before: isSecret ? null : jsonValue(was[field]),
+        after: isSecret ? null : jsonValue(value),
       } as const,
     ];
   });
@@ -44,7 +44,7 @@ function isNothing(value: unknown): boolean {
   return value === null || value === undefined;
 }
 
-function shown(value: unknown): unknown {
+function jsonValue(value: unknown): unknown {
   return value === undefined ? null : value;
 }
 

@@ -16,11 +16,11 @@ export async function mailAdministrators(
       WHERE m.organization_id = $1 AND m.level >= $2 AND u.is_active ORDER BY u.id`,
     [organizationId, membershipLevels.administrator],
   );
-  let taken = 0;
+  let accepted = 0;
   const text = ['Hello,', ...sentences].join('\n\n');
   for (const { email } of administrators) {
     const { result } = await mailer.send({ to: email, subject: `${subject} (Millrace)`, text });
-    if (result === 'accepted') taken += 1;
+    if (result === 'accepted') accepted += 1;
   }
-  return taken;
+  return accepted;
 }

@@ -47,12 +47,12 @@ export async function acceptInvite(
     actor?: Actor;
   },
 ): Promise<AcceptedInvite> {
-  const seen = await findInvite(tx, inviteId);
-  requireInvited?.(seen);
-  if (isInviteExpired(seen, now)) {
+  const unlockedInvite = await findInvite(tx, inviteId);
+  requireInvited?.(unlockedInvite);
+  if (isInviteExpired(unlockedInvite, now)) {
     throw new AppError('invalid', 'This invite has expired. Please ask your admin for a new one.', { code: 'expired' });
   }
-  await lockOrganization(tx, seen.organization_id);
+  await lockOrganization(tx, unlockedInvite.organization_id);
   // Under the lock, no other request can accept or replace the invite.
   const invite = await findInvite(tx, inviteId);
   const accepting = await chooseUser(invite);

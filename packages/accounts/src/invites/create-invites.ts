@@ -32,12 +32,12 @@ export async function createInvites(
     throw new AppError('forbidden', 'Only administrators and owners of this organization can invite people.');
   const madeFor = new Map<string, CreatedInvite>();
   for (const [index, invite] of invites.entries()) {
-    const made = await createInvite(tx, { ...inviter, level: own.level }, { invite, now }).catch((error) => {
+    const result = await createInvite(tx, { ...inviter, level: own.level }, { invite, now }).catch((error) => {
       throw explain(index, error);
     });
     // A later invite of the same request replaces this person's earlier one.
-    madeFor.delete(made.emailKey);
-    madeFor.set(made.emailKey, made);
+    madeFor.delete(result.emailKey);
+    madeFor.set(result.emailKey, result);
   }
   const created = [...madeFor.values()];
   for (const { id, targetEmail } of created) {

@@ -63,16 +63,16 @@ export type InviteSecretKind = 'mailed' | 'shown';
  */
 export function newInviteSecrets(): { mailed: string; shown: string; hash: string } {
   const mailed = randomBytes(32).toString('base64url');
-  const shown = digest(mailed).toString('base64url');
-  return { mailed, shown, hash: digest(shown).toString('hex') };
+  const publicDigest = digest(mailed).toString('base64url');
+  return { mailed, shown: publicDigest, hash: digest(publicDigest).toString('hex') };
 }
 
 /** Returns which of the two secrets this is; null for neither. */
 export function inviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
   const stored = Buffer.from(invite.token_hash, 'hex');
-  const given = digest(secret);
-  if (timingSafeEqual(given, stored)) return 'shown';
-  return timingSafeEqual(digest(given.toString('base64url')), stored) ? 'mailed' : null;
+  const givenDigest = digest(secret);
+  if (timingSafeEqual(givenDigest, stored)) return 'shown';
+  return timingSafeEqual(digest(givenDigest.toString('base64url')), stored) ? 'mailed' : null;
 }
 
 function digest(text: string): Buffer {

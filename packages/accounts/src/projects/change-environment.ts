@@ -53,10 +53,10 @@ export async function changeEnvironment(
 }
 
 /** Removes a masked webhook URL, which clients send back unchanged with other settings. */
-function withoutMask(given: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
-  const { slack_incoming_webhook: webhook, ...others } = given;
+function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
+  const { slack_incoming_webhook: webhook, ...others } = changes;
   const isShown = before.slack_incoming_webhook !== null && webhook === maskedAddress(before.slack_incoming_webhook);
-  return isShown ? others : given;
+  return isShown ? others : changes;
 }
 
 /** @param before undefined for a new environment. @throws AppError `forbidden`. */
@@ -73,8 +73,8 @@ export function requireLevelOfSettings(
   }
 }
 
-function checkChanges(given: Record<string, unknown>): Record<string, unknown> {
-  const settings = checkSettings(given);
+function checkChanges(changes: Record<string, unknown>): Record<string, unknown> {
+  const settings = checkSettings(changes);
   if (typeof settings.name === 'string') settings.name = checkName('name', settings.name, { maxLength: 200 });
   return settings;
 }

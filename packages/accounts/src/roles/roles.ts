@@ -106,15 +106,15 @@ export async function takeRole(
   { roleId, id, ...of }: RoleOf & { roleId: string; id: string },
 ): Promise<void> {
   const role = await lockRole(tx, of, roleId);
-  const [gone] = isUuid(id)
+  const [deleted] = isUuid(id)
     ? await tx.query<{ email: string }>(
         `DELETE FROM role_membership held USING membership m JOIN "user" u ON u.id = m.user_id
           WHERE held.id = $1 AND held.role_id = $2 AND m.id = held.membership_id RETURNING u.email`,
         [id, roleId],
       )
     : [];
-  if (!gone) throw notFound('Role');
-  await recordMember(tx, role, { actor: of.actor, before: gone.email, after: null });
+  if (!deleted) throw notFound('Role');
+  await recordMember(tx, role, { actor: of.actor, before: deleted.email, after: null });
 }
 
 /** Locks the organization's members, and returns the role. @throws AppError `not_found`. */

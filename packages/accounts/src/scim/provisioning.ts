@@ -300,11 +300,11 @@ export async function changeRoleMembers(
   { roleId, members }: { roleId: string; members: { set: string[] } | { add: string[]; remove: string[] } },
 ): Promise<void> {
   await lockOrganization(tx, domain.organizationId);
-  const held = await listRoleHolders(tx, domain, roleId);
-  const has = new Map(held.map(({ uuid, id }) => [uuid, id]));
-  const wanted = new Set('set' in members ? members.set : members.add);
-  const gone = 'set' in members ? [...has.keys()].filter((uuid) => !wanted.has(uuid)) : members.remove;
-  const added = [...wanted].filter((uuid) => !has.has(uuid));
+  const current = await listRoleHolders(tx, domain, roleId);
+  const has = new Map(current.map(({ uuid, id }) => [uuid, id]));
+  const requested = new Set('set' in members ? members.set : members.add);
+  const removed = 'set' in members ? [...has.keys()].filter((uuid) => !requested.has(uuid)) : members.remove;
+  const added = [...requested].filter((uuid) => !has.has(uuid));
   const active = await selectActive(tx, domain, added.filter(isUuid));
   const of = { organizationId: domain.organizationId, actor: { scimDomain: domain.name }, roleId };
   for (const uuid of added) {
@@ -317,7 +317,7 @@ export async function changeRoleMembers(
     }
     await giveRole(tx, { ...of, userUuid: uuid });
   }
-  for (const uuid of gone) {
+  for (const uuid of removed) {
     const id = has.get(uuid);
     if (id !== undefined) await takeRole(tx, { ...of, id });
   }

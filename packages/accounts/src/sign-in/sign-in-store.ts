@@ -98,15 +98,15 @@ export async function deleteSessionOf(
 /** @returns the number of deleted sessions. */
 export async function deleteSessions(
   sql: Sql,
-  which: { userId: number; id?: string; except?: string } | { tokenHash: string },
+  selection: { userId: number; id?: string; except?: string } | { tokenHash: string },
 ): Promise<number> {
   const rows =
-    'tokenHash' in which
-      ? await sql.query('DELETE FROM session WHERE token_hash = $1 RETURNING id', [which.tokenHash])
+    'tokenHash' in selection
+      ? await sql.query('DELETE FROM session WHERE token_hash = $1 RETURNING id', [selection.tokenHash])
       : await sql.query(
           `DELETE FROM session
             WHERE user_id = $1 AND ($2::uuid IS NULL OR id = $2) AND ($3::uuid IS NULL OR id <> $3) RETURNING id`,
-          [which.userId, which.id ?? null, which.except ?? null],
+          [selection.userId, selection.id ?? null, selection.except ?? null],
         );
   return rows.length;
 }

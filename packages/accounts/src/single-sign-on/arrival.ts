@@ -161,9 +161,9 @@ async function findLinked(tx: Transaction, answer: ProviderAnswer): Promise<User
 /** Locks the organization of an address's verified domain, and reads the domain again under the lock. */
 async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDomain | undefined> {
   const name = domainOfAddress(email);
-  const seen = await findAddressDomain(tx, name);
-  if (!seen) return undefined;
-  await lockOrganization(tx, seen.organization_id);
+  const unlockedDomain = await findAddressDomain(tx, name);
+  if (!unlockedDomain) return undefined;
+  await lockOrganization(tx, unlockedDomain.organization_id);
   return findAddressDomain(tx, name);
 }
 

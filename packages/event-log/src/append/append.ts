@@ -93,9 +93,12 @@ export function createAppender(options: {
   async function close(timeoutMs: number): Promise<void> {
     isClosed = true;
     sender.close();
-    const over = new AbortController();
-    await Promise.race([Promise.allSettled([...open].map(({ settled }) => settled)), sleep(timeoutMs, over.signal)]);
-    over.abort();
+    const timeLimit = new AbortController();
+    await Promise.race([
+      Promise.allSettled([...open].map(({ settled }) => settled)),
+      sleep(timeoutMs, timeLimit.signal),
+    ]);
+    timeLimit.abort();
     expire([...open]);
   }
 

@@ -11,11 +11,11 @@ const partitionMetadata = Array.from({ length: 12 }, (_, partitionId) => ({
 }));
 
 test('a key gets the same partition as with other Kafka clients', () => {
-  const theirs = Partitioners.DefaultPartitioner();
+  const kafkajsPartitioner = Partitioners.DefaultPartitioner();
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 1, maxLength: 9 })), (text) => {
       const key = Buffer.from(text, 'utf8');
-      const expected = theirs({ topic: 't', partitionMetadata, message: { key, value: null } });
+      const expected = kafkajsPartitioner({ topic: 't', partitionMetadata, message: { key, value: null } });
       expect(partitionForKey(key, partitionMetadata.length)).toBe(expected);
     }),
     { numRuns: 2000 },

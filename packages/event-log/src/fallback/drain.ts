@@ -92,11 +92,11 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     return null;
   }
 
-  const begun = begin();
+  const firstRound = begin();
   return {
     async stop() {
       stopping.abort();
-      await (await begun)?.stop();
+      await (await firstRound)?.stop();
       await postgres.close();
     },
   };

@@ -79,7 +79,7 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
     [],
   );
   let onTheWayToKafka = 0;
-  const which = createFallbackSwitch({
+  const fallbackSwitch = createFallbackSwitch({
     ...{ topic, database, logger },
     prepare: () => postgres.ensureTopics([{ topic, partitions: options.partitions }]),
     reachesKafka: kafka.isHealthy,
@@ -93,7 +93,7 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
   });
 
   function append(records: AppendRecord[]): Promise<void> {
-    if (which.phase() === 'closed') return appendToKafka(records);
+    if (fallbackSwitch.phase() === 'closed') return appendToKafka(records);
     return inTime(appendWhereDue(records));
   }
 
@@ -107,24 +107,24 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
       throw error;
     } finally {
       onTheWayToKafka -= 1;
-      if (onTheWayToKafka === 0 && which.phase() === 'opening') which.checkNow();
+      if (onTheWayToKafka === 0 && fallbackSwitch.phase() === 'opening') fallbackSwitch.checkNow();
     }
   }
 
   async function appendWhereDue(records: AppendRecord[]): Promise<void> {
-    if (which.phase() === 'unknown') await which.nextChange(firstViewMs);
-    for (let holds = 0; which.phase() === 'opening' || which.phase() === 'closing'; holds += 1) {
+    if (fallbackSwitch.phase() === 'unknown') await fallbackSwitch.nextChange(firstViewMs);
+    for (let holds = 0; fallbackSwitch.phase() === 'opening' || fallbackSwitch.phase() === 'closing'; holds += 1) {
       if (holds > 0) throw changingError();
-      await which.nextChange(holdMs);
+      await fallbackSwitch.nextChange(holdMs);
     }
-    if (which.phase() === 'open') return appendToPostgres(records);
+    if (fallbackSwitch.phase() === 'open') return appendToPostgres(records);
     return appendToKafka(records);
   }
 
   async function appendToPostgres(records: AppendRecord[]): Promise<void> {
     if (records.some(({ value }) => value.length > mostFallbackBytes)) throw tooLargeNowError();
     const appending = postgres.append(records.map((record) => toFallback(record, topic)));
-    const isAppended = await settlesBeforeClosed(appending, which);
+    const isAppended = await settlesBeforeClosed(appending, fallbackSwitch);
     if (isAppended) {
       taken?.inc({}, records.length);
       return;
@@ -140,10 +140,10 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
     ensureTopics: kafka.ensureTopics,
     consume: kafka.consume,
     endOffsets: kafka.endOffsets,
-    isHealthy: () => (which.phase() === 'open' ? postgres.isHealthy() : kafka.isHealthy()),
+    isHealthy: () => (fallbackSwitch.phase() === 'open' ? postgres.isHealthy() : kafka.isHealthy()),
     async close() {
       await Promise.all([kafka.close(), postgres.close()]);
-      await which.stop();
+      await fallbackSwitch.stop();
     },
   };
 }
@@ -152,16 +152,17 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
  * Returns false as soon as the fallback closes, and otherwise the outcome of `appending`. Leaves no timer or listener
  * behind.
  */
-async function settlesBeforeClosed(appending: Promise<void>, which: FallbackSwitch): Promise<boolean> {
-  const over = new AbortController();
+async function settlesBeforeClosed(appending: Promise<void>, fallbackSwitch: FallbackSwitch): Promise<boolean> {
+  const appended = new AbortController();
   async function closed(): Promise<boolean> {
-    while (which.phase() !== 'closed' && !over.signal.aborted) await which.nextChange(longestAppendMs, over.signal);
+    while (fallbackSwitch.phase() !== 'closed' && !appended.signal.aborted)
+      await fallbackSwitch.nextChange(longestAppendMs, appended.signal);
     return false;
   }
   try {
     return await Promise.race([appending.then(() => true), closed()]);
   } finally {
-    over.abort();
+    appended.abort();
   }
 }
 

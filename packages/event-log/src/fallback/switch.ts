@@ -76,18 +76,18 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
     }
   }
 
-  function follow(seen: FallbackView): void {
-    if (seen.phase !== phase) {
+  function follow(view: FallbackView): void {
+    if (view.phase !== phase) {
       const from = phase;
-      phase = seen.phase;
-      const isReportable = seen.phase !== 'closed' || from !== 'unknown';
+      phase = view.phase;
+      const isReportable = view.phase !== 'closed' || from !== 'unknown';
       if (isReportable)
-        logger.warn('switching to another event log', { topic, from, to: phase, epoch: String(seen.epoch) });
+        logger.warn('switching to another event log', { topic, from, to: phase, epoch: String(view.epoch) });
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }
     // No append to Kafka starts in this phase, so a settled state stays settled.
-    if (phase !== 'closed' && deps.isSettled()) settledEpoch = seen.epoch;
+    if (phase !== 'closed' && deps.isSettled()) settledEpoch = view.epoch;
   }
 
   const running = run();

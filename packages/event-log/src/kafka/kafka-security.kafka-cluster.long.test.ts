@@ -32,11 +32,11 @@ describeWithJava('a broker with SASL over TLS', () => {
     const common = ['-keystore', store, '-storepass', 'changeit', '-alias', 'broker'];
     // keytool is in the same folder as java.
     const keytool = ((await findJava()) ?? 'java').replace(/java$/, 'keytool');
-    const made = await runProgram(keytool, [
+    const result = await runProgram(keytool, [
       ...['-genkeypair', '-keyalg', 'EC', '-validity', '2', '-dname', 'CN=127.0.0.1', '-storetype', 'PKCS12'],
       ...['-ext', 'SAN=ip:127.0.0.1', '-ext', 'BC=ca:true', ...common],
     ]);
-    expect(made).toMatchObject({ status: 0 });
+    expect(result).toMatchObject({ status: 0 });
     expect(await runProgram(keytool, ['-exportcert', '-rfc', '-file', caFile, ...common])).toMatchObject({
       status: 0,
     });

@@ -133,9 +133,9 @@ export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'
     /** Resolves when there is room for more records. Sends heartbeats meanwhile. */
     async room(heartbeat: () => Promise<void>): Promise<void> {
       while (bytes >= limitBytes) {
-        const made = new AbortController();
-        announceRoom = () => made.abort();
-        await sleep(keepAliveMs, made.signal);
+        const madeRoom = new AbortController();
+        announceRoom = () => madeRoom.abort();
+        await sleep(keepAliveMs, madeRoom.signal);
         await heartbeat();
       }
     },

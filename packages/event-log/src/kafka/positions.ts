@@ -147,14 +147,14 @@ function beginPartition(
   const start = stored === null || stored.nextOffset < low ? low : stored.nextOffset;
   if (stored !== null) truncation.deletedUnread(partition.partition, stored.nextOffset, low);
   // Retention may have deleted the record. Then only the log's ID shows that it is the same log.
-  const isThere = stored !== null && stored.recordBefore !== null && start > low && start === stored.nextOffset;
-  if (!isThere) truncation.over(partition.partition);
+  const canVerify = stored !== null && stored.recordBefore !== null && start > low && start === stored.nextOffset;
+  if (!canVerify) truncation.over(partition.partition);
   partition.log = log;
   partition.leaderEpoch = leaderEpochs.get(partition.partition) ?? null;
   partition.missingRecord = null;
-  partition.recordBefore = isThere ? stored.recordBefore : null;
+  partition.recordBefore = canVerify ? stored.recordBefore : null;
   partition.continuesFrom = stored?.nextOffset ?? null;
-  partition.fetchPosition = isThere ? start - 1n : start;
+  partition.fetchPosition = canVerify ? start - 1n : start;
   partition.suspectedGap = null;
   consumer.seek({ topic, partition: partition.partition, offset: String(partition.fetchPosition) });
   consumer.resume([{ topic, partitions: [partition.partition] }]);

@@ -32,10 +32,10 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
   /** Runs `work` on the current session, for at most `timeoutMs` including the time to connect. */
   async function use<T>(work: (session: KafkaSession) => Promise<T>, timeoutMs: number, what: string): Promise<T> {
     current ??= open(options, rotate(options.brokers, opened++), requestTimeoutMs);
-    const mine = current;
+    const ownSession = current;
     try {
       const result = await withDeadline(
-        mine.then((session) => work(session)),
+        ownSession.then((session) => work(session)),
         timeoutMs,
         what,
       );
@@ -44,7 +44,7 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
     } catch (error) {
       if (isConnectionFailure(error)) {
         reachability?.failed(error);
-        drop(mine, what);
+        drop(ownSession, what);
       }
       throw error;
     }

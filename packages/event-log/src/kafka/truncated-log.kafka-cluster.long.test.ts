@@ -105,7 +105,7 @@ describeWithJava('a log that lost its end', () => {
   }
 
   /** Sets the offset like `millrace offsets accept`. */
-  async function goOnFrom({ group }: Fixture, offset: number): Promise<void> {
+  async function continueFrom({ group }: Fixture, offset: number): Promise<void> {
     await database.sql.query('UPDATE consumer_position SET next_offset = $2, record_before = NULL WHERE "group" = $1', [
       group,
       offset,
@@ -148,7 +148,7 @@ describeWithJava('a log that lost its end', () => {
     expect(await fixture.isTruncated()).toBe(true);
     expect([...new Set(await fixture.values())]).toEqual(range(0, 30));
 
-    await goOnFrom(fixture, 10);
+    await continueFrom(fixture, 10);
     await untilEffects(fixture, end + grown - 10);
     const others = [...new Set((await fixture.values()).slice(end))];
     expect(others).toEqual(range(100, others.length));
@@ -185,10 +185,10 @@ describeWithJava('a log that lost its end', () => {
     // An append that timed out is retried, so some records may be duplicates.
     expect([...new Set(await fixture.values())]).toEqual(range(0, 30));
     const seen = (await fixture.values()).length;
-    await goOnFrom(fixture, 0);
+    await continueFrom(fixture, 0);
     const again = async () => new Set((await fixture.values()).slice(seen));
-    const left = [...range(0, 10), ...range(100, 40)];
-    await eventually(async () => (await again()).size >= left.length, { what: 'all that is left' });
-    expect([...(await again())]).toEqual(left);
+    const remaining = [...range(0, 10), ...range(100, 40)];
+    await eventually(async () => (await again()).size >= remaining.length, { what: 'all remaining records' });
+    expect([...(await again())]).toEqual(remaining);
   }, 240_000);
 });

@@ -208,7 +208,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
 
 /** Stores the group state that a member has last read, and the time of its last heartbeat. */
 function createMembership({ database, member, leaseMs }: { database: SqlDatabase; member: Member; leaseMs: number }) {
-  let seen: GroupState = { ends: new Map(), logs: new Map(), members: '' };
+  let known: GroupState = { ends: new Map(), logs: new Map(), members: '' };
   let lastHeartbeatAt = Number.NEGATIVE_INFINITY;
 
   function bounded<T>(work: Promise<T>): Promise<T> {
@@ -216,13 +216,13 @@ function createMembership({ database, member, leaseMs }: { database: SqlDatabase
   }
 
   return {
-    endOffset: (partition: number) => seen.ends.get(partition) ?? 0n,
-    logOf: (partition: number) => seen.logs.get(partition),
+    endOffset: (partition: number) => known.ends.get(partition) ?? 0n,
+    logOf: (partition: number) => known.logs.get(partition),
     /** @returns whether members have joined or left. */
     async look(): Promise<boolean> {
-      const { members } = seen;
-      seen = await bounded(readGroupState(database.sql, member));
-      return members !== seen.members;
+      const { members } = known;
+      known = await bounded(readGroupState(database.sql, member));
+      return members !== known.members;
     },
     isHeartbeatDue: () => performance.now() - lastHeartbeatAt > leaseMs / 3,
     /** True if other members may have taken over this member's partitions. */

@@ -45,15 +45,15 @@ async function addPortion(
   for (let round = 1; round <= maxRounds && sought.values.length > 0; round += 1) {
     const missed = await transaction(async (tx) => {
       const named = await findPersons(tx, cohort.projectId, sought);
-      const there = new Set(
+      const existing = new Set(
         await addCohortMembers(
           tx,
           cohort,
           named.map(({ uuid }) => uuid),
         ),
       );
-      for (const uuid of there) added.add(uuid);
-      return named.filter(({ uuid }) => !there.has(uuid));
+      for (const uuid of existing) added.add(uuid);
+      return named.filter(({ uuid }) => !existing.has(uuid));
     });
     sought = { by: 'distinct_id', values: idsOf(missed) };
   }

@@ -47,9 +47,9 @@ function compileFlagFilter({ key, operator, value }: Record<string, unknown>): C
 /** Compiles a cohort filter; null if it cannot match, whatever the cohort contains. */
 export function compileCohortFilter({ type, value, operator }: Record<string, unknown>): CohortFilter | null {
   const cohortId = namedCohort({ type, value });
-  const asked = operator ?? 'in';
-  if (cohortId === undefined || (asked !== 'in' && asked !== 'not_in')) return null;
-  return { cohortId, isMember: asked === 'in' };
+  const operatorName = operator ?? 'in';
+  if (cohortId === undefined || (operatorName !== 'in' && operatorName !== 'not_in')) return null;
+  return { cohortId, isMember: operatorName === 'in' };
 }
 
 export function groupTypeIndex(value: unknown): number | null {

@@ -55,8 +55,8 @@ export function startEvaluation(
   const evaluation = createEvaluation(flags, context);
   const progress: Progress = { evaluation, selected, evaluated: 0, hasErrors: false };
   return {
-    upTo: (mostSteps) => goOn(progress, { mostSteps, isLast: false }),
-    atMost: (mostSteps) => goOn(progress, { mostSteps, isLast: true }),
+    upTo: (mostSteps) => evaluateRest(progress, { mostSteps, isLast: false }),
+    atMost: (mostSteps) => evaluateRest(progress, { mostSteps, isLast: true }),
     steps: () => evaluation.steps,
   };
 }
@@ -70,7 +70,7 @@ interface Progress {
 }
 
 /** A top-level function, because creating a generator function per evaluation would increase its cost by half. */
-function* goOn(
+function* evaluateRest(
   progress: Progress,
   { mostSteps, isLast }: { mostSteps: number; isLast: boolean },
 ): Steps<EvaluatedFlags & { isComplete: boolean }> {

@@ -37,22 +37,24 @@ function isOffered(
 export function countWithheld(flags: CompiledFlags, selection: FlagSelection): number {
   if (selection.runtime !== 'unknown') return 0;
   const contexts = new Set(selection.contexts);
-  const asked = selection.keys && new Set(selection.keys);
+  const requestedKeys = selection.keys && new Set(selection.keys);
   const anywhere: FlagSelection = { ...selection, runtime: 'all' };
   return flags.inOrder.filter(
     (flag) =>
-      flag.runtime !== 'all' && (asked === undefined || asked.has(flag.key)) && isOffered(flag, anywhere, contexts),
+      flag.runtime !== 'all' &&
+      (requestedKeys === undefined || requestedKeys.has(flag.key)) &&
+      isOffered(flag, anywhere, contexts),
   ).length;
 }
 
 /** Iterates backwards, so that all dependents of a flag have been visited before it. */
 function withDependencies(offered: CompiledFlag[], keys: readonly string[]): CompiledFlag[] {
-  const asked = new Set(keys);
-  const wanted = new Set<number>();
+  const requestedKeys = new Set(keys);
+  const selected = new Set<number>();
   for (const flag of offered.toReversed()) {
-    if (!asked.has(flag.key) && !wanted.has(flag.id)) continue;
-    wanted.add(flag.id);
-    for (const dependency of flag.dependencies) wanted.add(dependency);
+    if (!requestedKeys.has(flag.key) && !selected.has(flag.id)) continue;
+    selected.add(flag.id);
+    for (const dependency of flag.dependencies) selected.add(dependency);
   }
-  return offered.filter(({ id }) => wanted.has(id));
+  return offered.filter(({ id }) => selected.has(id));
 }

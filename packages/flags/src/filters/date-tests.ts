@@ -124,15 +124,15 @@ function stepBack(unit: string, count: number): (wall: number) => number {
 /** Goes back step by step, because a day that a month lacks becomes its last day for all further steps. */
 function monthsBefore(wall: number, steps: number, monthsEach: number): number {
   const date = new Date(wall);
-  let left = steps;
-  while (left > 0) {
+  let remaining = steps;
+  while (remaining > 0) {
     const day = date.getUTCDate();
     // Every month has 28 days, so the rest can be a single step.
-    const now = day <= 28 ? left : 1;
+    const now = day <= 28 ? remaining : 1;
     date.setUTCDate(1);
     date.setUTCMonth(date.getUTCMonth() - now * monthsEach);
     date.setUTCDate(Math.min(day, daysInMonth(date)));
-    left -= now;
+    remaining -= now;
   }
   return date.getTime();
 }

@@ -111,8 +111,10 @@ const aliases: Record<string, string> = { min: 'gte', max: 'lte' };
  * @param expected the filter's value; without it, only `is_set` and `is_not_set` can match
  */
 export function compileTest(operator: unknown, expected: unknown, options: TestOptions): CompiledTest {
-  const asked = operator ?? 'exact';
-  const name = (typeof asked === 'string' && Object.hasOwn(aliases, asked) ? aliases[asked] : undefined) ?? asked;
+  const operatorName = operator ?? 'exact';
+  const name =
+    (typeof operatorName === 'string' && Object.hasOwn(aliases, operatorName) ? aliases[operatorName] : undefined) ??
+    operatorName;
   if (!isPropertyOperator(name)) return never;
   const needsValue = name !== 'is_set' && name !== 'is_not_set';
   if (needsValue && (expected === null || expected === undefined)) return never;

@@ -89,7 +89,7 @@ export class SharedPattern {
 
 /** Weak references, so that a pattern is freed with the last filter that uses it. */
 const inUse = new Map<string, WeakRef<SharedPattern>>();
-const gone = new FinalizationRegistry((text: string) => {
+const collected = new FinalizationRegistry((text: string) => {
   if (inUse.get(text)?.deref() === undefined) inUse.delete(text);
 });
 
@@ -99,6 +99,6 @@ export function sharedPattern(text: string): SharedPattern {
   if (known !== undefined) return known;
   const pattern = new SharedPattern(text);
   inUse.set(text, new WeakRef(pattern));
-  gone.register(pattern, text);
+  collected.register(pattern, text);
   return pattern;
 }

@@ -103,8 +103,8 @@ function isFound(text: string, needle: string, borders: Uint16Array): boolean {
 export function exactTest(expected: unknown, matchingVersion: 1 | 2): ValueTest {
   if (Array.isArray(expected) && expected.length === 0) return quickTest(({ isTrue }) => isTrue);
   if (matchingVersion === 1 && isBooleanLike(expected)) {
-    const wanted = isTruthy(expected);
-    return quickTest(({ isTrue }) => isTrue === wanted);
+    const expectsMatch = isTruthy(expected);
+    return quickTest(({ isTrue }) => isTrue === expectsMatch);
   }
   if (!Array.isArray(expected)) return new EqualTest(textForm(expected).toLowerCase());
   const texts = new Set(expected.map((text) => textForm(text).toLowerCase()));

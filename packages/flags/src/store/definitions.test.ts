@@ -25,11 +25,11 @@ const keysOf = async (flags: CompiledFlags | Promise<CompiledFlags>) => [...(awa
 
 /** Creates the cache, and records its database queries. */
 function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> = {}) {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const outcomes: string[] = [];
   const sql: Sql = {
     query: (text, values) => {
-      asked.push(text.includes('feature_flag f') ? 'load' : 'version');
+      queries.push(text.includes('feature_flag f') ? 'load' : 'version');
       return fixture.database.sql.query(text, values);
     },
   };
@@ -40,7 +40,7 @@ function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> 
     onAsked: (outcome) => outcomes.push(outcome),
     ...options,
   });
-  return { definitions, asked, outcomes };
+  return { definitions, queries, outcomes };
 }
 
 describe('loadDefinitions', () => {
@@ -57,17 +57,17 @@ describe('loadDefinitions', () => {
     await fixture.addCohort(environmentId, { deleted: true });
     await sql.query('INSERT INTO group_type_mapping VALUES ($1, $2, 0, now())', [environmentId, 'company']);
     await sql.query(`UPDATE environment SET timezone = 'America/New_York' WHERE id = $1`, [environmentId]);
-    const asked: string[] = [];
+    const queries: string[] = [];
     const definitions = await loadDefinitions(
       {
         query(text, values) {
-          asked.push(text);
+          queries.push(text);
           return sql.query(text, values);
         },
       },
       environmentId,
     );
-    expect(asked).toHaveLength(1);
+    expect(queries).toHaveLength(1);
     expect(definitions).toMatchObject({
       environmentId,
       version: '9',
@@ -102,41 +102,41 @@ describe('createFlagDefinitions', () => {
   test('shares one query among concurrent callers, and sends none while nothing changes', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
-    const { definitions, asked } = remember({ changes: { subscribe: () => {}, isSubscribed: () => true } });
+    const { definitions, queries } = remember({ changes: { subscribe: () => {}, isSubscribed: () => true } });
     await Promise.all(Array.from({ length: 20 }, () => definitions.get(environmentId)));
     expect(definitions.get(environmentId)).not.toBeInstanceOf(Promise);
-    expect(asked).toEqual(['load']);
+    expect(queries).toEqual(['load']);
   });
 
   test('the next request after an announcement sees the change', async () => {
     const environmentId = await fixture.createEnvironment();
     const other = await fixture.createEnvironment();
-    const { definitions, asked } = remember();
+    const { definitions, queries } = remember();
     await Promise.all([definitions.get(environmentId), definitions.get(other)]);
     await fixture.addFlag(environmentId, 'new');
     await eventually(async () => (await keysOf(definitions.get(environmentId))).length === 1, { what: 'the new flag' });
-    expect(asked).toEqual(['load', 'load', 'load']);
+    expect(queries).toEqual(['load', 'load', 'load']);
     expect(definitions.get(other)).not.toBeInstanceOf(Promise);
   });
 
   test('without a subscription, it checks the version every second and loads definitions only after a change', async () => {
     const environmentId = await fixture.createEnvironment();
-    const { definitions, asked, outcomes } = remember({ changes: deaf });
+    const { definitions, queries, outcomes } = remember({ changes: deaf });
     await definitions.get(environmentId);
     await sleep(1100);
     await definitions.get(environmentId);
-    expect(asked).toEqual(['load', 'version']);
+    expect(queries).toEqual(['load', 'version']);
     await fixture.addFlag(environmentId, 'new');
     await eventually(async () => (await keysOf(definitions.get(environmentId))).length === 1, { what: 'the new flag' });
-    expect(asked.filter((question) => question === 'load')).toHaveLength(2);
+    expect(queries.filter((question) => question === 'load')).toHaveLength(2);
     expect(outcomes).not.toContain('failed');
   });
 
   test('definitions loaded while a change is announced are used only until they are loaded again', async () => {
     const environmentId = await fixture.createEnvironment();
-    let goOn = () => {};
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
     });
     let tell: Parameters<ProjectChanges['subscribe']>[0] = () => {};
     let isFirst = true;
@@ -145,7 +145,7 @@ describe('createFlagDefinitions', () => {
         const rows = await fixture.database.sql.query(text, values);
         if (isFirst) {
           isFirst = false;
-          await held;
+          await released;
         }
         return rows as never[];
       },
@@ -164,7 +164,7 @@ describe('createFlagDefinitions', () => {
     await fixture.addFlag(environmentId, 'new');
     tell({ environmentId, tokens: [], isOfFlags: true });
     const after = keysOf(definitions.get(environmentId));
-    goOn();
+    release();
     expect([await before, await after]).toEqual([[], ['new']]);
     expect(await keysOf(definitions.get(environmentId))).toEqual(['new']);
   });
@@ -208,12 +208,12 @@ describe('createFlagDefinitions', () => {
     if (small === undefined || other === undefined || large === undefined) throw new Error('unreachable');
     const filters = { groups: [], note: 'x'.repeat(20_000) };
     await fixture.addFlag(large, 'a', { filters });
-    const { definitions, asked } = remember({ maxBytes: 10_000 });
+    const { definitions, queries } = remember({ maxBytes: 10_000 });
     for (const id of [small, other, small, large, large]) await definitions.get(id);
-    expect(asked).toHaveLength(3);
+    expect(queries).toHaveLength(3);
     expect(definitions.usedBytes()).toBe(10_000);
     await definitions.get(other);
-    expect(asked).toHaveLength(4);
+    expect(queries).toHaveLength(4);
     expect(definitions.usedBytes()).toBeLessThanOrEqual(10_000);
   });
 

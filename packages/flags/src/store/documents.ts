@@ -189,12 +189,12 @@ function dependenciesOf({ filters }: Flag): string[] {
 /** Finds all filters of a flag or cohort tree at any depth: all objects with a `type`. */
 function filtersIn(stored: unknown): Fields[] {
   const found: Fields[] = [];
-  const left = [stored];
-  while (left.length > 0) {
-    const value = left.pop();
+  const pending = [stored];
+  while (pending.length > 0) {
+    const value = pending.pop();
     if (typeof value !== 'object' || value === null) continue;
     if (!Array.isArray(value) && typeof (value as Fields).type === 'string') found.push(value as Fields);
-    left.push(...Object.values(value));
+    pending.push(...Object.values(value));
   }
   return found;
 }

@@ -24,10 +24,10 @@ async function ask(environmentId: number, request: Request, { fails = (_text: st
   const flags = await compileDefinitions(definitions);
   const selected = selectFlags(flags, {});
   const context = { distinctId: 'nobody', groups: {}, personProperties: {}, groupProperties: {}, ...request };
-  const asked: string[] = [];
+  const queries: string[] = [];
   const counted: Sql = {
     query(text, values) {
-      asked.push(text);
+      queries.push(text);
       return fails(text) ? Promise.reject(new Error('away')) : sql.query(text, values);
     },
   };
@@ -40,7 +40,7 @@ async function ask(environmentId: number, request: Request, { fails = (_text: st
   });
   const { results } = evaluateFlags(flags, selected, { ...context, stored, now: Date.now() });
   const answers = Object.fromEntries(results.map((r) => [r.key, r.failure ?? flagValue(r)]));
-  return { stored, answers, questions: asked.length };
+  return { stored, answers, questions: queries.length };
 }
 
 const person = (key: string, value: unknown) => [{ key, type: 'person', operator: 'exact', value }];
@@ -190,8 +190,8 @@ describe('experience continuity across login', () => {
     await fixture.addFlag(id, 'one', half);
     await fixture.addPerson(id, ['u']);
     const ids = Array.from({ length: 12 }, (_, index) => `anon-${index}`);
-    const told = await Promise.all(ids.map((anon) => ask(id, { distinctId: 'u', anonymousDistinctId: anon })));
-    const keys = told.map(
+    const answers = await Promise.all(ids.map((anon) => ask(id, { distinctId: 'u', anonymousDistinctId: anon })));
+    const keys = answers.map(
       ({ stored }) => stored.hashKeyOverrides !== 'unavailable' && stored.hashKeyOverrides.get('one'),
     );
     expect(new Set(keys).size).toBe(1);

@@ -87,11 +87,11 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
   function askOnce(environmentId: number): Promise<Value> {
     const running = underWay.get(environmentId);
     if (running !== undefined) return running;
-    const asked: Promise<Value> = ask(environmentId, () => underWay.get(environmentId) === asked).finally(() => {
-      if (underWay.get(environmentId) === asked) underWay.delete(environmentId);
+    const pending: Promise<Value> = ask(environmentId, () => underWay.get(environmentId) === pending).finally(() => {
+      if (underWay.get(environmentId) === pending) underWay.delete(environmentId);
     });
-    underWay.set(environmentId, asked);
-    return asked;
+    underWay.set(environmentId, pending);
+    return pending;
   }
 
   /**
@@ -127,10 +127,10 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
 }
 
 /** Falls back to the known value when the database takes too long. */
-function withPatience<Value>(asked: Promise<Value>, known: Value): Promise<Value> {
+function withPatience<Value>(pending: Promise<Value>, known: Value): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(known), patienceMs);
-    asked.then(resolve, reject).finally(() => clearTimeout(timer));
+    pending.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 

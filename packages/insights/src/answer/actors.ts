@@ -17,7 +17,7 @@ export function unitsOfFunnel(
   const units: UnitRow[] = [];
   const isOfValue = (values: string[]) =>
     point.values === null || JSON.stringify(values) === JSON.stringify(point.values);
-  const isThere = (unit: FunnelUnit) => {
+  const isIncluded = (unit: FunnelUnit) => {
     const { entrance, reached } = point;
     if (entrance !== null) {
       return entrancesOf(plan, unit).some(
@@ -36,7 +36,7 @@ export function unitsOfFunnel(
   return {
     units,
     add(unit) {
-      if (isThere(unit)) units.push({ id: unit.id, events: unit.events.length });
+      if (isIncluded(unit)) units.push({ id: unit.id, events: unit.events.length });
     },
   };
 }

@@ -32,7 +32,7 @@ const shortestStayMs = 10_000;
  */
 function webText(dialect: Dialect, question: WebQuestion): Fragment {
   const { order, limit, offset } = question;
-  return sql`WITH told AS (${told(dialect, question)}),
+  return sql`WITH told AS (${webEvents(dialect, question)}),
     sessions AS (${sessions(dialect, question)}),
     visits AS (${visits(dialect, question)}),
     persons AS (
@@ -62,7 +62,7 @@ const isView = sql`e.event IN (${sql.join(
 )})`;
 
 /** Selects all events of potentially matching sessions, with their role in the session. */
-function told(dialect: Dialect, question: WebQuestion): Fragment {
+function webEvents(dialect: Dialect, question: WebQuestion): Fragment {
   const { select, breakdown } = question;
   const { projectId, from, to } = select;
   const [hasEnds, id] = [ends(question), dialect.unit({ of: 'session' })];

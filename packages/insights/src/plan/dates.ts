@@ -76,8 +76,8 @@ function readAbsolute(text: string, zone: TimeZone): number | null {
     Number(second),
     Number(fraction.slice(0, 3).padEnd(3, '0')),
   );
-  const isThere = new Date(Date.UTC(y, m - 1, d)).getUTCDate() === d && m >= 1 && m <= 12 && Number(hour) < 24;
-  if (!isThere || y < 1970 || y > 2199) return null;
+  const exists = new Date(Date.UTC(y, m - 1, d)).getUTCDate() === d && m >= 1 && m <= 12 && Number(hour) < 24;
+  if (!exists || y < 1970 || y > 2199) return null;
   if (offset === undefined) return zone.toInstant(wall);
   if (/z/i.test(offset)) return wall;
   const [, sign, hours, minutes] = /([+-])(\d{2}):?(\d{2})/.exec(offset) ?? [];

@@ -201,12 +201,12 @@ function refuseOptional(
     if (shows !== 'steps') throw bad(`Optional steps are only supported if funnelVizType is steps, not ${shows}.`);
     if (at === 0) throw bad('The first step of a funnel cannot be optional.');
     const next = series.slice(at + 1).find(({ optionalInFunnel }) => !optionalInFunnel);
-    if (next !== undefined && whatItIs(next) === whatItIs(step))
+    if (next !== undefined && nodeKey(next) === nodeKey(step))
       throw bad('An optional step cannot be the same as the next required step.');
   });
 }
 
-const whatItIs = ({ event, properties = [] }: EventsNode) => JSON.stringify([event, properties]);
+const nodeKey = ({ event, properties = [] }: EventsNode) => JSON.stringify([event, properties]);
 
 /** Returns whether every event of the step also matches the exclusion. */
 function holds(exclusion: EventsNode, step: EventsNode): boolean {

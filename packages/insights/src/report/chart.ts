@@ -127,9 +127,9 @@ const columnOf = ({ date }: Record<string, unknown>, column: number, { retention
   retentionColumn(timeOf(String(date)), column, isRecord(retentionFilter) ? retentionFilter : {});
 
 function chartOfRetention(results: unknown, source: Record<string, unknown>, now: number): Chart | null {
-  const begun = withoutFuture(results, source, now);
-  if (!Array.isArray(begun)) return null;
-  const groups = begun.filter(({ breakdown_value: value }) => value === undefined || value === null);
+  const past = withoutFuture(results, source, now);
+  if (!Array.isArray(past)) return null;
+  const groups = past.filter(({ breakdown_value: value }) => value === undefined || value === null);
   const rows = groups.slice(0, mostHeatRows).map((group) => {
     const [size = 0, ...later] = valuesOf(group).map(({ count }) => Number(count));
     const shares = later.slice(0, mostHeatColumns - 1).map((count) => (size === 0 ? 0 : count / size));

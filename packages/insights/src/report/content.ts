@@ -136,8 +136,8 @@ async function reportOn(deps: ReportDeps, insight: SubjectInsight, moment: Momen
   try {
     return { ...about, ...nothing, ...(await answered(deps, query, moment)) };
   } catch (error) {
-    const isTold = (['invalid', 'rate_limited', 'unavailable'] as const).some((kind) => isAppError(error, kind));
-    if (!isTold) throw error;
+    const isPublic = (['invalid', 'rate_limited', 'unavailable'] as const).some((kind) => isAppError(error, kind));
+    if (!isPublic) throw error;
     return { ...about, ...nothing, error: (error as Error).message };
   }
 }

@@ -129,7 +129,7 @@ function insightText(insight: ReportedInsight, isAlone: boolean): string {
   const head = [isAlone ? '' : name, range].filter((part) => part !== '').join('\n');
   if (error !== null) return [head, noNumbers(error)].filter((part) => part !== '').join('\n');
   const lines = figures.map((figure) => `${figure.label}: ${valueText(figure)}${againstText(figure)}`);
-  return [head, ...lines, ...leftOutLines(insight), ...tableLines(insight)].filter((part) => part !== '').join('\n');
+  return [head, ...lines, ...omittedLines(insight), ...tableLines(insight)].filter((part) => part !== '').join('\n');
 }
 
 const noNumbers = (error: string) => `No results: ${error}`;
@@ -138,12 +138,12 @@ const againstText = (figure: Figure) =>
     ? ''
     : ` (${changeText(figure)} vs. ${valueText({ ...figure, value: figure.before })} in the previous period)`;
 
-function leftOutLines({ left_out: { figures } }: ReportedInsight): string[] {
+function omittedLines({ left_out: { figures } }: ReportedInsight): string[] {
   return figures === 0 ? [] : [`… and ${formatValue(figures)} more`];
 }
 
 /** Returns the rows of results that are not shown as figures. */
-function shownRows({ query_kind: kind, table, left_out: leftOut }: ReportedInsight) {
+function shownRows({ query_kind: kind, table, left_out: omitted }: ReportedInsight) {
   if (kind === 'TrendsQuery' || kind === 'LifecycleQuery' || table.columns.length === 0) return null;
   const rows = table.rows
     .slice(0, mostRowsShown)
@@ -151,7 +151,7 @@ function shownRows({ query_kind: kind, table, left_out: leftOut }: ReportedInsig
   return {
     columns: table.columns.map((name) => name.replace(/ seconds$/, ' time')),
     rows,
-    more: table.rows.length - rows.length + leftOut.rows,
+    more: table.rows.length - rows.length + omitted.rows,
   };
 }
 
@@ -228,11 +228,11 @@ function insightHtml(message: Message, insight: ReportedInsight, pictured: Reado
   const link = message.linkOf(insight);
   const range = rangeText(insight);
   const hasPicture = pictured.has(cidOf(insight));
-  const said = `${name}${range === '' ? '' : `, ${range}`}`;
+  const title = `${name}${range === '' ? '' : `, ${range}`}`;
   // The picture contains the name and range. Its alternative text serves readers without pictures.
   const head = hasPicture
     ? linkedHtml(
-        `<img src="cid:${cidOf(insight)}" width="592" alt="${escapedHtml(said)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
+        `<img src="cid:${cidOf(insight)}" width="592" alt="${escapedHtml(title)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
         link,
       )
     : `<h2 style="margin:0;${font};font-size:16px;line-height:22px;color:${ink}">${linked(name, link, ink)}</h2>${
@@ -244,7 +244,7 @@ function insightHtml(message: Message, insight: ReportedInsight, pictured: Reado
   return `${head}${figuresHtml(insight)}${rowsHtml(insight)}`;
 }
 
-function figuresHtml({ figures, left_out: leftOut }: ReportedInsight): string {
+function figuresHtml({ figures, left_out: omitted }: ReportedInsight): string {
   if (figures.length === 0) return '';
   const isCompared = figures.some(({ before }) => before !== null);
   const head = ['', 'Current', ...(isCompared ? ['Previous period', 'Change'] : [])];
@@ -255,7 +255,7 @@ function figuresHtml({ figures, left_out: leftOut }: ReportedInsight): string {
       ? [figure.before === null ? '–' : valueText({ ...figure, value: figure.before }), changeText(figure)]
       : []),
   ]);
-  const more = leftOut.figures === 0 ? null : `… and ${formatValue(leftOut.figures)} more`;
+  const more = omitted.figures === 0 ? null : `… and ${formatValue(omitted.figures)} more`;
   return tableHtml(head, rows, { more, colorsOfLast: figures.map(colorOfChange) });
 }
 

@@ -16,7 +16,7 @@ export function slackBlocks(
 ): { text: string; blocks: object[] } {
   const { title, link, invite, end, summary, content } = message;
   const insights = content?.insights ?? [];
-  const said = [invite?.message ?? null, end].filter((one) => one !== null);
+  const lines = [invite?.message ?? null, end].filter((one) => one !== null);
   const more =
     content !== null && content.total > insights.length
       ? ` It contains ${insights.length} of the ${content.total} insights on this dashboard.`
@@ -24,7 +24,7 @@ export function slackBlocks(
   return {
     text: escaped(textOf(message)),
     blocks: [
-      ...said.map((text) => section(escaped(text))),
+      ...lines.map((text) => section(escaped(text))),
       { type: 'header', text: { type: 'plain_text', text: title.slice(0, longestHeader) } },
       ...insights.flatMap((insight, at) => insightBlocks(message, insight, pictureOf(insight, at))),
       ...(link === null
@@ -41,12 +41,12 @@ export function slackBlocks(
 }
 
 function insightBlocks(message: Message, insight: ReportedInsight, picture: string | null): object[] {
-  const { name, figures, error, left_out: leftOut } = insight;
+  const { name, figures, error, left_out: omitted } = insight;
   const link = message.linkOf(insight);
   const title = link === null ? `*${escaped(name)}*` : `*<${link}|${escaped(name)}>*`;
   const range = rangeText(insight);
   const lines = error !== null ? [`No results: ${escaped(error)}`] : figures.slice(0, mostFiguresShown).map(figureLine);
-  const more = figures.length + leftOut.figures - mostFiguresShown;
+  const more = figures.length + omitted.figures - mostFiguresShown;
   const text = [title, ...(range === '' ? [] : [range]), ...lines, ...(more > 0 ? [`… and ${more} more`] : [])];
   return [
     section(text.join('\n')),

@@ -232,7 +232,7 @@ const aroundDay = history({ a: ['sale 4 09:00 until=2024-03-11T03:00:00Z', 'sale
 const nested = history({ a: ['sale 4 09:00 plan=pro sum=1', 'sale 4 09:01 plan=free sum=2', 'sale 4 09:02 plan=pro sum=3', 'sale 4 09:03 plan=basic sum=4'] });
 const upgraded = { events: [{ event: 'sale', distinct_id: 'a', timestamp: '2024-03-04T09:00:00Z', properties: {}, person_properties: { plan: 'free' } }], persons: [person('a', '2024-03-04', { plan: 'pro' })] };
 const names = ["it's", 'say "so"', 'a.b', '$lib', 'x'.repeat(200), 'größe 日本', 'a\\b', "'); DROP TABLE event; --"];
-const oddlyNamed = { events: names.map((name) => ({ event: 'sale', distinct_id: 'a', timestamp: '2024-03-04T09:00:00Z', properties: { [name]: 'yes' } })), persons: [] };
+const specialNames = { events: names.map((name) => ({ event: 'sale', distinct_id: 'a', timestamp: '2024-03-04T09:00:00Z', properties: { [name]: 'yes' } })), persons: [] };
 const firms = history(
   { a: ['sale 4 09:00 $group_0=one'], b: ['sale 4 10:00 $group_0=two', 'sale 4 11:00'] },
   {
@@ -266,5 +266,5 @@ export const filters: InsightCase[] = [
   row('Q-121', 'a property of a group', firms, passing({ key: 'industry', type: 'group', group_type_index: 0, operator: 'exact', value: 'finance' }), pass(1)),
   row('Q-124', 'a property of the person now', upgraded, passing({ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }), pass(1)),
   row('Q-124', 'a property of the person then', upgraded, passing({ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }), pass(0), { personMode: 'event' }),
-  ...names.map((name) => row('Q-125', `a property called ${name.slice(0, 30)}`, oddlyNamed, passing(filter(name, 'exact', 'yes')), pass(1))),
+  ...names.map((name) => row('Q-125', `a property called ${name.slice(0, 30)}`, specialNames, passing(filter(name, 'exact', 'yes')), pass(1))),
 ];

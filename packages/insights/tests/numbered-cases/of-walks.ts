@@ -126,7 +126,7 @@ export const funnels: InsightCase[] = [
 const returns = one(...['10', '11', '12', '15', '16'].map((day) => `visit 2024-07-${day}`));
 const toTwentieth = { dateRange: { date_to: '2024-07-20T06:00:00' } };
 const inJuly = { now: '2024-07-16T18:00:00Z' };
-const nobody = (count: number, intervals: number) => Array.from({ length: count }, () => counts(...Array<number>(intervals).fill(0)));
+const zeroCounts = (count: number, intervals: number) => Array.from({ length: count }, () => counts(...Array<number>(intervals).fill(0)));
 const firstTime = { retentionType: 'retention_first_time' };
 const usedThenSigned = one('used 2024-07-14', 'signed-up 2024-07-10');
 const rowsFrom = (...dates: string[]) => ({ results: dates.map((date) => ({ date })) });
@@ -143,34 +143,34 @@ export const retentions: InsightCase[] = [
         { ...counts(1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0), label: 'Day 0', breakdown_value: null, date: '2024-07-10T00:00:00Z' },
         { ...counts(1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0), label: 'Day 1' },
         counts(1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0),
-        ...nobody(2, 11),
+        ...zeroCounts(2, 11),
         counts(1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0),
         counts(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
-        ...nobody(4, 11),
+        ...zeroCounts(4, 11),
       ],
     },
     { now: '2024-12-01T00:00:00Z' },
   ),
   row('Q-170', 'no range: the last three days, today included', returns, retention(lastThree), rowsFrom('2024-07-14T00:00:00Z', '2024-07-15T00:00:00Z', '2024-07-16T00:00:00Z'), inJuly),
-  row('Q-171', 'seven rows of three days', returns, retention(lastThree, range('2024-07-10', '2024-07-16')), { results: [counts(1, 1, 1), counts(1, 1, 0), counts(1, 0, 0), ...nobody(2, 3), counts(1, 1, 0), counts(1, 0, 0)] }, inJuly),
-  row('Q-172', 'who came before the range has no first time in it', returns, retention({ ...lastThree, ...firstTime }, range('2024-07-14', '2024-07-16')), { results: nobody(3, 3) }, inJuly),
-  row('Q-173', 'who only returns is in no row', one('back 2024-07-14', 'back 2024-07-15'), retention({ totalIntervals: 3, targetEntity: { id: 'visit', type: 'events' }, returningEntity: { id: 'back', type: 'events' } }), { results: nobody(3, 3) }, inJuly),
+  row('Q-171', 'seven rows of three days', returns, retention(lastThree, range('2024-07-10', '2024-07-16')), { results: [counts(1, 1, 1), counts(1, 1, 0), counts(1, 0, 0), ...zeroCounts(2, 3), counts(1, 1, 0), counts(1, 0, 0)] }, inJuly),
+  row('Q-172', 'who came before the range has no first time in it', returns, retention({ ...lastThree, ...firstTime }, range('2024-07-14', '2024-07-16')), { results: zeroCounts(3, 3) }, inJuly),
+  row('Q-173', 'who only returns is in no row', one('back 2024-07-14', 'back 2024-07-15'), retention({ totalIntervals: 3, targetEntity: { id: 'visit', type: 'events' }, returningEntity: { id: 'back', type: 'events' } }), { results: zeroCounts(3, 3) }, inJuly),
   row(
     'Q-174',
     'the first time that passes the filter',
     one('visit 2024-07-10 12:00 plan=free', 'visit 2024-07-14 12:00 plan=pro', 'visit 2024-07-15 12:00 plan=free'),
     retention({ ...lastThree, ...firstTime, targetEntity: { id: 'visit', type: 'events', properties: [filter('plan', 'exact', 'pro')] } }),
-    { results: [counts(1, 1, 0), ...nobody(2, 3)] },
+    { results: [counts(1, 1, 0), ...zeroCounts(2, 3)] },
     inJuly,
   ),
   row('Q-175', 'two returns at least', one('visit 2024-07-14', 'visit 2024-07-15 10:00', 'visit 2024-07-16 10:00', 'visit 2024-07-16 11:00'), retention({ ...lastThree, minimumOccurrences: 2 }), { results: [counts(1, 0, 1), counts(1, 1, 0), counts(1, 0, 0)] }, inJuly),
-  row('Q-176', 'on a day or later', returns, retention({ totalIntervals: 7, ...visits, cumulative: true }), { results: [counts(1, 1, 1, 1, 1, 1, 1), counts(1, 1, 1, 1, 1, 1, 0), counts(1, 1, 1, 1, 1, 0, 0), ...nobody(2, 7), counts(1, 1, 0, 0, 0, 0, 0), counts(1, 0, 0, 0, 0, 0, 0)] }, inJuly),
+  row('Q-176', 'on a day or later', returns, retention({ totalIntervals: 7, ...visits, cumulative: true }), { results: [counts(1, 1, 1, 1, 1, 1, 1), counts(1, 1, 1, 1, 1, 1, 0), counts(1, 1, 1, 1, 1, 0, 0), ...zeroCounts(2, 7), counts(1, 1, 0, 0, 0, 0, 0), counts(1, 0, 0, 0, 0, 0, 0)] }, inJuly),
   row('Q-177', 'weeks from Monday', returns, retention({ ...lastThree, period: 'Week' }, { dateRange: { date_to: '2024-07-17' } }), rowsFrom('2024-07-01T00:00:00Z', '2024-07-08T00:00:00Z', '2024-07-15T00:00:00Z'), { weekStart: 1, now: '2024-12-01T00:00:00Z' }),
   row('Q-177', 'weeks from Sunday', returns, retention({ ...lastThree, period: 'Week' }, { dateRange: { date_to: '2024-07-17' } }), rowsFrom('2024-06-30T00:00:00Z', '2024-07-07T00:00:00Z', '2024-07-14T00:00:00Z'), { now: '2024-12-01T00:00:00Z' }),
   row('Q-178', 'eleven months', returns, retention({ totalIntervals: 11, ...visits, period: 'Month' }), { results: Array.from({ length: 11 }, (_, at) => ({ label: `Month ${at}`, date: `${new Date(Date.UTC(2023, 8 + at, 1)).toISOString().slice(0, 10)}T00:00:00Z` })) }, inJuly),
   row('Q-179', 'days of Los Angeles', one('visit 2024-07-15 06:30', 'visit 2024-07-15 07:30'), retention(lastThree), { results: [{ ...counts(1, 1, 0), date: '2024-07-14T00:00:00-07:00' }, counts(1, 0, 0), counts(0, 0, 0)] }, { ...inJuly, timezone: 'America/Los_Angeles' }),
-  row('Q-180', 'another event to return with', usedThenSigned, retention({ totalIntervals: 3, targetEntity: { id: 'used', type: 'events' }, returningEntity: { id: 'signed-up', type: 'events' } }), { results: [counts(1, 0, 0), ...nobody(2, 3)] }, inJuly),
-  row('Q-181', 'page views of seven days, if nothing is said', one('$pageview 2024-07-10', '$pageview 2024-07-12'), retention(), { results: [counts(1, 0, 1, 0, 0, 0, 0), ...nobody(1, 7), counts(1, 0, 0, 0, 0, 0, 0), ...nobody(4, 7)] }, inJuly),
+  row('Q-180', 'another event to return with', usedThenSigned, retention({ totalIntervals: 3, targetEntity: { id: 'used', type: 'events' }, returningEntity: { id: 'signed-up', type: 'events' } }), { results: [counts(1, 0, 0), ...zeroCounts(2, 3)] }, inJuly),
+  row('Q-181', 'page views of seven days, if nothing is said', one('$pageview 2024-07-10', '$pageview 2024-07-12'), retention(), { results: [counts(1, 0, 1, 0, 0, 0, 0), ...zeroCounts(1, 7), counts(1, 0, 0, 0, 0, 0, 0), ...zeroCounts(4, 7)] }, inJuly),
   row('Q-182', 'actions', returns, retention({ targetEntity: { id: 1, type: 'actions' } }), refused('targetEntity')),
 ];
 

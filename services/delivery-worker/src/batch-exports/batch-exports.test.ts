@@ -25,10 +25,10 @@ afterAll(async () => {
 });
 
 const forever = new AbortController().signal;
-const untilNothingIsLeft = async (work: () => Promise<boolean>) => {
+const repeatUntilDone = async (work: () => Promise<boolean>) => {
   for (let rounds = 0; await work(); rounds += 1) if (rounds > 200) throw new Error('It does not come to an end.');
 };
-const runAll = () => untilNothingIsLeft(() => oneRound((slots) => exportDue(deps, forever, slots)));
+const runAll = () => repeatUntilDone(() => oneRound((slots) => exportDue(deps, forever, slots)));
 const runsOf = (id: string) =>
   fixture.database.sql.query(
     `SELECT status, records_completed, bytes_exported::int AS bytes, latest_error, attempts, data_interval_start, data_interval_end, backfill_id
@@ -60,7 +60,7 @@ test('exports the events stored within the interval, and no others', async () =>
   });
   await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T09:59:55Z' });
   await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T11:00:00Z' });
-  await untilNothingIsLeft(() => planRun(fixture));
+  await repeatUntilDone(() => planRun(fixture));
   await runAll();
   expect(await runsOf(id)).toMatchObject([
     { status: 'Completed', records_completed: 3600, latest_error: null, attempts: 1 },
@@ -90,7 +90,7 @@ test('exports the events stored within the interval, and no others', async () =>
 test('exporting an interval again does not duplicate rows', async () => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 50, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(fixture));
+  await repeatUntilDone(() => planRun(fixture));
   await runAll();
   await fixture.database.sql.query(
     `UPDATE batch_export_run SET status = 'Starting', finished_at = NULL, attempt_at = now() WHERE batch_export_id = $1`,
@@ -106,7 +106,7 @@ test('applies the include and exclude filters', async () => {
   for (const event of ['a', 'b', 'c']) {
     await storeEvents(fixture.database.sql, environmentId, { count: 2, from: '2026-11-10T10:00:00Z', event });
   }
-  await untilNothingIsLeft(() => planRun(fixture));
+  await repeatUntilDone(() => planRun(fixture));
   await runAll();
   expect(await warehouse.query(`SELECT DISTINCT event FROM "${table}"`)).toEqual([{ event: 'a' }]);
 });
@@ -124,7 +124,7 @@ test('exports the current state of persons, with each of their distinct IDs', as
     environmentId,
     uuid,
   ]);
-  await untilNothingIsLeft(() => planRun(fixture));
+  await repeatUntilDone(() => planRun(fixture));
   await runAll();
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', records_completed: 2 }]);
   expect(await warehouse.query(`SELECT * FROM "${table}" ORDER BY distinct_id`)).toMatchObject([
@@ -137,11 +137,11 @@ test('every past interval gets exactly one run, even with several workers and af
   const { sql } = fixture.database;
   const { environmentId } = await createTestTenant(fixture.database);
   const id = await storeExport(sql, environmentId, { end_at: '2026-11-10T15:30:00Z' });
-  await Promise.all([1, 2, 3].map(() => untilNothingIsLeft(() => planRun(fixture))));
+  await Promise.all([1, 2, 3].map(() => repeatUntilDone(() => planRun(fixture))));
   const runs = await runsOf(id);
   expect(runs.map((run) => run.data_interval_start.getUTCHours())).toEqual([10, 11, 12, 13, 14]);
-  const [left] = await sql.query('SELECT next_interval_start FROM batch_export WHERE id = $1', [id]);
-  expect(left?.next_interval_start).toBeNull();
+  const [stored] = await sql.query('SELECT next_interval_start FROM batch_export WHERE id = $1', [id]);
+  expect(stored?.next_interval_start).toBeNull();
   await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
@@ -181,7 +181,7 @@ test("a consumer's batch that outlasts its interval delays it, even before it ha
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   const atOnce = { ...deps, settledUntil: fixture.atOnce };
   const plan = () => planRun(atOnce);
-  const run = () => untilNothingIsLeft(() => oneRound((slots) => exportDue(atOnce, forever, slots)));
+  const run = () => repeatUntilDone(() => oneRound((slots) => exportDue(atOnce, forever, slots)));
   await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
     // A whole millisecond that is not before the start of the transaction.
@@ -200,7 +200,7 @@ test("a consumer's batch that outlasts its interval delays it, even before it ha
       [id, start, end],
     );
     expect(await plan()).toBe(false);
-    await untilNothingIsLeft(() => planBackfill(fixture.database));
+    await repeatUntilDone(() => planBackfill(fixture.database));
     await sql.query('UPDATE batch_export_run SET attempt_at = now() WHERE batch_export_id = $1', [id]);
     await run();
     expect((await runsOf(id)).map(({ status }) => status)).toEqual(['Starting']);
@@ -223,7 +223,7 @@ test('retries when a destination is down and reports why, without revealing its 
   const proxy = await createFaultProxy({ targetPort: Number(config.port) });
   const { environmentId, table, id } = await oneRun({}, { port: proxy.port });
   await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(fixture));
+  await repeatUntilDone(() => planRun(fixture));
   await proxy.refuse();
   await runAll();
   expect(await runsOf(id)).toMatchObject([
@@ -243,7 +243,7 @@ test('retries when a destination is down and reports why, without revealing its 
 
 test('gives up a wrong database after five attempts', async () => {
   const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
-  await untilNothingIsLeft(() => planRun(fixture));
+  await repeatUntilDone(() => planRun(fixture));
   for (let attempt = 1; attempt <= 6; attempt += 1) {
     await runAll();
     await makeDue();
@@ -259,8 +259,8 @@ test('gives up a wrong database after five attempts', async () => {
 
 test('rejects a private network unless it is allowed', async () => {
   const { id } = await oneRun();
-  await untilNothingIsLeft(() => planRun(fixture));
-  await untilNothingIsLeft(() => oneRound((slots) => exportDue({ ...deps, mayBePrivate: false }, forever, slots)));
+  await repeatUntilDone(() => planRun(fixture));
+  await repeatUntilDone(() => oneRound((slots) => exportDue({ ...deps, mayBePrivate: false }, forever, slots)));
   expect(await runsOf(id)).toMatchObject([
     { status: 'Failed', attempts: 1, latest_error: expect.stringContaining('private network') },
   ]);
@@ -269,7 +269,7 @@ test('rejects a private network unless it is allowed', async () => {
 test('a cancelled run leaves nothing at the destination', async () => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(fixture));
+  await repeatUntilDone(() => planRun(fixture));
   const { sql } = fixture.database;
   // Cancels the run between its claim and the first page.
   await sql.query(`CREATE OR REPLACE FUNCTION cancel_run() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -285,7 +285,7 @@ test('a cancelled run leaves nothing at the destination', async () => {
 test('a stopping worker releases its run, and the attempt does not count', async () => {
   const { environmentId, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(fixture));
+  await repeatUntilDone(() => planRun(fixture));
   const stopping = new AbortController();
   stopping.abort();
   await oneRound((slots) => exportDue(deps, stopping.signal, slots));
@@ -303,9 +303,9 @@ test('a backfill exports events by their own timestamps, interval by interval, a
      VALUES ('b1', $1, '2010-01-01T00:30:00Z', '2010-01-01T01:45:00Z', '2010-01-01T00:30:00Z')`,
     [id],
   );
-  await untilNothingIsLeft(() => planBackfill(fixture.database));
+  await repeatUntilDone(() => planBackfill(fixture.database));
   await runAll();
-  await untilNothingIsLeft(() => planBackfill(fixture.database));
+  await repeatUntilDone(() => planBackfill(fixture.database));
   expect(await runsOf(id)).toMatchObject([
     { status: 'Completed', records_completed: 1800, backfill_id: 'b1' },
     { status: 'Completed', records_completed: 2700, backfill_id: 'b1' },
@@ -324,7 +324,7 @@ test('organizations take turns, and scheduled runs precede backfills', async () 
             '2026-11-09'::timestamptz + (n + 1) * interval '1 hour', '2026-11-09' FROM generate_series(1, 20) n`,
     [first.id],
   );
-  await untilNothingIsLeft(() => planRun(fixture));
+  await repeatUntilDone(() => planRun(fixture));
   const done = async () => {
     const rows = await sql.query<{ id: string; done: number }>(
       `SELECT batch_export_id AS id, (count(*) FILTER (WHERE status = 'Completed'))::int AS done
@@ -367,7 +367,7 @@ test('a backfill of intervals missed during a pause selects events by storage ti
      VALUES ('b2', $1, '2026-11-10T10:00:10Z', '2026-11-10T10:00:20Z', '2026-11-10T10:00:10Z', true)`,
     [id],
   );
-  await untilNothingIsLeft(() => planBackfill(fixture.database));
+  await repeatUntilDone(() => planBackfill(fixture.database));
   await runAll();
   expect(await count(table)).toBe(10);
 });
@@ -380,7 +380,7 @@ test('a backfill that ends in the future waits for the end of its last interval'
      VALUES ('b3', $1, now() - interval '1 minute', now() + interval '10 minutes', now() - interval '1 minute')`,
     [id],
   );
-  await untilNothingIsLeft(() => planBackfill(fixture.database));
+  await repeatUntilDone(() => planBackfill(fixture.database));
   await runAll();
   expect((await runsOf(id)).at(-1)?.status).toBe('Starting');
   await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);

@@ -42,7 +42,7 @@ const stuckMs = 3_600_000;
 export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledUntilDeps): SettledUntil {
   let seen = new Map<string, Seen>();
   let lastReached: Date | null = null;
-  let isTold = false;
+  let isLogged = false;
   /** Runs one check at a time, because each is compared with the previous one. */
   let looking: Promise<unknown> = Promise.resolve();
 
@@ -64,8 +64,8 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   }
 
   function warnOnce(sessions: number): void {
-    if (isTold) return;
-    isTold = true;
+    if (isLogged) return;
+    isLogged = true;
     logger.warn('batch exports start later than necessary: grant pg_read_all_stats to the database role', {
       sessions,
     });

@@ -37,7 +37,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
   const settings = run.settings as Record<string, string | undefined>;
   const client = createClient(settings, options);
   const { answerTimeoutMs = usualAnswerTimeoutMs } = options;
-  const asked = <T>(ask: (limit: Limit) => Promise<T>) => named(() => inTime(ask, answerTimeoutMs));
+  const request = <T>(ask: (limit: Limit) => Promise<T>) => named(() => inTime(ask, answerTimeoutMs));
   const isCompressed = settings.compression === 'gzip';
   const target = { Bucket: settings.bucket_name, Key: objectKey(run, { prefix: settings.prefix ?? '', isCompressed }) };
   const attributes = {
@@ -59,10 +59,10 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
 
   async function uploadPart(): Promise<void> {
     const create = new CreateMultipartUploadCommand({ ...target, ...attributes });
-    uploadId ??= (await asked((limit) => client.send(create, limit))).UploadId;
+    uploadId ??= (await request((limit) => client.send(create, limit))).UploadId;
     const PartNumber = parts.length + 1;
     const command = new UploadPartCommand({ ...target, UploadId: uploadId, PartNumber, Body: takeBytes() });
-    const { ETag } = await asked((limit) => client.send(command, limit));
+    const { ETag } = await request((limit) => client.send(command, limit));
     parts.push({ PartNumber, ETag });
   }
 
@@ -79,12 +79,12 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
       await sink.end();
       if (uploadId === undefined) {
         const Body = takeBytes();
-        await asked((limit) => client.send(new PutObjectCommand({ ...target, ...attributes, Body }), limit));
+        await request((limit) => client.send(new PutObjectCommand({ ...target, ...attributes, Body }), limit));
         return;
       }
       if (sink.size() > 0) await uploadPart();
       const complete = { ...target, UploadId: uploadId, MultipartUpload: { Parts: parts } };
-      await asked((limit) => client.send(new CompleteMultipartUploadCommand(complete), limit));
+      await request((limit) => client.send(new CompleteMultipartUploadCommand(complete), limit));
       uploadId = undefined;
     },
     bytes: () => bytes,
@@ -92,7 +92,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
       if (uploadId !== undefined) {
         // Abandoned parts would be stored and billed.
         const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
-        await asked((limit) => client.send(abort, limit)).catch(() => {});
+        await request((limit) => client.send(abort, limit)).catch(() => {});
       }
       client.destroy();
     },

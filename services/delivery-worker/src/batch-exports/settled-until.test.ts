@@ -109,8 +109,8 @@ test('consecutive batches without a gap do not delay an interval for long', asyn
 test('with pg_read_all_stats, nothing is hidden, so there is no delay and no warning', async () => {
   await server.sql.query(`GRANT pg_read_all_stats TO ${role}`);
   await consumer.transaction(async (tx) => {
-    const [{ now: begun } = { now: null }] = await tx.query<{ now: Date }>('SELECT now()');
-    expect(await settledOf(worker)()).toEqual(begun);
+    const [{ now: startedAt } = { now: null }] = await tx.query<{ now: Date }>('SELECT now()');
+    expect(await settledOf(worker)()).toEqual(startedAt);
   });
   expect(warnings).toEqual([]);
 });

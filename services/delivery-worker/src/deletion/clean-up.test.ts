@@ -52,14 +52,14 @@ async function deleteProject(projectId: number, { isOver }: { isOver: boolean })
 }
 
 test('deletes the data of a deleted project in portions, and no other data', async () => {
-  const [gone, kept] = [await createTestTenant(database), await createTestTenant(database)];
-  await storeData(gone.environmentId);
+  const [deleted, kept] = [await createTestTenant(database), await createTestTenant(database)];
+  await storeData(deleted.environmentId);
   await storeData(kept.environmentId);
-  await deleteProject(gone.projectId, { isOver: true });
+  await deleteProject(deleted.projectId, { isOver: true });
   let rounds = 0;
   while (await cleanUp(database, { limit: 10 })) rounds += 1;
   expect(rounds).toBeGreaterThan(6);
-  expect(await rowsOf(gone.environmentId)).toBe(0);
+  expect(await rowsOf(deleted.environmentId)).toBe(0);
   expect(await rowsOf(kept.environmentId)).toBe(81);
   expect(await database.sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);
 });

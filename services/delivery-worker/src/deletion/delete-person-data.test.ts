@@ -98,8 +98,8 @@ test("deletes the events of all IDs in portions, but not those of other persons 
   expect(await events('anonymous')).toEqual([]);
   expect(await events('bob')).toHaveLength(3);
   // Only hashes of the IDs remain.
-  const left = await query('SELECT distinct_id FROM deleted_distinct_id WHERE deletion_id = $1', [id]);
-  expect(left).toEqual([{ distinct_id: null }, { distinct_id: null }, { distinct_id: null }]);
+  const remaining = await query('SELECT distinct_id FROM deleted_distinct_id WHERE deletion_id = $1', [id]);
+  expect(remaining).toEqual([{ distinct_id: null }, { distinct_id: null }, { distinct_id: null }]);
 });
 
 test('kept events no longer contain data of the person', async () => {

@@ -75,7 +75,7 @@ const modules = await clickHouseOrSkip();
   /** Runs ten days after the end of February. */
   const drop = async () => {
     const logger = Object.assign(Object.create(fixture.logger), {
-      warn: (_: string, told: unknown) => void warnings.push(told),
+      warn: (_: string, fields: unknown) => void warnings.push(fields),
     });
     await dropCopiedMonths({ ...fixture, client, logger }, 10, Date.parse('2026-03-11T00:00Z'));
   };
@@ -83,7 +83,7 @@ const modules = await clickHouseOrSkip();
     (await query(`SELECT to_char(timestamp AT TIME ZONE 'UTC', 'MM-DD') AS day FROM event ORDER BY timestamp`)).map(
       ({ day }) => day,
     );
-  const there = async (columns = 'count()') => {
+  const inClickhouse = async (columns = 'count()') => {
     const result = await client.query({
       query: `SELECT ${columns} FROM events FINAL WHERE project_id = {project:Int32} ORDER BY timestamp`,
       query_params: { project },
@@ -101,7 +101,7 @@ const modules = await clickHouseOrSkip();
     expect(await kept()).toEqual(['03-20']);
     expect(await query(`SELECT 1 FROM pg_class WHERE relname ~ 'event_(expired_)?2026_0[12]'`)).toEqual([]);
     await follow();
-    expect(await there('toDate(timestamp)')).toHaveLength(4);
+    expect(await inClickhouse('toDate(timestamp)')).toHaveLength(4);
   });
 
   test('keeps a month with newly stored events until they are copied', async () => {
@@ -115,7 +115,7 @@ const modules = await clickHouseOrSkip();
     await follow();
     await drop();
     expect(await kept()).toEqual(['03-20']);
-    expect(await there('toDate(timestamp)')).toHaveLength(5);
+    expect(await inClickhouse('toDate(timestamp)')).toHaveLength(5);
   });
 
   test('an event stored at the last moment restores the month', async () => {
@@ -197,8 +197,8 @@ const modules = await clickHouseOrSkip();
       await drop();
       expect(await kept()).toEqual(['03-20', '05-01']);
       await deletePerson(deletesEvents);
-      expect(await there('distinct_id, toString(toDate(timestamp))')).toEqual(expected);
-      const held = await there(
+      expect(await inClickhouse('distinct_id, toString(toDate(timestamp))')).toEqual(expected);
+      const held = await inClickhouse(
         `distinct_id, toString(toDate(timestamp)), person_properties, JSONExtractRaw(properties, 'a'), JSONHas(properties, '$set')`,
       );
       for (const [id, day, person, number, hasSet] of held) {

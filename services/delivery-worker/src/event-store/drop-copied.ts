@@ -26,10 +26,13 @@ export async function dropCopiedMonths(
   if (copiedUntil === null || (await isRebuilding(sql))) return false;
   for (const partition of await listPartitionsBefore(sql, new Date(now - days * dayMs))) {
     if (await hasStoredSince(sql, partition, copiedUntil)) continue;
-    const [here, there] = [await countEvents(sql, partition), await countCopied(client, spanOf(partition))];
-    if (there < here) {
+    const [inPostgres, inClickhouse] = [
+      await countEvents(sql, partition),
+      await countCopied(client, spanOf(partition)),
+    ];
+    if (inClickhouse < inPostgres) {
       logger.warn('keeping a month of events in PostgreSQL, because ClickHouse has fewer events', {
-        ...{ partition, here, there },
+        ...{ partition, here: inPostgres, there: inClickhouse },
       });
       continue;
     }

@@ -75,7 +75,7 @@ const modules = await clickHouseOrSkip();
               $3::timestamptz, now() - $4::interval FROM unnest($2::text[]) AS id`,
       [projectId, ids, at, stored],
     );
-  const there = async (projectId: number) => {
+  const inClickhouse = async (projectId: number) => {
     const result = await client.query({
       query: 'SELECT distinct_id, count() AS n FROM events FINAL WHERE project_id = {id:Int32} GROUP BY 1 ORDER BY 1',
       query_params: { id: projectId },
@@ -90,14 +90,14 @@ const modules = await clickHouseOrSkip();
     await store(project, ['a', 'b'], { stored: '40 days' });
     await store(project, ['a']);
     await followAll();
-    expect(await there(project)).toEqual({ a: 2, b: 1 });
+    expect(await inClickhouse(project)).toEqual({ a: 2, b: 1 });
     await store(project, ['c']);
     await followAll();
-    expect(await there(project)).toEqual({ a: 2, b: 1, c: 1 });
+    expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
     // As if a portion had been copied without recording it.
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = NULL');
     await followAll();
-    expect(await there(project)).toEqual({ a: 2, b: 1, c: 1 });
+    expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
   });
 
   test('queries read ClickHouse only, and see a merge immediately', async () => {
@@ -160,7 +160,7 @@ const modules = await clickHouseOrSkip();
       { what: 'The deletion' },
     );
     await followAll();
-    expect(await there(project)).toEqual({ gone: 1, stays: 1 });
+    expect(await inClickhouse(project)).toEqual({ gone: 1, stays: 1 });
     expect(await sql.query('SELECT 1 FROM event_store_removal')).toEqual([]);
   });
 
@@ -168,12 +168,12 @@ const modules = await clickHouseOrSkip();
     const { environmentId: project, projectId } = await createTestTenant(fixture.database);
     await store(project, ["it's", 'b\\c']);
     await followAll();
-    expect(await there(project)).toEqual({ "it's": 1, 'b\\c': 1 });
+    expect(await inClickhouse(project)).toEqual({ "it's": 1, 'b\\c': 1 });
     await fixture.database.sql.query('DELETE FROM project WHERE id = $1', [projectId]);
     await fixture.database.sql.query('UPDATE environment_cleanup SET not_before = now()');
     while (await cleanUp(fixture.database, { isCopied: true }));
     await followAll();
-    expect(await there(project)).toEqual({});
+    expect(await inClickhouse(project)).toEqual({});
   });
 
   test('removes events beyond the retention time of their environment', async () => {
@@ -181,10 +181,10 @@ const modules = await clickHouseOrSkip();
     await store(project, ['old'], { at: '2020-01-01T00:00Z' });
     await store(project, ['new'], { at: new Date().toISOString() });
     await followAll();
-    expect(await there(project)).toEqual({ new: 1, old: 1 });
+    expect(await inClickhouse(project)).toEqual({ new: 1, old: 1 });
     await fixture.database.sql.query('UPDATE environment SET event_retention_days = 30 WHERE id = $1', [project]);
     await followAll();
-    expect(await there(project)).toEqual({ new: 1 });
+    expect(await inClickhouse(project)).toEqual({ new: 1 });
   });
 
   test('only one worker copies at a time, and the claim of a dead worker expires', async () => {
@@ -193,10 +193,10 @@ const modules = await clickHouseOrSkip();
     const { sql } = fixture.database;
     await sql.query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
     await followAll();
-    expect(await there(project)).toEqual({});
+    expect(await inClickhouse(project)).toEqual({});
     await sql.query(`UPDATE event_store_copy SET claimed_until = now() - interval '1 second'`);
     await followAll();
-    expect(await there(project)).toEqual({ a: 1 });
+    expect(await inClickhouse(project)).toEqual({ a: 1 });
   });
 
   test('loses nothing while ClickHouse is down, and continues where it stopped', async () => {
@@ -204,7 +204,7 @@ const modules = await clickHouseOrSkip();
     const follow = follower();
     await followAll(follow);
     await store(project, ['a'], { stored: '0 seconds' });
-    const away = createFollower({
+    const unreachable = createFollower({
       ...{
         database: fixture.database,
         logger: fixture.logger,
@@ -214,22 +214,22 @@ const modules = await clickHouseOrSkip();
       },
       target: { client: connectClickHouse('http://127.0.0.1:9'), postgres: { url: readerUrl } },
     });
-    await expect(away()).rejects.toThrow();
+    await expect(unreachable()).rejects.toThrow();
     await followAll(follow);
-    expect(await there(project)).toEqual({ a: 1 });
+    expect(await inClickhouse(project)).toEqual({ a: 1 });
   });
 
   test('rebuilds the table from the start or from where it was interrupted, without events deleted meanwhile', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['a', 'b', 'c'], { stored: '10 minutes' });
-    const told: number[] = [];
+    const progress: number[] = [];
     const options = { client, sql, postgres: { url: readerUrl }, mayLose: false };
     const rebuild = (more: object = {}) =>
-      rebuildEvents({ ...options, onProgress: (_, share) => void told.push(share), ...more });
+      rebuildEvents({ ...options, onProgress: (_, share) => void progress.push(share), ...more });
     await rebuild({ mayLose: true });
-    expect(await there(project)).toEqual({ a: 1, b: 1, c: 1 });
-    expect(told.at(-1)).toBe(1);
+    expect(await inClickhouse(project)).toEqual({ a: 1, b: 1, c: 1 });
+    expect(progress.at(-1)).toBe(1);
     expect(await sql.query('SELECT store FROM event_store_copy')).toEqual([{ store: 'clickhouse' }]);
 
     // Interrupted after its first portion; a deletion waits for its end.
@@ -243,14 +243,14 @@ const modules = await clickHouseOrSkip();
       },
     });
     await expect(interrupted).rejects.toThrow('broken off');
-    expect(await there(project)).toEqual({ a: 1, b: 1, c: 1 });
+    expect(await inClickhouse(project)).toEqual({ a: 1, b: 1, c: 1 });
     await sql.query(`DELETE FROM event WHERE project_id = $1 AND distinct_id = 'a'`, [project]);
     await sql.query(`INSERT INTO event_store_removal (project_id, distinct_id) VALUES ($1, 'a')`, [project]);
     await followAll();
     expect(await sql.query('SELECT distinct_id FROM event_store_removal')).toEqual([{ distinct_id: 'a' }]);
     await rebuild({ mayLose: true });
     await followAll();
-    expect(await there(project)).toEqual({ b: 1, c: 1 });
+    expect(await inClickhouse(project)).toEqual({ b: 1, c: 1 });
   });
 
   test('rejects a rebuild when PostgreSQL has fewer events, and names the months', async () => {
@@ -265,6 +265,6 @@ const modules = await clickHouseOrSkip();
     await expect(refused).rejects.toMatchObject({
       months: expect.arrayContaining([{ month: '202107', here: 1, there: 2 }]),
     });
-    expect(await there(project)).toEqual({ a: 1, b: 1 });
+    expect(await inClickhouse(project)).toEqual({ a: 1, b: 1 });
   });
 });

@@ -109,10 +109,10 @@ async function withinMailLimit(
     const mails = mailsOf.get(organizationId) ?? [];
     const granted = await takeMails(tx, { organizationId, wanted: mails.length, mailsPerHour });
     if (granted === mails.length) continue;
-    const left = mails.slice(granted).map(({ id }) => id);
+    const postponed = mails.slice(granted).map(({ id }) => id);
     const reason = `The organization has reached its limit of ${mailsPerHour} emails per hour. This email will be sent in the next hour.`;
-    await putOffMails(tx, { organizationId, claimed: left, reason });
-    for (const id of left) beyond.add(id);
+    await putOffMails(tx, { organizationId, claimed: postponed, reason });
+    for (const id of postponed) beyond.add(id);
   }
   return claimed.filter(({ id }) => !beyond.has(id));
 }

@@ -56,12 +56,12 @@ const broken = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'ord
 
 async function insert(table: string, row: Record<string, unknown>): Promise<number> {
   const names = Object.keys(row);
-  const [made] = await fixture.database.sql.query<{ id: number }>(
+  const [created] = await fixture.database.sql.query<{ id: number }>(
     `INSERT INTO ${table} (${names.map((name) => `"${name}"`).join(', ')})
      VALUES (${names.map((_, at) => `$${at + 1}`).join(', ')}) RETURNING id`,
     Object.values(row),
   );
-  return made?.id ?? 0;
+  return created?.id ?? 0;
 }
 let made = 0;
 const insight = (name: string, query: object | null = trends(), more: object = {}) => {
@@ -106,18 +106,18 @@ test('an email contains the number of its range, the change, the picture and a l
   const [delivery] = await fixture.database.sql.query<{ id: string }>(
     'SELECT unsubscribe_id AS id FROM subscription_delivery',
   );
-  const wayOut = `https://millrace.example.com/api/unsubscribe/${delivery?.id}`;
+  const unsubscribeUrl = `https://millrace.example.com/api/unsubscribe/${delivery?.id}`;
   expect([headers['list-unsubscribe'], headers['list-unsubscribe-post']]).toEqual([
-    ...[`<${wayOut}>`, 'List-Unsubscribe=One-Click'],
+    ...[`<${unsubscribeUrl}>`, 'List-Unsubscribe=One-Click'],
   ]);
-  expect(html).toContain(`<a href="${wayOut}"`);
+  expect(html).toContain(`<a href="${unsubscribeUrl}"`);
   expect(body).toBe(
     [
       'Orders',
       '2 November 2026 to 8 November 2026\norder: 21 (+250% vs. 6 in the previous period)',
       `https://millrace.example.com/console/projects/${tenant.environmentId}/insights?insight=report${made}`,
       'This report is sent every week. The next report will be sent on Monday, 16 November 2026.',
-      `Unsubscribe: ${wayOut}`,
+      `Unsubscribe: ${unsubscribeUrl}`,
       '',
     ]
       .join('\n\n')

@@ -38,11 +38,11 @@ async function subject(
   const shortId = kind === 'insight' ? { short_id: Math.random().toString(36).slice(2, 10) } : {};
   const row = { project_id: tenant.environmentId, ...shortId, ...fields };
   const names = Object.keys(row);
-  const [made] = await fixture.database.sql.query<{ id: number }>(
+  const [created] = await fixture.database.sql.query<{ id: number }>(
     `INSERT INTO ${kind} (${names.join(', ')}) VALUES (${names.map((_, at) => `$${at + 1}`).join(', ')}) RETURNING id`,
     Object.values(row),
   );
-  return made?.id ?? 0;
+  return created?.id ?? 0;
 }
 const store = (fields: Record<string, unknown> = {}) =>
   storeSubscription(fixture.database.sql, tenant.environmentId, fields);

@@ -160,8 +160,8 @@ function stripIdentifyingProperties({ written: _, ...event }: ReceivedEvent): Ca
   for (const name of ['$set', '$set_once'] as const) {
     const nested = bare.properties[name];
     if (isObject(nested)) bare.properties[name] = withoutKeys(nested, personTraces);
-    const beside: JsonObject | undefined = event[name];
-    if (beside !== undefined) bare[name] = withoutKeys(beside, personTraces);
+    const topLevel: JsonObject | undefined = event[name];
+    if (topLevel !== undefined) bare[name] = withoutKeys(topLevel, personTraces);
   }
   return bare;
 }

@@ -101,7 +101,7 @@ describe('a session that reads the list of partitions while a month is attached'
   });
   afterEach(() => pool.stop());
 
-  const seen = async () => (await session.query(`SELECT FROM event WHERE event = 'seen'`)).length;
+  const visibleCount = async () => (await session.query(`SELECT FROM event WHERE event = 'seen'`)).length;
   const insert = (month: string, sql: Sql) =>
     sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
@@ -111,7 +111,7 @@ describe('a session that reads the list of partitions while a month is attached'
   /** Until the transaction ends, the session waits between its list of partitions and their definitions. */
   async function holdUpSession(tx: Transaction): Promise<void> {
     await tx.query('LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE');
-    void seen();
+    void visibleCount();
     await eventually(async () => {
       // Tests in other databases of the server also wait for locks.
       const waiting = `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
@@ -127,9 +127,9 @@ describe('a session that reads the list of partitions while a month is attached'
     });
     await createEventPartitions(database).ensure([at(month)]);
     await insert(month, fixture.database.sql);
-    await eventually(async () => expect(await seen()).toBe(1));
+    await eventually(async () => expect(await visibleCount()).toBe(1));
     await insert(month, session);
-    expect(await seen()).toBe(2);
+    expect(await visibleCount()).toBe(2);
   });
 
   test('finds the month after missing it once, even if a process died in between', async () => {

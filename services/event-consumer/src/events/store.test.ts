@@ -85,14 +85,14 @@ test.each(['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '2014-12-31T2
 
 test('recognizes a partition that retention has dropped and creates it again', async () => {
   const partitions = createEventPartitions(fixture.database);
-  const lost = row({ timestampMs: Date.parse('2016-02-02T00:00:00Z') });
-  await partitions.ensure([lost.timestampMs]);
+  const withoutPartition = row({ timestampMs: Date.parse('2016-02-02T00:00:00Z') });
+  await partitions.ensure([withoutPartition.timestampMs]);
   await fixture.database.sql.query('DROP TABLE event_2016_02');
-  const store = () => fixture.database.transaction((tx) => insertEvents(tx, [lost], partitions));
+  const store = () => fixture.database.transaction((tx) => insertEvents(tx, [withoutPartition], partitions));
   await expect(store()).rejects.toThrow(PartitionMissing);
-  await partitions.ensure([lost.timestampMs]);
+  await partitions.ensure([withoutPartition.timestampMs]);
   await store();
-  expect(await fixture.database.prisma.event.count({ where: { uuid: lost.uuid } })).toBe(1);
+  expect(await fixture.database.prisma.event.count({ where: { uuid: withoutPartition.uuid } })).toBe(1);
 });
 
 describe('event identities', () => {
@@ -167,8 +167,8 @@ test('writes large rows in chunks while the server accepts them, and stores all'
 
 test('stores texts with special characters of COPY unchanged', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
-  const odd = ['\\', '\\N', '\\.', 'a\tb', 'a\nb', 'a\r\nb', '\u2028', '"\'', 'ü\u{1f600}', ''];
-  const rows = odd.map((text) =>
+  const specialTexts = ['\\', '\\N', '\\.', 'a\tb', 'a\nb', 'a\r\nb', '\u2028', '"\'', 'ü\u{1f600}', ''];
+  const rows = specialTexts.map((text) =>
     row({
       projectId: 4712,
       event: `e${text}`,

@@ -113,9 +113,9 @@ test('an error message names the field, but never its value', () => {
 });
 
 test('leaves out a malformed optional field and keeps the event', () => {
-  const odd = { sent_at: 7, ip: {}, historical_migration: 'yes', $set: null, $set_once: 'x', timestamp: 7 };
+  const invalidOptional = { sent_at: 7, ip: {}, historical_migration: 'yes', $set: null, $set_once: 'x', timestamp: 7 };
   const { sent_at: _, historical_migration: __, $set: ___, $set_once: ____, ...rest } = event;
-  expect(parse({ ...event, ...odd })).toEqual({ ...rest, ip: null, timestamp: '' });
+  expect(parse({ ...event, ...invalidOptional })).toEqual({ ...rest, ip: null, timestamp: '' });
 });
 
 test('replaces NUL and lone surrogates in keys, values and names, but not surrogate pairs', () => {

@@ -70,10 +70,10 @@ export function createProjectResolver({
 
   async function ask(found: Found, ids: number[], tokens: string[]): Promise<void> {
     if (ids.length === 0 && tokens.length === 0) return;
-    const [begunIn, askedAtMs] = [generation, performance.now()];
+    const [startGeneration, askedAtMs] = [generation, performance.now()];
     for (const { hasIngestedEvent, ...row } of await selectProjects(sql, ids, tokens)) {
       const project = { ...row, eventRetentionDays: shorterRetention(row.eventRetentionDays, eventRetentionDays) };
-      if (generation === begunIn) {
+      if (generation === startGeneration) {
         byId.set(project.id, { project, askedAtMs });
         idByToken.set(project.token, project.id);
       }

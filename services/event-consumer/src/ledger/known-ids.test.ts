@@ -13,9 +13,9 @@ test('distributes IDs over its slots like a random function', () => {
   const known = createKnownIds(1 << 14);
   known.note(ids);
   // Of n IDs, m(1 - e^(-n/m)) remain in m slots: 7,484 of 10,000 in 16,384.
-  const left = ids.filter(known.has).length;
-  expect(left).toBeGreaterThan(7300);
-  expect(left).toBeLessThan(7700);
+  const remaining = ids.filter(known.has).length;
+  expect(remaining).toBeGreaterThan(7300);
+  expect(remaining).toBeLessThan(7700);
 });
 
 test('forgets the older of two IDs in the same slot, and keeps working', () => {

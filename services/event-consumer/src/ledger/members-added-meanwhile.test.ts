@@ -68,7 +68,7 @@ async function memberUuids(): Promise<string[]> {
   return rows.map(({ person_uuid }) => person_uuid);
 }
 /** Resolves when a statement in this database waits for a lock. */
-const somebodyWaits = () =>
+const hasWaitingSession = () =>
   eventually(
     async () => {
       const [row] = await fixture.database.sql.query<{ waiting: number }>(
@@ -86,7 +86,7 @@ test.each(byEach)('a merge during the addition of a person waits and moves the m
   const database = watchedDatabase(fixture.database, async (text) => {
     if (merging !== undefined || !text.includes('INSERT INTO cohort_member')) return;
     merging = consume([merge('kept', 'gone')]);
-    await somebodyWaits();
+    await hasWaitingSession();
   });
   expect(await add(await named(by, ['gone']), database)).toBe(1);
   await merging;
@@ -101,7 +101,7 @@ test.each(byEach)('a person added during its merge becomes a member as the survi
     if (adding !== undefined || !text.includes('cohort_member')) return;
     // The merge already holds the locks of its persons.
     adding = add(members);
-    await somebodyWaits();
+    await hasWaitingSession();
   });
   await consume([merge('kept', 'gone')], fixture.createDeps({ database: { ...fixture.database, ...watched } }));
   expect(await adding).toBe(2);

@@ -159,10 +159,10 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
       event: '$identify',
       properties: { $process_person_profile: false, $anon_distinct_id: 'x' },
     });
-    const nobodys = capturedEvent('phc_of_nobody', {});
+    const unknownToken = capturedEvent('phc_of_nobody', {});
     await Promise.all([startStoring(), startPublishing()]);
     const seen = await follow();
-    await append([dropped, nobodys, stored, anonymous]);
+    await append([dropped, unknownToken, stored, anonymous]);
     const uuids = () => new Set(seen.map((one) => read(one).uuid));
     await eventually(() => uuids().size >= 2, { what: 'Two processed events' });
     expect(uuids()).toEqual(new Set([stored.uuid, anonymous.uuid]));

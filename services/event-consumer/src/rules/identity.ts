@@ -112,8 +112,8 @@ function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRe
   return withRounded({ isChanged: true, ...show(person, noChange, event, update.put) }, update.put, event);
 }
 
-function setFirstProperties(person: PersonState, asked: PersonChange, event: IncomingEvent): PersonUpdateOutcome {
-  const properties = initialProperties(asked, event.uuid);
+function setFirstProperties(person: PersonState, change: PersonChange, event: IncomingEvent): PersonUpdateOutcome {
+  const properties = initialProperties(change, event.uuid);
   replaceProperties(person, properties);
   if (!isOverSizeLimit(bytesAfter(person, noChange, maxPersonPropertiesBytes))) {
     return withRounded(unchanged(show(person, noChange, event, properties)), properties, event);

@@ -1,7 +1,7 @@
 import type { RefuseWhen } from './identity-rules.ts';
 import { type PersonFacts, planMerge } from './merge.ts';
 
-const nobody = null;
+const noPerson = null;
 const s = { uuid: 's', isIdentified: false };
 const S = { uuid: 's', isIdentified: true };
 const t = { uuid: 't', isIdentified: false };
@@ -9,11 +9,11 @@ const T = { uuid: 't', isIdentified: true };
 
 /** Lower case: not identified; upper case: identified. The three columns are the three events. */
 const truthTable: [PersonFacts | null, PersonFacts | null, Record<RefuseWhen, string>][] = [
-  [nobody, nobody, { source_identified: 'create', both_identified: 'create', never: 'create' }],
-  [nobody, t, { source_identified: 'attach_source', both_identified: 'attach_source', never: 'attach_source' }],
-  [nobody, T, { source_identified: 'attach_source', both_identified: 'attach_source', never: 'attach_source' }],
-  [s, nobody, { source_identified: 'attach_target', both_identified: 'attach_target', never: 'attach_target' }],
-  [S, nobody, { source_identified: 'attach_target', both_identified: 'attach_target', never: 'attach_target' }],
+  [noPerson, noPerson, { source_identified: 'create', both_identified: 'create', never: 'create' }],
+  [noPerson, t, { source_identified: 'attach_source', both_identified: 'attach_source', never: 'attach_source' }],
+  [noPerson, T, { source_identified: 'attach_source', both_identified: 'attach_source', never: 'attach_source' }],
+  [s, noPerson, { source_identified: 'attach_target', both_identified: 'attach_target', never: 'attach_target' }],
+  [S, noPerson, { source_identified: 'attach_target', both_identified: 'attach_target', never: 'attach_target' }],
   [s, s, { source_identified: 'already_one', both_identified: 'already_one', never: 'already_one' }],
   [S, S, { source_identified: 'already_one', both_identified: 'already_one', never: 'already_one' }],
   [s, t, { source_identified: 'merge', both_identified: 'merge', never: 'merge' }],
@@ -36,7 +36,7 @@ test.each(rows)('source $source, target $target, rejected $refuseWhen: $action',
 });
 
 test('the plan contains the person that is kept', () => {
-  expect(planMerge(s, nobody, 'never')).toEqual({ action: 'attach_target', person: s });
-  expect(planMerge(nobody, t, 'never')).toEqual({ action: 'attach_source', person: t });
+  expect(planMerge(s, noPerson, 'never')).toEqual({ action: 'attach_target', person: s });
+  expect(planMerge(noPerson, t, 'never')).toEqual({ action: 'attach_source', person: t });
   expect(planMerge(s, t, 'never')).toEqual({ action: 'merge', source: s, target: t });
 });

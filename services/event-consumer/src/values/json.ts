@@ -75,11 +75,11 @@ export const maxNesting = 200;
  * has that many.
  */
 export function mayNestDeeperThan(text: string, limit: number): boolean {
-  let left = limit;
+  let remaining = limit;
   for (const bracket of ['{', '[']) {
     for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
-      left -= 1;
-      if (left < 0) return true;
+      remaining -= 1;
+      if (remaining < 0) return true;
     }
   }
   return false;

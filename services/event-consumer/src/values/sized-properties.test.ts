@@ -19,9 +19,9 @@ test('the size adjusted by each change equals the measured size, and shared obje
       if (isMeasured) bytesAfter(sized, noChange, exactly);
       const model = new Map<string, unknown>(first);
       const shown: { object: JsonObject; text: string }[] = [];
-      for (const { put: wanted, removed: unwanted, isShown } of changes) {
+      for (const { put: changed, removed: unwanted, isShown } of changes) {
         const removed = unwanted.filter((key) => model.has(key));
-        const put = Object.fromEntries(wanted.filter(([key]) => !removed.includes(key)));
+        const put = Object.fromEntries(changed.filter(([key]) => !removed.includes(key)));
         if (isShown) {
           sized.areShared = true;
           shown.push({ object: sized.properties, text: JSON.stringify(sized.properties) });

@@ -10,11 +10,11 @@ interface Said {
   detail?: unknown;
 }
 
-function recordingLogger(said: Said[]): Logger {
+function recordingLogger(lines: Said[]): Logger {
   const logger = testLogger();
   for (const level of ['error', 'warn', 'info', 'debug'] as const) {
     logger[level] = ((message: string, facts?: object) => {
-      said.push({ level, message, ...facts });
+      lines.push({ level, message, ...facts });
       return logger;
     }) as Logger['error'];
   }
@@ -22,11 +22,11 @@ function recordingLogger(said: Said[]): Logger {
 }
 
 test('logs a failed listener as an error, and unreachable brokers at debug only', async () => {
-  const said: Said[] = [];
+  const lines: Said[] = [];
   const kafka = new Kafka({
     brokers: ['127.0.0.1:1'],
     retry: { retries: 0 },
-    logCreator: kafkaLogCreator(recordingLogger(said)),
+    logCreator: kafkaLogCreator(recordingLogger(lines)),
   });
   const admin = kafka.admin();
   admin.on('admin.disconnect', async () => {
@@ -34,12 +34,12 @@ test('logs a failed listener as an error, and unreachable brokers at debug only'
   });
 
   await expect(admin.connect()).rejects.toThrow();
-  expect(said.length).toBeGreaterThan(0);
-  expect(said.filter(({ level }) => level !== 'debug')).toEqual([]);
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.filter(({ level }) => level !== 'debug')).toEqual([]);
 
   await admin.disconnect();
-  await eventually(() => said.some(({ level }) => level === 'error'), { what: 'The error' });
-  expect(said.filter(({ level }) => level !== 'debug')).toEqual([
+  await eventually(() => lines.some(({ level }) => level === 'error'), { what: 'The error' });
+  expect(lines.filter(({ level }) => level !== 'debug')).toEqual([
     expect.objectContaining({
       level: 'error',
       message: 'a kafkajs listener failed',

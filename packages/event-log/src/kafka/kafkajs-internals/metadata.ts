@@ -156,7 +156,7 @@ export function createFlexibleReader(buffer: Buffer): FlexibleReader {
   }
 
   function skipTags(): void {
-    for (let left = varint(); left > 0; left -= 1) {
+    for (let remaining = varint(); remaining > 0; remaining -= 1) {
       varint();
       bytes(varint());
     }
@@ -164,7 +164,7 @@ export function createFlexibleReader(buffer: Buffer): FlexibleReader {
 
   function times<T>(read: () => T): T[] {
     const elements: T[] = [];
-    for (let left = varint() - 1; left > 0; left -= 1) elements.push(read());
+    for (let remaining = varint() - 1; remaining > 0; remaining -= 1) elements.push(read());
     return elements;
   }
 

@@ -93,9 +93,9 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
   async function kill(index: number): Promise<void> {
     const child = nodes[index]?.child;
     if (!child) return;
-    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const exited = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
   function copyFiles(index: number): () => void {

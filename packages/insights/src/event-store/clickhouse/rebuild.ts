@@ -46,14 +46,14 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
     const months = await monthsWithFewer(client, sql);
     if (months.length > 0) throw new CoversLess(months);
   }
-  const begun = await beginRebuild(sql);
-  if (begun === null) await client.command({ query: 'DROP TABLE IF EXISTS events_rebuilt' });
+  const continueFrom = await beginRebuild(sql);
+  if (continueFrom === null) await client.command({ query: 'DROP TABLE IF EXISTS events_rebuilt' });
   await client.command({ query: createEvents('events_rebuilt') });
   const first = await oldestStored(sql);
   // The worker copies events stored after this time.
   const end = Date.now() - settleMs;
   const span = createSpan();
-  for (let from = begun ?? first; first !== null && from !== null && from.getTime() < end; ) {
+  for (let from = continueFrom ?? first; first !== null && from !== null && from.getTime() < end; ) {
     const until = new Date(Math.min(end, from.getTime() + span.ms));
     const stored = { from, until };
     await span.measure(() => copyEvents(client, postgres, stored, 'events_rebuilt'));
@@ -73,12 +73,12 @@ async function monthsWithFewer(client: ClickHouseClient, sql: Sql): Promise<Cove
     query: 'SELECT toString(toYYYYMM(timestamp)) AS month, count() AS events FROM events FINAL GROUP BY 1 ORDER BY 1',
     format: 'JSONEachRow',
   });
-  const there = await result.json<{ month: string; events: string }>();
+  const copied = await result.json<{ month: string; events: string }>();
   const rows = await sql.query<{ month: string; events: string }>(
     `SELECT to_char(timestamp AT TIME ZONE 'UTC', 'YYYYMM') AS month, count(*) AS events FROM event GROUP BY 1`,
   );
   const here = new Map(rows.map(({ month, events }) => [month, Number(events)]));
-  return there
+  return copied
     .map(({ month, events }) => ({ month, here: here.get(month) ?? 0, there: Number(events) }))
     .filter((one) => one.here < one.there);
 }

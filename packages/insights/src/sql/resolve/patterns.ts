@@ -38,7 +38,7 @@ function extracting(pattern: string): string {
 }
 
 /** Format letters of ClickHouse's formatDateTime, and their equivalents in PostgreSQL's to_char. */
-const letters: Record<string, string> = {
+const formatLetters: Record<string, string> = {
   ...{ Y: 'YYYY', y: 'YY', m: 'MM', d: 'DD', e: 'FMDD', H: 'HH24', h: 'HH12', I: 'HH12', i: 'MI', S: 'SS', s: 'SS' },
   ...{ j: 'DDD', M: 'FMMonth', b: 'Mon', a: 'Dy', W: 'FMDay', p: 'AM', u: 'ID', G: 'IYYY', V: 'IW', F: 'YYYY-MM-DD' },
   ...{ T: 'HH24:MI:SS', R: 'HH24:MI', Q: 'Q' },
@@ -50,7 +50,7 @@ export function formatConstants(format: string | null, place: Place): Expression
   const postgres = format.replace(/%([\s\S]?)|[^%]+/g, (found, letter?: string) => {
     if (letter === undefined) return `"${found.replace(/["\\]/g, '\\$&')}"`;
     if (letter === '%') return '"%"';
-    const word = letters[letter];
+    const word = formatLetters[letter];
     if (word === undefined) throw new SqlProblem(`The format letter %${letter} is not supported.`, place);
     return word;
   });
