@@ -54,8 +54,8 @@ const c = (no: number, name: string, query: object, expect: object, settings: Pa
 const session = (key: string, value: unknown, operator = 'exact') => filter(key, operator, value, { type: 'session' });
 
 export const web: InsightCase[] = [
-  c(1, 'the five numbers of a website', overview(), numbers(4, 7, 5, (120 + 0 + 60 + 2 + 4) / 5, 40)),
-  c(2, 'their names and kinds', overview(), {
+  c(1, 'returns five numbers', overview(), numbers(4, 7, 5, (120 + 0 + 60 + 2 + 4) / 5, 40)),
+  c(2, 'returns the names and kinds of the numbers', overview(), {
     results: [
       { key: 'visitors', kind: 'unit', isIncreaseBad: null, previous: null, changeFromPreviousPct: null },
       { key: 'views', kind: 'unit', isIncreaseBad: null },
@@ -66,7 +66,7 @@ export const web: InsightCase[] = [
     dateFrom: '2024-03-07 00:00:00',
     dateTo: '2024-03-11 23:59:59',
   }),
-  c(3, 'the period before', overview(compare), {
+  c(3, 'compares with the period before', overview(compare), {
     results: [
       { value: 4, previous: 1, changeFromPreviousPct: 300 },
       { value: 7, previous: 2, changeFromPreviousPct: 250 },
@@ -75,7 +75,7 @@ export const web: InsightCase[] = [
       { value: 40, previous: 0, changeFromPreviousPct: null },
     ],
   }),
-  c(4, 'an earlier period by name', overview({ ...march(10, 11), compareFilter: { compare: true, compare_to: '-1w' } }), {
+  c(4, 'compares with a given earlier period', overview({ ...march(10, 11), compareFilter: { compare: true, compare_to: '-1w' } }), {
     results: [
       [2, 1],
       [2, 2],
@@ -84,8 +84,8 @@ export const web: InsightCase[] = [
       [100, 0],
     ].map(([value, previous]) => ({ value, previous })),
   }),
-  c(5, 'no visitors', overview(march(14, 15)), numbers(0, 0, 0, null, null)),
-  c(6, 'no visitors, compared with a period that had some', overview({ ...march(4, 5), ...compare }), {
+  c(5, 'returns zeros and nulls without visitors', overview(march(14, 15)), numbers(0, 0, 0, null, null)),
+  c(6, 'compares no visitors with a period that has some', overview({ ...march(4, 5), ...compare }), {
     results: [
       { value: 0, previous: 1, changeFromPreviousPct: -100 },
       { value: 0, previous: 2 },
@@ -95,64 +95,64 @@ export const web: InsightCase[] = [
     ],
   }),
   c(7, 'screens of apps count as views', overview(march(12, 12)), numbers(1, 2, 1, 3, 0)),
-  c(8, 'a session counts in the time in which it began', overview({ dateRange: { date_from: '2024-03-08T10:00:30Z', date_to: '2024-03-08T23:00:00Z' }, interval: 'hour' }), numbers(0, 0, 0, null, null)),
-  c(9, 'a session that goes on behind the range lasts as long as it did', overview({ dateRange: { date_from: '2024-03-08T09:00:00Z', date_to: '2024-03-08T10:00:30Z' }, interval: 'minute' }), numbers(1, 1, 1, 120, 0)),
-  c(10, 'filters of events choose page views', overview({ properties: [filter('$browser', 'exact', 'Condor')] }), numbers(2, 5, 3, 124 / 3, (2 / 3) * 100)),
-  c(11, 'what is filtered changes no session', overview({ properties: [filter('$pathname', 'exact', '/docs')] }), numbers(1, 2, 2, 60, 50)),
-  c(12, 'a group of filters', overview({ properties: { type: 'OR', values: [filter('$browser', 'exact', 'Falcon'), filter('$pathname', 'exact', '/docs')] } }), numbers(3, 4, 4, (120 + 0 + 60 + 2) / 4, 25)),
-  c(13, 'filters of the entry page', overview({ properties: [session('$entry_pathname', '/')] }), numbers(3, 5, 3, 184 / 3, 100 / 3)),
-  c(14, 'filters of the exit page', overview({ properties: [session('$end_pathname', ['/docs', '/pricing'])] }), numbers(2, 5, 3, 122 / 3, 100 / 3)),
-  c(15, 'filters of the first referrer, with those of events', overview({ properties: [session('$entry_referring_domain', 'search.test'), filter('$browser', 'exact', 'Condor')] }), numbers(2, 4, 2, 62, 50)),
-  c(16, 'a campaign is that of the whole session', overview({ properties: [session('$entry_utm_source', 'news')] }), numbers(2, 4, 2, 62, 50)),
-  c(17, 'sessions without a campaign', overview({ properties: [session('$entry_utm_source', '', 'is_not_set')] }), numbers(2, 2, 2, 30, 50)),
-  c(18, 'part of a path', overview({ properties: [session('$entry_pathname', 'pric', 'icontains')] }), numbers(1, 1, 1, 2, 0)),
-  c(19, 'test accounts are left out', overview({ filterTestAccounts: true }), numbers(2, 5, 3, 124 / 3, (2 / 3) * 100), { testAccountFilters: [filter('$browser', 'is_not', 'Falcon')] }),
+  c(8, 'a session counts in the interval in which it starts', overview({ dateRange: { date_from: '2024-03-08T10:00:30Z', date_to: '2024-03-08T23:00:00Z' }, interval: 'hour' }), numbers(0, 0, 0, null, null)),
+  c(9, 'the duration of a session includes the time after the range', overview({ dateRange: { date_from: '2024-03-08T09:00:00Z', date_to: '2024-03-08T10:00:30Z' }, interval: 'minute' }), numbers(1, 1, 1, 120, 0)),
+  c(10, 'event filters select page views', overview({ properties: [filter('$browser', 'exact', 'Condor')] }), numbers(2, 5, 3, 124 / 3, (2 / 3) * 100)),
+  c(11, 'event filters do not change the duration and bounces of sessions', overview({ properties: [filter('$pathname', 'exact', '/docs')] }), numbers(1, 2, 2, 60, 50)),
+  c(12, 'supports groups of filters', overview({ properties: { type: 'OR', values: [filter('$browser', 'exact', 'Falcon'), filter('$pathname', 'exact', '/docs')] } }), numbers(3, 4, 4, (120 + 0 + 60 + 2) / 4, 25)),
+  c(13, 'filters by entry page', overview({ properties: [session('$entry_pathname', '/')] }), numbers(3, 5, 3, 184 / 3, 100 / 3)),
+  c(14, 'filters by exit page', overview({ properties: [session('$end_pathname', ['/docs', '/pricing'])] }), numbers(2, 5, 3, 122 / 3, 100 / 3)),
+  c(15, 'combines filters by first referrer and by event', overview({ properties: [session('$entry_referring_domain', 'search.test'), filter('$browser', 'exact', 'Condor')] }), numbers(2, 4, 2, 62, 50)),
+  c(16, 'a campaign applies to the whole session', overview({ properties: [session('$entry_utm_source', 'news')] }), numbers(2, 4, 2, 62, 50)),
+  c(17, 'filters sessions without a campaign', overview({ properties: [session('$entry_utm_source', '', 'is_not_set')] }), numbers(2, 2, 2, 30, 50)),
+  c(18, 'filters by part of a path', overview({ properties: [session('$entry_pathname', 'pric', 'icontains')] }), numbers(1, 1, 1, 2, 0)),
+  c(19, 'excludes test accounts', overview({ filterTestAccounts: true }), numbers(2, 5, 3, 124 / 3, (2 / 3) * 100), { testAccountFilters: [filter('$browser', 'is_not', 'Falcon')] }),
   c(20, 'merged persons are one visitor', overview(), numbers(3, 7, 5, 186 / 5, 40), { merges: [['bob', 'cid']] }),
-  c(21, 'days are those of the project', overview(march(8, 8)), numbers(1, 3, 1, 120, 0), { timezone: 'Pacific/Auckland' }),
+  c(21, 'days are in the time zone of the project', overview(march(8, 8)), numbers(1, 3, 1, 120, 0), { timezone: 'Pacific/Auckland' }),
 
-  c(22, 'pages', table('Page'), rows(one('/', 3, 3), one('/pricing', 2, 2), one('/docs', 1, 2))),
-  c(23, 'the bounce rate of a page is that of the sessions that began there', table('Page', rates), rows(one('/', 3, 3, 1 / 3), one('/pricing', 2, 2, 0), one('/docs', 1, 2, 1))),
-  c(24, 'entry pages', table('InitialPage', rates), rows(one('/', 3, 5, 1 / 3), one('/docs', 1, 1, 1), one('/pricing', 1, 1, 0))),
-  c(25, 'exit pages', table('ExitPage', rates), rows(one('/', 2, 2, 0.5), one('/docs', 1, 4, 0.5), one('/pricing', 1, 1, 0))),
-  c(26, 'referrers', table('InitialReferringDomain'), rows(one('search.test', 3, 5), one('$direct', 2, 2))),
-  c(27, 'sources, and sessions without one', table('InitialUTMSource'), rows(one('news', 2, 4), one(null, 2, 2), one('ads', 1, 1))),
-  c(28, 'mediums', table('InitialUTMMedium'), rows(one(null, 3, 6), one('cpc', 1, 1))),
-  c(29, 'campaigns', table('InitialUTMCampaign'), rows(one(null, 3, 6), one('spring', 1, 1))),
-  c(30, 'terms', table('InitialUTMTerm'), rows(one(null, 3, 6), one('mill', 1, 1))),
-  c(31, 'contents', table('InitialUTMContent'), rows(one(null, 3, 6), one('red', 1, 1))),
-  c(32, 'browsers', table('Browser', rates), rows(one('Condor', 2, 5, 2 / 3), one('Falcon', 2, 2, 0))),
-  c(33, 'operating systems, without those that are not known', table('OS'), rows(one('Mill', 1, 4))),
-  c(34, 'device types', table('DeviceType'), rows(one('Desktop', 1, 4), one('Mobile', 1, 1))),
-  c(35, 'countries', table('Country'), rows(one('FR', 2, 2), one('DE', 1, 4))),
-  c(36, 'screens', table('ScreenName', march(12, 12)), rows(one('Cart', 1, 1), one('Home', 1, 1))),
-  c(37, 'columns of a table', table('Browser', rates), { columns: ['breakdown_value', 'visitors', 'views', 'bounce_rate', 'ui_fill_fraction'].map((name) => `context.columns.${name}`), hasMore: false, limit: 100, offset: 0 }),
-  c(38, 'rows of a page, and whether there are more', table('Page', { limit: 1 }), { results: [[...one('/', 3, 3), 0.5]], hasMore: true, limit: 1 }),
-  c(39, 'the next rows', table('Page', { limit: 1, offset: 2 }), { results: [[...one('/docs', 1, 2), 1 / 6]], hasMore: false, offset: 2 }),
-  c(40, 'by views', table('Country', { orderBy: ['Views', 'DESC'] }), {
+  c(22, 'lists pages', table('Page'), rows(one('/', 3, 3), one('/pricing', 2, 2), one('/docs', 1, 2))),
+  c(23, 'the bounce rate of a page is that of the sessions that start there', table('Page', rates), rows(one('/', 3, 3, 1 / 3), one('/pricing', 2, 2, 0), one('/docs', 1, 2, 1))),
+  c(24, 'lists entry pages', table('InitialPage', rates), rows(one('/', 3, 5, 1 / 3), one('/docs', 1, 1, 1), one('/pricing', 1, 1, 0))),
+  c(25, 'lists exit pages', table('ExitPage', rates), rows(one('/', 2, 2, 0.5), one('/docs', 1, 4, 0.5), one('/pricing', 1, 1, 0))),
+  c(26, 'lists referrers', table('InitialReferringDomain'), rows(one('search.test', 3, 5), one('$direct', 2, 2))),
+  c(27, 'lists sources, and sessions without one', table('InitialUTMSource'), rows(one('news', 2, 4), one(null, 2, 2), one('ads', 1, 1))),
+  c(28, 'lists mediums', table('InitialUTMMedium'), rows(one(null, 3, 6), one('cpc', 1, 1))),
+  c(29, 'lists campaigns', table('InitialUTMCampaign'), rows(one(null, 3, 6), one('spring', 1, 1))),
+  c(30, 'lists terms', table('InitialUTMTerm'), rows(one(null, 3, 6), one('mill', 1, 1))),
+  c(31, 'lists contents', table('InitialUTMContent'), rows(one(null, 3, 6), one('red', 1, 1))),
+  c(32, 'lists browsers', table('Browser', rates), rows(one('Condor', 2, 5, 2 / 3), one('Falcon', 2, 2, 0))),
+  c(33, 'lists operating systems, except for unknown ones', table('OS'), rows(one('Mill', 1, 4))),
+  c(34, 'lists device types', table('DeviceType'), rows(one('Desktop', 1, 4), one('Mobile', 1, 1))),
+  c(35, 'lists countries', table('Country'), rows(one('FR', 2, 2), one('DE', 1, 4))),
+  c(36, 'lists screens', table('ScreenName', march(12, 12)), rows(one('Cart', 1, 1), one('Home', 1, 1))),
+  c(37, 'returns the columns of a table', table('Browser', rates), { columns: ['breakdown_value', 'visitors', 'views', 'bounce_rate', 'ui_fill_fraction'].map((name) => `context.columns.${name}`), hasMore: false, limit: 100, offset: 0 }),
+  c(38, 'returns a page of rows, and whether more exist', table('Page', { limit: 1 }), { results: [[...one('/', 3, 3), 0.5]], hasMore: true, limit: 1 }),
+  c(39, 'returns the next page of rows', table('Page', { limit: 1, offset: 2 }), { results: [[...one('/docs', 1, 2), 1 / 6]], hasMore: false, offset: 2 }),
+  c(40, 'sorts by views', table('Country', { orderBy: ['Views', 'DESC'] }), {
     results: [
       [...one('DE', 1, 4), 4 / 6],
       [...one('FR', 2, 2), 2 / 6],
     ],
   }),
-  c(41, 'the other way round', table('Page', { orderBy: ['Visitors', 'ASC'] }), rows(one('/docs', 1, 2), one('/pricing', 2, 2), one('/', 3, 3))),
-  c(42, 'by bounce rate', table('Page', { ...rates, orderBy: ['BounceRate', 'DESC'] }), {
+  c(41, 'sorts in ascending order', table('Page', { orderBy: ['Visitors', 'ASC'] }), rows(one('/docs', 1, 2), one('/pricing', 2, 2), one('/', 3, 3))),
+  c(42, 'sorts by bounce rate', table('Page', { ...rates, orderBy: ['BounceRate', 'DESC'] }), {
     results: [
       [...one('/docs', 1, 2, 1), 1],
       [...one('/', 3, 3, 1 / 3), 1 / 3],
       [...one('/pricing', 2, 2, 0), 0],
     ],
   }),
-  c(43, 'what fills a row is its part of all visitors', table('Browser'), {
+  c(43, 'the bar of a row shows its share of all visitors', table('Browser'), {
     results: [
       [...one('Condor', 2, 5), 0.5],
       [...one('Falcon', 2, 2), 0.5],
     ],
   }),
-  c(44, 'the period before, of the rows that are shown', table('Page', { ...compare, ...rates }), rows(['/', [3, 1], [3, 1], [1 / 3, 0]], ['/pricing', [2, 0], [2, 0], [0, null]], ['/docs', [1, 1], [2, 1], [1, null]])),
-  c(45, 'a value that is none is compared too', table('InitialUTMSource', compare), rows(['news', [2, 0], [4, 0]], [null, [2, 1], [2, 2]], ['ads', [1, 0], [1, 0]])),
-  c(46, 'a table of filtered sessions', table('Page', { properties: [session('$entry_utm_source', 'news')] }), rows(one('/', 2, 2), one('/docs', 1, 1), one('/pricing', 1, 1))),
+  c(44, 'compares the displayed rows with the period before', table('Page', { ...compare, ...rates }), rows(['/', [3, 1], [3, 1], [1 / 3, 0]], ['/pricing', [2, 0], [2, 0], [0, null]], ['/docs', [1, 1], [2, 1], [1, null]])),
+  c(45, 'also compares the missing value', table('InitialUTMSource', compare), rows(['news', [2, 0], [4, 0]], [null, [2, 1], [2, 2]], ['ads', [1, 0], [1, 0]])),
+  c(46, 'lists the pages of filtered sessions', table('Page', { properties: [session('$entry_utm_source', 'news')] }), rows(one('/', 2, 2), one('/docs', 1, 1), one('/pricing', 1, 1))),
 
-  c(47, 'the numbers of each day', trend(), {
+  c(47, 'returns the numbers of each day', trend(), {
     results: [
       { bucket: '2024-03-07', metrics: { UniqueUsers: 0, PageViews: 0, Sessions: 0, SessionDuration: null, Bounces: null } },
       { bucket: '2024-03-08', metrics: { UniqueUsers: 1, PageViews: 3, Sessions: 1, SessionDuration: 120, Bounces: 0 } },
@@ -161,8 +161,10 @@ export const web: InsightCase[] = [
       { bucket: '2024-03-11', metrics: { UniqueUsers: 1, PageViews: 1, Sessions: 1, SessionDuration: 4, Bounces: 1 } },
     ],
   }),
-  c(48, 'only the numbers that are asked for', trend({ ...march(8, 8), metrics: ['PageViews'] }), { results: [{ bucket: '2024-03-08', metrics: { PageViews: 3 } }] }),
-  c(49, 'numbers of each hour', trend({ dateRange: { date_from: '2024-03-09T11:00:00Z', date_to: '2024-03-09T14:00:00Z' }, interval: 'hour', metrics: ['Sessions'] }), { results: [11, 12, 13, 14].map((hour) => ({ bucket: `2024-03-09 ${hour}:00:00`, metrics: { Sessions: hour === 12 || hour === 13 ? 1 : 0 } })) }),
+  c(48, 'returns only the requested numbers', trend({ ...march(8, 8), metrics: ['PageViews'] }), { results: [{ bucket: '2024-03-08', metrics: { PageViews: 3 } }] }),
+  c(49, 'returns the numbers of each hour', trend({ dateRange: { date_from: '2024-03-09T11:00:00Z', date_to: '2024-03-09T14:00:00Z' }, interval: 'hour', metrics: ['Sessions'] }), {
+    results: [11, 12, 13, 14].map((hour) => ({ bucket: `2024-03-09 ${hour}:00:00`, metrics: { Sessions: hour === 12 || hour === 13 ? 1 : 0 } })),
+  }),
   ...(
     [
       [overview({ conversionGoal: { customEventName: 'order placed' } }), 'conversionGoal: Unknown field'],
@@ -180,5 +182,5 @@ export const web: InsightCase[] = [
       [trend({ compareFilter: { compare: true } }), 'compareFilter: Unknown field'],
       [trend({ metrics: ['TotalSessions'] }), 'metrics.0'],
     ] as const
-  ).map(([query, part], at) => c(50 + at, `refused: ${part}`, query, refused(part))),
+  ).map(([query, part], at) => c(50 + at, `rejects ${part}`, query, refused(part))),
 ];
