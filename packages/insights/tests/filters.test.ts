@@ -1,4 +1,4 @@
-/** Filters and refinements: cases that are not in a table of results. */
+/** Cases about filters, except for those in numbered-cases/. */
 
 import { isAppError } from '@millrace/runtime';
 import { createTestTenant } from '@millrace/testing';

@@ -104,7 +104,7 @@ export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInS
 
 type StepRow = SignInStep & Record<string, unknown>;
 
-/** Includes the kind, so that a secret of one kind does not find a step of another. */
+/** Hashes a secret together with its kind, so that it is not accepted for a step of another kind. */
 function hashOf(kind: SignInStepKind, secret: string): string {
   return hashSecret(`${kind}:${secret}`);
 }

@@ -11,7 +11,7 @@ import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-c
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/** Logs that lost their end: the records that a group has read are gone or replaced. */
+/** Logs that lost their end: the records that a group has read are missing or replaced. */
 describeWithJava('a log that lost its end', () => {
   let testDatabase: TestDatabase;
   let database: Database;

@@ -62,7 +62,7 @@ function countsText(dialect: Dialect, { columns, order }: PageQuestion, events: 
               GROUP BY ${list(counted.map(named))} ORDER BY ${list(orders)}`;
 }
 
-/** The column as it is indexed. */
+/** Returns a time column in the form in which it is indexed; null for other columns. */
 function storedTime(column: PageColumn): Fragment | null {
   if (column === 'timestamp') return sql`e.timestamp`;
   return column === 'created_at' ? sql`e.created_at` : null;

@@ -36,7 +36,7 @@ export interface TrendsPeriod {
   questions: SeriesQuestion[];
 }
 
-/** Limit on breakdown values per series with formulas, which choose the values over all their series. */
+/** Maximum number of breakdown values read per series for a formula, which then chooses among those of all series. */
 const limitOfFormulas = 1000;
 const limitOfWorldMap = 250;
 

@@ -142,7 +142,7 @@ export async function* readStoredPages(
   }
 }
 
-/** Rows of a query are read for this many events at a time. Each event is a parameter of the statement. */
+/** Number of events for which rows of a query are read at a time. Each event is a parameter of the statement. */
 const maxKeys = 500;
 /** A row with more columns may be larger than its event, because each column can contain all properties. */
 const columnsPerEvent = 8;

@@ -11,7 +11,7 @@ import { cleanUp, deletePersonData } from '../deletion/delete-data.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createCopyMetrics, createFollower } from './follow.ts';
 
-/** Copying from a real PostgreSQL to a real ClickHouse. */
+/** Copies from a real PostgreSQL to a real ClickHouse. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('ClickHouse follows PostgreSQL', () => {

@@ -110,7 +110,7 @@ test('an event without a person profile has the person that its ID would get now
   expect(rows.map(({ person_id }) => person_id).sort()).toEqual([before?.uuid, after?.uuid, after?.uuid].sort());
 });
 
-test('deletes all IDs of a merged person, and each gets a new person of its own', async () => {
+test('deletes all IDs of a merged person, and each gets a separate new person', async () => {
   await consume(
     { distinct_id: 'phone' },
     { distinct_id: 'ada', event: '$identify', properties: { $anon_distinct_id: 'phone' } },

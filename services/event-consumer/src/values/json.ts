@@ -71,8 +71,8 @@ function objectsEqual(a: object, b: object): boolean {
 export const maxNesting = 200;
 
 /**
- * Returns whether JSON text may be nested deeper than `limit`, by counting opening brackets, of which almost no text
- * has that many.
+ * Returns whether JSON text may be nested deeper than `limit`. Counts only opening brackets, because almost no text has
+ * that many.
  */
 export function mayNestDeeperThan(text: string, limit: number): boolean {
   let remaining = limit;
