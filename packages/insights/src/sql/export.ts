@@ -1,4 +1,4 @@
-// The query of a batch export: one SELECT from `events` that names the columns of the exported rows.
+// Reads and runs the query of a batch export: one SELECT from `events` that names the columns of the exported rows.
 
 import { AppError, isAppError } from '@millrace/runtime';
 import type { Budget, EngineName, EventKey, EventStore } from '../event-store/port.ts';
@@ -16,32 +16,32 @@ import type { Kind } from './types.ts';
 import { valueReader } from './values.ts';
 
 const maxColumns = 100;
-/** PostgreSQL cuts longer names. */
+/** PostgreSQL truncates longer names. */
 const maxNameBytes = 63;
 
-/** As it is stored with the export. */
+/** A checked query, as stored with its export. */
 export interface ExportQuery {
-  /** As the client sent it. */
+  /** The query as sent by the client. */
   text: string;
-  /** The query with each expression in the form of function calls. */
+  /** The query with its expressions printed as function calls. */
   hogql_query: string;
   fields: { expression: string; alias: string }[];
-  /** The property types when the query was written, so that a column keeps its type when a definition changes. */
+  /** Property types when the query was written, so that columns keep their types when definitions change. */
   propertyTypes: Record<string, string>;
-  /** Whether a column identifies the event. */
+  /** True if one of the columns identifies the event. */
   hasKey: boolean;
 }
 
 export interface ExportColumn {
   name: string;
   kind: Kind;
-  /** Whether the column identifies the event. */
+  /** True if the column identifies the event. */
   isKey: boolean;
 }
 
 export interface PreparedExport {
   columns: ExportColumn[];
-  /** The rows of those of these events that match the query's WHERE, oldest first. */
+  /** Returns the rows of the given events that match the query's WHERE, oldest first. */
   rows(events: EventStore, keys: readonly EventKey[], run: Budget): Promise<unknown[][]>;
 }
 
@@ -118,7 +118,7 @@ export async function prepareExport(
   };
 }
 
-/** The query limited to these events. Its own condition stays. */
+/** Limits the query to these events, in addition to its own condition. */
 async function withKeys(select: Select, keys: readonly EventKey[], parser: SqlParser): Promise<Select> {
   const alias = select.select_from?.alias ?? 'events';
   const times = keys.map(({ timestamp }) => timestamp);
@@ -140,7 +140,10 @@ async function withKeys(select: Select, keys: readonly EventKey[], parser: SqlPa
   return { ...select, where: both, order_by: order };
 }
 
-/** The table is qualified, because a query may use the name of a column for another expression. */
+/**
+ * Replaces the alias `e` of the events. Columns need an alias, because a query may use the name of a column for another
+ * expression.
+ */
 function withAlias(value: unknown, alias: string): unknown {
   if (Array.isArray(value)) return value.map((one) => withAlias(one, alias));
   if (typeof value !== 'object' || value === null) return value;
@@ -149,7 +152,7 @@ function withAlias(value: unknown, alias: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withAlias(child, alias)]));
 }
 
-/** @throws SqlProblem for everything but columns of events and a condition. */
+/** @throws SqlProblem unless the query consists of columns of events and an optional condition. */
 function checkShape(tree: Select | SelectSet): Select {
   const fail = (message: string, { place } = tree as { place: SqlProblem['place'] }) => {
     throw new SqlProblem(message, place);
@@ -200,7 +203,7 @@ function checkNames({ select, place }: Select): void {
   }
 }
 
-/** `uuid` or `toString(uuid)`. */
+/** Returns whether an expression is `uuid` or `toString(uuid)`. */
 function isEventId(value: Expression, relation: JoinedRelation['relation'] | undefined): boolean {
   if (value.is === 'call' && value.name.toLowerCase() === 'tostring')
     return isEventId(value.args[0] ?? value, relation);
