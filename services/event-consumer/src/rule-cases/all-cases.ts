@@ -13,7 +13,7 @@ export const ruleCases: Record<string, RuleCase[]> = {
   'updating a person': updateCases,
   $identify: identifyCases,
   '$create_alias and $merge_dangerously': aliasCases,
-  'illegal distinct ids': illegalIdCases,
+  'illegal distinct IDs': illegalIdCases,
   'the event row': rowCases,
   groups: groupCases,
 };
