@@ -9,7 +9,7 @@ export interface NumberFormat {
   /** The maximum number of decimals. If unset, `formatValue` chooses it. */
   decimals?: number;
   leastDecimals?: number;
-  /** Whether an increase is bad news, as of errors or churn. */
+  /** Whether an increase is bad, for example for errors or churn. */
   isIncreaseBad?: boolean;
 }
 

@@ -2,9 +2,9 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import { noFilter, readSchema, withEngine } from '../migrations/migrate.ts';
 
 /**
- * Returns the SQL that would make the migrated database match `schema.prisma`, or an empty string if they match. A
- * Prisma schema cannot express, and so this does not compare: the partitioning of `event` and its partitions, comments,
- * and the sequence of an id (projects and environments share one).
+ * Returns the SQL that would make the migrated database match `schema.prisma`, or an empty string if they match. Ignores
+ * what a Prisma schema cannot express: the partitioning of `event` and its partitions, comments, and the sequence of an
+ * id (projects and environments share one).
  *
  * @param databaseUrl a database to which all migrations have been applied.
  */

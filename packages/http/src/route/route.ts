@@ -248,7 +248,7 @@ interface SharedRouteDeclaration<
   /** The operation id after the prefix of the base path. */
   operationId: string;
   params?: P;
-  /** Continues from the record of the base path, which is the target if this function is absent. */
+  /** Finds the target, starting from the record of the base path. By default, that record is the target. */
   target?: (context: TargetContext<Caller, Static<P>> & { found: Found }) => Promise<Target>;
 }
 
