@@ -12,7 +12,7 @@ const foldersInOrder = {
     // In the order of processing: from the request body to JSON text, to events, to their project, to limits, into the
     // log, and to the response.
     ...['body', 'readers', 'access', 'limits', 'publish', 'answer', 'large-bodies', 'capture', 'capture.ts'],
-    ...['flag-data.ts', 'config', 'flags', 'processes.ts', '.'],
+    ...['flag-data.ts', 'config', 'flags', '.'],
   ],
   'services/event-consumer': [
     ...['values', 'model', 'dead-letters.ts', 'failures.ts', 'warnings'],

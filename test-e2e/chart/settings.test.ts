@@ -103,14 +103,14 @@ test('pods have more time to stop than their services need', () => {
 test('longer timeouts of a service extend the grace period', async () => {
   const values = {
     ...leastValues,
-    gateway: { preStopSeconds: 20, settings: { DRAIN_TIMEOUT_MS: 60_500, GATEWAY_PROCESSES: 2 } },
+    gateway: { preStopSeconds: 20, settings: { DRAIN_TIMEOUT_MS: 60_500 } },
     managementApi: { settings: { STOP_DELAY_MS: 10_000, DRAIN_TIMEOUT_MS: 20_000 } },
   };
   const rendered = ofKind(await renderChart({ values }), 'Deployment');
   const grace = Object.fromEntries(
     rendered.map((one) => [one.metadata.name, podOf(one)?.terminationGracePeriodSeconds]),
   );
-  expect(grace).toMatchObject({ 'm-millrace-gateway': 20 + 63 + 5, 'm-millrace-management-api': 5 + 35 + 5 });
+  expect(grace).toMatchObject({ 'm-millrace-gateway': 20 + 61 + 5, 'm-millrace-management-api': 5 + 35 + 5 });
 });
 
 /** Converts a memory quantity to MiB. */

@@ -20,10 +20,8 @@ export {
   joinMetrics,
   type MetricName,
   type Metrics,
-  type MetricsPart,
   type Observer,
   observerOf,
-  sumMetrics,
 } from './metrics.ts';
 export { hasLink, isPlainName, quoteMessage, toPlainName } from './plain-names.ts';
 export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeyFields } from './secret-box.ts';

@@ -1,5 +1,4 @@
 import {
-  AggregatorRegistry,
   Counter,
   collectDefaultMetrics,
   Gauge,
@@ -69,14 +68,6 @@ export function observerOf<L extends string>(metrics: Metrics, histogram: Histog
       // The type only allows the histogram's own labels.
       exemplarLabels: (traceId === null ? {} : { trace_id: traceId }) as LabelValues<L>,
     });
-}
-
-/** The metrics of one process, in the form in which they are sent to another one. */
-export type MetricsPart = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
-
-/** Combines the metrics of several processes: sums, or averages where a sum has no meaning. */
-export function sumMetrics(parts: readonly MetricsPart[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...parts]).metrics();
 }
 
 /** Combines the text of several registries of one process: each name occurs once, with the series of all registries. */

@@ -59,21 +59,14 @@ export function startParts(logger: Logger, begin: (lifecycle: Lifecycle) => Prom
   return { started: begin(lifecycle), stop: () => lifecycle.stop() };
 }
 
-/**
- * Runs one service as this process. If the `healthPort` setting is present, a small server answers health checks.
- * @param readMetrics returns a function for the text of `/metrics`. By default, the metrics of this process.
- */
-export async function runService<Config extends ServiceConfig>(
-  service: Service<Config>,
-  config: Config = service.readConfig(environment()),
-  readMetrics?: (metrics: Metrics) => () => Promise<string>,
-): Promise<void> {
+/** Runs one service as this process. With the setting `healthPort`, a small server answers health checks and `/metrics`. */
+export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
   const { name } = service;
+  const config = service.readConfig(environment());
   const logger = createLogger(name, config.logLevel);
   await runProcess(logger, service.stopWithinMs(config), async (lifecycle, fail) => {
-    // Metrics that are summed over processes cannot have exemplars.
-    const metrics = createMetrics({ hasExemplars: service.isTraced?.(config) === true && readMetrics === undefined });
-    const health = createHealth(metrics, readMetrics?.(metrics));
+    const metrics = createMetrics({ hasExemplars: service.isTraced?.(config) === true });
+    const health = createHealth(metrics);
     reportCertificates(config, metrics);
     await moveMetrics(config, { lifecycle, health, logger });
     let isStarted = false;

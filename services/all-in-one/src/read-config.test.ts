@@ -43,7 +43,6 @@ test.each([
   [{ INGEST_PORT: '8010' }, 'INGEST_PORT and API_PORT are both 8010'],
   [{ HEALTH_PORT: '8000' }, 'INGEST_PORT and HEALTH_PORT are both 8000'],
   [{ METRICS_PORT: '8001' }, 'HEALTH_PORT and METRICS_PORT are both 8001'],
-  [{ GATEWAY_PROCESSES: '2' }, 'GATEWAY_PROCESSES must be 1'],
   [
     { DELIVERY_WORKER_HEALTH_PORT: '8021' },
     'DELIVERY_WORKER_HEALTH_PORT has no effect when one process runs all services. Set HEALTH_PORT',

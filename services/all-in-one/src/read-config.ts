@@ -33,11 +33,6 @@ export function readAllConfig(env: Environment) {
   const consumer = attempt(() => eventConsumer.readConfig(settingsFor(eventConsumer.name, env)));
   const worker = attempt(() => deliveryWorker.readConfig(settingsFor(deliveryWorker.name, env)));
   for (const problem of ownedByProcess(env)) problems.add(problem);
-  if (gateway !== undefined && gateway.gatewayProcesses > 1) {
-    problems.add(
-      'GATEWAY_PROCESSES must be 1 when one process runs all services. Remove the setting, or run the services separately',
-    );
-  }
   const ports = { INGEST_PORT: gateway?.ingestPort, API_PORT: api?.apiPort, HEALTH_PORT: own?.healthPort };
   for (const problem of sharedPorts({ ...ports, METRICS_PORT: own?.metricsPort })) problems.add(problem);
   if (problems.size > 0 || !own || !gateway || !api || !consumer || !worker) throw new ConfigError([...problems]);

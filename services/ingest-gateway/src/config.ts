@@ -17,14 +17,6 @@ export const gatewayConfigSchema = Type.Object({
     description:
       'comma-separated list of the requests that this gateway serves: ingest (events), flags (flags and their definitions)',
   }),
-  gatewayProcesses: integerSetting(
-    1,
-    'number of processes that listen on the port, for example one per core. MAX_IN_FLIGHT_BYTES is divided among the processes',
-    {
-      min: 1,
-      max: 256,
-    },
-  ),
   ...databaseConfigFields,
   ...redisConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {

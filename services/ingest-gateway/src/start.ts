@@ -39,7 +39,6 @@ import { type GatewayConfig, gatewayConfigSchema, rolesOf } from './config.ts';
 import { awaitFirstAnswer, definitionConnections } from './flag-data.ts';
 import { createFlagParts, type FlagParts } from './flags/parts.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
-import { leaveCluster } from './processes.ts';
 
 const service = 'ingest-gateway';
 /**
@@ -71,7 +70,6 @@ const logPool = {
  */
 const waitForLogMs = 15_000;
 
-/** One gateway. Several of one machine on one port are processes of their own (main.ts). */
 export const ingestGateway: Service<GatewayConfig> = {
   name: service,
   readConfig: (env) => withDatabaseAddress(readConfig(gatewayConfigSchema, env)),
@@ -104,7 +102,7 @@ async function begin(config: GatewayConfig, host: ServiceHost, lifecycle: Lifecy
     flags: startFlags({ config, cache, changes, health, logger, metrics, lifecycle, isAlone: !roles.has('ingest') }),
     answersFlags: roles.has('flags'),
     library: await readLibrary(config, logger),
-    config: { ...config, maxInFlightBytes: Math.floor(config.maxInFlightBytes / config.gatewayProcesses) },
+    config,
     logger,
     metrics,
     health,
@@ -115,7 +113,6 @@ async function begin(config: GatewayConfig, host: ServiceHost, lifecycle: Lifecy
   lifecycle.own('gateway', {
     async stop() {
       health.setStopping();
-      leaveCluster();
       await gateway.stop();
     },
   });

@@ -26,8 +26,7 @@ app.kubernetes.io/component: {{ .name }}
 
 {{/*
 Maximum number of seconds that a component needs to stop (services/<program>/src/main.ts). Takes: kind, values.
-- gateway: DRAIN_TIMEOUT_MS, plus 2 s with several processes
-- consumer: DRAIN_TIMEOUT_MS
+- gateway and consumer: DRAIN_TIMEOUT_MS
 - management API: STOP_DELAY_MS plus DRAIN_TIMEOUT_MS plus 5 s
 - delivery worker: DRAIN_TIMEOUT_MS plus 3 s
 */}}
@@ -42,8 +41,6 @@ Maximum number of seconds that a component needs to stop (services/<program>/src
 {{- $more = add $delay 5000 -}}
 {{- else if eq .kind "deliveryWorker" -}}
 {{- $more = 3000 -}}
-{{- else if gt (get $settings "GATEWAY_PROCESSES" | default 1 | int) 1 -}}
-{{- $more = 2000 -}}
 {{- end -}}
 {{- div (add $drain $more 999) 1000 -}}
 {{- end -}}

@@ -196,11 +196,6 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
   ],
   ['a password sent without TLS', { KAFKA_SASL_MECHANISM: 'plain' }, ['settings', 'warning', 'KAFKA_SSL']],
   [
-    'a memory limit per process that is too small',
-    { GATEWAY_PROCESSES: '16' },
-    ['settings', 'warning', '16 processes (GATEWAY_'],
-  ],
-  [
     'a decompressed body limit that is too small',
     { MAX_DECOMPRESSED_BYTES: '1000' },
     ['settings', 'warning', 'MAX_DECOMPRESSED_BYTES'],

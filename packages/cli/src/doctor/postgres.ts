@@ -162,20 +162,9 @@ async function checkPrivileges(sql: Sql): Promise<Finding[]> {
 }
 
 const fullAt = 0.8;
-/**
- * Connections of each gateway process for keys, definitions and notifications, in addition to those for flag requests.
- */
-const ofEachGateway = 7;
-
 /** Checks that another service can connect, as in a rolling upgrade. */
 async function checkConnections(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
-  return [judgeConnections(await readConnections(sql), connectionsOf(settings))];
-}
-
-/** Number of connections that another service with these settings may open. 0 if the settings do not say. */
-function connectionsOf({ databasePoolSize, gatewayProcesses, flagDatabaseConnections }: DoctorSettings): number {
-  const ofGateway = gatewayProcesses > 1 ? gatewayProcesses * (flagDatabaseConnections + ofEachGateway) : 0;
-  return Math.max(databasePoolSize ?? 0, ofGateway);
+  return [judgeConnections(await readConnections(sql), settings.databasePoolSize)];
 }
 
 /** @param wanted number of connections that another service may open, or 0 if unknown. */

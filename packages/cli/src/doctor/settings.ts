@@ -42,12 +42,6 @@ export const doctorSettingsSchema = Type.Object({
     'maximum size of a request body after decompression, in bytes',
     { min: 1 },
   ),
-  gatewayProcesses: integerSetting(1, 'number of processes of each gateway', { min: 1 }),
-  flagDatabaseConnections: integerSetting(
-    4,
-    'number of PostgreSQL connections that each gateway process uses for flag requests',
-    { min: 1 },
-  ),
   /** Pool size of the management API and delivery workers. It has no default here, because theirs differ. */
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
   kafkaSessionTimeoutMs: integerSetting(
@@ -240,14 +234,12 @@ function bodies(settings: DoctorSettings): Finding[] {
   return [memory(settings), ...events(settings), unpacked(settings)].filter((finding) => finding !== null);
 }
 
-function memory({ maxBodyBytes, maxInFlightBytes, gatewayProcesses }: DoctorSettings): Finding | null {
-  const share = Math.floor(maxInFlightBytes / gatewayProcesses);
-  if (share >= maxBodyBytes) return null;
-  const each = gatewayProcesses === 1 ? '' : `, divided among ${gatewayProcesses} processes (GATEWAY_PROCESSES),`;
+function memory({ maxBodyBytes, maxInFlightBytes }: DoctorSettings): Finding | null {
+  if (maxInFlightBytes >= maxBodyBytes) return null;
   return warning(
-    `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes})${each} is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest ` +
+    `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes}) is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest ` +
       'bodies always get a 503 response, and clients keep retrying them',
-    "Raise MAX_IN_FLIGHT_BYTES, so that each process's share is several times MAX_BODY_BYTES.",
+    'Raise MAX_IN_FLIGHT_BYTES to several times MAX_BODY_BYTES.',
   );
 }
 
