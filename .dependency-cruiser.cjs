@@ -9,9 +9,7 @@
 const foldersInOrder = {
   'services/ingest-gateway': [
     ...['config.ts', 'head.ts', 'json'],
-    // In the order of processing: from the request body to JSON text, to events, to their project, to limits, into the
-    // log, and to the response.
-    ...['body', 'readers', 'access', 'limits', 'publish', 'answer', 'large-bodies', 'capture', 'capture.ts'],
+    ...['body', 'access', 'answer', 'large-bodies', 'capture', 'limits', 'publish', 'capture.ts'],
     ...['flag-data.ts', 'config', 'flags', '.'],
   ],
   'services/event-consumer': [

@@ -63,7 +63,7 @@ export default ({ production: isProduction = false }) => ({
       ),
       project: ['bin/**/*.mjs!', ...project],
     },
-    'services/ingest-gateway': withEntries('src/large-bodies/body-worker-source.mjs!'),
+    'services/ingest-gateway': withEntries('src/capture/body-worker-source.mjs!'),
     'test-e2e': {
       entry: ['**/*.test.ts', 'cluster/main.ts', 'testing/*.{ts,mjs}', 'clients/*.mjs'],
       // A file there imports a client that its test generates.

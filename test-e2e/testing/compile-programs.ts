@@ -39,7 +39,7 @@ const flatName = (entryPoint: string) => entryPoint.replaceAll('/', '-').replace
 const startsThreads = {
   file: 'services/ingest-gateway/src/start.ts',
   in: ['services/ingest-gateway/src/main.ts', 'services/all-in-one/src/main.ts'],
-  thread: { name: 'ingest-gateway-body-worker', path: 'services/ingest-gateway/src/large-bodies/body-worker.ts' },
+  thread: { name: 'ingest-gateway-body-worker', path: 'services/ingest-gateway/src/capture/body-worker.ts' },
 };
 
 async function compile(entryPoint: string, directory: string): Promise<void> {

@@ -11,43 +11,44 @@ import type { ProjectKeys } from './access/project-keys.ts';
 import { createRefusalLog } from './answer/refusal-log.ts';
 import { corsHeaders, preflightHeaders, sendRefusal, toRefusal } from './answer/send-answer.ts';
 import { createByteBudget } from './body/byte-budget.ts';
-import { createUploads, declaredLength, type Uploads } from './body/receive.ts';
+import { declaredLength } from './body/receive.ts';
+import { createUploads, type Uploads } from './body/uploads.ts';
+import type { BodyJob, BodyResult } from './capture/body-jobs.ts';
 import { createCaptureMetrics } from './capture/capture-metrics.ts';
 import { classicReader } from './capture/classic-reader.ts';
-import type { CaptureDependencies } from './capture/reader.ts';
 import { captureV1Path, v1Reader } from './capture/v1-reader.ts';
-import { captureRoute } from './capture.ts';
+import { echoedRequestId } from './capture/v1-request.ts';
+import { type CaptureDependencies, captureRoute } from './capture.ts';
 import { answerRoutes } from './config/answer-route.ts';
 import type { BrowserLibrary } from './config/library.ts';
 import { libraryRoutes } from './config/library-route.ts';
 import { onlyMethods } from './config/only-methods-route.ts';
 import type { GatewayConfig } from './config.ts';
 import { type DefinitionDependencies, definitionRoute, findDefinitionTarget } from './flags/definition-route.ts';
+import type { FlagServices } from './flags/dependencies.ts';
 import { flagRoute } from './flags/flag-route.ts';
-import type { FlagParts } from './flags/parts.ts';
 import { findFlagPath } from './flags/question.ts';
 import { findCapturePath, requestIdOf } from './head.ts';
 import { createLargeBodies } from './large-bodies/large-bodies.ts';
 import type { TrafficControl } from './limits/traffic-control.ts';
-import { echoedRequestId } from './readers/v1-request.ts';
 
-/** What only events need. */
-export interface IngestParts {
+/** Dependencies that only events need. */
+export interface IngestDependencies {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   traffic: TrafficControl;
-  /** The program of threads for large bodies (large-bodies.ts). */
+  /** The program of the threads for large bodies (large-bodies.ts). */
   bodyProgram: URL;
 }
 
 export interface GatewayDependencies {
   projectKeys: ProjectKeys;
-  /** Null where events are not taken. */
-  ingest: IngestParts | null;
-  flags: FlagParts;
-  /** False where flags are not answered; browsers are told of them all the same. */
+  /** Null if this gateway does not accept events. */
+  ingest: IngestDependencies | null;
+  flags: FlagServices;
+  /** False if this gateway does not evaluate flags. The browser config still mentions them. */
   answersFlags: boolean;
-  /** Null where it was not built: `/static/array.js` is not found then. */
+  /** Null if it was not built. `/static/array.js` then returns 404. */
   library: BrowserLibrary | null;
   config: Pick<
     GatewayConfig,
@@ -67,38 +68,36 @@ export interface GatewayDependencies {
   logger: Logger;
   metrics: Metrics;
   health: Health;
-  /** Null: nothing is traced. */
+  /** Null if tracing is off. */
   tracing: Tracing | null;
 }
 
 export interface Gateway {
-  /** Not listening yet. */
+  /** Does not listen yet. */
   server: Server;
-  /** Resolves when every request under way, and those that still come for a moment, have been answered. */
+  /** Accepts connections for another moment. Resolves when all requests have been answered. */
   stop(): Promise<void>;
 }
 
-/**
- * A request that takes longer than this, headers and body together, is cut off: bytes that arrive slowly hold memory too.
- */
-const wholeRequestTimeoutMs = 300_000;
+/** Time limit for receiving the headers and the body of a request, because slow uploads also use memory. */
+const requestTimeoutMs = 300_000;
 /** Time reserved at shutdown for flushing counts, warnings and records. */
-const restAfterDrainMs = 5000;
-/** How long a client may read the answer to a malformed request before its socket is closed. */
+const flushMs = 5000;
+/** How long a client may take to read the response to a malformed request before the socket is closed. */
 const readingMs = 2000;
-/** A payload in the query of a GET needs more than the usual 16 KiB. */
+/** The default of 16 KiB is too small for events in the query of a GET request. */
 const maxHeaderBytes = 64 * 1024;
 
 /**
- * The public ingest host. Paths of events and flags are answered before Express sees the request, because for a small one
- * Express costs several times what the work itself does. Everything else goes to Express.
+ * The public ingest server. Requests for events and flags bypass Express, because for a small request, Express would cost
+ * several times as much as the work itself. All other requests go to Express.
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
   const { largeBodyThreads: threads, largeBodyHeapMb: heapMb } = config;
-  // One more for bodies whose key is not known before they are unpacked.
+  // The additional thread is for bodies whose key is not known before decompression.
   const budget = createByteBudget(config.maxInFlightBytes, threads + 1);
-  const uploads = createUploads(config.trustProxy);
+  const uploads = createUploads(config);
   const refusals = createRefusalLog(deps.logger);
   const shared = {
     projectKeys: deps.projectKeys,
@@ -112,7 +111,13 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const capture: CaptureDependencies | null = deps.ingest && {
     ...shared,
     ...deps.ingest,
-    largeBodies: createLargeBodies({ program: deps.ingest.bodyProgram, budget, threads, heapMb, logger: deps.logger }),
+    largeBodies: createLargeBodies<BodyJob, BodyResult>({
+      program: deps.ingest.bodyProgram,
+      budget,
+      threads,
+      heapMb,
+      logger: deps.logger,
+    }),
     metrics: createCaptureMetrics(metrics, budget),
   };
   const answers = answerRoutes({ ...shared, ...deps.flags });
@@ -143,7 +148,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 
   const server = createServer({
     keepAliveTimeout: config.keepAliveTimeoutMs,
-    requestTimeout: wholeRequestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
     maxHeaderSize: maxHeaderBytes,
     noDelay: true,
   });
@@ -151,7 +156,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const connections = createConnectionDrain(server, { graceMs: config.stopDelayMs, timeoutMs: drainMs(config) });
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A client that sends `Expect: 100-continue` is refused before it sends too much.
+    // A client that sends `Expect: 100-continue` is rejected before it sends a body that is too large.
     if (!(declaredLength(request) > config.maxBodyBytes)) response.writeContinue();
     onRequest(request, response);
   });
@@ -165,13 +170,13 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   };
 }
 
-/** Whoever sends or reads slowly, as anybody can, must not take all the time there is to stop. */
+/** Clients that send or read slowly must not use up the time for stopping. */
 function drainMs({ drainTimeoutMs, stopDelayMs }: GatewayDependencies['config']): number {
-  const leftMs = Math.max(0, drainTimeoutMs - stopDelayMs);
-  return Math.min(wholeRequestTimeoutMs, Math.max(leftMs - restAfterDrainMs, leftMs / 2));
+  const remainingMs = Math.max(0, drainTimeoutMs - stopDelayMs);
+  return Math.min(requestTimeoutMs, Math.max(remainingMs - flushMs, remainingMs / 2));
 }
 
-/** @returns false for a path that has nothing to do with flags. */
+/** @returns false if the path is not for flags. */
 function serveFlagPath(
   request: IncomingMessage,
   response: ServerResponse,
@@ -188,7 +193,7 @@ function serveFlagPath(
   return target !== undefined;
 }
 
-/** Capture v1, whose batches are large: what Express costs is not noticed. */
+/** Capture v1 uses Express, because its batches are large enough for the cost not to matter. */
 function captureV1Route(capture: CaptureDependencies): Router {
   const reader = v1Reader(capture);
   return Router().all(captureV1Path, (request, response) => {
@@ -199,11 +204,11 @@ function captureV1Route(capture: CaptureDependencies): Router {
   });
 }
 
-/** Operational paths, preflights of any path, and the answer to what does not exist. */
+/** Operational paths, CORS preflights for all paths, and the response for unknown paths. */
 function createApp({ health, uploads }: { health: Health; uploads: Uploads }, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');
-  // Answers are read by pages of any origin and are no pages themselves. TLS is up to the operator.
+  // Pages of any origin may read the responses, and the responses are not pages. The operator configures TLS.
   app.use(
     helmet({
       strictTransportSecurity: false,
@@ -251,12 +256,10 @@ function refuse(request: Request, response: Response, error: unknown): Promise<v
   });
 }
 
-/** As Node.js reports headers of more than `maxHeaderBytes`. */
+/** The error that Node.js reports for headers over `maxHeaderBytes`. */
 const headersTooLarge = { code: 'HPE_HEADER_OVERFLOW' };
 
-/**
- * Input that is not HTTP, or takes too long to become a request, has no response object: the answer is written by hand.
- */
+/** Input that is not HTTP, or takes too long, has no response object. The response is written directly to the socket. */
 function answerBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const refusal =
@@ -272,21 +275,21 @@ function answerBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, socket:
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${refusal.body}`);
-  // A client that does not close its end would keep the connection for as long as it likes.
+  // Otherwise a client could keep the connection open indefinitely.
   setTimeout(() => socket.destroy(), readingMs).unref();
 }
 
 const doubled = /\/{2,}/g;
 
 /**
- * An address whose path has single slashes only. SDKs that are given a host with a slash at its end ask for `//batch`.
- * The query stays as it is.
+ * Replaces multiple slashes in the path with single slashes. If the configured host ends with a slash, SDKs send requests to
+ * `//batch`. The query is not changed.
  */
 function withSingleSlashes(url: string): string {
   const mark = url.indexOf('?');
   const pathEnd = mark < 0 ? url.length : mark;
   const at = url.indexOf('//');
-  // A whole address, which a proxy may send, has two slashes that belong to it.
+  // A proxy may send an absolute URL, which contains two slashes after the scheme.
   if (at < 0 || at >= pathEnd || url[0] !== '/') return url;
   return url.slice(0, pathEnd).replace(doubled, '/') + url.slice(pathEnd);
 }

@@ -1,82 +1,93 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextLoop } from 'node:timers/promises';
+import type { TopicNames } from '@millrace/contracts';
+import type { EventLog } from '@millrace/event-log';
 import { v7 as createUuid } from 'uuid';
 import { authorize } from './access/authorize.ts';
-import { untracedHeaders } from './answer/request-trace.ts';
 import { type Answer, preflightHeaders } from './answer/send-answer.ts';
-import { type Progress, serveRequest } from './answer/serve-request.ts';
-import type { CaptureDependencies, CaptureReader } from './capture/reader.ts';
+import { type RequestScope, type Serving, serveRequest } from './answer/serve-request.ts';
+import type { CaptureReader, ReaderDependencies } from './capture/capture-request.ts';
+import { type CapturedEvents, toCapturedEvents } from './capture/captured-events.ts';
+import type { DropTally } from './capture/drops.ts';
 import { clientAddress, senderOf } from './head.ts';
+import type { TrafficControl } from './limits/traffic-control.ts';
 import { createPublication } from './publish/publication.ts';
-import { type CapturedEvents, toCapturedEvents } from './readers/captured-events.ts';
-import type { DropTally } from './readers/drops.ts';
 
-/** One request of a capture path, in whatever protocol its reader reads. Never rejects. */
+export interface CaptureDependencies extends Omit<Serving, 'metrics'>, ReaderDependencies {
+  log: Pick<EventLog, 'append'>;
+  topics: TopicNames;
+  traffic: TrafficControl;
+}
+
+/** Serves a capture request of any protocol. Never rejects. */
 export function captureRoute(
   { request, response, requestId }: { request: IncomingMessage; response: ServerResponse; requestId: string },
   reader: CaptureReader,
   deps: CaptureDependencies,
 ): Promise<void> {
   const exchange = { request, response, requestId, path: reader.path, toRefusal: reader.toRefusal };
-  return serveRequest(exchange, deps, (progress) => capture(request, reader, progress, deps));
+  return serveRequest(exchange, deps, (scope) => capture(request, { reader, scope, deps }));
 }
 
 /**
- * The way of a captured event, from the headers of its request to the answer: 200 only after the log has acknowledged every
- * event that was not dropped (docs/wire-rules.md#responses).
+ * Handles a capture request, from its headers to the response. The response is 200 only after the log has acknowledged all
+ * events that were not dropped (docs/wire-rules.md#responses).
  *
- * @throws AppError for a request that is refused as a whole: nothing of it is stored. `unavailable` when the log did not
- * acknowledge: events may be stored, and the client has to send all of them again, under the same uuids.
+ * @throws AppError if the request is rejected. Nothing of it is stored. `unavailable` if the log did not acknowledge: some
+ * events may be stored, and the client must resend all of them with the same UUIDs.
  */
 async function capture(
   request: IncomingMessage,
-  reader: CaptureReader,
-  progress: Progress,
-  { projectKeys, traffic, log, topics, limits, metrics, tracing }: CaptureDependencies,
+  { reader, scope, deps }: { reader: CaptureReader; scope: RequestScope; deps: CaptureDependencies },
 ): Promise<Answer> {
+  const { projectKeys, traffic, log, topics, limits, metrics } = deps;
   if (request.method === 'OPTIONS') return preflight(request);
   const receivedAtMs = Date.now();
-  const incoming = await reader.read(request, progress.lease);
-  const { token, isHistorical, events, dropped } = incoming;
+  const incoming = await reader.read(request, scope.lease);
+  const { token, isHistorical, eventCount, dropped, retriesOn429, omittedParts } = incoming;
 
   const project = await authorize({ token, isHistorical }, projectKeys);
   const environmentId = project?.environmentId ?? null;
-  progress.environmentId = environmentId;
+  scope.setEnvironment(environmentId);
 
-  const admission = { token, project, isHistorical, events };
-  if (traffic.admit(admission, incoming.retriesOn429) === 'quota_limited') {
-    metrics.dropped('quota_limited', events);
-    return incoming.answer('quota_limited');
+  const admission = { token, project, isHistorical, events: eventCount, retriesOn429 };
+  if (traffic.admit(admission) === 'quota_limited') {
+    metrics.dropped('quota_limited', eventCount);
+    return incoming.respond('quota_limited');
   }
 
-  const ip = clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy);
+  const ip = clientAddress(request, limits);
   const context = { receivedAtMs, ip, environmentId, nameForNameless: reader.nameForNameless, createUuid };
-  const headers = progress.trace?.appending(events) ?? untracedHeaders(request, tracing);
-  const refusesLarge = events === 1 || reader.refusesLargeEvents;
-  const sender = senderOf(request.headers, reader.path);
-  const options = { maxRecordBytes: reader.maxRecordBytes, refusesLarge, sender, createUuid, headers };
-  const publication = createPublication({ log, topics, ...options });
+  const publication = createPublication({
+    log,
+    topics,
+    maxRecordBytes: reader.maxRecordBytes,
+    refusesLarge: eventCount === 1 || reader.refusesLargeEvents,
+    sender: senderOf(request.headers, reader.path),
+    createUuid,
+    headers: scope.trace.appending(eventCount),
+  });
   let last: CapturedEvents | null = null;
-  for (const part of incoming.parts()) {
-    // Between the slices of a large request others are served.
+  for (const slice of incoming.slices()) {
+    // Serve other requests between the slices of a large request.
     if (last !== null) await nextLoop();
-    last = traffic.route(toCapturedEvents(part, context, dropped), project);
+    last = traffic.route(toCapturedEvents(incoming, slice, context), project);
     await publication.add(last);
   }
-  if (incoming.leftOut !== undefined) {
-    metrics.partsLeftOut(incoming.leftOut.length);
-    notePartsLeftOut(incoming.leftOut, last, dropped);
+  if (omittedParts !== undefined) {
+    metrics.partsOmitted(omittedParts.length);
+    noteOmittedParts(omittedParts, last, dropped);
   }
   if (last !== null) await publication.end(last);
-  progress.trace?.appended();
+  scope.trace.appended();
 
-  traffic.noteStored(admission, publication.written());
-  metrics.published(isHistorical ? 'historical' : 'live', publication.written(), dropped);
-  return incoming.answer('accepted');
+  traffic.noteStored(admission, publication.eventCount());
+  metrics.published(isHistorical ? 'historical' : 'live', publication.eventCount(), dropped);
+  return incoming.respond('accepted');
 }
 
-/** The event is stored with a note instead of them, and its project is told. */
-function notePartsLeftOut(parts: readonly string[], stored: CapturedEvents | null, dropped: DropTally): void {
+/** The event is stored with notes instead of these parts, and the project gets a warning. */
+function noteOmittedParts(parts: readonly string[], stored: CapturedEvents | null, dropped: DropTally): void {
   const record = stored?.accepted[0]?.record;
   if (parts.length === 0 || record === undefined) return;
   dropped.note('part_left_out', { index: 0, uuid: record.uuid, event: record.event, parts });

@@ -9,7 +9,7 @@ import { startServerProxy, throughProxy } from './testing/server-proxy.ts';
 import {
   createGatewayFixture,
   type GatewayFixture,
-  type GatewayParts,
+  type GatewayOptions,
   type TestGateway,
 } from './testing/test-gateway.ts';
 import { readTopics } from './testing/topic-reader.ts';
@@ -59,7 +59,7 @@ test.each([
 describe('stores of project keys that fail', () => {
   const impatient = { timeLimits: storeTimeLimits };
 
-  async function startBehindProxies(parts: GatewayParts = {}) {
+  async function startBehindProxies(parts: GatewayOptions = {}) {
     const postgresProxy = await startServerProxy(fixture.databaseUrl);
     const redisProxy = await startServerProxy(testServers().redisUrl);
     const database = createDatabase({

@@ -3,20 +3,20 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { cutToCodePoints } from '@millrace/contracts';
 
-/** A path that takes events. `label` is for metrics and logs, a bounded set. */
+/** A path that accepts events. `label` identifies it in metrics and logs. There are only a few labels. */
 export interface CapturePath {
   label: string;
-  /** The name an event without one gets; null: such an event is dropped (docs/wire-rules.md#dropped-events). */
+  /** The name for events without a name. Null if such events are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
-  /** Whether a body that is neither a batch nor an event with a name is refused for having no `batch`. */
+  /** Whether the body must be a batch, an array or an event with a name. Any other body is rejected because `batch` is missing. */
   takesBatches: boolean;
-  /** For events about language models: they may be larger, and one that is too large is refused, never dropped. */
+  /** For events from AI clients. They may be larger, and an event that is too large is rejected, never dropped. */
   isForAi: boolean;
 }
 
 const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/v0/ai', '/i/v0/ai/batch'];
 
-/** Every path exists with and without a trailing slash, never by a redirect (docs/wire-rules.md#paths). */
+/** Each path works with and without a trailing slash, without a redirect (docs/wire-rules.md#paths). */
 const paths = new Map<string, CapturePath>(
   labels.flatMap((label) => {
     const path = {
@@ -37,17 +37,17 @@ export function findCapturePath(path: string): CapturePath | undefined {
   return paths.get(path);
 }
 
-/** The program that sent a request, as far as its headers tell. */
+/** The program that sent a request, according to its headers. */
 export interface Sender {
   path: string;
-  /** Of the page, when a browser sent the request. */
+  /** Origin of the page, if a browser sent the request. */
   origin?: string;
   user_agent?: string;
 }
 
 const maxHeaderCodePoints = 200;
 
-/** The sender of a request, for the warnings about it. @param path label of the path */
+/** The sender of a request, for warnings. @param path label of the path */
 export function senderOf({ origin, referer, 'user-agent': agent }: IncomingHttpHeaders, path: string): Sender {
   const page = origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
   return {
@@ -57,11 +57,11 @@ export function senderOf({ origin, referer, 'user-agent': agent }: IncomingHttpH
   };
 }
 
-/** The query parameters that have a meaning (docs/wire-rules.md#query-parameters); everything else is ignored. */
+/** The supported query parameters (docs/wire-rules.md#query-parameters). All others are ignored. */
 export interface CaptureQuery {
   data: string | null;
   compression: string | null;
-  /** When the client sent the request, Unix milliseconds as text. */
+  /** When the client sent the request, as Unix milliseconds. */
   sentAt: string | null;
   isBeacon: boolean;
   apiKey: string | null;
@@ -75,7 +75,7 @@ const emptyQuery: CaptureQuery = Object.freeze({
   apiKey: null,
 });
 
-/** @param query the text after `?`; empty when there is none. */
+/** @param query the text after `?`, or an empty string. */
 export function parseCaptureQuery(query: string): CaptureQuery {
   if (query === '') return emptyQuery;
   const values = new URLSearchParams(query);
@@ -92,7 +92,7 @@ const acceptable = /^[\w.:-]{1,128}$/;
 const processId = randomBytes(6).toString('hex');
 let count = 0;
 
-/** The id under which a request is found in the logs: the caller's `X-Request-Id` when it is harmless, else our own. */
+/** The request ID for the logs: the client's `X-Request-Id` if it has only harmless characters, otherwise a generated one. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
   if (typeof sent === 'string' && acceptable.test(sent)) return sent;
@@ -103,18 +103,17 @@ export function requestIdOf(request: IncomingMessage): string {
 const singleAddressHeaders = ['x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'fly-client-ip', 'x-client-ip'];
 
 /**
- * The client's address: the leftmost of `X-Forwarded-For`, else of `Forwarded`, else a single-address header, else the
- * socket's. A port is taken off; what is no address is passed over. Null when nothing is known.
- * Case F20 (docs/wire-rules.md#client-address).
+ * Returns the client's IP address: the first address in `X-Forwarded-For`, otherwise in `Forwarded`, otherwise in one of
+ * the headers with a single address, otherwise the address of the socket. Ports are removed and invalid addresses are
+ * skipped. Null if there is no valid address. Case F20 (docs/wire-rules.md#client-address).
  *
- * @param trustProxy false when clients reach the process directly: then they could write these headers themselves.
+ * @param options.trustProxy false if clients connect directly, because they could then forge these headers.
  */
 export function clientAddress(
-  headers: IncomingHttpHeaders,
-  socketAddress: string | undefined,
-  trustProxy: boolean,
+  { headers, socket }: { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } },
+  { trustProxy }: { trustProxy: boolean },
 ): string | null {
-  return (trustProxy ? forwardedAddress(headers) : null) ?? readAddress(socketAddress ?? '');
+  return (trustProxy ? forwardedAddress(headers) : null) ?? readAddress(socket.remoteAddress ?? '');
 }
 
 function forwardedAddress(headers: IncomingHttpHeaders): string | null {
@@ -144,7 +143,7 @@ function firstAddress(candidates: readonly string[]): string | null {
   return null;
 }
 
-/** The last text and what it says: requests of one connection come one after the other, and so do those of one proxy. */
+/** The last header value and its address. Consecutive requests often come through the same connection or proxy. */
 let lastText = '';
 let lastAddress: string | null = null;
 
@@ -162,4 +161,48 @@ function parseAddress(text: string): string | null {
   else if (address.indexOf(':') === address.lastIndexOf(':')) address = address.split(':', 1)[0] ?? '';
   if (address.startsWith('::ffff:') && address.includes('.')) address = address.slice('::ffff:'.length);
   return isIP(address) === 0 ? null : address;
+}
+
+/** Properties of an SDK that follow from the name in its `User-Agent`. */
+interface Sdk {
+  /** Where it runs, for `evaluation_runtime` of a flag. */
+  runtime: 'client' | 'server';
+  /** Whether it resends a batch after 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
+  retriesOn429: boolean;
+}
+
+const server: Sdk = { runtime: 'server', retriesOn429: true };
+const client: Sdk = { runtime: 'client', retriesOn429: true };
+
+/**
+ * PostHog's SDKs send `posthog-<name>/<version>`. The names come from their source code (docs/flags.md#runtimes). Most SDKs
+ * for browsers cannot set this header. The legacy Java SDK does not resend after 429. For Elixir and Unity this is unknown.
+ */
+const sdks: ReadonlyMap<string, Sdk> = new Map([
+  ['python', server],
+  ['node', server],
+  ['edge', server],
+  ['convex', server],
+  ['go', server],
+  ['ruby', server],
+  ['php', server],
+  ['rs', server],
+  ['server', server],
+  ['dotnet', server],
+  ['elixir', { ...server, retriesOn429: false }],
+  ['java', { ...server, retriesOn429: false }],
+  ['android', client],
+  ['ios', client],
+  ['react-native', client],
+  ['flutter', client],
+  ['kmp', client],
+  ['js-lite', client],
+  ['js', { ...client, retriesOn429: false }],
+  ['unity', { ...client, retriesOn429: false }],
+]);
+
+/** Null for unknown programs. */
+export function sdkOf(userAgent: string | undefined): Sdk | null {
+  const name = /^posthog-([a-z-]+)\//i.exec(userAgent ?? '')?.[1];
+  return name === undefined ? null : (sdks.get(name.toLowerCase()) ?? null);
 }

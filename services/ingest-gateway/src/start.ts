@@ -33,40 +33,40 @@ import {
 import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/runtime/cache';
 import { createTracing, isTraced } from '@millrace/runtime/tracing';
 import { createProjectKeys } from './access/project-keys.ts';
-import { createGateway, type IngestParts } from './app.ts';
+import { createGateway, type IngestDependencies } from './app.ts';
 import { type BrowserLibrary, readBrowserLibrary } from './config/library.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from './config.ts';
 import { awaitFirstAnswer, definitionConnections } from './flag-data.ts';
-import { createFlagParts, type FlagParts } from './flags/parts.ts';
+import { createFlagServices, type FlagServices } from './flags/dependencies.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
 
 const service = 'ingest-gateway';
 /**
- * Lookups by key only. How long a request waits for one is bounded beside (store-limits.ts); a little later it ends here
- * too.
+ * For project key lookups. Requests stop waiting after the time limits in store-limits.ts. A little later, the query itself
+ * is canceled.
  */
 const lookupPool = { poolSize: 4, connectTimeoutMs: 3000, statementTimeoutMs: 3000, queryTimeoutMs: 3500 };
-/** What a request may wait for is bounded beside (flag-data.ts); what nobody waits for any more ends in the database. */
+/** For flag requests. They stop waiting after the time limits in flag-data.ts. PostgreSQL then cancels the statement. */
 const flagPool = { connectTimeoutMs: 300, statementTimeoutMs: 500, queryTimeoutMs: 3500, preparesQueries: true };
-/** Definitions of a large project take their time, and whoever knows former ones does not wait for them. */
+/** The definitions of a large project take longer to load. Requests use the previous definitions meanwhile. */
 const definitionPool = {
   connectTimeoutMs: 2000,
   statementTimeoutMs: 3000,
   queryTimeoutMs: 3500,
   preparesQueries: true,
 };
-/** The embedded log writes through a pool of its own, with its own time limits. */
+/** The PostgreSQL log has its own pool with its own time limits. */
 const logPool = {
   poolSize: 6,
   connectTimeoutMs: 2000,
   statementTimeoutMs: 5000,
   queryTimeoutMs: 6000,
-  // A process that was stopped in the middle of an append must not block the appends of others.
+  // A process that was suspended during an append must not block the appends of other processes.
   idleInTransactionTimeoutMs: 5000,
 };
 /**
- * After this time the gateway takes requests even though the log was never reached: its 503 tells clients more than a
- * refused connection.
+ * After this time, the gateway accepts requests even if it has not reached the log yet, because a 503 is more useful to
+ * clients than a refused connection.
  */
 const waitForLogMs = 15_000;
 
@@ -128,7 +128,7 @@ interface Started {
   lifecycle: Lifecycle;
 }
 
-async function startIngest(started: Started & { sql: Sql; health: Health }): Promise<IngestParts> {
+async function startIngest(started: Started & { sql: Sql; health: Health }): Promise<IngestDependencies> {
   const { config, sql, cache, changes, health, logger, metrics, lifecycle } = started;
   const { log: opened, pool } = openLog(config, logger, metrics);
   const log = withAppendBreaker(opened, { logger, metrics });
@@ -141,12 +141,12 @@ async function startIngest(started: Started & { sql: Sql; health: Health }): Pro
     if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
     return 'The event log has not responded yet.';
   });
-  const parts = { cache, sql, changes, log, topics, config, logger, metrics };
-  const traffic = lifecycle.own('limits', await createTrafficControl(parts));
+  const dependencies = { cache, sql, changes, log, topics, config, logger, metrics };
+  const traffic = lifecycle.own('limits', await createTrafficControl(dependencies));
   return { log, topics, traffic, bodyProgram: bodyProgram(import.meta.url) };
 }
 
-function startFlags(started: Started & { health: Health; isAlone: boolean }): FlagParts {
+function startFlags(started: Started & { health: Health; isAlone: boolean }): FlagServices {
   const { config, cache, changes, health, logger, metrics, lifecycle, isAlone } = started;
   const server = { url: config.databaseUrl, logger, applicationName: `${service} flags` };
   const requests = createSqlDatabase({ ...server, ...flagPool, poolSize: config.flagDatabaseConnections });
@@ -157,7 +157,7 @@ function startFlags(started: Started & { health: Health; isAlone: boolean }): Fl
     const first = lifecycle.own('first answer', awaitFirstAnswer(definitionSql));
     health.require('database', () => (first.hasAnswered() ? null : 'PostgreSQL has not responded yet.'));
   }
-  return lifecycle.own('flags', createFlagParts({ sql, definitionSql, cache, changes, config, metrics }));
+  return lifecycle.own('flags', createFlagServices({ sql, definitionSql, cache, changes, config, metrics }));
 }
 
 function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: SqlDatabase } {
@@ -176,45 +176,45 @@ function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log
   return { log: createFallbackLog({ kafka, database: pool, topic, partitions, openAfterMs, logger, metrics }), pool };
 }
 
-/** Built beside this program (packages/stack). */
+/** By default, the library is in the folder of the built programs (packages/stack). */
 async function readLibrary({ browserLibraryDirectory }: GatewayConfig, logger: Logger): Promise<BrowserLibrary | null> {
   const directory =
-    browserLibraryDirectory || fileURLToPath(new URL('./browser-library/', builtBeside(import.meta.url)));
+    browserLibraryDirectory || fileURLToPath(new URL('./browser-library/', buildFolder(import.meta.url)));
   const library = await readBrowserLibrary(directory);
   if (library === null) logger.info('browser library not found', { directory });
   return library;
 }
 
-/** As source, or built (packages/stack, programs.ts). */
+/** The source file, or the built program (packages/stack, programs.ts). */
 function bodyProgram(here: string): URL {
   return here.endsWith('.ts')
-    ? new URL('./large-bodies/body-worker-source.mjs', here)
-    : new URL('./ingest-gateway-body-worker.mjs', builtBeside(here));
+    ? new URL('./capture/body-worker-source.mjs', here)
+    : new URL('./ingest-gateway-body-worker.mjs', buildFolder(here));
 }
 
-/** The folder of the built programs: what several of them share lies in a folder below (packages/stack, build-programs.ts). */
-const builtBeside = (here: string): URL => new URL(here.includes('/chunks/') ? '..' : '.', here);
+/** The folder of the built programs. Code that they share is in a subfolder (packages/stack, build-programs.ts). */
+const buildFolder = (here: string): URL => new URL(here.includes('/chunks/') ? '..' : '.', here);
 
 const firstDelayMs = 250;
 const longestDelayMs = 10_000;
 
 /**
- * Creates the topics in the background, again and again until it works: the gateway must come up and answer while the
- * log is still away.
+ * Creates the topics in the background and retries until it succeeds, because the gateway must start and respond while the
+ * log is unavailable.
  */
 function ensureTopics(
   log: Pick<EventLog, 'ensureTopics'>,
   options: { topics: TopicNames; partitions: number; logger: Logger },
 ): Stoppable & { isDone(): boolean } {
   const { logger, partitions } = options;
-  const wanted = Object.values(options.topics).map((topic: string) => ({ topic, partitions }));
+  const required = Object.values(options.topics).map((topic: string) => ({ topic, partitions }));
   let isDone = false;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
 
   async function attempt(delayMs: number): Promise<void> {
     try {
-      await log.ensureTopics(wanted);
+      await log.ensureTopics(required);
       isDone = true;
     } catch (error) {
       if (isStopped) return;

@@ -12,7 +12,7 @@ export function programs(root: string): Record<string, string> {
   const entries = {
     ...Object.fromEntries([...services, allInOne].map((name) => [name, `services/${name}/src/main.ts`])),
     // A worker thread of the gateway, which must be in the same directory.
-    'ingest-gateway-body-worker': 'services/ingest-gateway/src/large-bodies/body-worker.ts',
+    'ingest-gateway-body-worker': 'services/ingest-gateway/src/capture/body-worker.ts',
     millrace: 'packages/cli/src/main.ts',
   };
   return Object.fromEntries(Object.entries(entries).filter(([, path]) => existsSync(join(root, path))));

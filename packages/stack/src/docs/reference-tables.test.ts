@@ -79,10 +79,10 @@ describe('limits', () => {
   const constants: Record<string, [path: string, name: string]> = {
     'Nesting of the JSON of an event': [`${gateway}/json/scan.ts`, 'maxNesting'],
     'JSON values in one request': [`${gateway}/body/outline.ts`, 'maxValues'],
-    'Parts of a multipart form': [`${gateway}/readers/parts.ts`, 'maxParts'],
+    'Parts of a multipart form': [`${gateway}/capture/multipart.ts`, 'maxParts'],
     'Headers of a request': [`${gateway}/app.ts`, 'maxHeaderBytes'],
-    'Project API key': [`${gateway}/readers/project-api-key.ts`, 'maxKeyBytes'],
-    'Distinct ID': [`${gateway}/readers/distinct-id.ts`, 'maxCodePoints'],
+    'Project API key': [`${gateway}/capture/project-api-key.ts`, 'maxKeyBytes'],
+    'Distinct ID': [`${gateway}/capture/client-event.ts`, 'maxCodePoints'],
     'Name of an event': ['services/event-consumer/src/values/text.ts', 'maxEventNameCharacters'],
     'Group types of a project': ['services/event-consumer/src/rules/groups.ts', 'maxGroupTypes'],
     'Properties of a person, or of a group': [

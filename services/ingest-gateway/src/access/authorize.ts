@@ -1,18 +1,16 @@
 import { AppError } from '@millrace/runtime';
-import type { IncomingRequest } from '../readers/classic.ts';
 import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 
 /**
- * Lets a request in when its key is a project's, and a historical batch when the project's plan includes
- * migrations. When the database refuses to answer it is let in as well: the consumer decides.
+ * Accepts a request if its API key belongs to a project. A historical batch also requires a plan that includes migrations.
+ * If the database refuses connections, the request is accepted, and the consumer checks the key.
  *
- * @returns null when it could not be found out whose key it is.
- * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` when it does not
- * answer in time.
+ * @returns null if the key could not be looked up.
+ * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` if the lookup times out.
  */
 export async function authorize(
-  { token, isHistorical }: Pick<IncomingRequest, 'token' | 'isHistorical'>,
+  { token, isHistorical }: { token: string; isHistorical: boolean },
   projectKeys: ProjectKeys,
 ): Promise<KnownProject | null> {
   const lookup = await projectKeys.find(token);
@@ -30,8 +28,8 @@ export async function authorize(
 }
 
 /**
- * For a key that was found before the request was parsed.
- * @throws AppError `unauthenticated` when it is certain that no project has it, `unavailable` when nobody says in time.
+ * Checks a key that was found before the request was parsed.
+ * @throws AppError `unauthenticated` if it is certain that no project has this key, `unavailable` if the lookup times out.
  */
 export async function requirePossibleKey(key: string, projectKeys: ProjectKeys): Promise<void> {
   const lookup = await lookUp(key, projectKeys);
@@ -43,7 +41,7 @@ export async function isKnownKey(key: string, projectKeys: ProjectKeys): Promise
   return (await lookUp(key, projectKeys))?.outcome === 'known';
 }
 
-/** Null for a key of a wrong shape, which has an answer of its own and needs no lookup (findProjectApiKey). */
+/** Null for a malformed key. `findProjectApiKey` rejects it with an error of its own. */
 async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup | null> {
   const trimmed = key.trim();
   if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return null;
@@ -51,8 +49,8 @@ async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup 
 }
 
 /**
- * Lets a key pass that is a project's, or that the database refuses to tell of.
- * @param attr the field the key was read from.
+ * Accepts a key that belongs to a project, or that could not be looked up.
+ * @param attr the field that contained the key.
  * @throws AppError `unauthenticated`, `unavailable`.
  */
 export function requirePossible(outcome: KeyLookup['outcome'], attr: KeyField): void {

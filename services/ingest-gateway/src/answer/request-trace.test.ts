@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Tracing } from '@millrace/runtime/tracing';
-import { beginTrace, untracedHeaders } from './request-trace.ts';
+import { beginTrace } from './request-trace.ts';
 
 const sampled = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const unsampled = sampled.replace(/01$/, '00');
 const request = (traceparent?: string) => ({ method: 'POST', headers: { traceparent } }) as unknown as IncomingMessage;
 
-/** Chooses what it is asked for. */
+/** Samples a request if and only if the caller suggests it. */
 const tracing = (trustsParent: boolean): Tracing => ({
   trustsParent,
   choose: (isAsked) => isAsked,
@@ -20,15 +20,15 @@ const tracing = (trustsParent: boolean): Tracing => ({
 });
 
 test.each([
-  ['is traced when its caller is trusted', true, sampled, true],
-  ['is not when its caller is a stranger', false, sampled, false],
-  ['is not when a trusted caller says no', true, unsampled, false],
-  ['is not when the header is no trace', true, 'nonsense', false],
+  ['is traced if a trusted client samples it', true, sampled, true],
+  ['is not traced if clients are not trusted', false, sampled, false],
+  ['is not traced if a trusted client does not sample it', true, unsampled, false],
+  ['is not traced if the header is invalid', true, 'nonsense', false],
 ])('a request %s', (_, trustsParent, traceparent, isTraced) => {
-  expect(beginTrace(tracing(trustsParent), request(traceparent), '/batch') !== null).toBe(isTraced);
+  expect(beginTrace(tracing(trustsParent), request(traceparent), '/batch').traceId !== null).toBe(isTraced);
 });
 
-test('one span tells of the whole request, what the log took too, and its records name it', async () => {
+test('creates one span for the request, with the duration of the append, and adds it to the records', async () => {
   const spans: object[] = [];
   let attributes = {};
   const start: Tracing['start'] = (name, { attributes: given }) => ({
@@ -40,8 +40,8 @@ test('one span tells of the whole request, what the log took too, and its record
   });
   const trace = beginTrace({ ...tracing(true), start }, request(sampled), '/batch');
 
-  const headers = trace?.appending(7);
-  trace?.end({ status: 503, code: 'unavailable', environmentId: 4 });
+  const headers = trace.appending(7);
+  trace.end({ status: 503, code: 'unavailable', environmentId: 4 });
   expect(headers).toEqual({ traceparent: 'own' });
   expect(spans).toEqual([
     {
@@ -61,10 +61,10 @@ test('one span tells of the whole request, what the log took too, and its record
 });
 
 test.each([
-  ['without tracing they are handed on', null, sampled, { traceparent: sampled }],
-  ['with tracing they say that it is not traced', tracing(false), sampled, { traceparent: unsampled }],
-  ['what is no trace is left out', null, 'nonsense', undefined],
-  ['nor is there a header where none was sent', tracing(false), undefined, undefined],
-])('headers of the records of a request that is not traced: %s', (_, given, traceparent, expected) => {
-  expect(untracedHeaders(request(traceparent), given)).toEqual(expected);
+  ['are copied if tracing is off', null, sampled, { traceparent: sampled }],
+  ['are marked as not sampled if tracing is on', tracing(false), sampled, { traceparent: unsampled }],
+  ['are missing if the header is invalid', null, 'nonsense', undefined],
+  ['are missing if the client sent none', tracing(false), undefined, undefined],
+])('the trace headers of the records of an untraced request %s', (_, given, traceparent, expected) => {
+  expect(beginTrace(given, request(traceparent), '/batch').appending(1)).toEqual(expected);
 });

@@ -8,29 +8,35 @@ import {
   type Tracing,
 } from '@millrace/runtime/tracing';
 
-/** The trace of one request; nearly all have none. */
+/** The trace of a request. Most requests are not traced. */
 export interface RequestTrace {
-  traceId: string;
+  /** Null if the request is not traced. */
+  traceId: string | null;
   /**
-   * The log gets so many events; what it takes until `appended` is an attribute of the request.
-   * @returns under which their records are found again in the trace.
+   * Starts measuring how long the append takes, until `appended`.
+   * @returns headers that connect the log records with the trace.
    */
   appending(events: number): RecordHeaders;
   appended(): void;
   end(outcome: { status: number; code: string | null; environmentId: number | null }): void;
 }
 
-/** Under which the records of a request are found again in its trace; undefined when they belong to none. */
-export type RecordHeaders = Record<string, string> | undefined;
+/** Trace headers of log records. Undefined if the records do not belong to a trace. */
+type RecordHeaders = Record<string, string> | undefined;
 
 /**
- * Decides whether a request is traced. Continues the caller's trace; its sampling decision counts only where it is trusted.
- * One span for all of it: what the log took is an attribute, since a span costs as much as a request or two.
+ * Decides whether to trace a request. Continues the client's trace, but follows its sampling decision only if clients are
+ * trusted. Creates one span for the complete request. The append is an attribute of this span, because a span of its own
+ * would cost as much as one or two requests.
+ *
+ * @param tracing null if tracing is off.
  */
-export function beginTrace(tracing: Tracing, request: IncomingMessage, path: string): RequestTrace | null {
+export function beginTrace(tracing: Tracing | null, request: IncomingMessage, path: string): RequestTrace {
   const sent = traceparentOf(request);
   const parent = sent === undefined ? null : parseTraceparent(sent);
-  if (!tracing.choose(tracing.trustsParent && parent !== null && isSampled(parent))) return null;
+  if (tracing === null || !tracing.choose(tracing.trustsParent && parent !== null && isSampled(parent))) {
+    return untraced(tracing, sent, parent);
+  }
   const span = tracing.start(`${request.method} ${path}`, {
     kind: 'server',
     parent: parent ?? undefined,
@@ -67,14 +73,23 @@ export function beginTrace(tracing: Tracing, request: IncomingMessage, path: str
 }
 
 /**
- * Of a request that is not traced here. Where traces are made, its records must not say that it was: whoever sends it could
- * have everything traced that follows.
+ * A request that is not traced here. If tracing is on, its records must not be marked as sampled. Otherwise any client could
+ * cause everything that happens to its events to be traced.
  */
-export function untracedHeaders(request: IncomingMessage, tracing: Tracing | null): RecordHeaders {
-  const sent = traceparentOf(request);
-  const parent = sent === undefined ? null : parseTraceparent(sent);
-  if (sent === undefined || parent === null) return undefined;
-  return { traceparent: tracing === null ? sent : formatTraceparent({ ...parent, traceFlags: 0 }) };
+function untraced(
+  tracing: Tracing | null,
+  sent: string | undefined,
+  parent: ReturnType<typeof parseTraceparent>,
+): RequestTrace {
+  return {
+    traceId: null,
+    appending() {
+      if (sent === undefined || parent === null) return undefined;
+      return { traceparent: tracing === null ? sent : formatTraceparent({ ...parent, traceFlags: 0 }) };
+    },
+    appended() {},
+    end() {},
+  };
 }
 
 function traceparentOf({ headers }: IncomingMessage): string | undefined {

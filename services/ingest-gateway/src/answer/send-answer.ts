@@ -1,7 +1,9 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { statusOf, toAppError, toErrorBody } from '@millrace/http';
-import { declaredLength, discardBody, type Uploads } from '../body/receive.ts';
-/** JSON text, empty for none; a long one may come as its bytes, in pieces. */
+import { declaredLength, discardBody } from '../body/receive.ts';
+import type { Uploads } from '../body/uploads.ts';
+
+/** JSON, or an empty string for no body. A long body may be split into several buffers. */
 export type AnswerBody = string | readonly Buffer[];
 
 export interface Answer {
@@ -13,11 +15,11 @@ export interface Answer {
 export interface Refusal extends Answer {
   body: string;
   code: string;
-  /** True when the rest of the body will not come, so that nobody waits for it. */
+  /** True if the upload has stalled, so that the gateway does not wait for the rest of the body. */
   hasStalled: boolean;
 }
 
-/** The answer to a request that was refused or failed: JSON for people; SDKs look at the status only. */
+/** The response to a request that was rejected or failed. The JSON is for developers: SDKs read only the status. */
 export function toRefusal(error: unknown): Refusal {
   const known = toAppError(error);
   const errorBody = toErrorBody(known);
@@ -27,9 +29,9 @@ export function toRefusal(error: unknown): Refusal {
     code: errorBody.code,
     body: JSON.stringify(errorBody),
     headers: {
-      // Must not be cached: during a rollout another gateway may already serve this path.
+      // Must not be cached, because another gateway may already support this path during an upgrade.
       'cache-control': 'no-store',
-      // Without the second a browser keeps the first from the page.
+      // Browsers hide `Retry-After` from the page unless it is exposed.
       ...(seconds === undefined
         ? {}
         : { 'retry-after': String(seconds), 'access-control-expose-headers': 'retry-after' }),
@@ -41,11 +43,11 @@ export function toRefusal(error: unknown): Refusal {
 
 export interface SendContext {
   requestId: string;
-  /** True while the server stops: the connection ends with this answer. */
+  /** True while the server is stopping. The connection is closed after this response. */
   isLast: boolean;
 }
 
-/** Sends an answer whose request has been read to its end. */
+/** Sends the response to a request whose body has been read to its end. */
 export function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -64,15 +66,15 @@ export function sendAnswer(
   response.end();
 }
 
-/** How much of a refused upload is still read, so that its sender gets to read the answer. */
-const patience = { maxBytes: 40 * 1024 * 1024, maxMs: 10_000 };
-/** The same of an upload that is too large for that anyway, or has stopped. */
-const lastPatience = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
+/** How much of a rejected upload is still read, so that the client can read the response. */
+const discardLimits = { maxBytes: 40 * 1024 * 1024, maxMs: 10_000 };
+/** The same for an upload that has stalled, or declares a body above `discardLimits`. */
+const shortDiscardLimits = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
 
 /**
- * Sends the answer to a refused request at once, whatever is left of its body. A body of reasonable size is then read to
- * its end, and the connection stays in use. Otherwise the connection is closed a little later: if it were closed while
- * the client is sending, the client's system would throw the answer away.
+ * Sends the response to a rejected request immediately, before the complete body has arrived. A body of reasonable size is
+ * then read to its end, and the connection stays open. Otherwise the connection is closed a little later: if it were closed
+ * while the client is sending, the client's operating system would discard the response.
  */
 export async function sendRefusal(
   request: IncomingMessage,
@@ -82,11 +84,11 @@ export async function sendRefusal(
 ): Promise<void> {
   if (request.readableEnded) return sendAnswer(request, response, refusal, { requestId, isLast });
   if (response.destroyed) return;
-  const isReadOn = !refusal.hasStalled && !(declaredLength(request) > patience.maxBytes);
+  const isReadOn = !refusal.hasStalled && !(declaredLength(request) > discardLimits.maxBytes);
   const headers = isReadOn && !isLast ? refusal.headers : { ...refusal.headers, connection: 'close' };
   response.writeHead(refusal.status, answerHeaders(request, refusal.body, headers, requestId));
   response.write(refusal.body);
-  const hasEnded = await discardBody(request, isReadOn ? patience : lastPatience, uploads);
+  const hasEnded = await discardBody(request, isReadOn ? discardLimits : shortDiscardLimits, uploads);
   response.end();
   if (!hasEnded) request.socket.destroySoon();
 }
@@ -114,8 +116,8 @@ function byteLengthOf(body: AnswerBody): number {
 const vary = 'origin, access-control-request-method, access-control-request-headers';
 
 /**
- * Headers without which a browser hides an answer from the page, also an error. Any origin is welcome and repeated as
- * sent (`null` of sandboxed pages too): with credentials, which browser SDKs use, `*` is refused.
+ * Headers that allow pages to read the response, including errors. All origins are allowed. The origin is repeated as sent
+ * (including `null` of sandboxed pages), because browsers reject `*` for requests with credentials, which browser SDKs send.
  * (docs/wire-rules.md#cors)
  */
 export function corsHeaders(request: IncomingMessage): OutgoingHttpHeaders {
@@ -124,7 +126,7 @@ export function corsHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary };
 }
 
-/** Everything a preflight asks for is allowed. A list of allowed headers has broken tracing tools again and again. */
+/** Allows everything that a preflight requests. Fixed lists of allowed headers have repeatedly broken tracing tools. */
 export function preflightHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const requested = request.headers['access-control-request-headers'];
   return {

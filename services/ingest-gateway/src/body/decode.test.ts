@@ -11,7 +11,8 @@ const encoded = encodeURIComponent;
 
 async function decode(body: string | Buffer, hints: Partial<BodyHints> = {}, maxDecompressedBytes = 1_000_000) {
   const lease = createByteBudget(100_000_000).lease();
-  const decoded = await decodeBody(Buffer.from(body), { ...noHints, ...hints }, { maxDecompressedBytes, lease });
+  const received = { raw: Buffer.from(body), hints: { ...noHints, ...hints } };
+  const decoded = await decodeBody(received, { maxDecompressedBytes, lease });
   return { ...decoded, text: decoded.json.toString('utf8') };
 }
 
@@ -133,7 +134,7 @@ describe('what cannot be decoded is refused, naming the layer', () => {
     const budget = createByteBudget(3_000_000);
     const bomb = gzipSync(Buffer.alloc(2_000_000));
     const options = () => ({ maxDecompressedBytes: 10_000_000, lease: budget.lease() });
-    const results = await Promise.allSettled([1, 2, 3].map(() => decodeBody(bomb, noHints, options())));
+    const results = await Promise.allSettled([1, 2, 3].map(() => decodeBody({ raw: bomb, hints: noHints }, options())));
     expect(results.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
     for (const result of results) {
       if (result.status === 'rejected')

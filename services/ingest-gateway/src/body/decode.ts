@@ -10,26 +10,23 @@ import {
   restorePlus,
 } from './base64-and-forms.ts';
 import type { ByteLease } from './byte-budget.ts';
-import { decompressedTooLarge, gunzip, gunzipStart, hasGzipMagic, noGzip } from './inflate.ts';
+import { claimedSize, decompressedTooLarge, gunzip, gunzipStart, hasGzipMagic, noGzip } from './inflate.ts';
 import { decodeLz64 } from './lz64.ts';
 import { outlineJson } from './outline.ts';
 
-/** What the request says about its body. */
-export interface BodyHints {
-  /** Query parameter `compression`. */
-  compression: string | null;
-  /** Header values, lower case; empty when absent. */
-  contentType: string;
-  contentEncoding: string;
+/** A body before decoding. */
+export interface ReceivedBody {
+  raw: Buffer;
+  hints: BodyHints;
 }
 
-export interface DecodedBody {
-  /** What should be JSON text, as UTF-8 without a byte order mark. */
-  json: Buffer;
-  /** A key given as a form field beside the payload. */
-  apiKey: string | null;
-  /** Only for a large body: the key its outermost object names. */
-  envelopeKey: string | null;
+/** How a request describes its body. */
+export interface BodyHints {
+  /** The query parameter `compression`. */
+  compression: string | null;
+  /** Header values in lower case. Empty if the header is missing. */
+  contentType: string;
+  contentEncoding: string;
 }
 
 interface DecodeOptions {
@@ -47,13 +44,20 @@ const compressionNames = new Map<string, Compression>([
 ]);
 
 /**
- * From the raw body to JSON text, in the order of docs/wire-rules.md#body-decoding: base64 around everything, a
- * form, one layer of compression, base64 inside. Gzip is known by its first bytes, since many SDKs forget the hint and
- * proxies undo the compression without taking it away; only lz64 has to be named.
+ * Decodes a body to JSON text, in the order of docs/wire-rules.md#body-decoding: base64 around everything, a form, one layer
+ * of compression, base64 inside. Gzip is detected by its first bytes, because many SDKs do not declare it, and some proxies
+ * decompress the body without removing the declaration. Only lz64 must be declared.
  *
- * @throws AppError `invalid` naming the layer that could not be decoded, `too_large` over the cap.
+ * @returns
+ * - `json`: UTF-8 without a byte order mark. Not parsed yet, so it may be invalid JSON.
+ * - `apiKey`: the API key in a form field next to the payload.
+ * - `envelopeKey`: only for a large body, the API key in the outermost JSON object.
+ * @throws AppError `invalid` naming the layer that could not be decoded, `too_large` over the limit.
  */
-export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions): Promise<DecodedBody> {
+export async function decodeBody(
+  { raw, hints }: ReceivedBody,
+  options: DecodeOptions,
+): Promise<{ json: Buffer; apiKey: string | null; envelopeKey: string | null }> {
   const { maxDecompressedBytes, lease } = options;
   let bytes = raw;
   let apiKey: string | null = null;
@@ -74,37 +78,54 @@ export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeO
   const isGzip = hasGzipMagic(bytes);
   if (isGzip) bytes = unwrapBase64(await gunzip(bytes, maxDecompressedBytes, lease));
   const envelopeKey = await findEnvelopeKey(bytes, lease);
-  const isOnlySaidToBeGzip = compression === 'gzip' && !isGzip;
-  const json = readUtf8(bytes, hints, isOnlySaidToBeGzip);
-  if (isOnlySaidToBeGzip && !mayBeJson(json)) throw noGzip();
+  const isWronglyDeclaredGzip = compression === 'gzip' && !isGzip;
+  const json = readUtf8(bytes, hints, isWronglyDeclaredGzip);
+  if (isWronglyDeclaredGzip && !mayBeJson(json)) throw noGzip();
   if (isBlank(json)) throw missingData();
   return { json, apiKey, envelopeKey };
 }
 
+export function isMultipart({ hints }: ReceivedBody): boolean {
+  return hints.contentType.startsWith('multipart/form-data');
+}
+
+/** Bodies above this size, compressed or decompressed, are decoded and validated in another thread. */
+const largeBodyBytes = 256 * 1024;
+
+export function isLarge(bytes: number): boolean {
+  return bytes > largeBodyBytes;
+}
+
+/** Whether a body must be decoded in another thread, because this one would be blocked for too long. */
+export function isLargeBody({ raw, hints }: ReceivedBody): boolean {
+  return isLarge(raw.length) || isLarge(claimedSize(raw)) || isLongLz64(raw, hints);
+}
+
 /**
- * Whether a body is compressed in the one way that is decoded in this thread, and long enough to grow a thousandfold:
- * that would block the process for a tenth of a second.
+ * Whether a body is compressed with lz64 and long enough to grow to a thousand times its size. Decoding lz64 cannot be
+ * interrupted, and would block the thread for a tenth of a second.
  */
-export function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
+function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
   if (raw.length <= shortLz64Bytes) return false;
-  // Text that begins as JSON is nothing else. Nearly every body does.
+  // Nearly all bodies start with a bracket or brace. Those are JSON.
   if (raw[0] === 0x7b || raw[0] === 0x5b) return false;
   const inForm = isForm(raw, contentType) ? (parseForm(raw.toString('utf8'))?.compression ?? null) : null;
   return pickCompression(compression, inForm, contentEncoding) === 'lz64';
 }
 
-/** Unpacked bytes in which the key is looked for before a large body gets its turn. */
+/** How many decompressed bytes are searched for the key before a large body is queued. */
 const startBytes = 64 * 1024;
 const keyField = /"(?:api_key|\$?token)"\s*:\s*"([^"\\]{1,64})"/;
 
 /**
- * The first that looks like a project API key in the first 64 KiB of a body, unpacked as `decodeBody` does it. Null when there is none,
- * or lz64 is in the way.
+ * Returns the first value that looks like a project API key in the first 64 KiB of a body, after decoding it like `decodeBody`.
+ * Null if there is no such value, or if the body is compressed with lz64.
  */
-export async function findKeyAtStart(raw: Buffer, { contentType }: BodyHints): Promise<string | null> {
+export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<string | null> {
+  const { contentType } = hints;
   let bytes = raw.subarray(0, startBytes);
   if (isForm(bytes, contentType)) {
-    // It may end within the three characters of one.
+    // The last percent-encoded character may be incomplete.
     const form = parseForm(bytes.toString('utf8').replace(/%.?$/, ''));
     if (form === null || form.apiKey !== null) return form?.apiKey ?? null;
     bytes = Buffer.from(restorePlus(form.data), 'utf8');
@@ -114,21 +135,18 @@ export async function findKeyAtStart(raw: Buffer, { contentType }: BodyHints): P
   return keyField.exec(bytes.toString('utf8'))?.[1] ?? null;
 }
 
-/** So many bytes cannot grow beyond a million characters, which takes some milliseconds. */
+/** This many bytes decode to at most a million characters, which takes a few milliseconds. */
 const shortLz64Bytes = 2048;
 
-/** Parsing a smaller body is faster than looking through it first. */
+/** Parsing a smaller body is faster than scanning it first. */
 const largeBytes = 128 * 1024;
 
-/**
- * The key of the outermost object of a large body; null for a small one, which is parsed in no time.
- * @throws AppError see `outlineJson`.
- */
+/** The API key in the outermost object of a large body. Null for a small body. @throws AppError see `outlineJson`. */
 async function findEnvelopeKey(json: Buffer, lease: ByteLease): Promise<string | null> {
   return json.length < largeBytes ? null : (await outlineJson(json, lease)).apiKey;
 }
 
-/** The first name that means a compression wins; unknown names, also `base64`, say nothing. */
+/** The first known compression wins. Unknown names, including `base64`, are ignored. */
 function pickCompression(...names: (string | null)[]): Compression | null {
   for (const name of names) {
     const compression = name === null ? undefined : compressionNames.get(name.toLowerCase());
@@ -141,20 +159,20 @@ function beginsAsJson(bytes: Buffer): boolean {
   return looksLikeJson(bytes.toString('utf8', 0, 128));
 }
 
-/** Any word looks like base64: it is only undone where JSON or gzip is in it. */
+/** Decodes base64 only if the result is JSON or gzip, because any word looks like base64. */
 function unwrapBase64(bytes: Buffer): Buffer {
   if (!looksLikeBase64(bytes)) return bytes;
   const start = Buffer.from(bytes.toString('latin1', 0, 128), 'base64');
   return hasGzipMagic(start) || beginsAsJson(start) ? (decodeBase64(bytes) ?? bytes) : bytes;
 }
 
-/** `null`, numbers and texts are no request, but they are JSON, and the error should say so. */
+/** `null`, booleans and numbers are valid JSON, but not requests. They get an error that says so. */
 function isJsonScalar(bytes: Buffer): boolean {
   return bytes.length <= 20 && /^(?:null|true|false|-?\d+)$/.test(bytes.toString('latin1').trim());
 }
 
 function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions): string {
-  // A unit takes two bytes, and decoding blocks the process. A fifth of the cap is more than browsers send.
+  // Each UTF-16 unit takes two bytes, and decoding blocks the thread. A fifth of the limit is more than browsers send.
   const maxUnits = Math.floor(maxDecompressedBytes / 10);
   const result = decodeLz64(bytes.toString('latin1'), maxUnits);
   switch (result.outcome) {
@@ -173,12 +191,12 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
   }
 }
 
-/** The text without a byte order mark, which some platforms write in front and no parser accepts. */
-function readUtf8(raw: Buffer, hints: BodyHints, isOnlySaidToBeGzip: boolean): Buffer {
+/** Removes the byte order mark, which some platforms write and `JSON.parse` does not accept. */
+function readUtf8(raw: Buffer, hints: BodyHints, isWronglyDeclaredGzip: boolean): Buffer {
   const isText = isUtf8(raw);
   const bytes = isText ? raw : repairSurrogates(raw);
   if (!isText && !isUtf8(bytes)) {
-    if (isOnlySaidToBeGzip) throw noGzip();
+    if (isWronglyDeclaredGzip) throw noGzip();
     const isOtherEncoding = hints.contentEncoding !== '' && pickCompression(hints.contentEncoding) === null;
     const problem = isOtherEncoding ? 'has an unsupported Content-Encoding' : 'is neither UTF-8 text nor gzip';
     throw new AppError('invalid', `The body ${problem}. Send JSON, either uncompressed or compressed with gzip.`, {
@@ -205,7 +223,7 @@ function mayBeJson(json: Buffer): boolean {
   return isObject || looksLikeJson(json.toString('utf8')) || isJsonScalar(json) || isBlank(json);
 }
 
-/** Nothing but white space, of any kind in Unicode. */
+/** Contains only white space, including any Unicode white space. */
 function isBlank(json: Buffer): boolean {
   const [first = 0] = json;
   const isPlain = first > 0x20 && first < 0x7f;

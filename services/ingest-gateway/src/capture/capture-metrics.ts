@@ -1,18 +1,18 @@
 import { type Metrics, observerOf } from '@millrace/runtime';
 import type { ByteBudget } from '../body/byte-budget.ts';
-import type { DropTally } from '../readers/drops.ts';
+import type { DropTally } from './drops.ts';
 
-/** Figures of the capture endpoints. */
+/** Metrics of the capture endpoints. */
 export interface CaptureMetrics {
   began(): void;
-  /** @param bytes the body as it came over the wire. */
+  /** @param bytes size of the body before decompression. */
   bodyReceived(bytes: number): void;
-  published(lane: 'live' | 'historical', events: number, dropped: DropTally): void;
-  /** Counts events of an accepted request that were left out before they were looked at. */
+  published(topic: 'live' | 'historical', events: number, dropped: DropTally): void;
+  /** Counts events of an accepted request that were dropped without being processed. */
   dropped(cause: 'quota_limited', events: number): void;
-  /** Counts parts of accepted events that are not stored. */
-  partsLeftOut(parts: number): void;
-  /** @param code of the error answer; null for a success. */
+  /** Counts parts of multipart requests that are not stored. */
+  partsOmitted(parts: number): void;
+  /** @param outcome.code the error code. Null for a successful request. */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number; traceId: string | null }): void;
 }
 
@@ -56,7 +56,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   const observeDuration = observerOf(metrics, duration);
   let inFlight = 0;
 
-  // Read when the metrics are asked for, not at every request.
+  // Set when the metrics are scraped, not for each request.
   Object.assign(running, { collect: () => running.set(inFlight) });
   Object.assign(held, { collect: () => held.set(budget.usedBytes()) });
   return {
@@ -64,12 +64,12 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
       inFlight += 1;
     },
     bodyReceived: (count) => bytes.inc(count),
-    published(lane, events, tally) {
-      ingested.inc({ lane }, events);
+    published(topic, events, tally) {
+      ingested.inc({ lane: topic }, events);
       for (const [cause, count] of tally.counts()) dropped.inc({ cause }, count);
     },
     dropped: (cause, events) => dropped.inc({ cause }, events),
-    partsLeftOut: (count) => parts.inc(count),
+    partsOmitted: (count) => parts.inc(count),
     ended({ path, status, code, seconds, traceId }) {
       inFlight -= 1;
       requests.inc({ path, status: String(status) });

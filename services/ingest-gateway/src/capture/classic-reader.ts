@@ -3,29 +3,25 @@ import { AppError } from '@millrace/runtime';
 import { requirePossibleKey } from '../access/authorize.ts';
 import { toRefusal } from '../answer/send-answer.ts';
 import type { ByteLease } from '../body/byte-budget.ts';
-import { decodeBody, findKeyAtStart, isLongLz64 } from '../body/decode.ts';
-import { claimedSize } from '../body/inflate.ts';
-import { type ReceivedBody, receiveBody } from '../body/receive.ts';
-import { type CapturePath, parseCaptureQuery } from '../head.ts';
-import { findTurn } from '../large-bodies/body-threads.ts';
-import { inParts, isLarge } from '../large-bodies/large-bodies.ts';
-import { type IncomingRequest, inOnePart, parseCaptureRequest, type RequestHints } from '../readers/classic.ts';
-import { createDropTally } from '../readers/drops.ts';
-import { decodeParts, isMultipart } from '../readers/parts.ts';
-import { sdkOf } from '../readers/sdk-agents.ts';
-import type { CaptureDependencies, CaptureReader } from './reader.ts';
-
-type ReaderDependencies = Pick<CaptureDependencies, 'limits' | 'uploads' | 'largeBodies' | 'projectKeys' | 'metrics'>;
+import { decodeBody, findKeyAtStart, isLarge, isLargeBody, isMultipart, type ReceivedBody } from '../body/decode.ts';
+import { receiveBody } from '../body/receive.ts';
+import { type CapturePath, parseCaptureQuery, sdkOf } from '../head.ts';
+import { findBodyOwner } from '../large-bodies/body-threads.ts';
+import type { BodyJob, ScannedRequest } from './body-jobs.ts';
+import { type CaptureReader, type ReaderDependencies, slicesOf } from './capture-request.ts';
+import { type ParsedRequest, parseRequest, type RequestHints } from './classic-request.ts';
+import { createDropTally } from './drops.ts';
+import { decodeMultipart } from './multipart.ts';
 
 const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 /**
- * Browsers then stop sending for a minute (docs/wire-rules.md#how-sdks-react-to-responses); never 204, its body would
- * be lost.
+ * Browsers then stop sending for a minute (docs/wire-rules.md#how-sdks-react-to-responses). Never 204, because the body
+ * would be lost.
  */
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };
 
-/** Reads what comes to `/capture`, `/batch`, `/e` and their like: JSON in any encoding and shape, or an event in parts. */
+/** Reads requests to `/capture`, `/batch`, `/e` and similar paths: JSON in any encoding and shape, or a multipart form. */
 export function classicReader(
   { path, query: queryText }: { path: CapturePath; query: string },
   deps: ReaderDependencies,
@@ -42,26 +38,39 @@ export function classicReader(
       requireGetOrPost(request);
       const query = parseCaptureQuery(queryText);
       const body = await receiveBody(request, query, { limits, lease, uploads, onReceived: metrics.bodyReceived });
-      const said = { path, apiKey: request.method === 'GET' ? query.apiKey : null, sentAt: query.sentAt };
-      const reading = { request, keyInQuery: query.apiKey, said, maxRecordBytes, lease, deps };
-      const isInParts = isMultipart(body.hints.contentType);
-      const incoming = isInParts ? await readParts(body, reading) : await readJson(body, reading);
+      const hints = { path, apiKey: request.method === 'GET' ? query.apiKey : null, sentAt: query.sentAt };
+      const context = { request, keyInQuery: query.apiKey, hints, maxRecordBytes, lease, deps };
+      const read = isMultipart(body) ? await readMultipart(body, context) : await readJson(body, context);
+      const { token, isHistorical, sentAtMs, unreadableSentAt, indexes, omittedParts, events } = read;
+      const dropped = createDropTally();
+      let eventCount = events.length;
+      for (const { cause, count, samples } of read.drops) {
+        dropped.addAll(cause, count, samples);
+        eventCount += count;
+      }
       return {
-        ...incoming,
-        dropped: createDropTally(),
+        token,
+        isHistorical,
+        sentAtMs,
+        unreadableSentAt,
+        eventCount,
+        slices: () => slicesOf(events),
+        indexes,
+        dropped,
+        omittedParts,
         retriesOn429: retriesOn429(request),
-        answer: async (outcome) =>
+        respond: async (outcome) =>
           outcome === 'quota_limited' ? quotaLimited : query.isBeacon ? acceptedBeacon : accepted,
       };
     },
   };
 }
 
-interface Reading {
+interface ReadContext {
   request: IncomingMessage;
-  /** The key in the address. */
+  /** The API key in the query. */
   keyInQuery: string | null;
-  said: RequestHints;
+  hints: RequestHints;
   maxRecordBytes: number;
   lease: ByteLease;
   deps: ReaderDependencies;
@@ -70,57 +79,59 @@ interface Reading {
 const plainJson = { compression: null, contentType: 'application/json', contentEncoding: '' };
 
 /**
- * In this thread or, for a body that would keep it too long, in another one.
- * @throws AppError see `decodeBody`, `requirePossibleKey`, `parseCaptureRequest`.
+ * Decodes and parses the body in this thread, or in another one if it would block this thread for too long.
+ * @throws AppError see `decodeBody`, `requirePossibleKey`, `parseRequest`.
  */
-async function readJson({ raw, hints }: ReceivedBody, reading: Reading): Promise<IncomingRequest> {
-  const { lease, deps } = reading;
-  const isLong = isLarge(raw.length) || isLarge(claimedSize(raw)) || isLongLz64(raw, hints);
-  if (isLong) return readInThread({ raw, hints, said: reading.said }, reading);
+async function readJson(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
+  if (isLargeBody(body)) return readInThread(body, context);
+  const { lease, deps } = context;
   const { maxDecompressedBytes } = deps.limits;
-  const { json, apiKey, envelopeKey } = await decodeBody(raw, hints, { maxDecompressedBytes, lease });
-  const said = { ...reading.said, apiKey: apiKey ?? reading.said.apiKey };
-  if (isLarge(json.length)) return readInThread({ raw: json, hints: plainJson, said }, reading);
-  // A larger body is not parsed when its key is no project's.
+  const { json, apiKey, envelopeKey } = await decodeBody(body, { maxDecompressedBytes, lease });
+  const hints = { ...context.hints, apiKey: apiKey ?? context.hints.apiKey };
+  if (isLarge(json.length)) return readInThread({ raw: json, hints: plainJson }, { ...context, hints });
+  // A large body is parsed only if its key may be valid.
   if (envelopeKey !== null) await requirePossibleKey(envelopeKey, deps.projectKeys);
-  return inOnePart(parseCaptureRequest(json, said));
+  return parseRequest(json, hints);
 }
 
-async function readInThread(
-  { raw, hints, said }: ReceivedBody & { said: RequestHints },
-  { request, keyInQuery, lease, deps }: Reading,
-): Promise<IncomingRequest> {
-  const { maxDecompressedBytes, trustProxy } = deps.limits;
-  const keys = [keyInQuery, said.apiKey, await findKeyAtStart(raw, hints)];
-  const turn = await findTurn(request, keys, { projectKeys: deps.projectKeys, trustProxy });
-  const checkKey = (key: string) => requirePossibleKey(key, deps.projectKeys);
-  const found = await deps.largeBodies.find({ raw, hints, request: said, maxDecompressedBytes, lease, turn, checkKey });
-  return inParts(found);
+async function readInThread({ raw, hints }: ReceivedBody, context: ReadContext): Promise<ScannedRequest> {
+  const { maxDecompressedBytes } = context.deps.limits;
+  const keys = [context.keyInQuery, context.hints.apiKey, await findKeyAtStart({ raw, hints })];
+  return runJob({ type: 'classic', raw, hints, request: context.hints, maxDecompressedBytes }, keys, context);
 }
 
 /**
- * An event that comes in parts (`POST /i/v0/ai`, multipart/form-data), in this thread or, for a body that would keep it
- * too long, in another one. Its project API key is in the `Authorization` header, or in the event.
- * @throws AppError see `decodeParts`, `parseCaptureRequest`, `requirePossibleKey`.
+ * Reads an event in a multipart form (`POST /i/v0/ai`). The project API key is in the `Authorization` header or in the event.
+ * @throws AppError see `decodeMultipart`, `parseRequest`, `requirePossibleKey`.
  */
-async function readParts(
-  { raw, hints }: ReceivedBody,
-  { request, keyInQuery, said, maxRecordBytes, lease, deps }: Reading,
-): Promise<IncomingRequest> {
-  const { maxDecompressedBytes, trustProxy } = deps.limits;
+async function readMultipart(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
+  const { request, keyInQuery, hints, maxRecordBytes, lease, deps } = context;
+  const { maxDecompressedBytes } = deps.limits;
   const { headers } = request;
   const bearer = bearerOf(headers.authorization);
   if (bearer !== null) await requirePossibleKey(bearer, deps.projectKeys);
-  const body = { raw, contentType: headers['content-type'] ?? '', bearer };
-  const options = { maxDecompressedBytes, maxRecordBytes, lease };
-  if (isLarge(raw.length) || isLarge(claimedSize(raw))) {
-    const keys = [keyInQuery, await findKeyAtStart(raw, hints)];
-    const turn = await findTurn(request, keys, { projectKeys: deps.projectKeys, trustProxy });
-    const found = await deps.largeBodies.findInParts({ ...body, ...options, request: said, turn });
-    return { ...inParts(found), leftOut: found.leftOut };
+  const form = { raw: body.raw, contentType: headers['content-type'] ?? '', bearer };
+  const options = { maxDecompressedBytes, maxRecordBytes };
+  if (isLargeBody(body)) {
+    const keys = [keyInQuery, await findKeyAtStart(body)];
+    return runJob({ type: 'multipart', ...form, ...options, request: hints }, keys, context);
   }
-  const { json, leftOut } = await decodeParts(body, options);
-  return { ...inOnePart(parseCaptureRequest(json, said)), leftOut };
+  const { json, omittedParts } = await decodeMultipart(form, { ...options, lease });
+  return { ...parseRequest(json, hints), omittedParts };
+}
+
+/** @param keys candidates for the project API key, which determine where the body waits for a thread. */
+async function runJob(
+  job: BodyJob,
+  keys: readonly (string | null)[],
+  { request, lease, deps }: ReadContext,
+): Promise<ScannedRequest> {
+  const { projectKeys, limits, largeBodies } = deps;
+  const owner = await findBodyOwner(request, keys, { projectKeys, trustProxy: limits.trustProxy });
+  const checkKey = (key: string) => requirePossibleKey(key, projectKeys);
+  const result = await largeBodies.read(job, { lease, owner, checkKey });
+  if (result.kind !== 'request') throw new Error('A body thread returned an unexpected result.');
+  return result;
 }
 
 function bearerOf(authorization: string | undefined): string | null {
@@ -133,10 +144,10 @@ function requireGetOrPost({ method }: IncomingMessage): void {
 }
 
 /**
- * Whether the sender of a request that is refused for a while may be told so with 429. Browsers drop what is answered
- * with any 4xx; everybody sends again after a 503 (rule 12).
+ * Whether the client resends events after 429. Browsers drop events after any 4xx. All clients resend events after 503
+ * (rule 12).
  */
 function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
-  // Node's own fetch sends `sec-fetch-mode` as well, so that is no sign of a browser.
+  // Node's fetch also sends `sec-fetch-mode`, so that header does not identify a browser.
   return method === 'POST' && headers.origin === undefined && sdkOf(headers['user-agent'])?.retriesOn429 === true;
 }

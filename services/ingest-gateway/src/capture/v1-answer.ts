@@ -1,27 +1,27 @@
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { toAppError, toErrorBody } from '@millrace/http';
 import { type AnswerBody, type Refusal, toRefusal } from '../answer/send-answer.ts';
-import { createDropTally, type DropTally } from '../readers/drops.ts';
-import type { ValidatedBatch } from '../readers/v1-batch.ts';
+import { createDropTally, type DropTally } from './drops.ts';
+import type { ValidatedBatch } from './v1-batch.ts';
 
-/** The answer for every event of a batch: stored, left out for good, or left out because the plan's events are used up. */
+/** The results for all events of a batch: stored, dropped, or not stored because the quota of the plan is used up. */
 export interface V1Results {
   dropped(index: number, details: string): void;
-  /** Everything that was not dropped: over the plan's quota. */
+  /** Marks all events that were not dropped as over the quota. */
   restLimited(): void;
   /**
-   * JSON text of the answer, in the order of the batch. For a large batch it is made in slices, so that other requests
-   * get served between them.
+   * The JSON of the response, in the order of the batch. For a large batch it is created in slices, so that other requests
+   * are served in between.
    */
   toBody(): Promise<AnswerBody>;
 }
 
 const ok = '{"result":"ok"}';
 const limited = '{"result":"limited","details":"billing_limit_exceeded"}';
-/** Some milliseconds of work. */
+/** Writing this many results takes a few milliseconds. */
 const resultsPerSlice = 8192;
 
-/** @param uuids of the events in the order of the batch, as the client wrote them; nothing in them has to be escaped. */
+/** @param uuids the UUIDs of the events in the order of the batch, as sent. They contain no characters that need escaping. */
 export function createV1Results(uuids: readonly string[]): V1Results {
   const dropped: (string | undefined)[] = [];
   let rest = ok;
@@ -44,7 +44,7 @@ export function createV1Results(uuids: readonly string[]): V1Results {
     },
     async toBody() {
       if (uuids.length <= resultsPerSlice) return `{"results":{${textOf(0)}}}`;
-      // In pieces, which are sent as they are: as one text the answer would be in memory three times.
+      // The pieces are sent one after the other. As one string, the response would be in memory three times.
       const pieces: Buffer[] = [];
       for (let first = 0; first < uuids.length; first += resultsPerSlice) {
         if (first > 0) await nextLoop();
@@ -55,36 +55,25 @@ export function createV1Results(uuids: readonly string[]): V1Results {
   };
 }
 
-/**
- * A tally that also enters each dropped event into the results, and that begins with the events that validation
- * dropped. Events that are dropped later (by the operator's lists, or because they are too large for the log) are
- * numbered among those that validation let through. Here they get their index in the batch, which is what the project
- * is told.
- */
-export function createV1Tally(
-  { drops, indexes }: Pick<ValidatedBatch, 'drops' | 'indexes'>,
-  results: V1Results,
-): DropTally {
+/** A tally that also adds each dropped event to the results. Starts with the events that validation dropped. */
+export function createV1Tally(drops: ValidatedBatch['drops'], results: V1Results): DropTally {
   const tally = createDropTally();
-  for (const { reason, indexes: droppedIndexes, samples } of drops) {
-    for (const [number, index] of droppedIndexes.entries()) {
+  for (const { reason, indexes, samples } of drops) {
+    for (const [number, index] of indexes.entries()) {
       results.dropped(index, reason);
       tally.add(reason, samples[number] ?? { index, uuid: null, event: null });
     }
   }
-  const indexInBatch = (index: number) => indexes[index] ?? index;
   return {
     ...tally,
     add(reason, sample) {
-      const index = indexInBatch(sample.index);
-      results.dropped(index, reason);
-      tally.add(reason, { ...sample, index });
+      results.dropped(sample.index, reason);
+      tally.add(reason, sample);
     },
-    note: (finding, sample) => tally.note(finding, { ...sample, index: indexInBatch(sample.index) }),
   };
 }
 
-/** Codes of the steps shared with the other paths, in the words of this one (docs/wire-rules.md#capture-v1). */
+/** Translates error codes of the other paths to the codes of this protocol (docs/wire-rules.md#capture-v1). */
 const tags: Record<string, string> = {
   no_data: 'empty_body',
   invalid_gzip: 'request_decoding_error',
@@ -101,10 +90,10 @@ const tags: Record<string, string> = {
   error: 'internal_error',
 };
 
-/** For faults of the server, or faults that pass: the client may try again after so many seconds. */
+/** Server errors and temporary errors. The client may retry after the number of seconds in `Retry-After`. */
 const retriedStatuses = new Set([408, 429, 500, 503]);
 
-/** The answer to a request of Capture v1 that was refused or failed as a whole. */
+/** The response to a Capture v1 request that was rejected or failed. */
 export function toV1Refusal(error: unknown): Refusal {
   const known = toAppError(error);
   const refusal = toRefusal(known);
@@ -116,7 +105,7 @@ export function toV1Refusal(error: unknown): Refusal {
   return {
     ...refusal,
     code,
-    // Errors have no pages of their own; `about:blank` says that the description is all there is.
+    // There is no page about each error. `about:blank` means that the description is complete.
     body: JSON.stringify({ error: code, error_description: toErrorBody(known).detail, error_uri: 'about:blank' }),
     headers: {
       ...(retriedStatuses.has(status) ? { 'retry-after': '1' } : {}),

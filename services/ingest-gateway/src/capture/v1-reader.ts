@@ -2,21 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import { requirePossibleKey } from '../access/authorize.ts';
 import type { ByteLease } from '../body/byte-budget.ts';
-import { claimedSize } from '../body/inflate.ts';
-import type { FoundV1 } from '../large-bodies/body-job.ts';
-import { findTurn } from '../large-bodies/body-threads.ts';
-import { inParts, isLarge } from '../large-bodies/large-bodies.ts';
-import type { CaptureRequest } from '../readers/classic.ts';
-import { parseV1Batch, type ValidatedBatch, validateBatch } from '../readers/v1-batch.ts';
-import { decodeV1Body, readV1Head, receiveV1Body, type V1Body, type V1Head } from '../readers/v1-request.ts';
-import type { CaptureDependencies, CaptureReader } from './reader.ts';
+import { isLarge, isLargeBody, type ReceivedBody } from '../body/decode.ts';
+import { findBodyOwner } from '../large-bodies/body-threads.ts';
+import type { ScannedEvents } from './body-jobs.ts';
+import { type CaptureReader, type ReaderDependencies, slicesOf } from './capture-request.ts';
 import { createV1Results, createV1Tally, toV1Refusal } from './v1-answer.ts';
+import { parseV1Batch, type ValidatedBatch, validateBatch } from './v1-batch.ts';
+import { decodeV1Body, jsonHints, readV1Head, receiveV1Body, type V1Head } from './v1-request.ts';
 
 export const captureV1Path = '/i/v1/analytics/events';
 
-type ReaderDependencies = Pick<CaptureDependencies, 'limits' | 'uploads' | 'largeBodies' | 'projectKeys' | 'metrics'>;
-
-/** Reads Capture v1, with a result for every event (docs/wire-rules.md#capture-v1). */
+/** Reads Capture v1, whose responses contain a result for each event (docs/wire-rules.md#capture-v1). */
 export function v1Reader(deps: ReaderDependencies): CaptureReader {
   return {
     path: captureV1Path,
@@ -27,16 +23,21 @@ export function v1Reader(deps: ReaderDependencies): CaptureReader {
     async read(request, lease) {
       if (request.method !== 'POST') throw new AppError('method_not_allowed', 'This path accepts only POST requests.');
       const head = readV1Head(request.headers);
-      const { token } = head;
+      const { token, sentAtMs } = head;
       await requirePossibleKey(token, deps.projectKeys);
-      const { uuids, indexes, drops, isHistorical, parts } = await readBatch(request, head, lease, deps);
+      const { uuids, indexes, drops, isHistorical, events } = await readBatch(request, head, lease, deps);
       const results = createV1Results(uuids);
       return {
-        ...{ token, isHistorical, events: uuids.length, parts },
-        dropped: createV1Tally({ drops, indexes }, results),
-        // Only some clients of this protocol do (docs/wire-rules.md#capture-v1), and none says which it is.
+        token,
+        isHistorical,
+        sentAtMs,
+        eventCount: uuids.length,
+        slices: () => slicesOf(events),
+        indexes,
+        dropped: createV1Tally(drops, results),
+        // Only some clients of this protocol do (docs/wire-rules.md#capture-v1), and they cannot be distinguished.
         retriesOn429: false,
-        async answer(outcome) {
+        async respond(outcome) {
           if (outcome === 'quota_limited') results.restLimited();
           return { status: 200, body: await results.toBody(), headers: {} };
         },
@@ -45,43 +46,26 @@ export function v1Reader(deps: ReaderDependencies): CaptureReader {
   };
 }
 
-/** A batch whose events were looked at, wherever that was done. */
-interface ReadBatch extends Omit<ValidatedBatch, 'events'> {
-  /** The accepted events, in at least one slice; those of a large request come in several. */
-  parts(): Iterable<CaptureRequest>;
-}
-
 /**
- * In this thread or, for a body that would keep it too long, in another one.
- * @throws AppError see `receiveV1Body`, `decodeV1Body`, `parseV1Batch`; `unavailable` when the thread was lost.
+ * Decodes and validates the batch in this thread, or in another one if it would block this thread for too long.
+ * @throws AppError see `receiveV1Body`, `decodeV1Body`, `parseV1Batch`. `unavailable` if the thread was lost.
  */
 async function readBatch(
   request: IncomingMessage,
-  head: V1Head,
+  { token, sdk }: V1Head,
   lease: ByteLease,
   { limits, uploads, metrics, largeBodies, projectKeys }: ReaderDependencies,
-): Promise<ReadBatch> {
+): Promise<Omit<ValidatedBatch, 'events'> & { events: ValidatedBatch['events'] | ScannedEvents }> {
   const { maxDecompressedBytes, trustProxy } = limits;
-  const { sdk } = head;
-  const inThread = async (body: V1Body) => {
-    const turn = await findTurn(request, [head.token], { projectKeys, trustProxy });
-    return fromThread(await largeBodies.findV1({ ...body, sdk, maxDecompressedBytes, lease, turn }), head);
+  const readInThread = async ({ raw, hints }: ReceivedBody) => {
+    const owner = await findBodyOwner(request, [token], { projectKeys, trustProxy });
+    const result = await largeBodies.read({ type: 'v1', raw, hints, sdk, maxDecompressedBytes }, { lease, owner });
+    if (result.kind !== 'batch') throw new Error('A body thread returned an unexpected result.');
+    return { ...result, uuids: result.uuids.split(',') };
   };
   const body = await receiveV1Body(request, { limits, lease, uploads, onReceived: metrics.bodyReceived });
-  if (isLarge(body.raw.length) || isLarge(claimedSize(body.raw))) return inThread(body);
+  if (isLargeBody(body)) return readInThread(body);
   const json = await decodeV1Body(body, { maxDecompressedBytes, lease });
-  if (isLarge(json.length)) return inThread({ raw: json, contentEncoding: undefined });
-  const { events, ...validated } = validateBatch(parseV1Batch(json.toString('utf8')), sdk);
-  return { ...validated, parts: () => [{ ...of(head, validated), events }] };
-}
-
-function fromThread({ json, slots, events, uuids, ...validated }: FoundV1, head: V1Head): ReadBatch {
-  const common = of(head, validated);
-  const { parts } = inParts({ kind: 'capture', ...common, json, slots, events });
-  // Dropped events are reported to the project even when no event is left.
-  return { ...validated, uuids: uuids.split(','), parts: events === 0 ? () => [{ ...common, events: [] }] : parts };
-}
-
-function of({ token, sentAtMs }: V1Head, { isHistorical }: Pick<ValidatedBatch, 'isHistorical'>) {
-  return { token, sentAtMs, isHistorical };
+  if (isLarge(json.length)) return readInThread({ raw: json, hints: jsonHints('') });
+  return validateBatch(parseV1Batch(json.toString('utf8')), sdk);
 }

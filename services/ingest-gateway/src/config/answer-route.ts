@@ -2,7 +2,7 @@ import { AppError } from '@millrace/runtime';
 import { Router } from 'express';
 import { requirePossible } from '../access/authorize.ts';
 import { discardBody } from '../body/receive.ts';
-import { findProjectApiKey } from '../readers/project-api-key.ts';
+import { findProjectApiKey } from '../capture/project-api-key.ts';
 import { configRoutes, requireKnownToken } from './config-route.ts';
 import { onlyMethods } from './only-methods-route.ts';
 import type { AnswerDependencies } from './settings.ts';

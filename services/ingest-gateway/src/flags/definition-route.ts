@@ -6,14 +6,14 @@ import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import { type Answer, preflightHeaders } from '../answer/send-answer.ts';
-import { type Progress, serveRequest } from '../answer/serve-request.ts';
+import { type RequestScope, serveRequest } from '../answer/serve-request.ts';
+import { findProjectApiKey } from '../capture/project-api-key.ts';
 import { type FlagDatabase, findFlagProject } from '../flag-data.ts';
 import { requestIdOf } from '../head.ts';
-import { findProjectApiKey } from '../readers/project-api-key.ts';
 import { toFlagRefusal } from './answer.ts';
 import { type BearerRights, requireBearer, requireRights } from './definition-rights.ts';
+import type { FlagDependencies, PayloadOpener } from './dependencies.ts';
 import { findKeyOfEnvironment } from './key-store.ts';
-import type { FlagDependencies, PayloadOpener } from './parts.ts';
 
 export interface DefinitionDependencies extends FlagDependencies {
   rights: BearerRights;
@@ -34,12 +34,12 @@ export function definitionRoute(
     path: target.label,
     toRefusal: toFlagRefusal('GET, HEAD, OPTIONS'),
   };
-  return serveRequest(exchange, deps, (progress) => serveDefinitions(request, target, { query, progress, deps }));
+  return serveRequest(exchange, deps, (scope) => serveDefinitions(request, target, { query, scope, deps }));
 }
 
 interface Serving {
   query: string;
-  progress: Progress;
+  scope: RequestScope;
   deps: DefinitionDependencies;
 }
 
@@ -47,13 +47,13 @@ interface Serving {
 async function serveDefinitions(
   request: IncomingMessage,
   target: DefinitionTarget,
-  { query, progress, deps }: Serving,
+  { query, scope, deps }: Serving,
 ): Promise<Answer> {
   if (request.method === 'OPTIONS') return { status: 204, body: '', headers: preflightHeaders(request) };
   requireGet(request);
   const project = await requireDefinitionProject(request, { target, query }, { ...deps, database: deps.data.database });
   const { environmentId } = project;
-  progress.environmentId = environmentId;
+  scope.setEnvironment(environmentId);
   deps.flagLimits.admitDefinitions(environmentId);
   const answer = await answerTarget(request, target, { project, deps });
   return request.method === 'HEAD' ? { ...answer, body: '' } : answer;

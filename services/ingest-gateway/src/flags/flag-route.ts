@@ -16,15 +16,15 @@ import { inTimeSlices, loadStoredData, needsStoredData } from '@millrace/flags/s
 import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
 import { type Answer, preflightHeaders } from '../answer/send-answer.ts';
-import { type Progress, serveRequest } from '../answer/serve-request.ts';
+import { type RequestScope, serveRequest } from '../answer/serve-request.ts';
 import { browserConfig } from '../config/config-route.ts';
 import { type FlagData, findFlagProject } from '../flag-data.ts';
 import { clientAddress, requestIdOf } from '../head.ts';
 import { flagAnswer, toFlagRefusal } from './answer.ts';
+import type { FlagDependencies } from './dependencies.ts';
 import type { ExpensiveQuestions } from './expensive-questions.ts';
 import { type IdsBeforeLogin, withIdBeforeLogin } from './ids-before-login.ts';
 import type { FlagOutcome } from './metrics.ts';
-import type { FlagDependencies } from './parts.ts';
 import {
   type FlagPath,
   type FlagQuery,
@@ -54,25 +54,25 @@ export function flagRoute(
     path: target.path,
     toRefusal: toFlagRefusal('GET, HEAD, POST, OPTIONS'),
   };
-  return serveRequest(exchange, deps, (progress) => serveFlags(request, target, progress, deps));
+  return serveRequest(exchange, deps, (scope) => serveFlags(request, target, scope, deps));
 }
 
 /** The steps in their order. */
 async function serveFlags(
   request: IncomingMessage,
   target: FlagTarget,
-  progress: Progress,
+  scope: RequestScope,
   deps: FlagDependencies,
 ): Promise<Answer> {
   if (request.method === 'OPTIONS') return { status: 204, body: '', headers: preflightHeaders(request) };
   if (request.method === 'HEAD') return { status: 200, body: '', headers: {} };
   requireGetOrPost(request);
   const query = parseFlagQuery(target.path, target.query);
-  const question = await readFlagRequest(request, query, { ...deps, lease: progress.lease });
+  const question = await readFlagRequest(request, query, { ...deps, lease: scope.lease });
   if (question === null) return toAnswer(request, query, nothing('nothing_asked'), deps);
   deps.flagLimits.admit(question.token, addressOf(request, deps));
   const project = await findFlagProject(question.token, deps.projectKeys);
-  progress.environmentId = project.environmentId;
+  scope.setEnvironment(project.environmentId);
   const answered = await answerQuestion(request, question, { project, query, deps });
   const config = query.withConfig ? await browserConfig(question.token, project.environmentId, deps) : {};
   return toAnswer(request, query, answered, deps, config);
@@ -153,8 +153,8 @@ function uuidOf({ headers }: IncomingMessage): string {
   return typeof sent === 'string' && uuid.test(sent) ? sent : randomUUID();
 }
 
-function addressOf({ headers, socket }: IncomingMessage, { limits }: FlagDependencies): string | null {
-  return clientAddress(headers, socket.remoteAddress, limits.trustProxy);
+function addressOf(request: IncomingMessage, { limits }: FlagDependencies): string | null {
+  return clientAddress(request, limits);
 }
 
 function requireGetOrPost({ method }: IncomingMessage): void {

@@ -7,14 +7,13 @@ import { requirePossibleKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { ByteLease } from '../body/byte-budget.ts';
 import { decodeBody } from '../body/decode.ts';
-import { receiveBody, type Uploads } from '../body/receive.ts';
+import { receiveBody } from '../body/receive.ts';
+import type { Uploads } from '../body/uploads.ts';
+import { cutDistinctId, invalidField } from '../capture/client-event.ts';
+import { findProjectApiKey } from '../capture/project-api-key.ts';
 import type { CaptureLimits } from '../config.ts';
-import { type CaptureQuery, parseCaptureQuery } from '../head.ts';
+import { type CaptureQuery, parseCaptureQuery, sdkOf } from '../head.ts';
 import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';
-import { cutDistinctId } from '../readers/distinct-id.ts';
-import { findProjectApiKey } from '../readers/project-api-key.ts';
-import { sdkOf } from '../readers/sdk-agents.ts';
-import { invalidField } from '../readers/validate.ts';
 
 interface ReadingFlagRequest {
   limits: CaptureLimits;
@@ -41,7 +40,7 @@ export async function readFlagRequest(
     const { apiKey } = query.body;
     return apiKey === null ? null : readQuestion({ distinct_id: query.distinctId }, apiKey);
   }
-  const { raw, hints } = await receiveBody(request, query.body, {
+  const body = await receiveBody(request, query.body, {
     limits: {
       maxBodyBytes: Math.min(limits.maxBodyBytes, maxQuestionBytes),
       bodyTimeoutMs: limits.bodyTimeoutMs,
@@ -51,7 +50,7 @@ export async function readFlagRequest(
     onReceived: () => {},
   });
   const maxDecompressedBytes = Math.min(limits.maxDecompressedBytes, maxQuestionBytes);
-  const { json, apiKey, envelopeKey } = await decodeBody(raw, hints, { maxDecompressedBytes, lease });
+  const { json, apiKey, envelopeKey } = await decodeBody(body, { maxDecompressedBytes, lease });
   // A large body is not parsed for somebody whose key is nobody's.
   if (envelopeKey !== null) await requirePossibleKey(envelopeKey, projectKeys);
   return parseQuestion(json, apiKey ?? query.body.apiKey);

@@ -1,15 +1,15 @@
 import { isObject, type JsonObject } from '@millrace/contracts';
 
 /**
- * PHP writes an array without entries as `[]`, also where an object is meant, and so does every SDK in it. In these
- * fields it is an empty object.
+ * PHP encodes an empty array as `[]`, even if it stands for an object, and so do all SDKs written in PHP. In these fields,
+ * `[]` means an empty object.
  */
 const objectFields = ['properties', '$set', '$set_once'] as const;
 const objectProperties = ['$set', '$set_once', '$groups', '$group_set'] as const;
 
 type Fields = Record<string, unknown>;
 
-/** Puts empty objects where empty arrays cannot be meant, in place. */
+/** Replaces empty arrays with empty objects in the fields that cannot be arrays. Changes the event in place. */
 export function repairEmptyObjects(event: unknown): void {
   if (!isObject(event)) return;
   repair(event, objectFields);
@@ -28,8 +28,8 @@ function repair(fields: Fields, names: readonly string[]): void {
 }
 
 /**
- * The fields of a request that the gateway looks at; everything else in an event is passed on as it was written. For
- * each field a scan keeps the start and the end of its value: two numbers, in the slot that belongs to the field.
+ * The fields that the gateway reads. Everything else in an event is copied to the log as it was sent. For each field, a
+ * scan stores the start and the end of its value: two numbers, in the slot of the field.
  */
 const eventFields = [
   'event',
@@ -47,7 +47,7 @@ const eventFields = [
   '$token',
 ] as const;
 
-/** Those of the object around a batch, beside its keys. */
+/** Additional fields of the object that contains a batch. */
 const envelopeFields = ['batch', 'historical_migration', 'sent_at', 'sentAt'] as const;
 
 const propertyFields = [
@@ -61,11 +61,11 @@ const propertyFields = [
   'alias',
 ] as const;
 
-export type EventField = (typeof eventFields)[number] | (typeof envelopeFields)[number];
+type EventField = (typeof eventFields)[number] | (typeof envelopeFields)[number];
 type PropertyField = (typeof propertyFields)[number];
 
 const allFields = [...eventFields, ...envelopeFields];
-/** Numbers kept of one event. */
+/** How many numbers a scan stores for each event. */
 export const slotsPerEvent = 2 * (allFields.length + propertyFields.length);
 
 const slotByField = new Map<string, number>(allFields.map((name, index) => [name, 2 * index]));
@@ -73,17 +73,17 @@ const slotByProperty = new Map<string, number>(
   propertyFields.map((name, index) => [name, 2 * (allFields.length + index)]),
 );
 
-/** Where the value of a field is kept. */
+/** Index of the field's numbers within the numbers of its event. */
 export function slotOf(name: EventField): number {
   return slotByField.get(name) ?? 0;
 }
 
-export const propertySlots: readonly { name: PropertyField; slot: number }[] = propertyFields.map((name) => ({
+const propertySlots: readonly { name: PropertyField; slot: number }[] = propertyFields.map((name) => ({
   name,
   slot: slotByProperty.get(name) ?? 0,
 }));
 
-/** Names by their length, which alone rules out most names in an event. */
+/** Names by their length. The length alone rules out most names in an event. */
 export type NameTable = readonly (readonly { bytes: Buffer; slot: number }[])[];
 
 function tableOf(slots: ReadonlyMap<string, number>): NameTable {
@@ -92,7 +92,7 @@ function tableOf(slots: ReadonlyMap<string, number>): NameTable {
   return table;
 }
 
-/** Instead of a slot, for properties that are not kept but must not hold an empty array. */
+/** Returned instead of a slot for properties that are not stored, but must not be an empty array. */
 const objectProperty = -2;
 
 export const fieldNames = tableOf(slotByField);
@@ -102,12 +102,12 @@ export const propertyNames = tableOf(
 
 const objectSlots = new Set(objectFields.map(slotOf));
 
-/** Whether the value of a name is an object, or nothing (`repairEmptyObjects`). */
+/** Whether the value of this field must be an object (`repairEmptyObjects`). */
 export function isObjectSlot(names: NameTable, slot: number): boolean {
   return names === fieldNames ? objectSlots.has(slot) : slot === objectProperty;
 }
 
-/** The slot of the name written from `start` to `end`; less than 0 for a name whose value is not kept. */
+/** The slot of the name between `start` and `end`. Negative for a name whose value is not stored. */
 export function findSlot(names: NameTable, bytes: Buffer, start: number, end: number): number {
   const candidates = names[end - start];
   if (candidates === undefined) return -1;
@@ -123,7 +123,7 @@ function isWritten(name: Buffer, bytes: Buffer, start: number): boolean {
   return true;
 }
 
-/** The fields of an event that go into its record as they were written, as positions in the request's JSON. */
+/** The fields of an event that are copied into its record as they were sent, as positions in the JSON of the request. */
 export interface RawFields {
   json: Buffer;
   properties: RawValue | null;
@@ -142,9 +142,18 @@ const slots = {
   $set: slotOf('$set'),
   $set_once: slotOf('$set_once'),
   $unset: slotOf('$unset'),
+  event: slotOf('event'),
+  distinct_id: slotOf('distinct_id'),
+  $distinct_id: slotOf('$distinct_id'),
+  uuid: slotOf('uuid'),
+  timestamp: slotOf('timestamp'),
+  offset: slotOf('offset'),
+  api_key: slotOf('api_key'),
+  token: slotOf('token'),
+  $token: slotOf('$token'),
 };
 
-export function readRawFields(json: Buffer, from: Int32Array, base: number): RawFields {
+function readRawFields(json: Buffer, from: Int32Array, base: number): RawFields {
   return {
     json,
     properties: rawValue(json, from, base + slots.properties),
@@ -154,13 +163,13 @@ export function readRawFields(json: Buffer, from: Int32Array, base: number): Raw
   };
 }
 
-/** Null for what is absent or null. */
+/** Null if the field is missing or null. */
 function rawValue(json: Buffer, from: Int32Array, at: number): RawValue | null {
   const start = from[at] ?? 0;
   return start === 0 || json[start] === 0x6e ? null : { start, end: from[at + 1] ?? 0 };
 }
 
-/** The fields as a parser gives them, for an event that cannot be passed on as it was written. */
+/** Parses the fields of an event that cannot be copied as it was sent. */
 export function parseRawFields({ json, properties, $set, $set_once, $unset }: RawFields) {
   const parse = (value: RawValue | null) =>
     value === null ? undefined : JSON.parse(json.toString('utf8', value.start, value.end));
@@ -170,4 +179,75 @@ export function parseRawFields({ json, properties, $set, $set_once, $unset }: Ra
     $set_once: parse($set_once) as JsonObject | undefined,
     $unset: parse($unset) as unknown,
   };
+}
+
+/** Stands for an object that is copied without being parsed. */
+const unparsed: JsonObject = Object.freeze({});
+
+/**
+ * Reads an event from the positions of a scan. `properties` contains only the properties that the gateway reads. `raw`
+ * contains the positions of all properties, `$set`, `$set_once` and `$unset`. Fields of a wrong type are returned as they
+ * are, so that validation can report them.
+ */
+export function readScannedEvent(json: Buffer, from: Int32Array, base: number) {
+  const read = (slot: number) => readValue(json, from, base + slot);
+  const readObject = (slot: number) => (isObjectAt(json, from, base + slot) ? unparsed : read(slot));
+  return {
+    event: read(slots.event),
+    distinct_id: read(slots.distinct_id),
+    $distinct_id: read(slots.$distinct_id),
+    uuid: read(slots.uuid),
+    timestamp: read(slots.timestamp),
+    offset: read(slots.offset),
+    properties: isObjectAt(json, from, base + slots.properties)
+      ? readProperties(json, from, base)
+      : read(slots.properties),
+    $set: readObject(slots.$set),
+    $set_once: readObject(slots.$set_once),
+    api_key: read(slots.api_key),
+    token: read(slots.token),
+    $token: read(slots.$token),
+    raw: readRawFields(json, from, base),
+  };
+}
+
+/** Reads the object that contains a batch. */
+export function readScannedEnvelope(json: Buffer, from: Int32Array): Fields {
+  const read = (name: EventField) => readValue(json, from, slotOf(name));
+  return {
+    api_key: read('api_key'),
+    token: read('token'),
+    $token: read('$token'),
+    historical_migration: read('historical_migration'),
+    sent_at: read('sent_at'),
+    sentAt: read('sentAt'),
+  };
+}
+
+function readProperties(json: Buffer, from: Int32Array, base: number): JsonObject {
+  let properties = unparsed;
+  for (let index = 0; index < propertySlots.length; index++) {
+    const property = propertySlots[index];
+    if (property === undefined || from[base + property.slot] === 0) continue;
+    if (properties === unparsed) properties = {};
+    properties[property.name] = readValue(json, from, base + property.slot);
+  }
+  return properties;
+}
+
+function isObjectAt(json: Buffer, from: Int32Array, at: number): boolean {
+  const start = from[at] ?? 0;
+  return start !== 0 && json[start] === 0x7b;
+}
+
+/** Undefined if the field is missing. */
+function readValue(json: Buffer, from: Int32Array, at: number): unknown {
+  const start = from[at] ?? 0;
+  if (start === 0) return undefined;
+  const end = from[at + 1] ?? 0;
+  if (json[start] === 0x22) {
+    const text = json.toString('utf8', start + 1, end - 1);
+    if (!text.includes('\\')) return text;
+  }
+  return JSON.parse(json.toString('utf8', start, end));
 }

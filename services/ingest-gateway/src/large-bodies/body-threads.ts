@@ -5,31 +5,35 @@ import { isKnownKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { ByteBudget } from '../body/byte-budget.ts';
 import { clientAddress } from '../head.ts';
-import type { ThreadMessage } from './body-job.ts';
+import type { ThreadMessage } from './messages.ts';
 
-export interface BodyThread {
+export interface BodyThread<Result> {
+  /** Number of the thread in the budget. */
   number: number;
   worker: Worker | undefined;
-  /** Ends the job in hand. */
-  finish: ((error: Error | null) => void) | undefined;
-  answer: (message: ThreadMessage) => void;
   idleTimer: NodeJS.Timeout | undefined;
+  /** Starts the worker, unless it is running. */
+  start(): Worker;
+  onMessage: (message: ThreadMessage<Result>) => void;
+  /** Called if the worker exits during a job. */
+  onLost: ((error: Error) => void) | undefined;
 }
 
-/** Threads that are started when there is work for them, and ended when there was none for a while. */
-export interface BodyThreads {
-  /** Waits for a free one, in turn with other subjects. The longest idle is taken last, so that few threads are kept alive by little work. */
-  take(subject: string): Promise<BodyThread>;
-  /** Makes a taken one run, if it does not. */
-  start(thread: BodyThread): Worker;
-  release(thread: BodyThread): void;
+/** A pool of threads. A thread is started when there is work for it, and ended after it has been idle for a while. */
+export interface BodyThreads<Result> {
+  /**
+   * Waits for a free thread. Owners take turns. Takes the thread that was released last, so that a small load keeps only a
+   * few threads alive.
+   */
+  take(ownerId: string): Promise<BodyThread<Result>>;
+  release(thread: BodyThread<Result>): void;
   stop(): Promise<void>;
 }
 
-/** A thread that has been idle for this time is ended and gives its memory back. */
+/** A thread that has been idle for this long is ended, which frees its memory. */
 const idleMs = 30_000;
 
-export function createBodyThreads({
+export function createBodyThreads<Result>({
   program,
   budget,
   numbers,
@@ -42,50 +46,60 @@ export function createBodyThreads({
   numbers: readonly number[];
   heapMb: number;
   logger: Logger;
-}): BodyThreads {
-  const all = numbers.map(
-    (number): BodyThread => ({
+}): BodyThreads<Result> {
+  const all = numbers.map(createThread);
+  const free = [...all];
+  const waiting = createFairQueue<(thread: BodyThread<Result>) => void>();
+
+  function createThread(number: number): BodyThread<Result> {
+    const thread: BodyThread<Result> = {
       number,
       worker: undefined,
-      finish: undefined,
-      answer: () => {},
+      onMessage: () => {},
+      onLost: undefined,
       idleTimer: undefined,
-    }),
-  );
-  const free = [...all];
-  const waiting = createTurnQueue<(thread: BodyThread) => void>();
+      start() {
+        clearTimeout(thread.idleTimer);
+        thread.worker ??= startWorker(thread);
+        return thread.worker;
+      },
+    };
+    return thread;
+  }
 
-  function startWorker(thread: BodyThread): Worker {
+  function startWorker(thread: BodyThread<Result>): Worker {
     const worker = new Worker(program, {
-      // Not those of the parent, which load modules for the main thread.
+      // The parent's arguments load modules for the main thread.
       execArgv: [],
       workerData: { shares: budget.threads, thread: thread.number },
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
       name: 'body',
     });
-    const lose = (error: unknown) => {
+    const onExit = (error: unknown) => {
       if (thread.worker !== worker) return;
       thread.worker = undefined;
-      if (thread.finish !== undefined)
+      if (thread.onLost !== undefined)
         logger.warn('a thread for large bodies exited unexpectedly; starting a new one', { error });
-      thread.finish?.(lostError(error));
+      thread.onLost?.(lostError(error));
     };
-    worker.on('message', (message: ThreadMessage) => thread.answer(message));
-    worker.on('error', lose);
-    worker.on('exit', (code) => lose(new Error(`the thread exited with code ${code}`)));
+    worker.on('message', (message: ThreadMessage<Result>) => thread.onMessage(message));
+    worker.on('error', onExit);
+    worker.on('exit', (code) => onExit(new Error(`the thread exited with code ${code}`)));
     worker.unref();
     return worker;
   }
 
+  async function end(thread: BodyThread<Result>): Promise<void> {
+    const { worker, onLost } = thread;
+    thread.worker = undefined;
+    await worker?.terminate();
+    onLost?.(lostError(null));
+  }
+
   return {
-    take(subject) {
+    take(ownerId) {
       const thread = free.pop();
-      return thread === undefined ? new Promise((resolve) => waiting.add(subject, resolve)) : Promise.resolve(thread);
-    },
-    start(thread) {
-      clearTimeout(thread.idleTimer);
-      thread.worker ??= startWorker(thread);
-      return thread.worker;
+      return thread === undefined ? new Promise((resolve) => waiting.add(ownerId, resolve)) : Promise.resolve(thread);
     },
     release(thread) {
       const next = waiting.next();
@@ -103,13 +117,6 @@ export function createBodyThreads({
   };
 }
 
-async function end(thread: BodyThread): Promise<void> {
-  const { worker, finish } = thread;
-  thread.worker = undefined;
-  await worker?.terminate();
-  finish?.(lostError(null));
-}
-
 function lostError(cause: unknown): AppError {
   return new AppError('unavailable', 'The body could not be processed. Retry the request.', {
     code: 'body_thread_lost',
@@ -118,55 +125,55 @@ function lostError(cause: unknown): AppError {
   });
 }
 
-/** Where a body waits: in the lane of known keys, or in that of bodies whose key is not known before they are unpacked. */
-export interface Turn {
-  isKnown: boolean;
-  /** The key, or the address it came from. */
-  subject: string;
+/** On whose behalf a body waits for a thread. */
+export interface BodyOwner {
+  /** Bodies with and without a known key have separate threads. */
+  isKnownKey: boolean;
+  /** The key, or the client address. Owners take turns. */
+  id: string;
 }
 
 /**
- * The turn of a body by the keys that stand in its address, its head or its first bytes. They only say where it waits. Its
- * key is looked for and checked as in every other body once it is unpacked: SDKs for Python and PHP send it last.
+ * Finds the owner of a body by the keys in its URL, its headers or its first bytes. This determines only where the body
+ * waits. After decompression, the gateway reads and checks the key as for every other body, because the SDKs for Python and
+ * PHP send it last.
  */
-export async function findTurn(
+export async function findBodyOwner(
   request: IncomingMessage,
   keys: readonly (string | null)[],
   { projectKeys, trustProxy }: { projectKeys: ProjectKeys; trustProxy: boolean },
-): Promise<Turn> {
-  const { authorization, 'x-posthog-project-api-key': named } = request.headers;
+): Promise<BodyOwner> {
+  const { authorization, 'x-posthog-project-api-key': keyHeader } = request.headers;
   const bearer = /^Bearer\s+(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? null;
-  for (const key of new Set([...keys, bearer, typeof named === 'string' ? named : null])) {
-    if (key !== null && (await isKnownKey(key, projectKeys))) return { isKnown: true, subject: key.trim() };
+  for (const key of new Set([...keys, bearer, typeof keyHeader === 'string' ? keyHeader : null])) {
+    if (key !== null && (await isKnownKey(key, projectKeys))) return { isKnownKey: true, id: key.trim() };
   }
-  const address = clientAddress(request.headers, request.socket.remoteAddress, trustProxy);
-  return { isKnown: false, subject: address ?? '' };
+  return { isKnownKey: false, id: clientAddress(request, { trustProxy }) ?? '' };
 }
 
-/** What waits for a thread. */
-interface TurnQueue<T> {
-  add(subject: string, item: T): void;
-  /** Undefined when nothing waits. */
+/** A queue in which owners take turns. The items of one owner keep their order. */
+interface FairQueue<T> {
+  add(ownerId: string, item: T): void;
+  /** Undefined if the queue is empty. */
   next(): T | undefined;
 }
 
-/** All subjects take turns, and what waits of one keeps its order. */
-function createTurnQueue<T>(): TurnQueue<T> {
+function createFairQueue<T>(): FairQueue<T> {
   const waiting = new Map<string, T[]>();
   return {
-    add(subject, item) {
-      const items = waiting.get(subject);
-      if (items === undefined) waiting.set(subject, [item]);
+    add(ownerId, item) {
+      const items = waiting.get(ownerId);
+      if (items === undefined) waiting.set(ownerId, [item]);
       else items.push(item);
     },
     next() {
       const [first] = waiting;
       if (first === undefined) return undefined;
-      const [subject, items] = first;
+      const [ownerId, items] = first;
       const item = items.shift();
-      // To the end of the line.
-      waiting.delete(subject);
-      if (items.length > 0) waiting.set(subject, items);
+      // Deleting and inserting moves the owner to the end of the map.
+      waiting.delete(ownerId);
+      if (items.length > 0) waiting.set(ownerId, items);
       return item;
     },
   };

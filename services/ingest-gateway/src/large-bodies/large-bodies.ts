@@ -1,209 +1,119 @@
-import type { Worker } from 'node:worker_threads';
 import { AppError, type Logger } from '@millrace/runtime';
 import { type ByteBudget, type ByteLease, overloaded } from '../body/byte-budget.ts';
-import { slotsPerEvent } from '../json/event-fields.ts';
-import { type CaptureRequest, type IncomingRequest, readScannedEvent, sentEvents } from '../readers/classic.ts';
-import {
-  type BodyJob,
-  type CaptureJob,
-  type Found,
-  type FoundRequest,
-  type FoundV1,
-  type PartsJob,
-  type Refusal,
-  type ThreadMessage,
-  toTransferable,
-  type V1Job,
-} from './body-job.ts';
-import { type BodyThread, type BodyThreads, createBodyThreads, type Turn } from './body-threads.ts';
+import { type BodyOwner, type BodyThread, type BodyThreads, createBodyThreads } from './body-threads.ts';
+import { type BodyJob, type ThreadMessage, type TransferredError, toTransferable } from './messages.ts';
 
-interface LargeBody extends Omit<CaptureJob, 'type'> {
+/** What a job needs in addition to its body. */
+export interface JobContext {
   lease: ByteLease;
-  turn: Turn;
-  /** Told the key of the outermost object before anything is parsed; rejects to refuse the request. */
-  checkKey(key: string): Promise<void>;
+  owner: BodyOwner;
+  /** Called with the key of the outermost object before the body is parsed. Rejects to reject the request. */
+  checkKey?(key: string): Promise<void>;
 }
 
-interface LargePartsBody extends Omit<PartsJob, 'type'> {
-  lease: ByteLease;
-  turn: Turn;
-}
-
-interface LargeV1Body extends Omit<V1Job, 'type'> {
-  lease: ByteLease;
-  turn: Turn;
-}
-
-/** Bodies that would keep the process too long, worked on in threads beside it. */
-export interface LargeBodies {
+/** Reads bodies in threads, if they would block the main thread for too long. */
+export interface LargeBodies<Job extends BodyJob, Result> {
   /**
-   * Decodes a body and finds its events. Waits for its turn and a free thread; what waits is in the byte budget already.
-   * @throws AppError as the steps do; `unavailable` when the thread was lost.
+   * Decodes a body and finds its events. Waits for a free thread. The byte budget already includes waiting bodies.
+   * @throws AppError like the steps of reading, `unavailable` if the thread was lost.
    */
-  find(body: LargeBody): Promise<FoundRequest>;
-  /** The same for an event in parts. */
-  findInParts(body: LargePartsBody): Promise<FoundRequest>;
-  /** The same for a body of Capture v1. */
-  findV1(body: LargeV1Body): Promise<FoundV1>;
+  read(job: Job, context: JobContext): Promise<Result>;
   stop(): Promise<void>;
 }
 
-/** No real body takes as long. */
+/** Real bodies take much less time. */
 const longestJobMs = 30_000;
 
-export function createLargeBodies(options: {
-  /** The program of a thread, JavaScript: `body-worker-source.mjs`, or what `body-worker.ts` was built to. */
+export function createLargeBodies<Job extends BodyJob, Result>(options: {
+  /** The JavaScript program of a thread: `capture/body-worker-source.mjs`, or the program built from `body-worker.ts`. */
   program: URL;
   budget: ByteBudget;
-  /** The number of threads for bodies of known keys; the budget was made for one more. */
+  /** Number of threads for bodies with a known key. The budget must have room for one more thread. */
   threads: number;
-  /** Memory for the JavaScript objects of one thread. A thread that needs more is ended, and only its request fails. */
+  /** Maximum JavaScript heap of each thread. A thread that exceeds it is ended, and only its request fails. */
   heapMb: number;
   logger: Logger;
-}): LargeBodies {
+}): LargeBodies<Job, Result> {
   const { program, budget, heapMb, logger } = options;
-  const lane = (numbers: readonly number[]) => createBodyThreads({ program, budget, numbers, heapMb, logger });
-  const ofKnown = lane(Array.from({ length: options.threads }, (_, index) => index + 1));
-  // Whoever sends bodies without a key that is known keeps only others of their kind waiting.
-  const ofOthers = lane([options.threads + 1]);
-  let bytesOfOthers = 0;
+  const createThreads = (numbers: readonly number[]) =>
+    createBodyThreads<Result>({ program, budget, numbers, heapMb, logger });
+  const knownKeys = createThreads(Array.from({ length: options.threads }, (_, index) => index + 1));
+  // Bodies without a known key have a thread of their own, so that they only delay each other.
+  const unknownKeys = createThreads([options.threads + 1]);
+  let unknownKeyBytes = 0;
 
-  async function run(threads: BodyThreads, thread: BodyThread, job: BodyJob, { lease, checkKey }: Asking) {
-    const worker = threads.start(thread);
+  async function runInThread(thread: BodyThread<Result>, job: Job, { lease, checkKey }: JobContext): Promise<Result> {
+    const worker = thread.start();
     const timer = setTimeout(() => void worker.terminate(), longestJobMs).unref();
+    const sendKeyCheck = (isPossible: boolean) => worker.postMessage({ type: 'key_check', isPossible });
     try {
-      return await new Promise<Found>((resolve, reject) => {
-        thread.finish = reject;
-        thread.answer = (message) => handleMessage(message, { worker, checkKey, resolve, reject });
+      return await new Promise<Result>((resolve, reject) => {
+        thread.onLost = reject;
+        thread.onMessage = (message: ThreadMessage<Result>) => {
+          switch (message.type) {
+            case 'key':
+              Promise.resolve(checkKey?.(message.key)).then(
+                () => sendKeyCheck(true),
+                (error) => {
+                  sendKeyCheck(false);
+                  reject(error);
+                },
+              );
+              return;
+            case 'result':
+              resolve(message.result);
+              return;
+            case 'rejected':
+              reject(toAppError(message.error));
+              return;
+            case 'failed':
+              reject(new Error(`A body thread failed: ${message.message}`));
+          }
+        };
         const raw = toTransferable(job.raw);
-        worker.postMessage({ ...job, raw } satisfies BodyJob, [raw.buffer]);
+        worker.postMessage({ ...job, raw }, [raw.buffer]);
       });
     } finally {
       clearTimeout(timer);
-      thread.finish = undefined;
-      thread.answer = () => {};
-      handOver(thread, lease);
+      thread.onLost = undefined;
+      thread.onMessage = () => {};
+      moveShareTo(lease, thread);
     }
   }
 
-  /** From now on the request holds what the thread took from the budget. */
-  function handOver({ number }: BodyThread, lease: ByteLease): void {
+  /** From now on, the request holds the memory that the thread took from the budget. */
+  function moveShareTo(lease: ByteLease, { number }: BodyThread<Result>): void {
     lease.take(Atomics.exchange(budget.threads.heldKiB, number, 0) * 1024);
   }
 
-  async function work(job: BodyJob, asking: Asking): Promise<Found> {
-    if (asking.turn.isKnown) return runIn(ofKnown, job, asking);
-    // Together they hold half of the memory for bodies at most.
-    const { length } = job.raw;
-    if (bytesOfOthers > 0 && bytesOfOthers + length > budget.maxBytes / 2) throw overloaded();
-    bytesOfOthers += length;
+  async function runIn(threads: BodyThreads<Result>, job: Job, context: JobContext): Promise<Result> {
+    const thread = await threads.take(context.owner.id);
     try {
-      return await runIn(ofOthers, job, asking);
-    } finally {
-      bytesOfOthers -= length;
-    }
-  }
-
-  async function runIn(threads: BodyThreads, job: BodyJob, asking: Asking): Promise<Found> {
-    const thread = await threads.take(asking.turn.subject);
-    try {
-      return await run(threads, thread, job, asking);
+      return await runInThread(thread, job, context);
     } finally {
       threads.release(thread);
     }
   }
 
   return {
-    async find({ lease, turn, checkKey, ...body }) {
-      return asCapture(await work({ type: 'capture', ...body }, { lease, turn, checkKey }));
-    },
-    async findInParts({ lease, turn, ...body }) {
-      return asCapture(await work({ type: 'parts', ...body }, { lease, turn, checkKey: neverAsked }));
-    },
-    async findV1({ lease, turn, ...body }) {
-      const found = await work({ type: 'v1', ...body }, { lease, turn, checkKey: neverAsked });
-      if (found.kind !== 'v1') throw new Error('A body thread returned an unexpected result.');
-      return found;
+    async read(job, context) {
+      if (context.owner.isKnownKey) return runIn(knownKeys, job, context);
+      // Together, bodies without a known key may use half of the memory for bodies.
+      const { length } = job.raw;
+      if (unknownKeyBytes > 0 && unknownKeyBytes + length > budget.maxBytes / 2) throw overloaded();
+      unknownKeyBytes += length;
+      try {
+        return await runIn(unknownKeys, job, context);
+      } finally {
+        unknownKeyBytes -= length;
+      }
     },
     async stop() {
-      await Promise.all([ofKnown.stop(), ofOthers.stop()]);
+      await Promise.all([knownKeys.stop(), unknownKeys.stop()]);
     },
   };
 }
 
-function asCapture(found: Found): FoundRequest {
-  if (found.kind !== 'capture') throw new Error('A body thread returned an unexpected result.');
-  return found;
-}
-
-/** The API key is already verified. */
-async function neverAsked(): Promise<void> {}
-
-type Asking = Pick<LargeBody, 'lease' | 'turn' | 'checkKey'>;
-
-interface MessageContext extends Pick<Asking, 'checkKey'> {
-  worker: Worker;
-  resolve(found: Found): void;
-  reject(error: Error): void;
-}
-
-function handleMessage(message: ThreadMessage, { worker, checkKey, resolve, reject }: MessageContext): void {
-  const decide = (isPossible: boolean) => worker.postMessage({ type: 'key_check', isPossible });
-  switch (message.type) {
-    case 'key':
-      checkKey(message.key).then(
-        () => decide(true),
-        (error) => {
-          decide(false);
-          reject(error);
-        },
-      );
-      return;
-    case 'found':
-      resolve(message.request);
-      return;
-    case 'refused':
-      reject(toError(message.refusal));
-      return;
-    case 'failed':
-      reject(new Error(`A body thread failed: ${message.message}`));
-  }
-}
-
-function toError({ kind, message, code, attr, retryAfterSeconds }: Refusal): AppError {
+function toAppError({ kind, message, code, attr, retryAfterSeconds }: TransferredError): AppError {
   return new AppError(kind, message, { code, attr, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) });
-}
-
-/** A body that is larger, on the wire or decompressed, is decoded and validated in another thread. */
-const largeBytes = 256 * 1024;
-
-export function isLarge(bytes: number): boolean {
-  return bytes > largeBytes;
-}
-
-/** Some milliseconds of work. */
-const eventsPerPart = 128;
-
-/** What a thread has found. The events of each slice are read when it is reached. */
-export function inParts(found: FoundRequest): IncomingRequest {
-  const { token, isHistorical, events, drops } = found;
-  return { token, isHistorical, events: sentEvents(events, drops), parts: () => partsOf(found) };
-}
-
-function* partsOf(found: FoundRequest): Iterable<CaptureRequest> {
-  const { json, slots, events, indexes, drops = [], token, isHistorical, sentAtMs, unreadableSentAt } = found;
-  const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
-  for (let first = 0; first < events; first += eventsPerPart) {
-    const numbers = Array.from({ length: Math.min(eventsPerPart, events - first) }, (_, number) => first + number);
-    yield {
-      token,
-      isHistorical,
-      sentAtMs,
-      unreadableSentAt,
-      firstIndex: first,
-      indexes: indexes?.subarray(first, first + eventsPerPart),
-      drops: first === 0 ? drops : [],
-      events: numbers.map((number) => readScannedEvent(bytes, slots, number * slotsPerEvent)),
-    };
-  }
 }

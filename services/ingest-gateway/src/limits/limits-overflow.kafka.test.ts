@@ -1,5 +1,5 @@
 import { createTestTenant, eventually } from '@millrace/testing';
-import { createGatewayFixture, type GatewayFixture, type GatewayParts } from '../testing/test-gateway.ts';
+import { createGatewayFixture, type GatewayFixture, type GatewayOptions } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { createTestClock, measured, sendBatch, type TestClock, times } from '../testing/traffic-probe.ts';
 
@@ -21,7 +21,7 @@ beforeEach(() => {
 
 /** Two events of a distinct id a window are allowed, the third makes it hot. */
 const smallBurst = { trafficWindowMs: 1000, overflowEventsPerSecond: 3, spikeMinEventsPerSecond: 1_000_000 };
-const start = ({ config, ...parts }: GatewayParts = {}) =>
+const start = ({ config, ...parts }: GatewayOptions = {}) =>
   fixture.startGateway({
     now: clock.now,
     ...parts,

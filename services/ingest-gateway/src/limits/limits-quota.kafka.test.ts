@@ -5,7 +5,7 @@ import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';
 import {
   createGatewayFixture,
   type GatewayFixture,
-  type GatewayParts,
+  type GatewayOptions,
   type TestGateway,
 } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
@@ -26,7 +26,7 @@ beforeEach(() => {
   clock = createTestClock();
 });
 
-const start = (parts: GatewayParts = {}) =>
+const start = (parts: GatewayOptions = {}) =>
   fixture.startGateway({
     now: clock.now,
     ...parts,

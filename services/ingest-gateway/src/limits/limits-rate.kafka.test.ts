@@ -1,5 +1,5 @@
 import { createTestTenant, eventually, setTestPlan } from '@millrace/testing';
-import { createGatewayFixture, type GatewayFixture, type GatewayParts } from '../testing/test-gateway.ts';
+import { createGatewayFixture, type GatewayFixture, type GatewayOptions } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { createTestClock, measured, sendBatch, type TestClock, times } from '../testing/traffic-probe.ts';
 
@@ -18,7 +18,7 @@ beforeEach(() => {
   clock = createTestClock();
 });
 
-const start = (parts: GatewayParts = {}) =>
+const start = (parts: GatewayOptions = {}) =>
   fixture.startGateway({ now: clock.now, config: { limitFlushMs: 10, trafficReportMs: 50 }, ...parts });
 async function limitedToken(eventsPerSecond: number): Promise<string> {
   const { token, organizationId } = await createTestTenant(fixture.database);

@@ -4,7 +4,7 @@ import { createTestTenant, eventually } from '@millrace/testing';
 import {
   createGatewayFixture,
   type GatewayFixture,
-  type GatewayParts,
+  type GatewayOptions,
   type TestGateway,
 } from '../testing/test-gateway.ts';
 import { type ReadRecord, readTopics, type TopicReader } from '../testing/topic-reader.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 /** Looks at the table so seldom that only the message of a changed key explains what a test sees. */
-const start = ({ config, ...parts }: GatewayParts = {}) =>
+const start = ({ config, ...parts }: GatewayOptions = {}) =>
   fixture.startGateway({ ...parts, config: { restrictionsRefreshMs: 600_000, trafficReportMs: 50, ...config } });
 const newToken = async () => (await createTestTenant(fixture.database)).token;
 const ids = (records: ReadRecord[]) =>

@@ -1,80 +1,152 @@
-import { recordKey } from '@millrace/contracts';
-import { AppError } from '@millrace/runtime';
+import { type Restriction, recordKey, type TopicNames } from '@millrace/contracts';
+import type { ProjectChanges, Sql } from '@millrace/db/sql';
+import type { EventLog } from '@millrace/event-log';
+import { AppError, type Logger, type Metrics } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
 import type { KnownProject } from '../access/project-key-store.ts';
-import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.ts';
-import type { KeyRestrictions } from './restrictions.ts';
-import type { TrafficSpike } from './spikes.ts';
-import { createTrafficParts, type TrafficControlDependencies, type TrafficParts } from './traffic-parts.ts';
+import type { AcceptedEvent, CapturedEvents } from '../capture/captured-events.ts';
+import type { GatewayConfig } from '../config.ts';
+import { createHotKeys, createKeySketch, type HotKeys } from './hot-keys.ts';
+import { createQuotas, createRateLimit } from './quotas.ts';
+import { createRestrictions, type KeyRestrictions, parseRestrictionList } from './restrictions.ts';
+import { createSharedCounters } from './shared-counters.ts';
+import { createProjectSpikes, type ProjectSpikes } from './spikes.ts';
+import { createTrafficMetrics, type TrafficMetrics } from './traffic-metrics.ts';
+import { createTrafficReports, type TrafficReports } from './traffic-reports.ts';
 
-/** What one request is, before its events are looked at. */
+/** A request, before the limits are applied. */
 export interface Admission {
   token: string;
-  /** Null: no store could say whose key it is, so that nothing is limited. */
+  /** Null if the key could not be looked up. Nothing is limited then. */
   project: KnownProject | null;
   isHistorical: boolean;
   events: number;
 }
 
-/** Limits and fairness of the gateway: quotas, the abuse limit, the operator's lists, spikes and hot keys. */
+/** The limits of the gateway: quotas, the abuse limit, the operator's restrictions, spikes and hot keys. */
 export interface TrafficControl {
   /**
-   * Whether the request's events may be stored. `quota_limited`: the plan's events are used up; the request is answered
-   * with 200 and nothing is stored (docs/wire-rules.md#quotas-and-limits).
-   * @param retriesOn429 false for a client that would drop its events at any 4xx.
+   * Decides whether the request's events may be stored. `quota_limited`: the quota of the plan is used up. The response is
+   * 200, and nothing is stored (docs/wire-rules.md#quotas-and-limits).
+   * @param request.retriesOn429 false for a client that drops its events after any 4xx.
    * @throws AppError `rate_limited`, or `unavailable` for such a client.
    */
-  admit(admission: Admission, retriesOn429: boolean): 'admitted' | 'quota_limited';
-  /** Counts live traffic, applies the operator's lists, and sends the events of hot keys to the overflow lane. */
+  admit(request: Admission & { retriesOn429: boolean }): 'admitted' | 'quota_limited';
+  /** Counts live events, applies the operator's restrictions, and sends the events of hot keys to the overflow topic. */
   route(captured: CapturedEvents, project: KnownProject | null): CapturedEvents;
-  /** Tells that the log has acknowledged events of the request. */
-  noteStored(admission: Admission, events: number): void;
+  /** Counts events of the request that the log has acknowledged. */
+  noteStored(request: Admission, events: number): void;
   stop(): Promise<void>;
 }
 
-/** @see createTrafficParts for what it waits for. Never rejects for a store that is away. */
-export async function createTrafficControl(deps: TrafficControlDependencies): Promise<TrafficControl> {
-  const parts = await createTrafficParts(deps);
-  const { quotas, rateLimit, restrictions, projectSpikes, hotKeys, metrics } = parts;
-  const findings = createTrafficFindings(parts);
+export interface TrafficControlDependencies {
+  cache: KeyValue;
+  sql: Sql;
+  changes: Pick<ProjectChanges, 'subscribe'>;
+  log: Pick<EventLog, 'append'>;
+  topics: Pick<TopicNames, 'live'>;
+  config: Pick<
+    GatewayConfig,
+    | 'dropEventsByTokenDistinctId'
+    | 'ingestionForceOverflowByTokenDistinctId'
+    | 'skipPersonProcessingByTokenDistinctId'
+    | 'restrictionsRefreshMs'
+    | 'trafficWindowMs'
+    | 'spikeMinEventsPerSecond'
+    | 'spikeFactor'
+    | 'spikeWarmUpMs'
+    | 'overflowEventsPerSecond'
+    | 'overflowHoldMs'
+    | 'limitFlushMs'
+    | 'trafficReportMs'
+  >;
+  logger: Logger;
+  metrics: Metrics;
+  now?: () => number;
+}
 
-  function noteTraffic(captured: CapturedEvents, project: KnownProject | null): void {
-    const { token, accepted } = captured;
-    if (project !== null) {
-      const spike = projectSpikes.note(project.environmentId, accepted.length);
-      if (spike !== null) findings.spike(captured, null, spike);
-    }
-    const ids = accepted.map(({ partitionId }) => partitionId);
-    for (const { id, spike } of hotKeys.note(token, ids)) {
-      // The address of a visitor without cookies is not reported. All their events have the same distinct id.
-      const hot = accepted.find(({ partitionId }) => partitionId === id);
-      findings.spike(captured, hot?.record.distinct_id ?? '', spike);
-    }
-  }
+/**
+ * Reads the operator's restrictions before it resolves, if PostgreSQL responds in time. Never rejects because a store is
+ * unavailable.
+ */
+export async function createTrafficControl(deps: TrafficControlDependencies): Promise<TrafficControl> {
+  const { cache, sql, changes, log, config, logger, now = Date.now } = deps;
+  const { trafficWindowMs: windowMs, limitFlushMs, trafficReportMs } = config;
+  const perWindow = (eventsPerSecond: number) => Math.ceil((eventsPerSecond * windowMs) / 1000);
+
+  const counters = createSharedCounters({
+    store: cache,
+    now,
+    flushAfterMs: limitFlushMs,
+    onFlush: (outcome, count) => metrics.countersFlushed(outcome, count),
+  });
+  const quotas = createQuotas({ counters, now });
+  const rateLimit = createRateLimit({ counters, now, windowMs });
+  const restrictions = await createRestrictions({
+    sql,
+    changes,
+    logger,
+    refreshAfterMs: config.restrictionsRefreshMs,
+    configured: configuredRestrictions(config),
+  });
+  const projectSpikes = createProjectSpikes({
+    counters,
+    now,
+    windowMs,
+    minEvents: perWindow(config.spikeMinEventsPerSecond),
+    factor: config.spikeFactor,
+    warmUpMs: config.spikeWarmUpMs,
+  });
+  const hotKeys = await createHotKeys({
+    counters,
+    channel: cache,
+    sketch: createKeySketch(),
+    now,
+    windowMs,
+    hotEvents: perWindow(config.overflowEventsPerSecond),
+    holdMs: config.overflowHoldMs,
+  });
+  const metrics: TrafficMetrics = createTrafficMetrics(deps.metrics, {
+    spikingProjects: projectSpikes.spiking,
+    hotKeys: hotKeys.size,
+    restrictions: restrictions.size,
+    counters: counters.size,
+  });
+  const reports = createTrafficReports({
+    log,
+    topic: deps.topics.live,
+    now,
+    firstAfterMs: Math.min(trafficReportMs, 1000),
+    furtherAfterMs: trafficReportMs,
+    metrics,
+  });
 
   return {
-    admit(admission, retriesOn429) {
-      const { project, isHistorical, events } = admission;
-      // A migration is part of the plan, in a lane of its own (docs/ingestion-rules.md#historical-migrations).
+    admit({ token, project, isHistorical, events, retriesOn429 }) {
+      // The plan includes migrations, and they have a topic of their own (docs/ingestion-rules.md#historical-migrations).
       if (project === null || isHistorical) return 'admitted';
+      const { environmentId } = project;
       if (quotas.isUsedUp(project)) {
-        findings.quotaUsedUp(admission, project);
+        const { eventsPerMonth } = project;
+        reports.quotaUsedUp({ token, environmentId }, { events, period: quotas.period(), eventsPerMonth });
         return 'quota_limited';
       }
       const retryAfterSeconds = rateLimit.admit(project, events);
       if (retryAfterSeconds === null) return 'admitted';
-      findings.tooFast(admission, project);
-      throw throttled(retryAfterSeconds, retriesOn429);
+      metrics.rateLimited(events);
+      reports.rateLimited({ token, environmentId }, { events, eventsPerSecond: project.eventsPerSecond });
+      throw throttled(retriesOn429 ? 'rate_limited' : 'unavailable', retryAfterSeconds);
     },
     route(captured, project) {
-      if (captured.lane === 'historical' && project === null) markUnchecked(captured);
+      if (captured.topic === 'historical' && project === null) markUnchecked(captured);
       const restricted = restrictions.of(captured.token);
-      if (captured.lane === 'live') noteTraffic(captured, project);
-      if (restricted === undefined && (captured.lane === 'historical' || !hotKeys.hasAny())) return captured;
+      if (captured.topic === 'live') noteTraffic(captured, project, { projectSpikes, hotKeys, reports });
+      if (restricted === undefined && (captured.topic === 'historical' || !hotKeys.hasAny())) return captured;
       const routing = routeEvents(captured, restricted, hotKeys.isHot);
       if (routing.forced > 0) metrics.rerouted('force_overflow', routing.forced);
       if (routing.hot > 0) metrics.rerouted('hot_key', routing.hot);
       if (routing.personless > 0) metrics.personProcessingSkipped(routing.personless);
-      if (routing.blocked > 0) findings.blocked(captured, routing.blocked);
+      if (routing.blocked > 0) reports.blocked(captured, routing.blocked);
       return routing.captured;
     },
     noteStored({ project, isHistorical }, events) {
@@ -82,82 +154,54 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
     },
     async stop() {
       restrictions.stop();
-      await parts.reports.stop();
-      await parts.counters.stop();
+      await reports.stop();
+      await counters.stop();
     },
   };
 }
 
-function throttled(retryAfterSeconds: number, isTold: boolean): AppError {
-  const message = 'The project is sending events faster than its plan allows. Send these events again later.';
-  return new AppError(isTold ? 'rate_limited' : 'unavailable', message, { code: 'throttled', retryAfterSeconds });
+function configuredRestrictions(config: TrafficControlDependencies['config']): Restriction[] {
+  return [
+    ...parseRestrictionList('drop_event', config.dropEventsByTokenDistinctId),
+    ...parseRestrictionList('force_overflow', config.ingestionForceOverflowByTokenDistinctId),
+    ...parseRestrictionList('skip_person_processing', config.skipPersonProcessingByTokenDistinctId),
+  ];
 }
 
-/** Nobody could say whether the plan includes migrations: the consumer will ask. */
+/** Counts live events, and reports spikes and hot keys. */
+function noteTraffic(
+  captured: CapturedEvents,
+  project: KnownProject | null,
+  {
+    projectSpikes,
+    hotKeys,
+    reports,
+  }: { projectSpikes: ProjectSpikes; hotKeys: Pick<HotKeys, 'note'>; reports: TrafficReports },
+): void {
+  const { token, accepted } = captured;
+  if (project !== null) {
+    const spike = projectSpikes.note(project.environmentId, accepted.length);
+    if (spike !== null) reports.spike(captured, { distinctId: null, spike });
+  }
+  const ids = accepted.map(({ partitionId }) => partitionId);
+  for (const { id, spike } of hotKeys.note(token, ids)) {
+    // For cookieless visitors, `id` is their address, which is not reported. They all have the same distinct ID.
+    const hot = accepted.find(({ partitionId }) => partitionId === id);
+    reports.spike(captured, { distinctId: hot?.record.distinct_id ?? '', spike });
+  }
+}
+
+function throttled(kind: 'rate_limited' | 'unavailable', retryAfterSeconds: number): AppError {
+  const message = 'The project is sending events faster than its plan allows. Send these events again later.';
+  return new AppError(kind, message, { code: 'throttled', retryAfterSeconds });
+}
+
+/** The key could not be looked up, so the consumer must check whether the plan includes migrations. */
 function markUnchecked({ accepted }: CapturedEvents): void {
   for (const { record } of accepted) record.plan_unchecked = true;
 }
 
-/** Whose traffic it is. */
-interface Owner {
-  token: string;
-  /** Null: no store could say. */
-  environmentId: number | null;
-}
-
-/** Events of one request. */
-interface Concerned {
-  token: string;
-  events: number;
-}
-
-/** Counts what limits and lists find, for metrics and for warnings to the project. */
-interface TrafficFindings {
-  /** @param distinctId of a hot key; null: it is the whole project. */
-  spike(owner: Owner, distinctId: string | null, spike: TrafficSpike): void;
-  quotaUsedUp(concerned: Concerned, project: KnownProject): void;
-  tooFast(concerned: Concerned, project: KnownProject): void;
-  /** Events on the operator's drop list. */
-  blocked(owner: Owner, events: number): void;
-}
-
-function createTrafficFindings({
-  quotas,
-  metrics,
-  reports,
-}: Pick<TrafficParts, 'quotas' | 'metrics' | 'reports'>): TrafficFindings {
-  return {
-    spike({ token, environmentId }, distinctId, { window, ...numbers }) {
-      const scope = distinctId === null ? 'project' : 'distinct_id';
-      metrics.spike(scope);
-      reports.add({
-        token,
-        environmentId,
-        type: 'traffic_spike',
-        count: numbers.events,
-        subject: `${distinctId ?? ''}:${window}`,
-        details: { scope, ...(distinctId === null ? {} : { distinctId, reroutedToOverflow: true }), ...numbers },
-        identity: `${scope}:${distinctId ?? ''}:${window}`,
-      });
-    },
-    quotaUsedUp({ token, events: count }, { environmentId, eventsPerMonth }) {
-      const period = quotas.period();
-      const details = { period, eventsPerMonth };
-      const type = 'quota_limited';
-      reports.add({ token, environmentId, type, count, subject: period, details, identity: period });
-    },
-    tooFast({ token, events: count }, { environmentId, eventsPerSecond }) {
-      metrics.rateLimited(count);
-      const details = { eventsPerSecond };
-      reports.add({ token, environmentId, type: 'rate_limited', count, subject: '', details, identity: null });
-    },
-    blocked({ token, environmentId }, count) {
-      reports.add({ token, environmentId, type: 'blocked_token', count, subject: '', details: {}, identity: null });
-    },
-  };
-}
-
-/** What became of the events of one request, for the figures. */
+/** The events to store, and how many events each restriction affected. */
 interface Routing {
   captured: CapturedEvents;
   blocked: number;
@@ -167,12 +211,13 @@ interface Routing {
 }
 
 /**
- * Applies the operator's lists and sends the events of hot keys to the overflow lane. Order of precedence: drop, then
- * historical (nothing reroutes it), then forced overflow, then hot (docs/wire-rules.md#topics).
- * - Forced overflow: no key, no person, so its events spread over all partitions (case R09).
- * - Hot: the key stays, so that one person's events stay in order; it delays only who shares its overflow partition.
+ * Applies the operator's restrictions, and sends the events of hot keys to the overflow topic. Order of precedence: drop,
+ * then historical (never rerouted), then forced overflow, then hot key (docs/wire-rules.md#topics).
+ * - Forced overflow: the record has no key and no person, so the events are spread over all partitions (case R09).
+ * - Hot key: the record keeps its key, so that the person's events stay in order. Only events in the same partition of the
+ *   overflow topic are delayed.
  *
- * @param restrictions of the request's project key, if there are any.
+ * @param restrictions the restrictions for the request's API key, if any.
  */
 function routeEvents(
   captured: CapturedEvents,
@@ -180,7 +225,7 @@ function routeEvents(
   isHot: (key: string) => boolean,
 ): Routing {
   const routing: Routing = { captured, blocked: 0, forced: 0, personless: 0, hot: 0 };
-  const isLive = captured.lane === 'live';
+  const isLive = captured.topic === 'live';
   const accepted: AcceptedEvent[] = [];
   for (const event of captured.accepted) {
     const { record, index, partitionId } = event;

@@ -7,71 +7,83 @@ import {
 import type { EventLog } from '@millrace/event-log';
 import { LRUCache } from 'lru-cache';
 import { v7 as createUuid, v5 as uuidV5 } from 'uuid';
+import type { TrafficSpike } from './spikes.ts';
+import type { TrafficMetrics } from './traffic-metrics.ts';
 
-/** Something a project should be told about its traffic. */
-export interface TrafficReport {
+interface Environment {
   token: string;
+  /** Null if the key could not be looked up. */
   environmentId: number | null;
+}
+
+/** Warnings to projects about their traffic. */
+export interface TrafficReports {
+  /** @param found.distinctId the hot key. Null if the spike is in the traffic of the complete project. */
+  spike(environment: Environment, found: { distinctId: string | null; spike: TrafficSpike }): void;
+  /** @param found.period the month, such as `2026-11`. */
+  quotaUsedUp(environment: Environment, found: { events: number; period: string; eventsPerMonth: number | null }): void;
+  rateLimited(environment: Environment, found: { events: number; eventsPerSecond: number | null }): void;
+  /** @param events how many events the operator's restrictions dropped. */
+  blocked(environment: Environment, events: number): void;
+  /** Sends the pending warnings, if the log is available. */
+  stop(): Promise<void>;
+}
+
+interface TrafficReport extends Environment {
   type: GatewayWarningType;
-  /** Events concerned. */
+  /** Number of affected events. */
   count: number;
-  /** What else tells reports apart, beside token and type: a distinct id, a month. */
+  /** Distinguishes reports with the same token and type: a distinct ID or a month, for example. */
   subject: string;
   details: JsonObject;
   /**
-   * What the id of the warning is derived from, so that the same finding of several gateways is stored once. Null: each
+   * The ID of the warning is derived from this value, so that a finding of several gateways is stored once. Null: each
    * period has a warning of its own, with its own count.
    */
   identity: string | null;
 }
 
-export interface TrafficReports {
-  add(report: TrafficReport): void;
-  /** Sends what is gathered, if the log takes it. */
-  stop(): Promise<void>;
-}
-
 export interface TrafficReportsOptions {
   log: Pick<EventLog, 'append'>;
-  /** The live lane's; warnings need no order. */
+  /** The live topic. Warnings need no order. */
   topic: string;
   now(): number;
-  /** How long the first report of a subject is gathered. */
+  /** How long reports are collected before the first warning about a subject. */
   firstAfterMs: number;
-  /** How long further ones of the same subject are. */
+  /** How long reports are collected before each further warning about the same subject. */
   furtherAfterMs: number;
-  onLost(warnings: number): void;
+  metrics: Pick<TrafficMetrics, 'spike' | 'reportsLost'>;
 }
 
-interface Gathered {
+interface PendingWarning {
   report: TrafficReport;
-  /** Stays the same over attempts, so that a warning whose acknowledgement was lost is stored once. */
+  /** The same for all attempts, so that a warning is stored once even if an acknowledgement was lost. */
   uuid: string;
   count: number;
   dueAtMs: number;
 }
 
-/** Namespace of warning ids that gateways derive. Never change it. */
+/** Namespace of the warning IDs that gateways derive. Never change it. */
 const namespace = '0c4c2a1f-6b64-4a0e-9a43-5f6a3f1f7f0e';
-const maxGathered = 10_000;
+const maxPending = 10_000;
 const maxPerAppend = 500;
 
-/** Gathers reports and writes them as warnings: many dropped requests must not become many records in the log. */
+/** Combines reports into warnings, so that many rejected requests do not become many records in the log. */
 export function createTrafficReports(options: TrafficReportsOptions): TrafficReports {
-  const { log, topic, now, firstAfterMs, furtherAfterMs, onLost } = options;
-  const gathered = new Map<string, Gathered>();
-  /** When the last report of a subject was sent. Forgotten as soon as it makes no difference. */
+  const { log, topic, now, firstAfterMs, furtherAfterMs, metrics } = options;
+  const pending = new Map<string, PendingWarning>();
+  /** When the last warning about a subject was sent. Entries are deleted after `furtherAfterMs`. */
   const sentAtMs = new Map<string, number>();
-  /** Subjects with an id of their own that were reported. To report them again would make the same warning. */
-  const told = new LRUCache<string, true>({ max: maxGathered });
+  /** Reported subjects whose warning ID is derived. Another report would result in the same warning. */
+  const reported = new LRUCache<string, true>({ max: maxPending });
   let timer: NodeJS.Timeout | undefined;
-  let underWay: Promise<void> = Promise.resolve();
+  let sending: Promise<void> = Promise.resolve();
 
   function schedule(): void {
     timer ??= setTimeout(() => {
-      underWay = send(false).finally(() => {
+      sending = send(false).finally(() => {
         timer = undefined;
-        if (gathered.size > 0) schedule();
+        if (pending.size > 0) schedule();
       });
     }, firstAfterMs).unref();
   }
@@ -79,21 +91,21 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
   async function send(isLast: boolean): Promise<void> {
     const nowMs = performance.now();
     for (const [name, atMs] of sentAtMs) if (atMs + furtherAfterMs <= nowMs) sentAtMs.delete(name);
-    const due = [...gathered].filter(([, { dueAtMs }]) => isLast || dueAtMs <= nowMs).slice(0, maxPerAppend);
+    const due = [...pending].filter(([, { dueAtMs }]) => isLast || dueAtMs <= nowMs).slice(0, maxPerAppend);
     if (due.length === 0) return;
     for (const [name] of due) {
-      gathered.delete(name);
+      pending.delete(name);
       sentAtMs.set(name, nowMs);
     }
     try {
       await log.append(due.map(([, each]) => ({ topic, key: null, value: toRecord(each, now()) })));
-      for (const [name, { report }] of due) if (report.identity !== null) told.set(name, true);
+      for (const [name, { report }] of due) if (report.identity !== null) reported.set(name, true);
     } catch {
-      // The log is away: the next attempt sends them too.
+      // The log is unavailable. The next attempt includes these warnings.
       for (const [name, each] of due) {
         sentAtMs.delete(name);
-        const newer = gathered.get(name);
-        if (newer === undefined) gathered.set(name, each);
+        const newer = pending.get(name);
+        if (newer === undefined) pending.set(name, each);
         else newer.count += each.count;
       }
     }
@@ -101,34 +113,57 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
 
   function add(report: TrafficReport): void {
     const name = `${report.token}\n${report.type}\n${report.subject}`;
-    if (told.has(name)) return;
-    const known = gathered.get(name);
+    if (reported.has(name)) return;
+    const known = pending.get(name);
     if (known !== undefined) {
       known.count += report.count;
       return;
     }
-    if (gathered.size >= maxGathered) {
-      onLost(1);
+    if (pending.size >= maxPending) {
+      metrics.reportsLost(1);
       return;
     }
     const nowMs = performance.now();
     const dueAtMs = Math.max(nowMs + firstAfterMs, (sentAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + furtherAfterMs);
-    gathered.set(name, { report, uuid: uuidOf(report), count: report.count, dueAtMs });
+    pending.set(name, { report, uuid: uuidOf(report), count: report.count, dueAtMs });
     schedule();
   }
 
   return {
-    add,
+    spike({ token, environmentId }, { distinctId, spike: { window, ...numbers } }) {
+      const scope = distinctId === null ? 'project' : 'distinct_id';
+      metrics.spike(scope);
+      add({
+        token,
+        environmentId,
+        type: 'traffic_spike',
+        count: numbers.events,
+        subject: `${distinctId ?? ''}:${window}`,
+        details: { scope, ...(distinctId === null ? {} : { distinctId, reroutedToOverflow: true }), ...numbers },
+        identity: `${scope}:${distinctId ?? ''}:${window}`,
+      });
+    },
+    quotaUsedUp({ token, environmentId }, { events: count, period, eventsPerMonth }) {
+      const details = { period, eventsPerMonth };
+      add({ token, environmentId, type: 'quota_limited', count, subject: period, details, identity: period });
+    },
+    rateLimited({ token, environmentId }, { events: count, eventsPerSecond }) {
+      const details = { eventsPerSecond };
+      add({ token, environmentId, type: 'rate_limited', count, subject: '', details, identity: null });
+    },
+    blocked({ token, environmentId }, count) {
+      add({ token, environmentId, type: 'blocked_token', count, subject: '', details: {}, identity: null });
+    },
     async stop() {
       clearTimeout(timer);
-      await underWay;
+      await sending;
       clearTimeout(timer);
-      for (let left = gathered.size; left > 0; left = gathered.size) {
+      for (let left = pending.size; left > 0; left = pending.size) {
         await send(true);
-        if (gathered.size >= left) break;
+        if (pending.size >= left) break;
       }
       clearTimeout(timer);
-      if (gathered.size > 0) onLost(gathered.size);
+      if (pending.size > 0) metrics.reportsLost(pending.size);
     },
   };
 }
@@ -137,7 +172,7 @@ function uuidOf({ token, type, identity }: TrafficReport): string {
   return identity === null ? createUuid() : uuidV5(`${token}:${type}:${identity}`, namespace);
 }
 
-function toRecord({ report, uuid, count }: Gathered, nowMs: number): Buffer {
+function toRecord({ report, uuid, count }: PendingWarning, nowMs: number): Buffer {
   const { token, type, details } = report;
   const environment_id = report.environmentId ?? undefined;
   const now = new Date(nowMs).toISOString();

@@ -1,39 +1,46 @@
-import { type CapturedRecord, encodeCapturedRecord, recordKey, type TopicNames } from '@millrace/contracts';
+import {
+  type CapturedEvent,
+  type CapturedRecord,
+  encodeCapturedRecord,
+  recordKey,
+  type TopicNames,
+} from '@millrace/contracts';
 import type { AppendRecord, EventLog } from '@millrace/event-log';
 import { AppError } from '@millrace/runtime';
+import type { AcceptedEvent, CapturedEvents } from '../capture/captured-events.ts';
+import { createDropTally, type DropSample } from '../capture/drops.ts';
 import type { Sender } from '../head.ts';
-import { parseRawFields } from '../json/event-fields.ts';
-import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.ts';
-import { createDropTally, type DropSample } from '../readers/drops.ts';
-import { encodeRawRecord } from './records.ts';
+import { parseRawFields, type RawFields, type RawValue } from '../json/event-fields.ts';
 
 /**
- * A large request is appended in slices, one after the other. The log's time limit is made for records, not for a
- * hundred megabytes at once, and other requests are served between the slices.
+ * A large request is appended in several steps. The log's time limit is meant for records, not for a hundred megabytes, and
+ * other requests are served between the steps.
  */
 const maxAppendBytes = 2 * 1024 * 1024;
 
-/** The events of one request on their way to the log, when they come in several slices. */
+/** Appends the events of one request to the log, slice by slice. */
 export interface Publication {
-  /** Waits for the log only when enough records have been gathered. */
+  /** Waits for the log only if enough records are pending. */
   add(captured: CapturedEvents): Promise<void>;
   /**
-   * Waits for the log when records are left.
+   * Appends the warnings and all pending records.
    *
-   * @param last tells what was dropped of all slices.
+   * @param last the last slice. Its tally contains the dropped events of all slices.
    */
   end(last: CapturedEvents): Promise<void>;
-  /** How many events were given to the log. */
-  written(): number;
+  /** How many events were passed to the log. */
+  eventCount(): number;
 }
 
 /**
- * Writes the events in the order of the request, then one warning for each reason events were dropped. All are
- * durable when what `add` and `end` returned has been waited for. The lane decides the topic and what keeps its order
+ * Writes the events in the order of the request, then one warning for each reason why events were dropped. All of them are
+ * durable when the promises of `add` and `end` have resolved. The topic determines which events stay in order
  * (docs/architecture.md#the-log).
  *
- * @throws AppError `too_large`, after a warning was written, when an event is larger than a record may be and `refusesLarge` is
- * set; otherwise the event is dropped with a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
+ * An event that is too large for a record is dropped with a warning. If `refusesLarge` is set, the request is rejected.
+ *
+ * @throws AppError `too_large`, after a warning was written. `unavailable` if the log did not acknowledge the records: the
+ * response must not be 200.
  */
 export function createPublication(options: {
   log: Pick<EventLog, 'append'>;
@@ -42,13 +49,13 @@ export function createPublication(options: {
   refusesLarge: boolean;
   sender: Sender;
   createUuid(): string;
-  /** Of every record, e.g. the trace the request belongs to. */
+  /** Headers of all records, for example the trace of the request. */
   headers?: Record<string, string> | undefined;
 }): Publication {
   const { log, topics, maxRecordBytes, refusesLarge, headers } = options;
   let pending: AppendRecord[] = [];
   let pendingBytes = 0;
-  let written = 0;
+  let eventCount = 0;
 
   async function appendPending(): Promise<void> {
     const records = pending;
@@ -58,13 +65,13 @@ export function createPublication(options: {
     await log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
   }
 
-  function putWarnings({ lane, token, environmentId, now, dropped }: CapturedEvents): void {
+  function putWarnings({ topic, token, environmentId, now, dropped }: CapturedEvents): void {
     const { sender, createUuid } = options;
     for (const warning of dropped.toWarnings({ sender, token, environmentId, now, createUuid }))
-      pending.push(warningRecord(warning, topics[lane], lane === 'historical' ? token : null));
+      pending.push(warningRecord(warning, topics[topic], topic === 'historical' ? token : null));
   }
 
-  /** The request is refused, and its project gets a warning. Events that are not in the log yet never get there. */
+  /** Rejects the request and writes a warning. Pending events are discarded. */
   async function refuse(captured: CapturedEvents, record: CapturedRecord, sample: DropSample): Promise<never> {
     pending = [];
     const dropped = createDropTally();
@@ -75,7 +82,7 @@ export function createPublication(options: {
   }
 
   async function put(captured: CapturedEvents, event: AcceptedEvent): Promise<void> {
-    const { lane, token, dropped } = captured;
+    const { topic, token, dropped } = captured;
     const { index, partitionId, record, overflow } = event;
     const value = encode(event, maxRecordBytes);
     if (value.length > maxRecordBytes) {
@@ -85,10 +92,10 @@ export function createPublication(options: {
       dropped.add('message_size_too_large', sample);
       return;
     }
-    const key = overflow === 'spread' ? null : recordKey(lane, token, partitionId);
-    pending.push({ topic: overflow === undefined ? topics[lane] : topics.overflow, key, value });
+    const key = overflow === 'spread' ? null : recordKey(topic, token, partitionId);
+    pending.push({ topic: topics[overflow === undefined ? topic : 'overflow'], key, value });
     pendingBytes += value.length;
-    written += 1;
+    eventCount += 1;
   }
 
   return {
@@ -102,17 +109,17 @@ export function createPublication(options: {
       putWarnings(last);
       await appendPending();
     },
-    written: () => written,
+    eventCount: () => eventCount,
   };
 }
 
 /**
- * Indented JSON, and text in which every character is escaped, take up to three times as many bytes as needed. Larger ones are
- * not parsed for that: it would block other requests for too long.
+ * Indented JSON, and strings in which each character is escaped, take up to three times as many bytes as needed. Larger
+ * records are not serialized again, because this would block other requests for too long.
  */
 const maxRewrittenBytes = 3_000_000;
 
-/** As it was written, unless it is too large that way: perhaps only because of escapes and white space. */
+/** Copies the raw fields. If the record is too large, serializes it again without white space and escapes. */
 function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   if (raw === undefined) return encodeCapturedRecord(record);
   const value = encodeRawRecord(record, raw);
@@ -120,7 +127,7 @@ function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   return encodeCapturedRecord({ ...record, ...parseRawFields(raw) });
 }
 
-/** Warnings need no order. Without a key the warnings of a busy project are spread over the partitions. */
+/** Warnings need no order. Without a key, the warnings of a busy project are spread over the partitions. */
 function warningRecord(warning: CapturedRecord, topic: string, key: string | null): AppendRecord {
   return { topic, key, value: encodeCapturedRecord(warning) };
 }
@@ -128,4 +135,46 @@ function warningRecord(warning: CapturedRecord, topic: string, key: string | nul
 function eventTooLarge({ uuid }: CapturedRecord, maxRecordBytes: number): AppError {
   const detail = `The event ${uuid} is larger than ${maxRecordBytes} bytes.`;
   return new AppError('too_large', detail, { code: 'event_too_large' });
+}
+
+/**
+ * Encodes a log record like `encodeCapturedRecord`, but copies the raw fields as they were sent. Parsing and serializing
+ * them would be most of the cost of an event.
+ */
+function encodeRawRecord(record: CapturedEvent, raw: RawFields): Buffer {
+  const { $set, $set_once, $unset, properties } = raw;
+  const head = headOf(record);
+  const size = Buffer.byteLength(head) + room($set, 8) + room($set_once, 13) + room($unset, 10);
+  const value = Buffer.allocUnsafe(size + (properties === null ? 16 : room(properties, 14)) + 1);
+  let at = value.write(head, 0, 'utf8');
+  if ($set !== null) at = copy(value, at, ',"$set":', raw.json, $set);
+  if ($set_once !== null) at = copy(value, at, ',"$set_once":', raw.json, $set_once);
+  if ($unset !== null) at = copy(value, at, ',"$unset":', raw.json, $unset);
+  if (properties === null) at += value.write(',"properties":{}', at, 'latin1');
+  else at = copy(value, at, ',"properties":', raw.json, properties);
+  value[at] = 0x7d;
+  return value;
+}
+
+/** The fields that the gateway adds or has read. */
+function headOf(record: CapturedEvent): string {
+  const { uuid, token, distinct_id: distinctId, event, timestamp, now, sent_at: sentAt, ip } = record;
+  const stamp = record.environment_id === undefined ? '' : `"environment_id":${record.environment_id},`;
+  let head = `{"kind":"event","uuid":"${uuid}","token":${JSON.stringify(token)},${stamp}"distinct_id":${JSON.stringify(distinctId)},"event":${JSON.stringify(event)},"timestamp":"${timestamp}","now":"${now}"`;
+  if (sentAt !== undefined) head += `,"sent_at":"${sentAt}"`;
+  head += ip === null ? ',"ip":null' : `,"ip":${JSON.stringify(ip)}`;
+  if (record.cookieless_mode) head += ',"cookieless_mode":true';
+  if (record.historical_migration) head += ',"historical_migration":true';
+  if (record.plan_unchecked) head += ',"plan_unchecked":true';
+  if (record.force_disable_person_processing) head += ',"force_disable_person_processing":true';
+  return head;
+}
+
+function room(value: RawValue | null, nameBytes: number): number {
+  return value === null ? 0 : nameBytes + value.end - value.start;
+}
+
+function copy(target: Buffer, start: number, name: string, json: Buffer, value: RawValue): number {
+  const at = start + target.write(name, start, 'latin1');
+  return at + json.copy(target, at, value.start, value.end);
 }

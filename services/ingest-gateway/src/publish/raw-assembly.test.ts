@@ -1,10 +1,11 @@
 import { encodeCapturedRecord } from '@millrace/contracts';
 import type { AppendRecord } from '@millrace/event-log';
 import fc from 'fast-check';
+import { toCapturedEvents } from '../capture/captured-events.ts';
+import { parseRequest } from '../capture/classic-request.ts';
+import { createDropTally } from '../capture/drops.ts';
 import { repairEmptyObjects } from '../json/event-fields.ts';
 import { createScanner } from '../json/scan.ts';
-import { toCapturedEvents } from '../readers/captured-events.ts';
-import { parseCaptureRequest } from '../readers/classic.ts';
 import { createPublication } from './publication.ts';
 
 const path = { nameForNameless: null, takesBatches: false };
@@ -14,14 +15,18 @@ const topics = { live: 'l', historical: 'h', overflow: 'o', processed: 'p', dead
 
 /** The values of the records that the log would be given. */
 async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string[]> {
-  const request = parseCaptureRequest(Buffer.from(json), { path, apiKey: null, sentAt: null });
-  const captured = toCapturedEvents(request, {
-    receivedAtMs: Date.UTC(2026, 10, 21),
-    ip: '192.0.2.1',
-    environmentId: 17,
-    nameForNameless: null,
-    createUuid: () => uuid,
-  });
+  const { events, ...request } = parseRequest(Buffer.from(json), { path, apiKey: null, sentAt: null });
+  const captured = toCapturedEvents(
+    { ...request, dropped: createDropTally() },
+    { events, first: 0 },
+    {
+      receivedAtMs: Date.UTC(2026, 10, 21),
+      ip: '192.0.2.1',
+      environmentId: 17,
+      nameForNameless: null,
+      createUuid: () => uuid,
+    },
+  );
   const appended: AppendRecord[] = [];
   const publication = createPublication({
     log: { append: async (records) => void appended.push(...records) },

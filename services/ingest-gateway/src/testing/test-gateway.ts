@@ -13,7 +13,7 @@ import type { StoreTimeLimits } from '../access/store-limits.ts';
 import { createGateway, type Gateway } from '../app.ts';
 import type { BrowserLibrary } from '../config/library.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from '../config.ts';
-import { createFlagParts } from '../flags/parts.ts';
+import { createFlagServices } from '../flags/dependencies.ts';
 import { createTrafficControl } from '../limits/traffic-control.ts';
 import { patientTimeLimits } from './patient-time-limits.ts';
 import { quietLogger } from './quiet-logger.ts';
@@ -24,7 +24,7 @@ export interface TestGateway extends Gateway {
   metrics: Metrics;
 }
 
-export interface GatewayParts {
+export interface GatewayOptions {
   log?: Pick<EventLog, 'append'>;
   config?: Partial<GatewayConfig>;
   logger?: Logger;
@@ -46,11 +46,11 @@ export interface GatewayFixture {
   cachePrefix: string;
   log: EventLog;
   topics: TopicNames;
-  startGateway(parts?: GatewayParts): Promise<TestGateway>;
+  startGateway(parts?: GatewayOptions): Promise<TestGateway>;
   stop(): Promise<void>;
 }
 
-const bodyProgram = new URL('../large-bodies/body-worker-source.mjs', import.meta.url);
+const bodyProgram = new URL('../capture/body-worker-source.mjs', import.meta.url);
 
 export async function createGatewayFixture(): Promise<GatewayFixture> {
   const logger = quietLogger();
@@ -64,7 +64,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
   const gateways: TestGateway[] = [];
   const controls: Stoppable[] = [];
 
-  async function startGateway({ config, keys = {}, tracing = null, ...parts }: GatewayParts = {}) {
+  async function startGateway({ config, keys = {}, tracing = null, ...parts }: GatewayOptions = {}) {
     const { timeLimits = patientTimeLimits } = parts;
     const metrics = createMetrics({ withProcessMetrics: false, hasExemplars: tracing !== null });
     const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url, STOP_DELAY_MS: '0' });
@@ -77,9 +77,9 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     const clock = parts.now === undefined ? {} : { now: parts.now };
     const traffic = await createTrafficControl({ ...shared, cache: stores.cache, logger, ...clock });
     controls.push(traffic);
-    const flagParts = { cache: stores.cache, changes: keys.changes ?? changes, config: shared.config, metrics };
+    const flagOptions = { cache: stores.cache, changes: keys.changes ?? changes, config: shared.config, metrics };
     const flagSql = keys.sql ?? flagDatabase.sql;
-    const flags = createFlagParts({ ...flagParts, ...clock, timeLimits, sql: flagSql, definitionSql: flagSql });
+    const flags = createFlagServices({ ...flagOptions, ...clock, timeLimits, sql: flagSql, definitionSql: flagSql });
     controls.push(flags);
     const roles = rolesOf(shared.config);
     const gateway = createGateway({

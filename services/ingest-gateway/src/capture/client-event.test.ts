@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { cutDistinctId, readDistinctId } from './distinct-id.ts';
-import type { ClientEvent } from './validate.ts';
+import { type ClientEvent, cutDistinctId, readDistinctId } from './client-event.ts';
 
 const storedId = (event: ClientEvent) => {
   const id = readDistinctId(event);

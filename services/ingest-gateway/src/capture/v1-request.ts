@@ -1,20 +1,21 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import type { ByteLease } from '../body/byte-budget.ts';
-import { decodeBody } from '../body/decode.ts';
+import { type BodyHints, decodeBody, type ReceivedBody } from '../body/decode.ts';
 import { decompressorOf } from '../body/inflate.ts';
-import { receiveBytes, type Uploads } from '../body/receive.ts';
+import { receiveBytes } from '../body/receive.ts';
+import type { Uploads } from '../body/uploads.ts';
 import type { CaptureLimits } from '../config.ts';
+import { parseZonedTimestamp } from './event-time.ts';
 import { findProjectApiKey } from './project-api-key.ts';
-import { parseZonedTimestamp } from './timestamps.ts';
 
-/** What a request of Capture v1 says before its body. */
+/** The headers of a Capture v1 request. */
 export interface V1Head {
-  /** The project API key, well-shaped; whose it is has not been asked yet. */
+  /** A well-formed project API key. The gateway has not looked it up yet. */
   token: string;
-  /** What the events get as `$lib` and `$lib_version`. */
+  /** Becomes `$lib` and `$lib_version` of the events. */
   sdk: { name: string; version: string };
-  /** When the client sent this attempt by its own clock, milliseconds since the epoch. */
+  /** When the client sent this attempt by its own clock, in milliseconds since the epoch. */
   sentAtMs: number;
 }
 
@@ -61,7 +62,7 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   return { token, sdk: { name, version }, sentAtMs };
 }
 
-/** The client's id of the request, the same for all its attempts; null when it sends none that can be repeated. */
+/** The client's request ID, which is the same for all attempts. Null if it is missing or not a UUID. */
 export function echoedRequestId(headers: IncomingHttpHeaders): string | null {
   const id = textOf(headers, 'posthog-request-id');
   return uuidText.test(id) ? id : null;
@@ -89,46 +90,43 @@ function invalidHeader(name: string, expected: string): AppError {
   });
 }
 
-/** The bytes of a body before anything is undone. */
-export interface V1Body {
-  raw: Buffer;
-  /** As the header has it; understood. */
-  contentEncoding: string | undefined;
+/** @param contentEncoding empty if the body has none. */
+export function jsonHints(contentEncoding: string): BodyHints {
+  return { compression: null, contentType: 'application/json', contentEncoding };
 }
 
 /**
- * Receives a body, once its encoding is known to be one that can be undone.
+ * Receives a body, if its encoding is supported.
  *
- * @param onReceived told the size of the body as it came over the wire.
+ * @param options.onReceived called with the size of the body before decompression.
  * @throws AppError see `decompressorOf` and `receiveBytes`.
  */
 export async function receiveV1Body(
   request: IncomingMessage,
   options: { limits: CaptureLimits; lease: ByteLease; uploads: Uploads; onReceived(bytes: number): void },
-): Promise<V1Body> {
+): Promise<ReceivedBody> {
   const { limits, lease, uploads } = options;
   const { maxBodyBytes, bodyTimeoutMs } = limits;
-  const contentEncoding = request.headers['content-encoding'];
+  const contentEncoding = (request.headers['content-encoding'] ?? '').toLowerCase();
   decompressorOf(contentEncoding);
   const raw = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
   options.onReceived(raw.length);
-  return { raw, contentEncoding };
+  return { raw, hints: jsonHints(contentEncoding) };
 }
 
 /**
- * The body as JSON text. When it is no text after its encoding was undone, it is decoded like on the other paths: a
- * sender that forgets to name gzip is understood here too.
+ * Decompresses the body to JSON. If the result is not text, it is decoded like on the other paths, so that clients that
+ * forget to declare gzip are supported here too.
  *
  * @throws AppError see `decompressorOf` and `decodeBody`.
  */
 export async function decodeV1Body(
-  { raw, contentEncoding }: V1Body,
+  { raw, hints }: ReceivedBody,
   { maxDecompressedBytes, lease }: { maxDecompressedBytes: number; lease: ByteLease },
 ): Promise<Buffer> {
-  const decompress = decompressorOf(contentEncoding);
+  const decompress = decompressorOf(hints.contentEncoding);
   const bytes = raw.length === 0 ? raw : await decompress(raw, maxDecompressedBytes, lease);
-  const named = bytes === raw ? (contentEncoding ?? '').toLowerCase() : '';
-  const hints = { compression: null, contentType: 'application/json', contentEncoding: named };
-  const { json } = await decodeBody(bytes, hints, { maxDecompressedBytes, lease });
+  const body = { raw: bytes, hints: bytes === raw ? hints : jsonHints('') };
+  const { json } = await decodeBody(body, { maxDecompressedBytes, lease });
   return json;
 }

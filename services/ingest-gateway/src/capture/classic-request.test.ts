@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parseRawFields } from '../json/event-fields.ts';
-import { parseCaptureRequest } from './classic.ts';
-import type { ClientEvent } from './validate.ts';
+import { parseRequest } from './classic-request.ts';
+import type { ClientEvent } from './client-event.ts';
 
 const key = 'phc_0123456789';
 const event = { event: 'a', distinct_id: 'b' };
@@ -9,7 +9,7 @@ const path = { nameForNameless: null, takesBatches: false };
 const noHints = { path, apiKey: null, sentAt: null };
 const parse = (value: unknown) => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const request = parseCaptureRequest(Buffer.from(text), noHints);
+  const request = parseRequest(Buffer.from(text), noHints);
   return { ...request, events: request.events.map(inFull) };
 };
 /** With the fields that are passed on as they were written. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseTimestamp, parseZonedTimestamp, toUtcText } from './timestamps.ts';
+import { parseTimestamp, parseZonedTimestamp, toUtcText } from './event-time.ts';
 
 const read = (text: string) => {
   const ms = parseTimestamp(text);

@@ -1,53 +1,53 @@
 import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
 import type { Sender } from '../head.ts';
 
-/** Samples kept for each reason. */
+/** Maximum number of samples for each reason. */
 export const maxSamples = 10;
 const maxNameCodePoints = 200;
 const maxTimestampCodePoints = 64;
 
-/** One event that was left out, or stored otherwise than it was sent. Only what a person needs to find it again, never its properties. */
+/** An event that was dropped, or changed before it was stored. Contains only what helps to identify the event, never its properties. */
 export interface DropSample {
-  /** Index in the request, from 0. */
+  /** Index of the event in the request, starting at 0. */
   index: number;
   uuid: string | null;
   event: string | null;
-  /** The time as it was sent, when the finding is about it. */
+  /** The event's timestamp as sent, if the warning is about the timestamp. */
   timestamp?: string | null;
-  /** What the request says about when it was sent, when that is what the finding is about. */
+  /** The request's `sent_at`, if the warning is about it. */
   sent_at?: string;
-  /** The field that is at fault, null when the whole event is, and what is wrong with it. */
+  /** The invalid field and the reason. The field is null if the complete event is invalid. */
   field?: string | null;
   reason?: string;
-  /** What was left of an id that is too long. */
+  /** A distinct ID after it was truncated. */
   distinct_id?: string;
-  /** How large its record would be, and may be at most. */
+  /** The size of the event's record and the limit. */
   bytes?: number;
   max_bytes?: number;
-  /** Names of what is not stored of it, when that is what the finding is about. */
+  /** Names of the multipart parts that are not stored. */
   parts?: readonly string[];
 }
 
 /**
- * `performance_event` is left out by design and not worth a warning (docs/wire-rules.md#dropped-events). Of
- * `blocked_token` the project is told once for many requests (limits/traffic-reports.ts).
+ * `performance_event` is dropped by design, without a warning (docs/wire-rules.md#dropped-events). For `blocked_token`, the
+ * project gets one warning for many requests (limits/traffic-reports.ts).
  */
 type DropReason = GatewayWarningType | 'performance_event';
 
-/** What a stored event was changed by. */
+/** Why the time of a stored event differs from its timestamp. */
 export type TimeFinding = 'ignored_invalid_timestamp' | 'event_timestamp_in_future';
 type Finding = TimeFinding | 'part_left_out' | 'distinct_id_truncated';
 
-/** The events of one request that are not stored, by reason, and those that are stored changed. */
+/** Counts the events of a request that are not stored, by reason, and the events that were changed before they were stored. */
 export interface DropTally {
   add(reason: DropReason, sample: DropSample): void;
-  /** Events that were left out together. @param samples of the first of them. */
+  /** Adds several dropped events. @param samples the first of them. */
   addAll(reason: DropReason, count: number, samples: readonly DropSample[]): void;
-  /** Remembers a stored event that its project should be told about. It does not count as dropped. */
+  /** Adds a stored event that the project gets a warning about. It does not count as dropped. */
   note(finding: Finding, sample: DropSample): void;
-  /** Dropped events only. */
+  /** Counts of dropped events by reason. */
   counts(): ReadonlyMap<DropReason, number>;
-  /** One warning for each reason or finding a person should know of. */
+  /** Creates one warning for each reason and each finding. */
   toWarnings(facts: WarningFacts): CapturedWarning[];
 }
 
@@ -62,7 +62,7 @@ interface WarningFacts {
 const none: ReadonlyMap<DropReason, number> = new Map();
 
 export function createDropTally(): DropTally {
-  // Hardly any request drops events, and making the maps costs more than all the rest of a tally.
+  // Few requests drop events, and creating the maps costs more than everything else in this function.
   let counts: Map<DropReason, number> | undefined;
   let findings: Map<DropReason, number> | undefined;
   let samples: Map<DropReason, DropSample[]> | undefined;

@@ -1,5 +1,5 @@
+import type { ClientEvent } from './client-event.ts';
 import { readEventTime, readSentAt } from './event-time.ts';
-import type { ClientEvent } from './validate.ts';
 
 const day = '2026-11-21T';
 const at = (time: string) => Date.parse(`${day}${time}Z`);

@@ -1,69 +1,72 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import { parseRawFields, type RawFields } from '../json/event-fields.ts';
-import type { CaptureRequest } from './classic.ts';
-import { cutDistinctId, overlongOtherId, readDistinctId } from './distinct-id.ts';
-import { createDropTally, type DropSample, type DropTally } from './drops.ts';
-import { claimedTime, readEventTime } from './event-time.ts';
-import { toUtcText } from './timestamps.ts';
-import { type ClientEvent, readName, toCanonicalUuid } from './validate.ts';
+import type { CaptureRequest, EventSlice } from './capture-request.ts';
+import {
+  type ClientEvent,
+  cutDistinctId,
+  overlongOtherId,
+  readDistinctId,
+  readName,
+  readUuid,
+} from './client-event.ts';
+import type { DropSample, DropTally } from './drops.ts';
+import { claimedTime, readEventTime, toUtcText } from './event-time.ts';
 
-/** What the server knows of a request besides its body. */
+/** Facts about a request that are not in its body. */
 export interface RequestContext {
   receivedAtMs: number;
   ip: string | null;
-  /** Whose key it is; null when no store could say. */
+  /** The environment of the API key. Null if the key could not be looked up. */
   environmentId: number | null;
-  /** The name an event without one gets; null: it is dropped. */
+  /** The name for events without a name. Null if such events are dropped. */
   nameForNameless: string | null;
   createUuid(): string;
 }
 
 export interface AcceptedEvent {
-  /** Index in the request, from 0. */
+  /** Index of the event in the request, starting at 0. */
   index: number;
   record: CapturedEvent;
   /**
-   * Set when the record is to be written with these fields instead of its own, which then hold only what the gateway
-   * looks at.
+   * The fields of the record that are copied from the JSON of the request. The same fields in `record` then contain only
+   * what the gateway reads.
    */
   raw?: RawFields | undefined;
-  /** Chooses the partition, together with the key: the person, or the address when there is to be no person. */
+  /** Determines the partition, together with the key: the distinct ID, or the address for a cookieless event. */
   partitionId: string;
-  /** Set when the event goes to the overflow lane, with its key, or without one, spread over all partitions. */
+  /** Set if the event goes to the overflow topic: with its key (`in_order`), or spread over all partitions. */
   overflow?: 'in_order' | 'spread';
 }
 
+/** The events of a slice of a request, ready to be written to the log. */
 export interface CapturedEvents {
-  lane: 'live' | 'historical';
+  topic: 'live' | 'historical';
   token: string;
   environmentId: number | null;
-  /** Arrival, ISO 8601 UTC. */
+  /** When the gateway received the request, in ISO 8601 (UTC). */
   now: string;
   accepted: AcceptedEvent[];
   dropped: DropTally;
 }
 
 /**
- * Step 5, pure: gives every event its uuid, time and address. An event without a name or a distinct id leaves here
- * alone, the others go on (docs/wire-rules.md#dropped-events).
- *
- * @param dropped where those that leave are counted; the slices of a large request have one in common.
+ * Converts events to log records: determines the UUID, the time and the address of each event. An event without a name or
+ * a distinct ID is dropped, without affecting the other events (docs/wire-rules.md#dropped-events).
  */
 export function toCapturedEvents(
-  request: CaptureRequest,
+  request: Pick<CaptureRequest, 'token' | 'isHistorical' | 'sentAtMs' | 'unreadableSentAt' | 'indexes' | 'dropped'>,
+  slice: EventSlice,
   context: RequestContext,
-  dropped: DropTally = createDropTally(),
 ): CapturedEvents {
-  const now = toUtcText(context.receivedAtMs);
-  const sentAt = request.sentAtMs === null ? undefined : toUtcText(request.sentAtMs);
+  const { token, isHistorical, sentAtMs, indexes, dropped } = request;
+  const { receivedAtMs, environmentId } = context;
+  const now = toUtcText(receivedAtMs);
+  const sentAt = sentAtMs === null ? undefined : toUtcText(sentAtMs);
   const accepted: AcceptedEvent[] = [];
-  const { environmentId } = context;
-  const { firstIndex = 0, indexes, drops = [] } = request;
-  for (const { cause, count, samples } of drops) dropped.addAll(cause, count, samples);
-  for (let number = 0; number < request.events.length; number++) {
-    const event = request.events[number];
+  for (let number = 0; number < slice.events.length; number++) {
+    const event = slice.events[number];
     if (event === undefined) continue;
-    const index = indexes?.[number] ?? firstIndex + number;
+    const index = indexes?.[slice.first + number] ?? slice.first + number;
     const name = readName(event, context.nameForNameless);
     const sentId = readDistinctId(event);
     if (name === null || sentId === null || name === eventNames.performance) {
@@ -74,8 +77,8 @@ export function toCapturedEvents(
     }
     const uuid = readUuid(event) ?? context.createUuid();
     const distinctId = cutDistinctId(sentId);
-    const time = readEventTime(event, request.sentAtMs, context.receivedAtMs);
-    const fields = passedOn(event, name);
+    const time = readEventTime(event, sentAtMs, receivedAtMs);
+    const fields = fieldsToCopy(event, name);
     const sample = { index, uuid, event: name };
     if (distinctId !== sentId) {
       dropped.note('distinct_id_truncated', { ...sample, field: 'distinct_id', distinct_id: distinctId });
@@ -84,7 +87,7 @@ export function toCapturedEvents(
     if (time.finding !== null) {
       dropped.note(time.finding, { ...sample, timestamp: claimedTime(event) });
     } else if (request.unreadableSentAt !== undefined && claimedTime(event) !== null) {
-      // Its time was told by the client's clock, and nobody knows how wrong that is.
+      // The timestamp is from the client's clock, and without `sent_at` the gateway cannot correct it.
       dropped.note('ignored_invalid_timestamp', { ...sample, sent_at: request.unreadableSentAt });
     }
     const { properties } = fields.event;
@@ -96,7 +99,7 @@ export function toCapturedEvents(
       record: {
         kind: 'event',
         uuid,
-        token: request.token,
+        token,
         environment_id: environmentId ?? undefined,
         distinct_id: distinctId,
         event: name,
@@ -105,7 +108,7 @@ export function toCapturedEvents(
         sent_at: sentAt,
         ip,
         cookieless_mode: isCookieless ? true : undefined,
-        historical_migration: request.isHistorical ? true : undefined,
+        historical_migration: isHistorical ? true : undefined,
         $set: fields.event.$set ?? undefined,
         $set_once: fields.event.$set_once ?? undefined,
         $unset: fields.event.$unset ?? undefined,
@@ -114,33 +117,27 @@ export function toCapturedEvents(
       raw: fields.raw,
     });
   }
-  const lane = request.isHistorical ? 'historical' : 'live';
-  return { lane, token: request.token, environmentId, now, accepted, dropped };
+  return { topic: isHistorical ? 'historical' : 'live', token, environmentId, now, accepted, dropped };
 }
 
-interface PassedOn {
+interface CopiedFields {
   event: Pick<ClientEvent, '$set' | '$set_once' | '$unset'> & { properties: JsonObject };
   raw: RawFields | undefined;
-  /** The other id of a merge event, when it was too long. */
+  /** The other distinct ID of a merge event, if it had to be truncated. */
   cut: Pick<DropSample, 'field' | 'distinct_id'> | undefined;
 }
 
-/** The fields that are passed on: parsed when one of them must be changed, else as they were written. */
-function passedOn(event: ClientEvent, name: string): PassedOn {
+/** The fields that are copied to the record: as they were sent, or parsed if one of them must be changed. */
+function fieldsToCopy(event: ClientEvent, name: string): CopiedFields {
   const { raw, properties = {}, $set, $set_once, $unset } = event;
   const overlong = overlongOtherId(name, properties);
   const fields = { $set, $set_once, $unset, properties };
   if (overlong === null) return { event: fields, raw, cut: undefined };
   const id = cutDistinctId(String(properties[overlong]));
-  const whole = raw === undefined ? fields : parseRawFields(raw);
+  const complete = raw === undefined ? fields : parseRawFields(raw);
   return {
-    event: { ...whole, properties: { ...whole.properties, [overlong]: id } },
+    event: { ...complete, properties: { ...complete.properties, [overlong]: id } },
     raw: undefined,
     cut: { field: `properties.${overlong}`, distinct_id: id },
   };
-}
-
-/** Null when the client gave none. */
-function readUuid({ uuid }: ClientEvent): string | null {
-  return uuid ? toCanonicalUuid(uuid) : null;
 }

@@ -1,6 +1,7 @@
+import type { CaptureRequest } from './capture-request.ts';
 import { type RequestContext, toCapturedEvents } from './captured-events.ts';
-import type { CaptureRequest } from './classic.ts';
-import type { ClientEvent } from './validate.ts';
+import type { ClientEvent } from './client-event.ts';
+import { createDropTally } from './drops.ts';
 
 const now = Date.UTC(2026, 10, 21, 12);
 const context: RequestContext = {
@@ -14,18 +15,19 @@ const uuid = '0190a6c1-0000-7000-8000-00000000abcd';
 
 function capture(events: ClientEvent[], request: Partial<CaptureRequest> = {}, changes: Partial<RequestContext> = {}) {
   return toCapturedEvents(
-    { token: 'phc_k', events, isHistorical: false, sentAtMs: null, ...request },
+    { token: 'phc_k', isHistorical: false, sentAtMs: null, dropped: createDropTally(), ...request },
+    { events, first: 0 },
     { ...context, ...changes },
   );
 }
 const dropped = (events: ClientEvent[]) => Object.fromEntries(capture(events).dropped.counts());
 
-test('an event becomes the record that the consumer reads', () => {
+test('converts an event to the record that the consumer reads', () => {
   const event = { event: 'a', distinct_id: 'b', uuid, timestamp: '2026-11-21T11:00:00Z', properties: { p: 1 } };
-  const { accepted, lane } = capture([
+  const { accepted, topic } = capture([
     { ...event, $set: { s: 1 }, $set_once: { o: 1 }, $unset: ['u'], extra: 1 } as never,
   ]);
-  expect(lane).toBe('live');
+  expect(topic).toBe('live');
   expect(accepted.map(({ record }) => JSON.parse(JSON.stringify(record)))).toEqual([
     {
       kind: 'event',
@@ -44,7 +46,7 @@ test('an event becomes the record that the consumer reads', () => {
   ]);
 });
 
-test('F17, F14 what is left out is filled in', () => {
+test('F17, F14 fills in missing fields', () => {
   const [accepted] = capture([{ event: 'a', distinct_id: 'b', uuid: '', $set: null, timestamp: null }]).accepted;
   expect(JSON.parse(JSON.stringify(accepted?.record))).toMatchObject({
     uuid: 'made-up',
@@ -61,15 +63,15 @@ test.each([
   ['in braces', `{${uuid}}`, uuid],
   ['as URN', `urn:uuid:${uuid}`, uuid],
   ['F14 null', null, 'made-up'],
-])('the uuid is the client’s in one form: %s', (_name, sent, expected) => {
+])('stores the UUID of the client in canonical form: %s', (_name, sent, expected) => {
   expect(capture([{ event: 'a', distinct_id: 'b', uuid: sent }]).accepted[0]?.record.uuid).toBe(expected);
 });
 
-describe('silent drops', () => {
+describe('drops without an error', () => {
   test.each<[string, ClientEvent, object]>([
     ['F03 empty name', { event: '', distinct_id: 'b' }, { missing_event_name: 1 }],
     ['E34 no name', { distinct_id: 'b' }, { missing_event_name: 1 }],
-    ['a name that is no text', { event: 5, distinct_id: 'b' }, { missing_event_name: 1 }],
+    ['a name that is not a string', { event: 5, distinct_id: 'b' }, { missing_event_name: 1 }],
     ['F01 no distinct id', { event: 'a' }, { missing_distinct_id: 1 }],
     ['F01 blank distinct id', { event: 'a', distinct_id: ' ' }, { missing_distinct_id: 1 }],
     ['neither', {}, { missing_event_name: 1 }],
@@ -79,7 +81,7 @@ describe('silent drops', () => {
     expect(capture([event]).accepted).toEqual([]);
   });
 
-  test('F02 the others of the batch go on, in their order', () => {
+  test('F02 keeps the other events of the batch, in their order', () => {
     const good = [1, 2, 3, 4].map((n) => ({ event: `e${n}`, distinct_id: 'b' }));
     const { accepted } = capture([good[0] ?? {}, { event: 'bad' }, ...good.slice(1)]);
     expect(accepted.map(({ record, index }) => [record.event, index])).toEqual([
@@ -90,7 +92,7 @@ describe('silent drops', () => {
     ]);
   });
 
-  test('one warning for each reason, with at most ten samples and no properties', () => {
+  test('creates one warning for each reason, with at most ten samples and without properties', () => {
     const nameless = Array.from({ length: 12 }, () => ({ distinct_id: 'b', uuid, properties: { secret: 1 } }));
     const { dropped } = capture([
       ...nameless,
@@ -118,29 +120,29 @@ describe('silent drops', () => {
   });
 });
 
-test('E33 /engage gives a nameless event its name', () => {
+test('E33 gives events without a name the name of the path `/engage`', () => {
   const { accepted } = capture([{ $distinct_id: 5, $set: { a: 1 } }], {}, { nameForNameless: '$identify' });
   expect(accepted[0]?.record).toMatchObject({ event: '$identify', distinct_id: '5', $set: { a: 1 } });
 });
 
-test('R02 a historical batch goes to its lane and says so', () => {
-  const { accepted, lane } = capture([{ event: 'a', distinct_id: 'b' }], { isHistorical: true });
-  expect(lane).toBe('historical');
+test('R02 sends a historical batch to the historical topic and marks its records', () => {
+  const { accepted, topic } = capture([{ event: 'a', distinct_id: 'b' }], { isHistorical: true });
+  expect(topic).toBe('historical');
   expect(accepted[0]?.record.historical_migration).toBe(true);
 });
 
-test('F19 without cookies the partition is chosen by the address', () => {
+test('F19 determines the partition of a cookieless event by the address', () => {
   const event = { event: 'a', distinct_id: 'b' };
   const { accepted } = capture([event, { ...event, properties: { $cookieless_mode: true } }]);
   expect(accepted.map(({ partitionId }) => partitionId)).toEqual(['b', '1.2.3.4']);
 });
 
-test('F21 the vendor’s own traffic has no address', () => {
+test('F21 removes the address of internal traffic', () => {
   const properties = { capture_internal: true };
   expect(capture([{ event: 'a', distinct_id: 'b', properties }]).accepted[0]?.record.ip).toBe('127.0.0.1');
 });
 
-test('sent_at is passed on when the client gave it', () => {
+test('copies sent_at to the record', () => {
   expect(capture([{ event: 'a', distinct_id: 'b' }], { sentAtMs: now }).accepted[0]?.record.sent_at).toBe(
     '2026-11-21T12:00:00.000Z',
   );
@@ -150,7 +152,7 @@ test.each([
   ['$identify', '$anon_distinct_id'],
   ['$create_alias', 'alias'],
   ['$merge_dangerously', 'alias'],
-])('%s names its other id as events of that id are stored, cut to 200', (event, property) => {
+])('truncates the other distinct ID of %s to 200 characters, like the distinct IDs of events', (event, property) => {
   const long = 'é'.repeat(250);
   const { accepted } = capture([
     { event: 'seen', distinct_id: long },

@@ -8,32 +8,25 @@ import { outlineJson } from '../body/outline.ts';
 import { repairEmptyObjects } from '../json/event-fields.ts';
 import { describeJsonFault, tryParseJson } from '../json/parse.ts';
 
-/** A multipart body as it came. */
-export interface PartsBody {
+export interface MultipartBody {
   raw: Buffer;
-  /** As it was sent. */
+  /** The header as sent, because the boundary is case-sensitive. */
   contentType: string;
-  /** The project API key beside the body; it counts before one in the event. */
+  /** The project API key in the `Authorization` header. It takes precedence over a key in the event. */
   bearer: string | null;
 }
 
-interface DecodedParts {
-  /** One event. */
-  json: Buffer;
-  /** Parts that are not stored (`assembleEvent`). */
-  leftOut: string[];
-}
-
-/** Smaller parts are parsed faster than looked over. */
+/** Parsing a smaller part is faster than scanning it first. */
 const largeBytes = 128 * 1024;
 
 /**
- * From a multipart body to the JSON text of its event; as a whole it may be gzip.
+ * Decodes a multipart body to the JSON of its event. The complete body may be compressed with gzip.
  *
- * @throws AppError see `gunzip`, `readParts`, `assembleEvent`; `too_large` (`too_many_values`).
+ * @returns the JSON of one event, and the names of the parts that are not stored (`assembleEvent`).
+ * @throws AppError see `gunzip`, `readParts`, `assembleEvent`. `too_large` (`too_many_values`).
  */
-export async function decodeParts(
-  { raw, contentType, bearer }: PartsBody,
+export async function decodeMultipart(
+  { raw, contentType, bearer }: MultipartBody,
   {
     maxDecompressedBytes,
     maxRecordBytes,
@@ -43,40 +36,35 @@ export async function decodeParts(
     maxRecordBytes: number;
     lease: ByteLease;
   },
-): Promise<DecodedParts> {
+): Promise<{ json: Buffer; omittedParts: string[] }> {
   const bytes = hasGzipMagic(raw) ? await gunzip(raw, maxDecompressedBytes, lease) : raw;
   const parts = await readParts(bytes, contentType, lease);
   for (const part of parts) if (part.bytes.length >= largeBytes) await outlineJson(part.bytes, lease);
-  const { event, leftOut } = assembleEvent(parts, maxRecordBytes);
+  const { event, omittedParts } = assembleEvent(parts, maxRecordBytes);
   if (bearer !== null) event.api_key = bearer;
   const json = Buffer.from(JSON.stringify(event), 'utf8');
   lease.take(json.length);
-  return { json, leftOut };
+  return { json, omittedParts };
 }
 
 /** One part of a multipart body. */
 interface Part {
   name: string;
-  /** Its Content-Type without parameters, lower case; `text/plain` when it names none. */
+  /** The Content-Type of the part, in lower case and without parameters. `text/plain` if the part has none. */
   type: string;
   bytes: Buffer;
 }
 
-/** Far above what clients send; each has headers to be read. */
+/** Clients send far fewer parts. The headers of each part must be parsed. */
 const maxParts = 200;
 const maxHeaderPairs = 20;
 const maxHeaderBytes = 8 * 1024;
 
-export function isMultipart(contentType: string): boolean {
-  return contentType.startsWith('multipart/form-data');
-}
-
 /**
- * The parts of a form (RFC 7578), in their order. A part without a name is left out.
+ * Reads the parts of a form (RFC 7578), in their order. Parts without a name are ignored.
  *
- * @param contentType as it was sent: the boundary in it may have capitals.
- * @throws AppError `invalid` (`invalid_multipart`), `too_large` (`too_many_parts`), `unavailable` when the memory budget
- * is used up.
+ * @throws AppError `invalid` (`invalid_multipart`), `too_large` (`too_many_parts`), `unavailable` if the memory budget is
+ * used up.
  */
 function readParts(raw: Buffer, contentType: string, lease: ByteLease): Promise<Part[]> {
   return new Promise((resolve, reject) => {
@@ -88,7 +76,7 @@ function readParts(raw: Buffer, contentType: string, lease: ByteLease): Promise<
       form.destroy();
       reject(error);
     };
-    /** A form that has failed may still give pieces, and its request has given back its memory. */
+    /** A form may still emit data after it has failed. By then, the request has already released its memory. */
     const take = (bytes: number) => {
       if (!hasFailed) lease.take(bytes);
     };
@@ -117,7 +105,7 @@ function openForm(contentType: string) {
     return new Busboy({
       headers: { 'content-type': contentType },
       limits: { parts: maxParts, headerPairs: maxHeaderPairs, headerSize: maxHeaderBytes },
-      // Their bytes as they are: what a part is, its name and type say.
+      // Don't decode fields: `isText` decides by the type of the part.
       isPartAFile: () => true,
     });
   } catch (cause) {
@@ -125,7 +113,7 @@ function openForm(contentType: string) {
   }
 }
 
-/** @param take asks for memory, and throws when there is none. */
+/** @param take reserves memory. Throws if the budget is used up. */
 function gather(stream: BusboyFileStream, take: (bytes: number) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -151,35 +139,34 @@ function brokenForm(cause: unknown): AppError {
   });
 }
 
-/** An event that was sent in parts, in one again. */
+/** An event, assembled from its parts. */
 interface AssembledEvent {
   event: JsonObject;
-  /** Names of the parts that are replaced by a note, because they are not text or do not fit. */
-  leftOut: string[];
+  /** Names of the parts that are replaced by a note, because they are not text or do not fit into a record. */
+  omittedParts: string[];
 }
 
 const eventPart = 'event';
 const propertiesPart = 'event.properties';
 const blobPrefix = 'event.properties.';
 const maxNesting = 64;
-/** What a record holds beside what was sent. */
+/** Reserved for the data that the gateway adds to a record. */
 const recordRoomBytes = 16 * 1024;
 
 /**
- * Puts an event together: the part `event`, its properties in it or in the part `event.properties`, and single properties
- * in parts `event.properties.<path>`. JSON becomes what it is, other text a string. What is no text is left out, and
- * what does not fit into a record as well: the event itself, with what it cost and how long it took, is worth more than
- * to be refused with them. Parts of other names mean nothing.
+ * Assembles an event: the part `event`, its properties in the same part or in the part `event.properties`, and single
+ * properties in parts named `event.properties.<path>`. JSON parts are parsed, and other text becomes a string. Parts that are
+ * not text or do not fit into a record are omitted, because the event is useful without them: it contains the cost and the
+ * duration, for example. Parts with other names are ignored.
  *
- * @param maxRecordBytes what a record of the log may hold.
- * @throws AppError `invalid` naming the part (`missing_part`, `duplicate_part`, `invalid_part`), too deep ones
- * (`too_deep`) included.
+ * @param maxRecordBytes maximum size of a log record.
+ * @throws AppError `invalid` naming the part (`missing_part`, `duplicate_part`, `invalid_part`, `too_deep`).
  */
 function assembleEvent(parts: readonly Part[], maxRecordBytes: number): AssembledEvent {
   const known = byName(parts);
   const eventJson = known.get(eventPart);
   if (eventJson === undefined) throw refused('missing_part', eventPart, 'is missing');
-  // With a field `batch` it would be taken for another kind of request.
+  // With a field `batch`, the event would be treated as a batch.
   const { batch: _, ...event } = readObject(eventJson);
   repairEmptyObjects(event);
   const propertiesJson = known.get(propertiesPart);
@@ -188,16 +175,16 @@ function assembleEvent(parts: readonly Part[], maxRecordBytes: number): Assemble
   }
   if (propertiesJson !== undefined) event.properties = readObject(propertiesJson);
   const blobs = [...known.values()].filter(({ name }) => name.startsWith(blobPrefix));
-  if (blobs.length === 0) return { event, leftOut: [] };
+  if (blobs.length === 0) return { event, omittedParts: [] };
   event.properties ??= {};
   if (!isObject(event.properties)) throw refused('invalid_part', eventPart, 'must have an object in `properties`');
   const room = maxRecordBytes - recordRoomBytes - eventJson.bytes.length - (propertiesJson?.bytes.length ?? 0);
-  return { event, leftOut: putBlobs(event.properties, blobs, room) };
+  return { event, omittedParts: putBlobs(event.properties, blobs, room) };
 }
 
-/** @param room bytes there are for blobs; they are taken in while they fit. @returns names of those left out. */
+/** @param room how many bytes of blobs fit into the record. @returns the names of the omitted blobs. */
 function putBlobs(properties: JsonObject, blobs: readonly Part[], room: number): string[] {
-  const leftOut: string[] = [];
+  const omittedParts: string[] = [];
   let left = room;
   for (const blob of blobs) {
     const path = parsePropertyPath(blob.name.slice(blobPrefix.length));
@@ -206,7 +193,7 @@ function putBlobs(properties: JsonObject, blobs: readonly Part[], room: number):
     const written = value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
     const isStored = value !== undefined && written <= left;
     if (isStored) left -= written;
-    else leftOut.push(blob.name);
+    else omittedParts.push(blob.name);
     if (!setAtPath(properties, path, isStored ? value : noteOf(blob))) {
       throw refused(
         'invalid_part',
@@ -215,7 +202,7 @@ function putBlobs(properties: JsonObject, blobs: readonly Part[], room: number):
       );
     }
   }
-  return leftOut;
+  return omittedParts;
 }
 
 function byName(parts: readonly Part[]): Map<string, Part> {
@@ -227,12 +214,12 @@ function byName(parts: readonly Part[]): Map<string, Part> {
   return known;
 }
 
-/** The note instead of a part that is not stored. */
+/** Replaces a part that is not stored. */
 function noteOf({ type, bytes }: Part): string {
   return `[left out: ${type.slice(0, 100)}, ${bytes.length} bytes]`;
 }
 
-/** Whether it is stored: anything that is text, unless it declares another type. */
+/** Whether a part can be stored: anything that is text, unless the part declares another type. */
 function isText({ type, bytes }: Part): boolean {
   if (isJsonType(type)) return true;
   const mayBe = type.startsWith('text/') || type === 'application/octet-stream';
@@ -268,7 +255,7 @@ function refused(code: string, part: string, problem: string): AppError {
   return new AppError('invalid', `The part \`${name}\` ${problem}.`, { code, attr: name });
 }
 
-/** Names of objects and indexes of arrays, from the outside in. */
+/** Property names and array indexes, from the outermost to the innermost. */
 type PropertyPath = readonly (string | number)[];
 
 const maxSteps = 16;
@@ -276,8 +263,8 @@ const maxIndex = 1000;
 const step = /(?:^|\.)([^.[\]]+)|\[(\d{1,4})\]/y;
 
 /**
- * Where a property stands: `$ai_input[0].content` is the field `content` of the first thing in `$ai_input`. Null for text
- * that is no such path, or too long a one.
+ * Parses a property path: `$ai_input[0].content` is the field `content` of the first item in `$ai_input`. Null if the path
+ * is invalid or too long.
  */
 function parsePropertyPath(text: string): PropertyPath | null {
   const path: (string | number)[] = [];
@@ -292,32 +279,32 @@ function parsePropertyPath(text: string): PropertyPath | null {
 }
 
 /**
- * Puts a value where a path leads, and makes the objects and arrays on the way that are missing (null counts as missing).
+ * Sets the value at a path, and creates the objects and arrays that are missing on the way. Null counts as missing.
  *
- * @returns false when something else is in the way; then nothing was changed.
+ * @returns false if the path leads through another kind of value. Nothing is changed in this case.
  */
 function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): boolean {
   let at: unknown = properties;
-  let made: { in: object; key: string | number; value: unknown } | undefined;
+  let created: { in: object; key: string | number; value: unknown } | undefined;
   for (const [depth, key] of path.entries()) {
     if (typeof at !== 'object' || at === null || Array.isArray(at) !== (typeof key === 'number')) return false;
     const isLast = depth === path.length - 1;
-    const there: unknown = Object.hasOwn(at, key) ? (at as Record<string | number, unknown>)[key] : undefined;
-    if (isLast || there === undefined || there === null) {
+    const existing: unknown = Object.hasOwn(at, key) ? (at as Record<string | number, unknown>)[key] : undefined;
+    if (isLast || existing === undefined || existing === null) {
       const next: unknown = isLast ? value : typeof path[depth + 1] === 'number' ? [] : {};
-      // The first thing that is missing is put in its place when all that goes into it is known to fit.
-      if (made === undefined) made = { in: at, key, value: next };
+      // The first created value is inserted at the end, when the complete path is known to be valid.
+      if (created === undefined) created = { in: at, key, value: next };
       else put(at, key, next);
       at = next;
     } else {
-      at = there;
+      at = existing;
     }
   }
-  if (made !== undefined) put(made.in, made.key, made.value);
+  if (created !== undefined) put(created.in, created.key, created.value);
   return true;
 }
 
-/** Not an assignment: a name may be `__proto__`, which must stay data. Places before it in an array become null. */
+/** Not an assignment, because a property may be named `__proto__`. Skipped array items become null. */
 function put(into: object, key: string | number, value: unknown): void {
   if (Array.isArray(into)) while (into.length < Number(key)) into.push(null);
   Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });

@@ -1,32 +1,113 @@
+import type { ClientEvent } from './client-event.ts';
+import type { TimeFinding } from './drops.ts';
+
+/** A timestamp more than this far in the future means that the client's clock is wrong. */
+const furthestFutureMs = 82_800_000;
+const lastOfYear9999Ms = Date.UTC(10_000, 0, 1) - 1;
+/** PostgreSQL has no year 0. */
+const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
+
+interface EventTime {
+  /** Milliseconds since the epoch. */
+  ms: number;
+  /** The warning for the project (docs/wire-rules.md#times). Null if the time was stored as sent. */
+  finding: TimeFinding | null;
+}
+
+/**
+ * Returns when the event happened, by the rules in docs/wire-rules.md#times (cases T01 to T14):
+ * - The difference between `sentAtMs` and `nowMs` corrects the client's clock.
+ * - `offset` counts back from `nowMs` and overrides the timestamp.
+ * - A time too far in the future becomes `nowMs`.
+ * - A year that cannot be stored becomes the Unix epoch.
+ *
+ * @param sentAtMs when the client sent the request, by its own clock. Null if unknown.
+ * @param nowMs when the gateway received the request.
+ */
+export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs: number): EventTime {
+  const ms = claimedTimeMs(event, sentAtMs, nowMs);
+  if (ms === null) return { ms: nowMs, finding: 'ignored_invalid_timestamp' };
+  if (ms > nowMs + furthestFutureMs) return { ms: nowMs, finding: 'event_timestamp_in_future' };
+  if (ms < firstOfYear1Ms || ms > lastOfYear9999Ms) return { ms: 0, finding: 'ignored_invalid_timestamp' };
+  return { ms, finding: null };
+}
+
+/** The event's timestamp as text. Null if it is missing or empty. A number is Unix seconds or milliseconds. */
+export function claimedTime({ timestamp }: ClientEvent): string | null {
+  if (typeof timestamp === 'number') return String(timestamp);
+  return typeof timestamp !== 'string' || timestamp.trim() === '' ? null : timestamp;
+}
+
+/** Null if the event has a timestamp that cannot be parsed. */
+function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number | null {
+  if (typeof event.offset === 'number') return nowMs - event.offset;
+  const timestamp = claimedTime(event);
+  if (timestamp === null) return nowMs;
+  const timestampMs = parseTimestamp(timestamp);
+  if (timestampMs === null) return null;
+  if (sentAtMs === null || event.properties?.$ignore_sent_at === true) return timestampMs;
+  return timestampMs - (sentAtMs - nowMs);
+}
+
+/** Smaller numbers are in seconds, or are not times. PostHog ignores years up to 2020 (case T12). */
+const oldestQueryMs = Date.UTC(2021, 0, 1);
+/** The first and last times that can be written with a four-digit year and stored. */
+const newestMs = Date.UTC(9999, 11, 31);
+const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
+
+/**
+ * Returns when the client sent the request, by its own clock: `sent_at` of the batch (a date and time with a time zone),
+ * otherwise the query parameter `_` (milliseconds), otherwise null. Values that cannot be parsed are ignored
+ * (docs/wire-rules.md#times).
+ */
+export function readSentAt(inBatch: unknown, inQuery: string | null): number | null {
+  const fromBatch = readInBatch(inBatch);
+  if (fromBatch !== null) return fromBatch;
+  if (inQuery === null || !/^\d{1,15}$/.test(inQuery)) return null;
+  const ms = Number(inQuery);
+  return ms >= oldestQueryMs && ms <= newestMs ? ms : null;
+}
+
+/** The batch's `sent_at` for the warning, if it cannot be parsed. Undefined if it is missing or valid. */
+export function unreadableSentAt(inBatch: unknown): string | undefined {
+  if (inBatch === undefined || inBatch === null || inBatch === '' || readInBatch(inBatch) !== null) return undefined;
+  return typeof inBatch === 'string' ? inBatch : `a value of type ${typeof inBatch}`;
+}
+
+function readInBatch(sentAt: unknown): number | null {
+  const ms = typeof sentAt === 'string' ? parseZonedTimestamp(sentAt.trim()) : null;
+  return ms !== null && ms >= oldestMs && ms <= newestMs ? ms : null;
+}
+
 const isoLike =
   /^([+-]?\d{4,6})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 const monthFirst =
   /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?: (AM|PM))?)?$/i;
 const mailDate =
   /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? +)?(\d{1,2}) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?(?: (Z|UT|UTC|GMT|[+-]\d{4}))?)?$/i;
-/** What `Date.prototype.toString` gives; the name of the zone behind it is cut off before. */
+/** The output of `Date.prototype.toString`, without the name of the time zone in parentheses. */
 const printedDate =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]* (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (\d{1,2}) (\d{4})(?: (\d{1,2}):(\d{2}):(\d{2})(?: (?:GMT|UTC)([+-]\d{4})?)?)?$/i;
-const nameOfZone = / \([^()]*\)$/;
+const zoneName = / \([^()]*\)$/;
 const unixTime = /^(\d{9,19})(?:\.\d{1,9})?$/;
 const strictIso = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}(?::?\d{2})?)$/i;
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const minuteMs = 60_000;
-/** Long texts are not dates, and patterns should not run over them. */
+/** Longer strings are not dates, so no pattern is tried on them. */
 const longestText = 64;
 const longestZoneName = 64;
 
 /**
- * Reads a point in time from text, milliseconds since the epoch; null when it is none of the accepted forms: RFC 3339
- * (also with a two-digit zone, a space for the T, or no zone, which means UTC), a date alone, ISO 8601 without hyphens and
- * colons, its week and ordinal dates, slash dates, RFC 2822, what JavaScript prints of a date, and Unix seconds or
- * milliseconds as digits. Cases T07, T13, T14 and E-129 (docs/wire-rules.md#times).
+ * Parses a point in time. Returns milliseconds since the epoch, or null for any other text. Accepts RFC 3339 (also with a
+ * two-digit offset, a space instead of the T, or no offset, which means UTC), a date without a time, ISO 8601 without
+ * hyphens and colons, ISO week dates and ordinal dates, dates with slashes, RFC 2822, JavaScript's `String(date)`, and
+ * Unix seconds or milliseconds as digits. Cases T07, T13, T14 and E-129 (docs/wire-rules.md#times).
  */
 export function parseTimestamp(text: string): number | null {
   const trimmed = text.trim();
   if (trimmed.length > longestText + longestZoneName) return null;
-  const bare = trimmed.replace(nameOfZone, '');
+  const bare = trimmed.replace(zoneName, '');
   if (bare.length > longestText) return null;
   return (
     fromUtcText(bare, readIso) ??
@@ -39,7 +120,7 @@ export function parseTimestamp(text: string): number | null {
   );
 }
 
-/** As `parseTimestamp`, but only a full date-time with its zone. Source: the same section, rule 1. */
+/** Like `parseTimestamp`, but accepts only a complete date and time with an offset (rule 1 of the same section). */
 export function parseZonedTimestamp(text: string): number | null {
   return fromUtcText(text, readIso) ?? (text.length <= longestText && strictIso.test(text) ? readIso(text) : null);
 }
@@ -59,7 +140,7 @@ function readBasicIso(text: string): number | null {
   return assemble({ year, month, day, ...time });
 }
 
-function assembleDay(date: string | null, time: TimeParts): number | null {
+function assembleDay(date: string | null, time: TimeFields): number | null {
   if (date === null) return null;
   const [year, month, day] = date.split('-');
   return assemble({ year, month, day, ...time });
@@ -94,7 +175,7 @@ function monthNamed(name: string): string {
   return String(months.indexOf(name.toLowerCase()) + 1);
 }
 
-/** The number of digits tells seconds from smaller units: times of this epoch, until the year 5138. */
+/** The number of digits determines the unit. This works for all times until the year 5138. */
 function readUnixTime(text: string): number | null {
   const match = unixTime.exec(text);
   const digits = match?.[1];
@@ -105,24 +186,24 @@ function readUnixTime(text: string): number | null {
   return digits.length === 19 ? Number(digits.slice(0, 13)) : null;
 }
 
-type TimeParts = { [part in 'hour' | 'minute' | 'second' | 'fraction' | 'zone']?: string | undefined };
-type DateParts = Record<'year' | 'month' | 'day', string | undefined> & TimeParts;
+type TimeFields = { [field in 'hour' | 'minute' | 'second' | 'fraction' | 'zone']?: string | undefined };
+type DateFields = Record<'year' | 'month' | 'day', string | undefined> & TimeFields;
 
-function assemble(parts: DateParts): number | null {
-  const year = Number(parts.year);
-  const month = Number(parts.month);
-  const day = Number(parts.day);
-  const hour = Number(parts.hour ?? 0);
-  const minute = Number(parts.minute ?? 0);
-  // A leap second is the last millisecond of its minute.
-  const isLeapSecond = parts.second === '60';
-  const second = isLeapSecond ? 59 : Number(parts.second ?? 0);
-  const millisecond = isLeapSecond ? 999 : Number((parts.fraction ?? '').padEnd(3, '0').slice(0, 3));
+function assemble(fields: DateFields): number | null {
+  const year = Number(fields.year);
+  const month = Number(fields.month);
+  const day = Number(fields.day);
+  const hour = Number(fields.hour ?? 0);
+  const minute = Number(fields.minute ?? 0);
+  // A leap second is stored as the last millisecond of its minute.
+  const isLeapSecond = fields.second === '60';
+  const second = isLeapSecond ? 59 : Number(fields.second ?? 0);
+  const millisecond = isLeapSecond ? 999 : Number((fields.fraction ?? '').padEnd(3, '0').slice(0, 3));
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
   if (hour > 23 || minute > 59 || second > 59) return null;
-  const zoneMinutes = readZone(parts.zone);
+  const zoneMinutes = readZone(fields.zone);
   if (zoneMinutes === null) return null;
-  // `Date.UTC` takes years below 100 for the twentieth century.
+  // `Date.UTC` interprets years below 100 as years of the twentieth century.
   const date = new Date(Date.UTC(2000, month - 1, day, hour, minute, second, millisecond));
   const local = year === 2000 ? date.getTime() : date.setUTCFullYear(year, month - 1, day);
   const ms = local - zoneMinutes * minuteMs;
@@ -143,35 +224,35 @@ function daysInMonth(year: number, month: number): number {
 }
 
 /**
- * ISO 8601 as it is written less often: without hyphens and colons (`20261122T100000Z`), and dates told by the week
- * (`2021-W43-5`) or by the day of the year (`2021-302`). The time of day is optional, with a zone or without.
+ * Less common forms of ISO 8601: without hyphens and colons (`20261122T100000Z`), week dates (`2021-W43-5`) and ordinal
+ * dates (`2021-302`). The time of day and its offset are optional.
  */
 const basicIso =
   /^(?<year>\d{4})(?:(?<month>\d{2})(?<day>\d{2})|-?W(?<week>\d{2})(?:-?(?<weekday>[1-7]))?|-(?<dayOfYear>\d{3}))(?:[T ](?<hour>\d{2})(?::?(?<minute>\d{2})(?::?(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?)?(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 const dayMs = 86_400_000;
 
-/** The date as `2021-10-29`; null when the year has no such week. @param weekday 1 is Monday. */
+/** The date as `2021-10-29`. Null if the year has no such week. @param weekday 1 is Monday. */
 function dayOfWeekDate(year: number, week: number, weekday: number): string | null {
   const mondayMs = firstWeekMs(year) + (week - 1) * 7 * dayMs;
   if (week < 1 || mondayMs >= firstWeekMs(year + 1)) return null;
   return dateOf(mondayMs + (weekday - 1) * dayMs);
 }
 
-/** The date as `2021-10-29`; null when the year has no such day. */
+/** The date as `2021-10-29`. Null if the year has no such day. */
 function dayOfYearDate(year: number, day: number): string | null {
   const ms = startOfYearMs(year) + (day - 1) * dayMs;
   return day < 1 || ms >= startOfYearMs(year + 1) ? null : dateOf(ms);
 }
 
-/** The Monday of the week that has the fourth of January in it. */
+/** The Monday of the week that contains January 4. */
 function firstWeekMs(year: number): number {
   const fourthMs = startOfYearMs(year) + 3 * dayMs;
   const daysSinceMonday = (new Date(fourthMs).getUTCDay() + 6) % 7;
   return fourthMs - daysSinceMonday * dayMs;
 }
 
-/** `Date.UTC` takes years below 100 for the twentieth century. */
+/** Not `Date.UTC`, which interprets years below 100 as years of the twentieth century. */
 function startOfYearMs(year: number): number {
   return new Date(0).setUTCFullYear(year, 0, 1);
 }
@@ -180,38 +261,36 @@ function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/**
- * Points in time as nearly all SDKs write them and as records hold them: `2026-11-21T12:34:56.789Z`. The last date is
- * remembered, as most times of a moment are of one day: the built-in functions take four times as long, and a single
- * event needs three such times.
- */
+// `toUtcText` and `fromUtcText` handle the form that nearly all SDKs send and that log records use:
+// `2026-11-21T12:34:56.789Z`. They remember the last date, because most times of a request fall on the same day. Each event
+// needs three such conversions, and the built-in functions take four times as long.
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 const threeDigits = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'));
 
-let writtenDay = 0;
-let writtenDate = '1970-01-01T';
+let lastWrittenDay = 0;
+let lastWrittenDate = '1970-01-01T';
 
-/** As `Date.prototype.toISOString`. @param ms whole milliseconds since the epoch. */
+/** Like `Date.prototype.toISOString`. @param ms whole milliseconds since the epoch. */
 export function toUtcText(ms: number): string {
   const day = Math.floor(ms / dayMs);
-  if (day !== writtenDay) {
-    writtenDate = new Date(day * dayMs).toISOString().slice(0, -'00:00:00.000Z'.length);
-    writtenDay = day;
+  if (day !== lastWrittenDay) {
+    lastWrittenDate = new Date(day * dayMs).toISOString().slice(0, -'00:00:00.000Z'.length);
+    lastWrittenDay = day;
   }
   const rest = ms - day * dayMs;
   const hour = twoDigits[Math.floor(rest / 3_600_000)];
   const minute = twoDigits[Math.floor(rest / 60_000) % 60];
   const second = twoDigits[Math.floor(rest / 1000) % 60];
-  return `${writtenDate}${hour}:${minute}:${second}.${threeDigits[rest % 1000]}Z`;
+  return `${lastWrittenDate}${hour}:${minute}:${second}.${threeDigits[rest % 1000]}Z`;
 }
 
-let readDate = '1970-01-01T';
-let readDateMs = 0;
+let lastReadDate = '1970-01-01T';
+let lastReadDateMs = 0;
 
 /**
- * Milliseconds since the epoch; null when it is written otherwise.
- * @param readDay reads a date alone, milliseconds since the epoch; null when there is no such day.
+ * Returns milliseconds since the epoch, or null if the text has another form.
+ * @param readDay parses a date without a time. Returns null if there is no such day.
  */
 function fromUtcText(text: string, readDay: (date: string) => number | null): number | null {
   if (text.length !== 24 || text[10] !== 'T' || text[13] !== ':' || text[16] !== ':') return null;
@@ -220,15 +299,15 @@ function fromUtcText(text: string, readDay: (date: string) => number | null): nu
   const minute = digits(text, 14, 16);
   const second = digits(text, 17, 19);
   const millisecond = digits(text, 20, 23);
-  // NaN is not less either.
+  // Also false for NaN, which `digits` returns for anything that is not a digit.
   if (!(hour < 24 && minute < 60 && second < 60 && millisecond < 1000)) return null;
-  if (!text.startsWith(readDate)) {
+  if (!text.startsWith(lastReadDate)) {
     const ms = readDay(text.slice(0, 10));
     if (ms === null) return null;
-    readDate = text.slice(0, 11);
-    readDateMs = ms;
+    lastReadDate = text.slice(0, 11);
+    lastReadDateMs = ms;
   }
-  return readDateMs + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond;
+  return lastReadDateMs + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond;
 }
 
 function digits(text: string, start: number, end: number): number {

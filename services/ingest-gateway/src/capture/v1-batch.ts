@@ -2,46 +2,45 @@ import { eventNames, isDeeperThan, isLongerThan, isObject, type JsonObject } fro
 import { AppError } from '@millrace/runtime';
 import { repairEmptyProperties } from '../json/event-fields.ts';
 import { cleanValue, mayNeedCleaning, parseJson } from '../json/parse.ts';
+import type { ClientEvent } from './client-event.ts';
 import { type DropSample, maxSamples } from './drops.ts';
-import { parseZonedTimestamp } from './timestamps.ts';
+import { parseZonedTimestamp } from './event-time.ts';
 import type { V1Head } from './v1-request.ts';
-import type { ClientEvent } from './validate.ts';
 
-/** A batch after every event was validated by itself. */
+/** The result of validating each event of a batch separately. */
 export interface ValidatedBatch {
   isHistorical: boolean;
-  /** Of every event, as the client wrote it. */
+  /** The UUIDs of all events, as sent. */
   uuids: string[];
-  /** The events that go on. */
+  /** The valid events. */
   events: ClientEvent[];
-  /** For each of them its index in the batch. */
+  /** The index of each valid event in the batch. */
   indexes: number[];
   drops: V1Drop[];
 }
 
-/** The events left out for one reason. */
+/** The events that are dropped for one reason. */
 interface V1Drop {
   reason: V1DropReason;
-  /** Their indexes in the batch. */
+  /** The indexes of the events in the batch. */
   indexes: number[];
-  /** Samples of the first ones, up to the limit. */
+  /** The first of them, up to `maxSamples`. */
   samples: DropSample[];
 }
 
-/** Separates the events that can be stored from those that cannot. */
 export function validateBatch(batch: V1Batch, sdk: V1Head['sdk']): ValidatedBatch {
   const { isHistorical, events } = batch;
   const validated: ValidatedBatch = { isHistorical, uuids: [], events: [], indexes: [], drops: [] };
   const drops = new Map<V1DropReason, V1Drop>();
   for (const [index, sent] of events.entries()) {
     validated.uuids.push(sent.uuid);
-    const reading = readV1Event(sent, sdk);
-    if (reading.outcome === 'event') {
-      validated.events.push(reading.event);
+    const result = readV1Event(sent, sdk);
+    if (result.outcome === 'event') {
+      validated.events.push(result.event);
       validated.indexes.push(index);
       continue;
     }
-    const { reason } = reading;
+    const { reason } = result;
     const drop = drops.get(reason) ?? { reason, indexes: [], samples: [] };
     drops.set(reason, drop);
     drop.indexes.push(index);
@@ -50,7 +49,7 @@ export function validateBatch(batch: V1Batch, sdk: V1Head['sdk']): ValidatedBatc
   return { ...validated, drops: [...drops.values()] };
 }
 
-function sampleOf({ uuid, fields }: V1Sent, index: number, reason: V1DropReason): DropSample {
+function sampleOf({ uuid, fields }: SentEvent, index: number, reason: V1DropReason): DropSample {
   const { event, timestamp } = fields ?? {};
   return {
     index,
@@ -62,28 +61,28 @@ function sampleOf({ uuid, fields }: V1Sent, index: number, reason: V1DropReason)
 
 type Fields = Record<string, unknown>;
 
-/** One event of a batch as it was sent; only its uuid has been looked at. */
-interface V1Sent {
-  /** As the client wrote it: by this it looks for the result. */
+/** An event of a batch as sent. Only its UUID has been validated. */
+interface SentEvent {
+  /** As sent, because the client looks up the result by this value. */
   uuid: string;
-  /** Null when it is nested too deep to be walked through. */
+  /** Null if the event is nested too deeply to be traversed. */
   fields: Fields | null;
 }
 
 interface V1Batch {
-  /** At least one, no uuid twice. */
-  events: V1Sent[];
+  /** At least one. The UUIDs are unique. */
+  events: SentEvent[];
   isHistorical: boolean;
 }
 
 const maxNesting = 64;
 const uuidText = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
-/** As nearly every client writes it. */
-const usualUuidText = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+/** The form that nearly all clients send. */
+const canonicalUuidText = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /**
- * JSON text to a batch. Only what leaves no way to answer for every event refuses the whole: the envelope, and uuids
- * that are missing or not unique (docs/wire-rules.md#capture-v1).
+ * Parses a batch. The request is rejected only if the response could not contain a result for each event: for an invalid
+ * envelope, and for UUIDs that are missing or not unique (docs/wire-rules.md#capture-v1).
  *
  * @throws AppError `invalid` with a code of the protocol.
  */
@@ -103,19 +102,19 @@ export function parseV1Batch(text: string): V1Batch {
   if (typeof historical !== 'boolean') {
     throw refused('invalid_batch', 'The field `historical_migration` must be a boolean.', 'historical_migration');
   }
-  const isToBeCleaned = mayNeedCleaning(text);
+  const needsCleaning = mayNeedCleaning(text);
   const seen = new Set<string>();
-  const events = batch.map((event: unknown, index): V1Sent => {
+  const events = batch.map((event: unknown, index): SentEvent => {
     if (!isObject(event)) throw refused('invalid_batch', 'An event must be a JSON object.', `batch__${index}`);
     const uuid = readUuid(event.uuid, index, seen);
     if (isDeeperThan(event, maxNesting)) return { uuid, fields: null };
-    if (isToBeCleaned) cleanValue(event);
+    if (needsCleaning) cleanValue(event);
     return { uuid, fields: event };
   });
   return { events, isHistorical: historical };
 }
 
-/** @param seen the uuids before it, in one form. */
+/** @param seen the UUIDs of the previous events, in canonical form. */
 function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
   const refuse = (code: string, message: string) => refused(code, message, `batch__${index}__uuid`);
   if (uuid === undefined || uuid === null || uuid === '') {
@@ -124,15 +123,15 @@ function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
   if (typeof uuid !== 'string' || !uuidText.test(uuid)) {
     throw refuse('invalid_event_uuid', 'The field `uuid` must be a UUID.');
   }
-  const usual = toUsualForm(uuid);
-  if (seen.has(usual)) throw refuse('duplicate_event_uuid', 'Two events in the batch have the same UUID.');
-  seen.add(usual);
+  const canonical = toCanonicalForm(uuid);
+  if (seen.has(canonical)) throw refuse('duplicate_event_uuid', 'Two events in the batch have the same UUID.');
+  seen.add(canonical);
   return uuid;
 }
 
-/** The same text when nothing is to be changed: a batch may hold half a million of them. */
-function toUsualForm(uuid: string): string {
-  if (usualUuidText.test(uuid)) return uuid;
+/** Returns the same string if it is already canonical, because a batch may contain half a million UUIDs. */
+function toCanonicalForm(uuid: string): string {
+  if (canonicalUuidText.test(uuid)) return uuid;
   return uuid
     .toLowerCase()
     .replaceAll('-', '')
@@ -143,7 +142,7 @@ function refused(code: string, message: string, attr: string | null): AppError {
   return new AppError('invalid', message, { code, attr });
 }
 
-/** Why one event of a batch is not stored (docs/wire-rules.md#capture-v1); the others go on without it. */
+/** Why an event of a batch is not stored (docs/wire-rules.md#capture-v1). The other events are not affected. */
 type V1DropReason =
   | 'performance_event'
   | 'missing_event_name'
@@ -155,19 +154,19 @@ type V1DropReason =
   | 'malformed_event_properties'
   | 'invalid_options';
 
-type V1Reading = { outcome: 'event'; event: ClientEvent } | { outcome: 'drop'; reason: V1DropReason };
+type V1Result = { outcome: 'event'; event: ClientEvent } | { outcome: 'drop'; reason: V1DropReason };
 
 const maxCodePoints = 200;
 
-/** Options of an event and the property each stands for; the other paths have only the properties. */
+/** The options of an event and the property that each option sets. The other paths have only the properties. */
 const optionProperties = {
   process_person_profile: '$process_person_profile',
   cookieless_mode: '$cookieless_mode',
   disable_skew_correction: '$ignore_sent_at',
 } as const;
 
-/** One event in the form of the other capture paths, or why it is left out. The first fault decides. */
-function readV1Event({ uuid, fields }: V1Sent, sdk: V1Head['sdk']): V1Reading {
+/** Converts an event to the form of the other capture paths, or returns the first reason to drop it. */
+function readV1Event({ uuid, fields }: SentEvent, sdk: V1Head['sdk']): V1Result {
   if (fields === null) return drop('malformed_event_properties');
   const { event: name, distinct_id: distinctId, timestamp, properties = {} } = fields;
   if (name === eventNames.performance) return drop('performance_event');
@@ -190,9 +189,7 @@ function readV1Event({ uuid, fields }: V1Sent, sdk: V1Head['sdk']): V1Reading {
   };
 }
 
-/**
- * Properties that the client has moved elsewhere, back among the properties; null when an option is of a wrong type.
- */
+/** The properties that clients of this protocol send outside of `properties`. Null if an option has a wrong type. */
 function restoreProperties({ session_id, window_id, options }: Record<string, unknown>): JsonObject | null {
   if (options !== undefined && options !== null && !isObject(options)) return null;
   const restored: JsonObject = {};
@@ -212,7 +209,7 @@ function restoreProperties({ session_id, window_id, options }: Record<string, un
   return restored;
 }
 
-/** Clients write flags as booleans, numbers or words. */
+/** Clients send flags as booleans, numbers or words. */
 function readFlag(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'number') return value !== 0;
@@ -221,11 +218,11 @@ function readFlag(value: unknown): boolean | null {
   return word === 'false' || word === '0' ? false : null;
 }
 
-/** The properties that must be objects wherever they are. */
+/** These properties must be objects. */
 function haveObjects({ $set, $set_once }: JsonObject): boolean {
   return [$set, $set_once].every((value) => value === undefined || value === null || isObject(value));
 }
 
-function drop(reason: V1DropReason): V1Reading {
+function drop(reason: V1DropReason): V1Result {
   return { outcome: 'drop', reason };
 }

@@ -15,7 +15,7 @@ import type { ProjectKeys } from '../access/project-keys.ts';
 import { type StoreTimeLimits, storeTimeLimits } from '../access/store-limits.ts';
 import type { RefusalLine } from '../answer/refusal-log.ts';
 import type { ByteBudget } from '../body/byte-budget.ts';
-import type { Uploads } from '../body/receive.ts';
+import type { Uploads } from '../body/uploads.ts';
 import {
   createEarlyAccessFeatures,
   createEnvironmentSettings,
@@ -36,7 +36,7 @@ import { createFlagLimits, type FlagLimitConfig, type FlagLimits } from './limit
 import { createFlagMetrics, type FlagMetrics } from './metrics.ts';
 
 /** What flags and the config of browsers are served with. */
-export interface FlagParts extends Stoppable {
+export interface FlagServices extends Stoppable {
   data: FlagData;
   settings: EnvironmentSettings;
   features: EarlyAccessFeatures;
@@ -48,7 +48,7 @@ export interface FlagParts extends Stoppable {
   openPayload: PayloadOpener;
 }
 
-interface FlagPartsOptions {
+interface FlagServicesOptions {
   /** A pool of its own, so that a flood of questions takes nothing from events. */
   sql: Sql;
   /** For definitions, beside: see `createFlagDatabase`. */
@@ -68,7 +68,7 @@ interface FlagPartsOptions {
 
 const mebibyte = 1024 * 1024;
 
-export function createFlagParts(options: FlagPartsOptions): FlagParts {
+export function createFlagServices(options: FlagServicesOptions): FlagServices {
   const { sql, definitionSql, cache, changes, config, metrics } = options;
   const { timeLimits = storeTimeLimits, now = Date.now } = options;
   const pools = { requests: sql, definitions: definitionSql };

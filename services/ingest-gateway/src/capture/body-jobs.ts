@@ -1,0 +1,61 @@
+// The jobs of the threads for large bodies, and their results. A result contains JSON and the positions of the events in it
+// (json/scan.ts), because both can be transferred between threads without copying.
+
+import type { BodyHints } from '../body/decode.ts';
+import type { LargeBodies } from '../large-bodies/large-bodies.ts';
+import type { BodyJob as AnyJob } from '../large-bodies/messages.ts';
+import type { ParsedRequest, RequestHints } from './classic-request.ts';
+import type { MultipartBody } from './multipart.ts';
+import type { ValidatedBatch } from './v1-batch.ts';
+import type { V1Head } from './v1-request.ts';
+
+export type BodyJob = ClassicJob | MultipartJob | V1Job;
+
+export interface ClassicJob extends AnyJob {
+  type: 'classic';
+  hints: BodyHints;
+  request: RequestHints;
+  maxDecompressedBytes: number;
+}
+
+export interface MultipartJob extends AnyJob, Omit<MultipartBody, 'raw'> {
+  type: 'multipart';
+  request: RequestHints;
+  maxDecompressedBytes: number;
+  maxRecordBytes: number;
+}
+
+/** A body of Capture v1. Its API key has already been verified. */
+export interface V1Job extends AnyJob {
+  type: 'v1';
+  hints: BodyHints;
+  sdk: V1Head['sdk'];
+  maxDecompressedBytes: number;
+}
+
+/** The events of a body: JSON, and the positions of the valid events in it. */
+export interface ScannedEvents {
+  json: Uint8Array;
+  slots: Int32Array<ArrayBuffer>;
+  /** Number of valid events. */
+  length: number;
+}
+
+/** The result of a classic or multipart job. */
+export interface ScannedRequest extends Omit<ParsedRequest, 'events'> {
+  kind: 'request';
+  events: ScannedEvents;
+}
+
+/** The result of a v1 job. */
+export interface ScannedBatch extends Omit<ValidatedBatch, 'events' | 'uuids'> {
+  kind: 'batch';
+  events: ScannedEvents;
+  /** Separated by commas, because a single string is transferred in one step. */
+  uuids: string;
+}
+
+export type BodyResult = ScannedRequest | ScannedBatch;
+
+/** The threads for large bodies of all protocols. */
+export type CaptureThreads = LargeBodies<BodyJob, BodyResult>;

@@ -1,0 +1,177 @@
+import { AppError } from '@millrace/runtime';
+import type { CapturePath } from '../head.ts';
+import { readScannedEnvelope, readScannedEvent, repairEmptyObjects, slotsPerEvent } from '../json/event-fields.ts';
+import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';
+import { createScanner, type Scan } from '../json/scan.ts';
+import {
+  type ClientEvent,
+  type EventDrop,
+  invalidField,
+  rawDistinctId,
+  rawOtherId,
+  readDistinctId,
+  readName,
+  toEventError,
+  type ValidatedEvents,
+  validateEvents,
+} from './client-event.ts';
+import { readSentAt, unreadableSentAt } from './event-time.ts';
+import { findProjectApiKey } from './project-api-key.ts';
+
+/** A valid request, as parsed from its JSON. Some of its events may still have no name or no distinct ID. */
+export interface ParsedRequest {
+  /** A well-formed project API key. The gateway has not looked it up yet. */
+  token: string;
+  /** The valid events, in the order in which they were sent. */
+  events: ClientEvent[];
+  /** The index of each event in the request. Undefined if no event was dropped. */
+  indexes: Int32Array<ArrayBuffer> | undefined;
+  /** Invalid events. They are dropped, and the other events are stored. */
+  drops: readonly EventDrop[];
+  isHistorical: boolean;
+  /** When the client sent the request by its own clock, in milliseconds since the epoch. Null if unknown. */
+  sentAtMs: number | null;
+  /** The batch's `sent_at`, if it cannot be parsed and no other time was sent. */
+  unreadableSentAt: string | undefined;
+  /** Names of the parts of a multipart request that are not stored. */
+  omittedParts?: readonly string[];
+}
+
+/** Facts about a request that are not in its JSON. */
+export interface RequestHints {
+  path: Pick<CapturePath, 'nameForNameless' | 'takesBatches'>;
+  /** The API key in a form field, or in the query of a GET request. */
+  apiKey: string | null;
+  /** The query parameter `_`. */
+  sentAt: string | null;
+}
+
+type Fields = Record<string, unknown>;
+
+const scan = createScanner();
+
+/**
+ * Parses and validates the JSON of a request: an array of events, `{api_key, batch: [...]}`, or a single event. All paths
+ * accept all three forms (docs/wire-rules.md#request-shapes).
+ *
+ * @throws AppError `invalid` naming the field (`batch__3__properties`), `unauthenticated` for a missing or malformed key.
+ */
+export function parseRequest(json: Buffer, hints: RequestHints): ParsedRequest {
+  return readScan(json, hints) ?? readText(json.toString('utf8'), hints);
+}
+
+/** Null for an unusual request. Parsing then finds the reason. */
+function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
+  const found = scan(json);
+  if (found === null) return null;
+  const { shape, slots } = found;
+  const events: Fields[] = [];
+  if (shape === 'event') events.push(readScannedEvent(json, slots, 0));
+  for (let number = 1; number <= found.events; number++) {
+    events.push(readScannedEvent(json, slots, number * slotsPerEvent));
+  }
+  if (events.some(hasRoundedId)) return null;
+  const envelope = shape === 'batch' ? readScannedEnvelope(json, slots) : null;
+  return validateRequest({ shape, envelope, events, isShallow: true, hints });
+}
+
+/** For JSON that the scanner does not support, and for invalid requests, which need an error message. */
+function readText(text: string, hints: RequestHints): ParsedRequest {
+  let sent = readShape(parseJson(text));
+  if (sent.events.some(hasRoundedId)) sent = readShape(parseJson(quoteLongNumericIds(text)));
+  for (const event of sent.events) {
+    repairEmptyObjects(event);
+    // The client may have sent a field with this name. It must not be mistaken for the positions of a scan.
+    if (typeof event === 'object' && event !== null) delete event.raw;
+  }
+  const request = validateRequest({ ...sent, isShallow: false, hints });
+  // Only after the key was read, because a NUL character in the key has its own error.
+  if (mayNeedCleaning(text)) for (const event of request.events) cleanValue(event);
+  return request;
+}
+
+function readShape(parsed: unknown): { shape: Scan['shape']; envelope: Fields | null; events: (Fields | null)[] } {
+  if (Array.isArray(parsed)) return { shape: 'array', envelope: null, events: parsed };
+  if (typeof parsed !== 'object' || parsed === null) {
+    throw invalidField([], 'The body must be a JSON object or array', parsed);
+  }
+  const object = parsed as Fields;
+  if (Array.isArray(object.batch)) return { shape: 'batch', envelope: object, events: object.batch };
+  if ('batch' in object && typeof object.event !== 'string') {
+    throw invalidField(['batch'], 'The field `batch` must be an array of events', object.batch);
+  }
+  return { shape: 'event', envelope: null, events: [object] };
+}
+
+const positionIn = {
+  event: () => [],
+  array: (index: number) => [String(index)],
+  batch: (index: number) => ['batch', String(index)],
+};
+
+/** @param sent.envelope the object that contains the batch. @param sent.events as sent: some may not be objects. */
+function validateRequest(sent: {
+  shape: Scan['shape'];
+  envelope: Fields | null;
+  events: (Fields | null)[];
+  isShallow: boolean;
+  hints: RequestHints;
+}): ParsedRequest {
+  const { shape, envelope, events, isShallow, hints } = sent;
+  if (events.length === 0) {
+    throw new AppError('invalid', 'The request does not contain any events. Send at least one.', {
+      code: 'no_events',
+      attr: shape === 'batch' ? 'batch' : null,
+    });
+  }
+  // An object that is neither a batch nor an event with a name: a field is missing or misspelled.
+  if (hints.path.takesBatches && shape === 'event' && typeof events[0]?.event !== 'string') {
+    throw invalidField(['batch'], 'The field `batch` must be an array of events', undefined);
+  }
+  const validated = validateEvents(events, { isShallow });
+  requireUsableEvent(validated, shape, hints);
+  const token = findProjectApiKey(envelope, events, hints.apiKey);
+  const sentAt = envelope?.sent_at ?? envelope?.sentAt;
+  const sentAtMs = readSentAt(sentAt, hints.sentAt);
+  return {
+    token,
+    events: validated.valid,
+    indexes: validated.indexes,
+    drops: validated.drops,
+    isHistorical: envelope !== null && readHistorical(envelope),
+    sentAtMs,
+    unreadableSentAt: sentAtMs === null ? unreadableSentAt(sentAt) : undefined,
+  };
+}
+
+/** @throws AppError for the first invalid event if no event can be stored, because an error is more helpful than a 200. */
+function requireUsableEvent(
+  { valid, firstFault }: ValidatedEvents,
+  shape: Scan['shape'],
+  { path }: RequestHints,
+): void {
+  if (firstFault === null || valid.some((event) => isUsable(event, path.nameForNameless))) return;
+  throw toEventError(firstFault.fault, positionIn[shape](firstFault.index));
+}
+
+function isUsable(event: ClientEvent, nameForNameless: string | null): boolean {
+  return readName(event, nameForNameless) !== null && readDistinctId(event) !== null;
+}
+
+function readHistorical(envelope: Fields): boolean {
+  const flag = envelope.historical_migration ?? false;
+  if (typeof flag !== 'boolean') {
+    throw invalidField(['historical_migration'], 'The field `historical_migration` must be a boolean', flag);
+  }
+  return flag;
+}
+
+/** Whether one of the event's IDs is an integer that JavaScript cannot represent exactly. It must then be read as text. */
+function hasRoundedId(event: unknown): boolean {
+  if (typeof event !== 'object' || event === null) return false;
+  return isRounded(rawDistinctId(event as ClientEvent)) || isRounded(rawOtherId(event as ClientEvent));
+}
+
+function isRounded(id: unknown): boolean {
+  return typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id);
+}

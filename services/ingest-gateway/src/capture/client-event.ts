@@ -1,0 +1,253 @@
+import { cutToCodePoints, eventNames, isDeeperThan, isObject, type JsonObject } from '@millrace/contracts';
+import { AppError } from '@millrace/runtime';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type Static, Type } from 'typebox';
+import type { RawFields } from '../json/event-fields.ts';
+import { maxNesting } from '../json/scan.ts';
+import { type DropSample, maxSamples } from './drops.ts';
+
+const objectOrNull = Type.Unsafe<JsonObject | null>({ type: ['object', 'null'] });
+
+/**
+ * One event as a client sends it (docs/wire-rules.md#event-fields). The schema does not check the name and the distinct
+ * ID, because an event without them is dropped and not rejected. Fields that are not listed are ignored.
+ */
+const clientEventSchema = Type.Object({
+  uuid: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'client-uuid' })),
+  timestamp: Type.Optional(Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'] })),
+  offset: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] })),
+  $set: Type.Optional(objectOrNull),
+  $set_once: Type.Optional(objectOrNull),
+  properties: Type.Optional(
+    Type.Unsafe<JsonObject>({
+      type: 'object',
+      properties: { $cookieless_mode: { type: ['boolean', 'null'] } },
+    }),
+  ),
+});
+
+/** A valid event. Fields that the schema does not check are `unknown`. */
+export type ClientEvent = Static<typeof clientEventSchema> & {
+  event?: unknown;
+  distinct_id?: unknown;
+  $distinct_id?: unknown;
+  $unset?: unknown;
+  /** Set if only some of the properties were parsed. Contains the positions of all properties in the JSON. */
+  raw?: RawFields;
+};
+
+/** Null if the event has no name. @param nameForNameless the name that the path gives to events without one. */
+export function readName(event: ClientEvent, nameForNameless: string | null): string | null {
+  if (typeof event.event === 'string') return event.event === '' ? null : event.event;
+  return nameForNameless;
+}
+
+/** With hyphens, 32 digits, in braces or as a URN. An empty string means that there is no UUID (cases F13 to F15). */
+const clientUuid =
+  /^(?:|[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+
+/** The client's UUID in lower case with hyphens. Null if the client did not send one. */
+export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
+  if (!uuid) return null;
+  const lower = uuid.toLowerCase();
+  if (lower.length === 36) return lower;
+  const digits = lower.replace('urn:uuid:', '').replace(/[{}-]/g, '');
+  return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join(
+    '-',
+  );
+}
+
+const maxCodePoints = 200;
+
+/**
+ * The value that identifies the user, as sent. Undefined if there is none. Null counts as missing. An empty string in the
+ * event is used as it is: the gateway does not look for another value in the properties.
+ * (docs/wire-rules.md#distinct-ids)
+ */
+export function rawDistinctId(event: ClientEvent): unknown {
+  const { properties } = event;
+  return event.distinct_id ?? event.$distinct_id ?? properties?.distinct_id ?? properties?.$distinct_id ?? undefined;
+}
+
+/**
+ * The complete distinct ID. Null if it is missing, empty or blank. Values that are not strings become JSON text with
+ * sorted keys (cases F01 to F11).
+ */
+export function readDistinctId(event: ClientEvent): string | null {
+  const raw = rawDistinctId(event);
+  if (raw === undefined) return null;
+  const text = typeof raw === 'string' ? raw : sortedJson(raw);
+  return text.trim() === '' ? null : text;
+}
+
+/** A distinct ID as it is stored: truncated to 200 code points (case F08). */
+export function cutDistinctId(id: string): string {
+  return cutToCodePoints(id, maxCodePoints);
+}
+
+/** The property of a merge event that contains the other distinct ID. */
+const otherIdProperty = new Map<string, string>([
+  [eventNames.identify, '$anon_distinct_id'],
+  [eventNames.createAlias, 'alias'],
+  [eventNames.mergeDangerously, 'alias'],
+]);
+
+/** The other distinct ID of a merge event, as sent. Undefined for all other events. */
+export function rawOtherId({ event, properties }: ClientEvent): unknown {
+  const property = otherIdProperty.get(String(event));
+  return property === undefined ? undefined : properties?.[property];
+}
+
+/**
+ * The property of a merge event whose distinct ID is too long, or null. The ID must be truncated like all distinct IDs:
+ * the events of that user were stored under the truncated ID, so the complete ID would belong to nobody.
+ */
+export function overlongOtherId(name: string, properties: Record<string, unknown>): string | null {
+  const property = otherIdProperty.get(name);
+  const id = property === undefined ? undefined : properties[property];
+  if (property === undefined || typeof id !== 'string' || cutDistinctId(id) === id) return null;
+  return property;
+}
+
+/** JSON with sorted keys, so that equal objects result in equal IDs. */
+function sortedJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${sortedJson(field)}`).join(',')}}`;
+}
+
+/** The result of validating each event of a request separately. */
+export interface ValidatedEvents {
+  /** The valid events, in their original order. */
+  valid: ClientEvent[];
+  /** The index of each valid event in the request. Undefined if all events are valid. */
+  indexes: Int32Array<ArrayBuffer> | undefined;
+  drops: EventDrop[];
+  firstFault: { index: number; fault: EventFault } | null;
+}
+
+/** The events that are dropped for one reason. */
+export interface EventDrop {
+  cause: EventFault['cause'];
+  count: number;
+  /** The first of them, up to `maxSamples`. */
+  samples: DropSample[];
+}
+
+const noDrops: EventDrop[] = [];
+
+/** @param options.isShallow the events are known not to be nested too deeply. */
+export function validateEvents(events: readonly unknown[], { isShallow }: { isShallow: boolean }): ValidatedEvents {
+  let firstFault: ValidatedEvents['firstFault'] = null;
+  for (let index = 0; index < events.length && firstFault === null; index++) {
+    const fault = findFault(events[index], isShallow);
+    if (fault !== null) firstFault = { index, fault };
+  }
+  if (firstFault === null) return { valid: events as ClientEvent[], indexes: undefined, drops: noDrops, firstFault };
+  const valid: ClientEvent[] = [];
+  const indexes = new Int32Array(events.length);
+  const drops = new Map<EventFault['cause'], EventDrop>();
+  for (let index = 0; index < events.length; index++) {
+    const event = events[index];
+    const fault = findFault(event, isShallow);
+    if (fault === null) {
+      indexes[valid.length] = index;
+      valid.push(event as ClientEvent);
+      continue;
+    }
+    const { cause } = fault;
+    const drop = drops.get(cause) ?? { cause, count: 0, samples: [] };
+    drops.set(cause, drop);
+    drop.count += 1;
+    if (drop.samples.length < maxSamples) drop.samples.push(sampleOf(event, index, fault));
+  }
+  return { valid, indexes: indexes.slice(0, valid.length), drops: [...drops.values()], firstFault };
+}
+
+/** Reads only top-level fields, because the event may be nested too deeply to be traversed. */
+function sampleOf(event: unknown, index: number, { path, reason }: EventFault): DropSample {
+  const { event: name, uuid } = (event ?? {}) as Record<string, unknown>;
+  return {
+    index,
+    uuid: typeof uuid === 'string' && clientUuid.test(uuid) ? readUuid({ uuid }) : null,
+    event: typeof name === 'string' ? name : null,
+    field: path.join('.') || null,
+    reason,
+  };
+}
+
+/** Why an event cannot be stored. Contains no data of the event. */
+interface EventFault {
+  cause: 'invalid_event' | 'malformed_event_properties';
+  /** Path of the invalid field in the event, e.g. `properties`, `$cookieless_mode`. Empty if the complete event is invalid. */
+  path: readonly string[];
+  /** For example `must be an object, not number`. */
+  reason: string;
+}
+
+/**
+ * Checks the types and the depth of an event (docs/wire-rules.md#event-fields). Null if the event is valid. A missing name
+ * or distinct ID is not a fault: such an event is dropped, and the response is still 200.
+ */
+function findFault(event: unknown, isShallow: boolean): EventFault | null {
+  const cause = 'invalid_event';
+  if (!isObject(event)) {
+    return { cause, path: [], reason: `must be a JSON object, not ${typeName(event)}` };
+  }
+  const problem = findFieldProblem(event);
+  if (problem !== null) {
+    const { path, expected } = problem;
+    const value = path.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], event);
+    const received = typeof value === 'string' && expected === 'a UUID' ? '' : `, not ${typeName(value)}`;
+    return { cause, path, reason: `must be ${expected}${received}` };
+  }
+  if (isShallow || !isDeeperThan(event, maxNesting)) return null;
+  return { cause: 'malformed_event_properties', path: [], reason: `is nested deeper than ${maxNesting} levels` };
+}
+
+/** @param prefix the position of the event in the request, as written in `attr`. */
+export function toEventError({ cause, path, reason }: EventFault, prefix: readonly string[]): AppError {
+  const subject = path.length === 0 ? 'The event' : `The field \`${path.join('.')}\``;
+  return new AppError('invalid', `${subject} ${reason}.`, {
+    code: cause === 'invalid_event' ? 'invalid_payload' : 'too_deep',
+    attr: [...prefix, ...path].join('__') || null,
+  });
+}
+
+const ajv = new Ajv2020({ allowUnionTypes: true, formats: { 'client-uuid': clientUuid } });
+const validate = ajv.compile<ClientEvent>(clientEventSchema);
+
+interface FieldProblem {
+  path: string[];
+  expected: string;
+}
+
+/** Null if all fields of the event have valid types. */
+function findFieldProblem(value: unknown): FieldProblem | null {
+  if (validate(value)) return null;
+  const error = validate.errors?.[0];
+  return {
+    path: (error?.instancePath ?? '').split('/').filter((name) => name !== ''),
+    expected: expectation(error?.keyword, error?.params),
+  };
+}
+
+function expectation(keyword: string | undefined, params: { type?: string | string[] } | undefined): string {
+  if (keyword === 'format') return 'a UUID';
+  const types = [params?.type ?? []].flat().filter((type) => type !== 'null');
+  return types.map((type) => (type === 'object' || type === 'integer' ? `an ${type}` : `a ${type}`)).join(' or ');
+}
+
+/** @param value only its type is part of the message, never its content. Undefined if the field is missing. */
+export function invalidField(path: string[], sentence: string, value: unknown): AppError {
+  const received = value === undefined ? '' : `, not ${typeName(value)}`;
+  return new AppError('invalid', `${sentence}${received}.`, {
+    code: 'invalid_payload',
+    attr: path.join('__') || null,
+  });
+}
+
+function typeName(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}
