@@ -18,7 +18,7 @@ import {
   withTimeLimit,
 } from './access/store-limits.ts';
 
-/** What flags are answered from. */
+/** The data for evaluating flags. */
 export interface FlagData {
   definitions: VersionedMemory<CompiledFlags>;
   documents: VersionedMemory<FlagDocument>;
@@ -33,7 +33,7 @@ export function createFlagData({
 }: {
   database: FlagDatabase;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** For definitions; documents, which are compressed, may take a quarter of it beside. */
+  /** For definitions. Documents, which are compressed, may use a quarter of this size in addition. */
   memoryBytes: number;
   metrics: Metrics;
 }): FlagData {
@@ -67,29 +67,29 @@ export function createFlagData({
   return { definitions, documents, database };
 }
 
-/** The database as flags may use it: a question is answered soon, or not at all. */
+/** Access to PostgreSQL for flags. A query returns soon or fails. */
 export interface FlagDatabase {
-  /** For what belongs to one request: it waits a quarter of a second. */
+  /** For the data of one request. Waits for a quarter of a second. */
   requests: Sql;
-  /** For definitions: they may be large, and are remembered. */
+  /** For definitions, which may be large and are cached. */
   definitions: Sql;
-  /** Whether nothing is asked at the moment, because the database does not answer. */
+  /** Whether queries are suspended because PostgreSQL does not respond. */
   isResting(): boolean;
 }
 
 /** Connections of the pool for definitions. */
 export const definitionConnections = 2;
 const restAfterFailureMs = 1000;
-/** A single connection may be ended on purpose. */
+/** More than one, because a single connection may have been closed on purpose. */
 const failuresToOpen = 3;
 
 /**
- * Each kind has connections, a queue and a breaker of its own: where many ask for what is stored, changes of flags are
- * heard of all the same.
+ * Requests and definitions have separate connections, queues and circuit breakers, so that many flag requests do not delay
+ * updates of the definitions.
  *
- * @param pools what is given up continues in the database for a while, so they share no connections either.
- * @param connections how many the pool for requests has: the time limit shall measure the database and not a queue in
- * front of it.
+ * @param pools separate pools, because queries that timed out continue to run in PostgreSQL for a while.
+ * @param connections size of the pool for requests. No more queries run at the same time, so that the time limit measures
+ * PostgreSQL and not the queue for a connection.
  */
 export function createFlagDatabase(
   pools: Record<'requests' | 'definitions', Sql>,
@@ -100,10 +100,10 @@ export function createFlagDatabase(
   const within = (sql: Sql, { limitMs, ...limits }: SlotLimits & { limitMs: number }) => {
     const slots = createSlots(limits);
     const breaker = createCircuitBreaker({ restMs, failuresToOpen, isFailure });
-    const asked: Sql = {
+    const limited: Sql = {
       query: (text, values) => slots.run(() => breaker.run(() => withTimeLimit(sql.query(text, values), limitMs))),
     };
-    return { sql: asked, isOpen: breaker.isOpen };
+    return { sql: limited, isOpen: breaker.isOpen };
   };
   const requests = within(pools.requests, {
     ...{ max: connections, maxWaiting: 500, waitMs: timeLimits.flagDataTurnMs },
@@ -123,8 +123,8 @@ export function createFlagDatabase(
 const everyMs = 500;
 
 /**
- * Asks the database again and again until it has answered once. A gateway that was just started knows no definitions: were
- * it ready without the database, it would take the place of one that still knows them.
+ * Queries PostgreSQL until it has responded once. A new gateway has no definitions in memory. If it were ready without
+ * PostgreSQL, it would replace a gateway that still has them.
  */
 export function awaitFirstAnswer(sql: Sql): Stoppable & { hasAnswered(): boolean } {
   let hasAnswered = false;
@@ -151,8 +151,9 @@ export function awaitFirstAnswer(sql: Sql): Stoppable & { hasAnswered(): boolean
 }
 
 /**
- * Whether an environment has active flags. Browsers that hear of none do not ask, so what cannot be found out counts as yes.
- * @param environmentId null when it is not known whose key it is.
+ * Whether an environment has active flags. Browsers that are told there are no flags don't request them, so the result is
+ * true if it is unknown.
+ * @param environmentId null if the key could not be looked up.
  */
 export async function hasFlags(environmentId: number | null, { definitions }: FlagData): Promise<boolean> {
   if (environmentId === null) return true;
@@ -164,8 +165,8 @@ export async function hasFlags(environmentId: number | null, { definitions }: Fl
 }
 
 /**
- * The project whose key it is. Other than for events nothing is answered on trust: SDKs keep what they have on an error,
- * and forget it on an empty answer.
+ * Finds the project of a key. Unlike for events, a key that cannot be looked up is rejected: SDKs keep their flags after an
+ * error, but would delete them after an empty response.
  *
  * @throws AppError `unauthenticated`, `unavailable`.
  */

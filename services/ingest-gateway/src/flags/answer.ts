@@ -2,19 +2,19 @@ import type { JsonObject } from '@millrace/contracts';
 import { type EvaluatedFlags, type FlagResult, flagValue } from '@millrace/flags';
 import { isAppError } from '@millrace/runtime';
 import { type Refusal, toRefusal } from '../answer/send-answer.ts';
-import type { AnswerShape } from './question.ts';
+import type { ResponseShape } from './flag-request.ts';
 
 interface FlagAnswer extends EvaluatedFlags {
   requestId: string;
   evaluatedAt: number;
-  /** The plan's requests of this month are used up. */
+  /** The quota of flag requests is used up for this month. */
   isQuotaLimited: boolean;
-  /** Flags that are left out because the request does not say where it comes from. */
+  /** Number of flags that are omitted because the request does not show where the client runs. */
   withheld: number;
 }
 
-/** The answer in the shape that was asked for. The order of the flags in it means nothing. */
-export function flagAnswer(shape: AnswerShape, answer: FlagAnswer): JsonObject {
+/** Creates the response body in the requested shape. The order of the flags is not significant. */
+export function flagAnswer(shape: ResponseShape, answer: FlagAnswer): JsonObject {
   const { requestId, evaluatedAt, isQuotaLimited, withheld } = answer;
   return {
     ...inShape(shape, answer),
@@ -25,11 +25,11 @@ export function flagAnswer(shape: AnswerShape, answer: FlagAnswer): JsonObject {
   };
 }
 
-/** For developers who look at the response: SDKs ignore the field. */
+/** For developers. SDKs ignore this field. */
 const withheldReason =
   'These flags are only for clients or only for servers, and the User-Agent header does not show whether a client or a server sent the request. Set `evaluation_runtime` to client, server or all.';
 
-function inShape(shape: AnswerShape, { results, hasErrors }: EvaluatedFlags): JsonObject {
+function inShape(shape: ResponseShape, { results, hasErrors }: EvaluatedFlags): JsonObject {
   switch (shape) {
     case 'keys':
       return { featureFlags: results.filter(isOn).map(({ key }) => key) };
@@ -42,7 +42,7 @@ function inShape(shape: AnswerShape, { results, hasErrors }: EvaluatedFlags): Js
         errorsWhileComputingFlags: hasErrors,
       };
     case 'details': {
-      // Not by assignment: a flag may be called `__proto__`.
+      // Not an assignment, because a flag may be named `__proto__`.
       const flags = Object.fromEntries(results.map((result) => [result.key, detailsOf(result)]));
       return { flags, errorsWhileComputingFlags: hasErrors };
     }
@@ -79,8 +79,8 @@ function detailsOf({ key, id, version, enabled, variant, payload, reason, failur
 }
 
 /**
- * A record of `/flags?v=4`: `value` and `failed` are always there, and a flag that failed has no value. The fields of earlier
- * versions stay for clients that read them.
+ * A flag in the response of `/flags?v=4`. `value` and `failed` are always present, and the value of a failed flag is null.
+ * The fields of earlier versions are included for clients that read them.
  */
 function typedOf(result: FlagResult): JsonObject {
   const { metadata, ...record } = detailsOf(result);
@@ -94,27 +94,27 @@ function typedOf(result: FlagResult): JsonObject {
 }
 
 /**
- * What SDKs know of refusals on the paths of flags: other codes than those of capture, the same statuses.
- * @param allow the methods a path takes.
+ * Error responses of the flag paths. The status codes are the same as for events, but the error codes differ.
+ * @param allow the supported methods of the path.
  */
 export function toFlagRefusal(allow: string): (error: unknown) => Refusal {
   return (error) => {
-    const refusal = inFlagWords(error);
+    const refusal = withFlagCodes(error);
     if (!isAppError(error, 'method_not_allowed')) return refusal;
     return { ...refusal, headers: { ...refusal.headers, allow } };
   };
 }
 
-function inFlagWords(error: unknown): Refusal {
+function withFlagCodes(error: unknown): Refusal {
   const refusal = toRefusal(error);
-  const words = wordsOf(error);
-  if (words === null) return refusal;
+  const known = flagErrorOf(error);
+  if (known === null) return refusal;
   const { detail } = JSON.parse(refusal.body) as { detail: string };
-  const body = { type: words.type, code: words.code, detail: words.detail ?? detail, attr: null };
-  return { ...refusal, code: words.code, body: JSON.stringify(body) };
+  const body = { type: known.type, code: known.code, detail: known.detail ?? detail, attr: null };
+  return { ...refusal, code: known.code, body: JSON.stringify(body) };
 }
 
-function wordsOf(error: unknown): { type: string; code: string; detail?: string } | null {
+function flagErrorOf(error: unknown): { type: string; code: string; detail?: string } | null {
   if (isAppError(error, 'unauthenticated')) {
     const isMissing = error.code === 'missing_api_key' || error.code === 'unauthenticated';
     return { type: 'authentication_error', code: isMissing ? 'not_authenticated' : 'authentication_failed' };

@@ -19,7 +19,7 @@ export function requireBearer({ headers }: IncomingMessage): string {
   );
 }
 
-/** @throws AppError `unauthenticated` for a key that is nobody's, `forbidden` for one that may not, `unavailable`. */
+/** @throws AppError `unauthenticated` for an unknown key, `forbidden` for a key without access, `unavailable`. */
 export async function requireRights(bearer: string, environmentId: number, rights: BearerRights): Promise<void> {
   const refusal = refusalOf(await rights.of(bearer, environmentId), bearer);
   if (refusal !== null) throw refusal;
@@ -49,11 +49,11 @@ function wrong(message: string): AppError {
   return new AppError('unauthenticated', message, { code: 'authentication_failed' });
 }
 
-/** Whether the bearer of a key may read an environment's definitions, or why not. */
+/** Whether a key may read the definitions of an environment, or why not. */
 type Rights = 'allowed' | 'bad_secret' | 'bad_key' | 'no_scope' | 'no_access';
 
 export interface BearerRights {
-  /** @throws AppError `unavailable` when nobody can say. */
+  /** @throws AppError `unavailable` if the rights cannot be looked up. */
   of(bearer: string, environmentId: number): Promise<Rights>;
 }
 
@@ -64,16 +64,16 @@ interface Remembered {
 }
 
 const maxRemembered = 10_000;
-/** A revoked secret key is announced; a message may be lost all the same. */
+/** PostgreSQL announces revoked secret keys, but an announcement may be lost. */
 const secretForMs = 60_000;
-/** How long rights of a personal key are cached: their changes are not announced. */
+/** Short, because changes to personal keys are not announced. */
 const personalForMs = 1000;
-/** How long an outage of the database is bridged for those who had access before it. */
+/** During an outage of the database, keys that had access keep it for this long. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
 
 /**
- * Rights of secret keys of projects and of personal keys, by the rules of the management API. Remembered, for SDKs ask again
- * and again with the same key. Those who try keys share two questions at a time.
+ * The rights of secret project keys and personal keys, by the rules of the management API. They are cached, because SDKs
+ * poll with the same key. Lookups of unknown keys share two slots, so that clients that try keys do not overload PostgreSQL.
  */
 export function createBearerRights(
   sql: Sql,
@@ -84,7 +84,7 @@ export function createBearerRights(
   const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerTurnMs });
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
   changes.subscribe((change) => {
-    // Changes are rare beside questions: all are asked for again rather than looked through.
+    // Changes are rare, so all cached rights are looked up again.
     if (change === null || change.isOfFlags) mayHaveChangedBeforeMs = performance.now();
   });
 
@@ -127,7 +127,7 @@ async function personalRights(sql: Sql, secureValue: string, environmentId: numb
   if (!grants(key.scopes, 'feature_flag:read')) return 'no_scope';
   const found = await findEnvironment(sql, key.user_id, environmentId);
   if (found === undefined || found.level === null) return 'no_access';
-  // Left out where the organization does not let its members use personal API keys.
+  // The membership is missing if the organization does not allow personal API keys.
   if (!key.memberships.some(({ organizationId }) => organizationId === found.organizationId)) return 'no_access';
   const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
   const asFound = { environmentIds: [found.environmentId], organizationId: found.organizationId };

@@ -20,7 +20,7 @@ export interface DefinitionDependencies extends FlagDependencies {
   openPayload: PayloadOpener;
 }
 
-/** One request for definitions or a payload, from its headers to its answer. Never rejects. */
+/** Serves a request for flag definitions or a payload. Never rejects. */
 export function definitionRoute(
   request: IncomingMessage,
   response: ServerResponse,
@@ -37,17 +37,17 @@ export function definitionRoute(
   return serveRequest(exchange, deps, (scope) => serveDefinitions(request, target, { query, scope, deps }));
 }
 
-interface Serving {
+interface DefinitionRequest {
   query: string;
   scope: RequestScope;
   deps: DefinitionDependencies;
 }
 
-/** The steps in their order: who asks comes before what is asked for. */
+/** Checks the key before it looks for the requested data. */
 async function serveDefinitions(
   request: IncomingMessage,
   target: DefinitionTarget,
-  { query, scope, deps }: Serving,
+  { query, scope, deps }: DefinitionRequest,
 ): Promise<Answer> {
   if (request.method === 'OPTIONS') return { status: 204, body: '', headers: preflightHeaders(request) };
   requireGet(request);
@@ -81,10 +81,10 @@ async function answerTarget(
   }
 }
 
-/** JSON, because posthog-node parses the body whatever the status is, and returns what is in it as the payload. */
+/** JSON, because posthog-node parses the body of any response and returns it as the payload. */
 const noPayload: Answer = { status: 404, body: 'null', headers: { 'cache-control': 'no-store' } };
 
-/** The payload of a flag that only carries one; it is not evaluated. */
+/** The payload of a remote config flag, which is not evaluated. */
 async function payloadAnswer(
   { flag }: Extract<DefinitionTarget, { flag: string }>,
   environmentId: number,
@@ -96,15 +96,15 @@ async function payloadAnswer(
   return { status: 200, body: JSON.stringify(payload), headers: { 'cache-control': 'no-store' } };
 }
 
-async function findPayload(...asked: Parameters<typeof findRemoteConfig>) {
+async function findPayload(...args: Parameters<typeof findRemoteConfig>) {
   try {
-    return await findRemoteConfig(...asked);
+    return await findRemoteConfig(...args);
   } catch (cause) {
     throw new AppError('unavailable', 'Could not read the payload. Try again in a moment.', { cause });
   }
 }
 
-/** As it came where it cannot be read: then no flag has that name, nor could one have a NUL in it. */
+/** Returns the text unchanged if it cannot be decoded or contains a NUL character. No flag has such a key. */
 function decodeFlag(text: string): string {
   try {
     const flag = decodeURIComponent(text);
@@ -130,8 +130,8 @@ interface DefinitionAccess {
 }
 
 /**
- * The environment a request is about, which its bearer may read: named by the project API key, or, without one, by the
- * number in the path.
+ * Finds the environment of a request, and checks that the bearer may read it. The project API key determines the environment.
+ * Without a key, the number in the path does.
  *
  * @throws AppError `unauthenticated`, `forbidden`, `unavailable`.
  */
@@ -149,7 +149,7 @@ async function requireDefinitionProject(
     await requireRights(bearer, project.environmentId, rights);
     return project;
   }
-  // Before anything is looked up: whoever may not read it learns nothing of it.
+  // Before anything else is looked up, so that unauthorized clients learn nothing about the environment.
   await requireRights(bearer, numbered, rights);
   return findFlagProject(await keyOf(numbered, database), projectKeys);
 }

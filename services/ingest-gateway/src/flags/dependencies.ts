@@ -26,22 +26,18 @@ import type { CaptureLimits, GatewayConfig } from '../config.ts';
 import { createFlagData, createFlagDatabase, type FlagData } from '../flag-data.ts';
 import { createSharedCounters } from '../limits/shared-counters.ts';
 import { type BearerRights, createBearerRights } from './definition-rights.ts';
-import {
-  createExpensiveQuestions,
-  type ExpensiveQuestionConfig,
-  type ExpensiveQuestions,
-} from './expensive-questions.ts';
+import { createExpensiveRequests, type ExpensiveRequestConfig, type ExpensiveRequests } from './expensive-requests.ts';
 import { createIdsBeforeLogin, type IdsBeforeLogin } from './ids-before-login.ts';
 import { createFlagLimits, type FlagLimitConfig, type FlagLimits } from './limits.ts';
 import { createFlagMetrics, type FlagMetrics } from './metrics.ts';
 
-/** What flags and the config of browsers are served with. */
+/** Services for flag requests and for the browser config. */
 export interface FlagServices extends Stoppable {
   data: FlagData;
   settings: EnvironmentSettings;
   features: EarlyAccessFeatures;
   flagLimits: FlagLimits;
-  expensiveQuestions: ExpensiveQuestions;
+  expensiveRequests: ExpensiveRequests;
   idsBeforeLogin: IdsBeforeLogin;
   metrics: FlagMetrics;
   rights: BearerRights;
@@ -49,14 +45,14 @@ export interface FlagServices extends Stoppable {
 }
 
 interface FlagServicesOptions {
-  /** A pool of its own, so that a flood of questions takes nothing from events. */
+  /** Has its own pool, so that a flood of flag requests does not affect events. */
   sql: Sql;
-  /** For definitions, beside: see `createFlagDatabase`. */
+  /** For definitions (see `createFlagDatabase`). */
   definitionSql: Sql;
   cache: KeyValue;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   config: FlagLimitConfig &
-    ExpensiveQuestionConfig &
+    ExpensiveRequestConfig &
     Pick<
       GatewayConfig,
       'flagDatabaseConnections' | 'flagDefinitionsMemoryMb' | 'limitFlushMs' | 'secretsKey' | 'secretsKeyFile'
@@ -85,7 +81,7 @@ export function createFlagServices(options: FlagServicesOptions): FlagServices {
     settings: createEnvironmentSettings(database.requests, changes, timeLimits),
     features: createEarlyAccessFeatures(database.requests, changes, timeLimits),
     flagLimits: createFlagLimits(config, { counters, now }),
-    expensiveQuestions: createExpensiveQuestions(config, { metrics, timeLimits, now }),
+    expensiveRequests: createExpensiveRequests(config, { metrics, timeLimits, now }),
     idsBeforeLogin: createIdsBeforeLogin(cache),
     metrics: createFlagMetrics(metrics),
     rights: createBearerRights(database.requests, changes, timeLimits),
@@ -94,25 +90,25 @@ export function createFlagServices(options: FlagServicesOptions): FlagServices {
   };
 }
 
-/** What the paths of flags are served with. */
+/** Dependencies of the flag paths. */
 export interface FlagDependencies {
   projectKeys: ProjectKeys;
   data: FlagData;
   settings: EnvironmentSettings;
   flagLimits: FlagLimits;
-  expensiveQuestions: ExpensiveQuestions;
+  expensiveRequests: ExpensiveRequests;
   idsBeforeLogin: IdsBeforeLogin;
   budget: ByteBudget;
   uploads: Uploads;
   limits: CaptureLimits;
   metrics: FlagMetrics;
-  /** Null: nothing is traced. */
+  /** Null if tracing is off. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;
 }
 
-/** A payload as its people wrote it. @throws AppError `unavailable` when no key at hand opens it. */
+/** Decrypts a payload, if it is encrypted. @throws AppError `unavailable` if this service does not have the key. */
 export type PayloadOpener = (stored: string, environmentId: number) => string;
 
 function createPayloadOpener(box: SecretBox): PayloadOpener {

@@ -22,25 +22,25 @@ import { type FlagData, findFlagProject } from '../flag-data.ts';
 import { clientAddress, requestIdOf } from '../head.ts';
 import { flagAnswer, toFlagRefusal } from './answer.ts';
 import type { FlagDependencies } from './dependencies.ts';
-import type { ExpensiveQuestions } from './expensive-questions.ts';
-import { type IdsBeforeLogin, withIdBeforeLogin } from './ids-before-login.ts';
-import type { FlagOutcome } from './metrics.ts';
+import type { ExpensiveRequests } from './expensive-requests.ts';
 import {
   type FlagPath,
   type FlagQuery,
-  type FlagQuestion,
+  type FlagRequest,
   parseFlagQuery,
   readFlagRequest,
   requestRuntime,
-} from './question.ts';
+} from './flag-request.ts';
+import { type IdsBeforeLogin, withIdBeforeLogin } from './ids-before-login.ts';
+import type { FlagOutcome } from './metrics.ts';
 
-/** A path of flags and the text after `?`. */
+/** A flag path and the text after `?`. */
 export interface FlagTarget {
   path: FlagPath;
   query: string;
 }
 
-/** One request for flags, from its headers to its answer (docs/architecture.md, "Life of a flag request"). Never rejects. */
+/** Serves a flag request (docs/architecture.md, "Life of a flag request"). Never rejects. */
 export function flagRoute(
   request: IncomingMessage,
   response: ServerResponse,
@@ -57,7 +57,6 @@ export function flagRoute(
   return serveRequest(exchange, deps, (scope) => serveFlags(request, target, scope, deps));
 }
 
-/** The steps in their order. */
 async function serveFlags(
   request: IncomingMessage,
   target: FlagTarget,
@@ -68,48 +67,48 @@ async function serveFlags(
   if (request.method === 'HEAD') return { status: 200, body: '', headers: {} };
   requireGetOrPost(request);
   const query = parseFlagQuery(target.path, target.query);
-  const question = await readFlagRequest(request, query, { ...deps, lease: scope.lease });
-  if (question === null) return toAnswer(request, query, nothing('nothing_asked'), deps);
-  deps.flagLimits.admit(question.token, addressOf(request, deps));
-  const project = await findFlagProject(question.token, deps.projectKeys);
+  const flagRequest = await readFlagRequest(request, query, { ...deps, lease: scope.lease });
+  if (flagRequest === null) return toAnswer(request, query, nothing('nothing_asked'), deps);
+  deps.flagLimits.admit(flagRequest.token, addressOf(request, deps));
+  const project = await findFlagProject(flagRequest.token, deps.projectKeys);
   scope.setEnvironment(project.environmentId);
-  const answered = await answerQuestion(request, question, { project, query, deps });
-  const config = query.withConfig ? await browserConfig(question.token, project.environmentId, deps) : {};
-  return toAnswer(request, query, answered, deps, config);
+  const evaluated = await evaluateFlags(request, flagRequest, { project, query, deps });
+  const config = query.withConfig ? await browserConfig(flagRequest.token, project.environmentId, deps) : {};
+  return toAnswer(request, query, evaluated, deps, config);
 }
 
-interface Answering {
+interface EvaluationContext {
   project: KnownProject;
   query: FlagQuery;
   deps: FlagDependencies;
 }
 
-interface AnsweredQuestion {
+interface EvaluatedRequest {
   evaluated: EvaluatedFlags;
   outcome: FlagOutcome;
   /** See `countWithheld`. */
   withheld: number;
 }
 
-function nothing(outcome: FlagOutcome): AnsweredQuestion {
+function nothing(outcome: FlagOutcome): EvaluatedRequest {
   return { evaluated: { results: [], hasErrors: false }, outcome, withheld: 0 };
 }
 
 const surveyPrefix = 'survey-targeting-';
 
-async function answerQuestion(
+async function evaluateFlags(
   request: IncomingMessage,
-  question: FlagQuestion,
-  { project, query, deps }: Answering,
-): Promise<AnsweredQuestion> {
-  const { context, keys, contexts } = question;
-  if (question.isDisabled || context === null) return nothing('disabled');
+  flagRequest: FlagRequest,
+  { project, query, deps }: EvaluationContext,
+): Promise<EvaluatedRequest> {
+  const { context, keys, contexts } = flagRequest;
+  if (flagRequest.isDisabled || context === null) return nothing('disabled');
   if (deps.flagLimits.isUsedUp(project)) return nothing('quota_limited');
-  const { evaluated, withheld } = await evaluateQuestion({
+  const { evaluated, withheld } = await evaluateRequest({
     environmentId: project.environmentId,
     context,
     selection: {
-      runtime: requestRuntime(question.runtime, request.headers),
+      runtime: requestRuntime(flagRequest.runtime, request.headers),
       contexts,
       ...(keys === undefined ? {} : { keys }),
       ...(query.onlySurveys ? { keyPrefix: surveyPrefix } : {}),
@@ -117,7 +116,7 @@ async function answerQuestion(
     onlySentProperties: query.onlySentProperties,
     address: addressOf(request, deps),
     data: deps.data,
-    expensiveQuestions: deps.expensiveQuestions,
+    expensiveRequests: deps.expensiveRequests,
     idsBeforeLogin: deps.idsBeforeLogin,
     onFailure: () => deps.metrics.failed('stored_data_unavailable'),
   });
@@ -129,7 +128,7 @@ async function answerQuestion(
 function toAnswer(
   request: IncomingMessage,
   query: FlagQuery,
-  { evaluated, outcome, withheld }: AnsweredQuestion,
+  { evaluated, outcome, withheld }: EvaluatedRequest,
   { metrics }: FlagDependencies,
   config: object = {},
 ): Answer {
@@ -141,13 +140,13 @@ function toAnswer(
     isQuotaLimited: outcome === 'quota_limited',
     withheld,
   });
-  // Not a document to keep: it is about one person.
+  // Must not be cached, because it is about one person.
   return { status: 200, body: JSON.stringify({ ...flags, ...config }), headers: { 'cache-control': 'no-store' } };
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The caller's own id, by which it finds its question again in events. */
+/** The client's request ID, if it is a UUID. SDKs add it to the events about flags. */
 function uuidOf({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && uuid.test(sent) ? sent : randomUUID();
@@ -162,44 +161,44 @@ function requireGetOrPost({ method }: IncomingMessage): void {
   throw new AppError('method_not_allowed', 'This path accepts only GET, HEAD, POST, OPTIONS requests.');
 }
 
-interface Evaluating {
+interface EvaluationOptions {
   environmentId: number;
-  context: NonNullable<FlagQuestion['context']>;
+  context: NonNullable<FlagRequest['context']>;
   selection: FlagSelection;
   onlySentProperties: boolean;
-  /** Null when it is not known. */
+  /** Null if the address is unknown. */
   address: string | null;
   data: FlagData;
-  expensiveQuestions: ExpensiveQuestions;
+  expensiveRequests: ExpensiveRequests;
   idsBeforeLogin: IdsBeforeLogin;
-  /** Told of each question to the database that failed. */
+  /** Called for each failed database query. */
   onFailure(error: unknown): void;
 }
 
 /**
- * What the flags are for somebody: definitions from memory, then what the question leaves open is read, then evaluated.
- * @throws AppError `unavailable` when nobody can say which flags there are, `rate_limited` for an address whose questions
- * cost too much.
+ * Evaluates flags: takes the definitions from memory, loads the stored data that the request does not contain, and evaluates.
+ * @throws AppError `unavailable` if the definitions are unknown, `rate_limited` if the requests of the address are too
+ * expensive.
  */
-async function evaluateQuestion(evaluating: Evaluating): Promise<Omit<AnsweredQuestion, 'outcome'>> {
-  const { environmentId, data } = evaluating;
+async function evaluateRequest(options: EvaluationOptions): Promise<Omit<EvaluatedRequest, 'outcome'>> {
+  const { environmentId, data } = options;
   const flags = await definitionsOf(environmentId, data);
-  const selected = selectFlags(flags, evaluating.selection);
-  const { context, stored } = await readStoredData(flags, selected, evaluating);
+  const selected = selectFlags(flags, options.selection);
+  const { context, stored } = await readStoredData(flags, selected, options);
   const evaluation = startEvaluation(flags, selected, { ...context, stored, now: Date.now() });
   const evaluated = await inTimeSlices(evaluation.upTo(stepLimits.cheap));
   return {
-    evaluated: evaluated.isComplete ? evaluated : await evaluating.expensiveQuestions.evaluate(evaluation, evaluating),
-    withheld: countWithheld(flags, evaluating.selection),
+    evaluated: evaluated.isComplete ? evaluated : await options.expensiveRequests.evaluate(evaluation, options),
+    withheld: countWithheld(flags, options.selection),
   };
 }
 
-/** @returns the request's context as well: the id before login may have been kept from an earlier request. */
+/** @returns also the context, because the anonymous ID may come from an earlier request. */
 async function readStoredData(
   flags: CompiledFlags,
   selected: ReturnType<typeof selectFlags>,
-  { environmentId, context, data, onFailure, onlySentProperties, idsBeforeLogin }: Evaluating,
-): Promise<{ context: Evaluating['context']; stored: StoredData }> {
+  { environmentId, context, data, onFailure, onlySentProperties, idsBeforeLogin }: EvaluationOptions,
+): Promise<{ context: EvaluationOptions['context']; stored: StoredData }> {
   const needed = neededData(flags, selected, context);
   if (onlySentProperties) needed.personProperties = [];
   if (!needsStoredData(needed)) return { context, stored: nothingStored };

@@ -3,19 +3,19 @@ import type { CompiledFlags, EvaluationContext, StoredData } from '@millrace/fla
 import type { KeyValue } from '@millrace/runtime/cache';
 
 /**
- * A first login is often seen here before any event has created a person, so there is nothing to store the anonymous id with. It
- * is kept in the cache until the person exists (docs/flags.md#experience-continuity).
+ * The first flag request after a login often arrives before any event has created the person. The anonymous ID cannot be
+ * stored with the person yet, so it is kept in the cache (docs/flags.md#experience-continuity).
  */
 export interface IdsBeforeLogin {
-  /** Null when nothing is kept, or the cache does not answer: then the flag is decided by the distinct id. */
+  /** Null if there is no ID or the cache does not respond. The flag is then evaluated with the distinct ID. */
   recall(environmentId: number, distinctId: string): Promise<string | null>;
-  /** @returns the id that counts: the first one that was remembered. */
+  /** @returns the ID to use: the first ID that was stored. */
   remember(environmentId: number, distinctId: string, anonymousDistinctId: string): Promise<string>;
   forget(environmentId: number, distinctId: string): Promise<void>;
 }
 
-/** Long enough for persons whose first event comes late, short enough to forget ids that never send one. */
-const keptSeconds = 7 * 86_400;
+/** Long enough for persons whose first event is late. IDs that never send an event are then deleted. */
+const ttlSeconds = 7 * 86_400;
 
 export function createIdsBeforeLogin(cache: Pick<KeyValue, 'get' | 'setIfAbsent' | 'delete'>): IdsBeforeLogin {
   const recall: IdsBeforeLogin['recall'] = (environmentId, distinctId) =>
@@ -24,14 +24,14 @@ export function createIdsBeforeLogin(cache: Pick<KeyValue, 'get' | 'setIfAbsent'
     recall,
     async remember(environmentId, distinctId, anonymousDistinctId) {
       const key = keyOf(environmentId, distinctId);
-      const isFirst = await cache.setIfAbsent(key, anonymousDistinctId, keptSeconds).catch(() => true);
+      const isFirst = await cache.setIfAbsent(key, anonymousDistinctId, ttlSeconds).catch(() => true);
       return isFirst ? anonymousDistinctId : ((await recall(environmentId, distinctId)) ?? anonymousDistinctId);
     },
     forget: (environmentId, distinctId) => cache.delete(keyOf(environmentId, distinctId)).catch(() => {}),
   };
 }
 
-/** Hashed, because a distinct id is often an e-mail address. */
+/** Hashed, because a distinct ID is often an email address. */
 function keyOf(environmentId: number, distinctId: string): string {
   return `flag-login:${environmentId}:${createHash('sha256').update(distinctId).digest('base64url')}`;
 }
@@ -41,11 +41,11 @@ interface LoginRequest {
   context: Omit<EvaluationContext, 'stored' | 'now'>;
   flags: CompiledFlags;
   stored: StoredData;
-  /** Reads the stored ids again, as if the request had named this id. Stores it when the person exists. */
+  /** Loads the stored IDs as if the request had contained this ID. Stores it if the person exists. */
   loadWith(anonymousDistinctId: string): Promise<StoredData['hashKeyOverrides']>;
 }
 
-/** Keeps or finds the id before login of a person that is not stored yet. @returns what the flags are evaluated with. */
+/** Stores or finds the anonymous ID of a person that does not exist yet. @returns the data for the evaluation. */
 export async function withIdBeforeLogin(
   ids: IdsBeforeLogin,
   { environmentId, context, flags, stored, loadWith }: LoginRequest,
@@ -65,7 +65,7 @@ export async function withIdBeforeLogin(
   return { context: { ...context, anonymousDistinctId: recalled }, stored: { ...stored, hashKeyOverrides } };
 }
 
-/** Whether a flag that keeps the experience has no stored id. */
+/** Whether a flag with experience continuity has no stored ID. */
 function lacksIds({ inOrder }: CompiledFlags, overrides: StoredData['hashKeyOverrides']): boolean {
   if (overrides === 'unavailable') return false;
   return inOrder.some(({ keepsExperience, key }) => keepsExperience && !overrides.has(key));

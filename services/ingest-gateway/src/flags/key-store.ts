@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db/sql';
 
-/** The environment whose secret key this is, the former one of a rolled key included; null when it is nobody's. */
+/** The environment with this secret key, including the previous key after a rotation. Null for an unknown key. */
 export async function findSecretKeyOwner(sql: Sql, secureValue: string): Promise<number | null> {
   const [row] = await sql.query<{ project_id: number }>(
     'SELECT project_id FROM project_secret_key WHERE secure_value = $1',
@@ -9,7 +9,7 @@ export async function findSecretKeyOwner(sql: Sql, secureValue: string): Promise
   return row?.project_id ?? null;
 }
 
-/** The project API key of an environment; null when there is no such environment. */
+/** The project API key of an environment. Null if the environment does not exist. */
 export async function findKeyOfEnvironment(sql: Sql, environmentId: number): Promise<string | null> {
   const [row] = await sql.query<{ api_token: string }>('SELECT api_token FROM environment WHERE id = $1', [
     environmentId,

@@ -5,14 +5,14 @@ import type { GatewayConfig } from '../config.ts';
 import { createQuotas } from '../limits/quotas.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
 
-/** How often flags may be asked for. */
+/** Limits for flag requests. */
 export interface FlagLimits {
-  /** @throws AppError `rate_limited` for a key or an address that asks faster than the operator allows. */
+  /** @throws AppError `rate_limited` if the key or the address sends requests faster than the operator allows. */
   admit(token: string, address: string | null): void;
-  /** Whether the requests of the project's plan are used up this month. */
+  /** Whether the project's quota of flag requests is used up for this month. */
   isUsedUp(project: KnownProject): boolean;
   noteAnswered(project: KnownProject): void;
-  /** @throws AppError `rate_limited` beyond 600 requests for definitions a minute of one environment. */
+  /** @throws AppError `rate_limited` if an environment sends more than 600 definition requests per minute. */
   admitDefinitions(environmentId: number): void;
 }
 
@@ -54,12 +54,12 @@ export function createFlagLimits(
   };
 }
 
-/** Questions are counted as events are, under a name of their own. */
+/** Flag requests are counted like events, with separate counters. */
 function asQuota({ environmentId, flagRequestsPerMonth }: KnownProject) {
   return { environmentId, eventsPerMonth: flagRequestsPerMonth };
 }
 
-/** Whether one more is allowed. A subject has `burst` to begin with and gets `perSecond` back; a burst of 0: no limit. */
+/** Token buckets: each subject starts with `burst` tokens, and gets `perSecond` tokens back. A burst of 0 means no limit. */
 function createBuckets(options: { burst: number; perSecond: number; now(): number }): (subject: string) => boolean {
   const { burst, perSecond, now } = options;
   if (burst === 0) return () => true;

@@ -1,11 +1,11 @@
 import type { Metrics } from '@millrace/runtime';
 
-/** What became of a question for flags, beside refusals. */
+/** The outcome of a flag request that was not rejected. */
 export type FlagOutcome = 'evaluated' | 'with_errors' | 'disabled' | 'quota_limited' | 'nothing_asked';
 
 export interface FlagMetrics {
   began(): void;
-  /** @param code of the error answer; null for a success. */
+  /** @param outcome.code the error code. Null for a successful request. */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
   answered(outcome: FlagOutcome): void;
   /** Counts a flag that could not be evaluated. */

@@ -5,34 +5,33 @@ import { LRUCache } from 'lru-cache';
 import type { StoreTimeLimits } from '../access/store-limits.ts';
 import type { GatewayConfig } from '../config.ts';
 
-/** Who asks: nobody's questions stand in the way of those from elsewhere. */
-export interface FlagAsker {
+/** The client of a flag request. Clients take turns. */
+export interface FlagClient {
   environmentId: number;
-  /** Null when it is not known. */
+  /** Null if the address is unknown. */
   address: string | null;
 }
 
-export interface ExpensiveQuestions {
+export interface ExpensiveRequests {
   /**
-   * Goes on with the evaluation of a question that is not cheap (docs/flags.md, "Cost limits"). Flags that have
-   * no turn in time have failed.
-   * @throws AppError `rate_limited` for an address that asked too many of them.
+   * Continues an expensive evaluation (docs/flags.md, "Cost limits"). Flags that cannot be evaluated in time fail.
+   * @throws AppError `rate_limited` if the address has sent too many expensive requests.
    */
-  evaluate(evaluation: FlagEvaluation, asker: FlagAsker): Promise<EvaluatedFlags>;
+  evaluate(evaluation: FlagEvaluation, client: FlagClient): Promise<EvaluatedFlags>;
 }
 
-export type ExpensiveQuestionConfig = Pick<
+export type ExpensiveRequestConfig = Pick<
   GatewayConfig,
   'flagExpensiveBurstMsPerAddress' | 'flagExpensiveMsPerSecondPerAddress'
 >;
 
-/** What an address has left of its time for a project, and when that was calculated. */
+/** The remaining evaluation time of an address for a project, and when it was calculated. */
 interface Account {
-  leftMs: number;
+  remainingMs: number;
   atMs: number;
 }
 
-interface Waiting {
+interface WaitingRequest {
   evaluation: FlagEvaluation;
   steps: Steps<EvaluatedFlags>;
   account: Account;
@@ -43,23 +42,24 @@ interface Waiting {
 }
 
 const stepsPerMs = 80_000;
-/** Whoever waits for the process waits this long, and for one flag more. */
+/** Other work is delayed by at most this time, plus the evaluation of one flag. */
 const sliceMs = 5;
-const mostOfAddress = 10;
-const mostOfProject = 50;
+const maxPerAddress = 10;
+const maxPerProject = 50;
 const maxAccounts = 50_000;
 
 /**
- * Turns for expensive questions: one slice at a time, then as long for everything else, so that they have half of the process
- * at most. Projects have turns one after the other, and addresses within a project: many questions get no more of them.
+ * Schedules expensive flag requests. After each time slice, the process spends at least the same time on other work, so
+ * expensive requests use at most half of its time. Projects take turns, and so do addresses within a project. Sending many
+ * requests does not result in more slices.
  */
-export function createExpensiveQuestions(
-  config: ExpensiveQuestionConfig,
+export function createExpensiveRequests(
+  config: ExpensiveRequestConfig,
   { metrics, timeLimits, now }: { metrics: Metrics; timeLimits: Pick<StoreTimeLimits, 'flagTurnsMs'>; now(): number },
-): ExpensiveQuestions {
+): ExpensiveRequests {
   const outcomes = countOutcomes(metrics);
   const accounts = createAccounts(config, now);
-  const projects = new Map<number, Map<string, Waiting[]>>();
+  const projects = new Map<number, Map<string, WaitingRequest[]>>();
   let isWorking = false;
 
   function refusal(account: Account): AppError {
@@ -74,19 +74,19 @@ export function createExpensiveQuestions(
 
   async function work(): Promise<void> {
     isWorking = true;
-    for (let next = takeTurn(projects); next !== undefined; next = takeTurn(projects)) {
+    for (let next = takeNext(projects); next !== undefined; next = takeNext(projects)) {
       const startedAt = performance.now();
-      if (!runSlice(next.question)) putBack(projects, next);
+      if (!runSlice(next.request)) putBack(projects, next);
       await pause(Math.max(1, performance.now() - startedAt));
     }
     isWorking = false;
   }
 
-  /** @returns whether the question is answered. */
-  function runSlice(question: Waiting): boolean {
-    const { evaluation, account, endsAtMs, resolve, reject } = question;
-    // What was begun is finished: it is a tenth of a second at most.
-    if (!question.isStarted && accounts.isOverdrawn(account)) {
+  /** @returns whether the request is complete. */
+  function runSlice(request: WaitingRequest): boolean {
+    const { evaluation, account, endsAtMs, resolve, reject } = request;
+    // A request that was started is completed, which takes at most a tenth of a second.
+    if (!request.isStarted && accounts.isOverdrawn(account)) {
       reject(refusal(account));
       return true;
     }
@@ -94,7 +94,7 @@ export function createExpensiveQuestions(
       resolve(giveUp(evaluation));
       return true;
     }
-    const step = goOn(question);
+    const step = continueEvaluation(request);
     if (!step.done) return false;
     outcomes.inc({ outcome: 'evaluated' });
     resolve(step.value);
@@ -105,11 +105,11 @@ export function createExpensiveQuestions(
     async evaluate(evaluation, { environmentId, address: known }) {
       const address = known ?? '';
       const account = accounts.of(environmentId, address);
-      const ofProject = projects.get(environmentId) ?? new Map<string, Waiting[]>();
+      const ofProject = projects.get(environmentId) ?? new Map<string, WaitingRequest[]>();
       const ofAddress = ofProject.get(address) ?? [];
-      if (accounts.isOverdrawn(account) || ofAddress.length >= mostOfAddress) throw refusal(account);
+      if (accounts.isOverdrawn(account) || ofAddress.length >= maxPerAddress) throw refusal(account);
       const waiting = [...ofProject.values()].reduce((count, { length }) => count + length, 0);
-      if (waiting >= mostOfProject) return giveUp(evaluation);
+      if (waiting >= maxPerProject) return giveUp(evaluation);
       return new Promise((resolve, reject) => {
         const steps = evaluation.atMost(stepLimits.whole);
         ofAddress.push({
@@ -137,61 +137,64 @@ function countOutcomes(metrics: Metrics) {
   );
 }
 
-/** One slice, for which the address pays. */
-function goOn(question: Waiting): IteratorResult<void, EvaluatedFlags> {
-  const { evaluation, steps, account } = question;
-  question.isStarted = true;
+/** Runs one slice, and subtracts its time from the account of the address. */
+function continueEvaluation(request: WaitingRequest): IteratorResult<void, EvaluatedFlags> {
+  const { evaluation, steps, account } = request;
+  request.isStarted = true;
   const stepsBefore = evaluation.steps();
   const sliceEndsAt = performance.now() + sliceMs;
   let step = steps.next();
   while (!step.done && performance.now() < sliceEndsAt) step = steps.next();
-  account.leftMs -= (evaluation.steps() - stepsBefore) / stepsPerMs;
+  account.remainingMs -= (evaluation.steps() - stepsBefore) / stepsPerMs;
   return step;
 }
 
-/** Each address has so much time for each project at once, and gets some back every second. */
-function createAccounts(config: ExpensiveQuestionConfig, now: () => number) {
+/** Each address has evaluation time for a burst in each project, and gets some time back every second. */
+function createAccounts(config: ExpensiveRequestConfig, now: () => number) {
   const { flagExpensiveBurstMsPerAddress: burstMs, flagExpensiveMsPerSecondPerAddress: msPerSecond } = config;
   const accounts = new LRUCache<string, Account>({ max: maxAccounts });
   return {
     of(environmentId: number, address: string): Account {
       const name = `${environmentId} ${address}`;
       const atMs = now();
-      const account = accounts.get(name) ?? { leftMs: burstMs, atMs };
-      account.leftMs = Math.min(burstMs, account.leftMs + ((atMs - account.atMs) / 1000) * msPerSecond);
+      const account = accounts.get(name) ?? { remainingMs: burstMs, atMs };
+      account.remainingMs = Math.min(burstMs, account.remainingMs + ((atMs - account.atMs) / 1000) * msPerSecond);
       account.atMs = atMs;
       accounts.set(name, account);
       return account;
     },
-    isOverdrawn: ({ leftMs }: Account) => burstMs > 0 && leftMs <= 0,
-    secondsToWait: ({ leftMs }: Account) => Math.max(1, Math.ceil(-leftMs / msPerSecond)),
+    isOverdrawn: ({ remainingMs }: Account) => burstMs > 0 && remainingMs <= 0,
+    secondsToWait: ({ remainingMs }: Account) => Math.max(1, Math.ceil(-remainingMs / msPerSecond)),
   };
 }
 
-interface Turn {
+interface NextRequest {
   environmentId: number;
   address: string;
-  question: Waiting;
+  request: WaitingRequest;
 }
 
-/** The first question of the address whose turn it is, in the project whose turn it is: both go to the end. */
-function takeTurn(projects: Map<number, Map<string, Waiting[]>>): Turn | undefined {
+/** Takes the first request of the next address in the next project. Moves the address and the project to the end. */
+function takeNext(projects: Map<number, Map<string, WaitingRequest[]>>): NextRequest | undefined {
   for (const [environmentId, ofProject] of projects) {
     projects.delete(environmentId);
     for (const [address, ofAddress] of ofProject) {
       ofProject.delete(address);
-      const question = ofAddress.shift();
+      const request = ofAddress.shift();
       if (ofAddress.length > 0) ofProject.set(address, ofAddress);
       if (ofProject.size > 0) projects.set(environmentId, ofProject);
-      if (question !== undefined) return { environmentId, address, question };
+      if (request !== undefined) return { environmentId, address, request };
     }
   }
   return undefined;
 }
 
-/** A question that needs more turns stays the first of its address. */
-function putBack(projects: Map<number, Map<string, Waiting[]>>, { environmentId, address, question }: Turn): void {
-  const ofProject = projects.get(environmentId) ?? new Map<string, Waiting[]>();
-  ofProject.set(address, [question, ...(ofProject.get(address) ?? [])]);
+/** A request that needs more slices stays the first request of its address. */
+function putBack(
+  projects: Map<number, Map<string, WaitingRequest[]>>,
+  { environmentId, address, request }: NextRequest,
+): void {
+  const ofProject = projects.get(environmentId) ?? new Map<string, WaitingRequest[]>();
+  ofProject.set(address, [request, ...(ofProject.get(address) ?? [])]);
   projects.set(environmentId, ofProject);
 }

@@ -15,59 +15,59 @@ import type { CaptureLimits } from '../config.ts';
 import { type CaptureQuery, parseCaptureQuery, sdkOf } from '../head.ts';
 import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';
 
-interface ReadingFlagRequest {
+interface ReadOptions {
   limits: CaptureLimits;
   lease: ByteLease;
   uploads: Uploads;
   projectKeys: ProjectKeys;
 }
 
-/** A question is small, whoever asks: it is parsed whole, beside the events of everybody else. */
-const maxQuestionBytes = 1024 * 1024;
+/** Flag requests are small. They are parsed in the main thread, which also serves events. */
+const maxFlagRequestBytes = 1024 * 1024;
 
 /**
- * From the bytes of a request to its question, in every encoding that events come in.
+ * Receives and parses a flag request. Supports the same encodings as events.
  *
- * @returns null for a GET that asks nothing.
- * @throws AppError see `receiveBody`, `decodeBody`, `readQuestion`.
+ * @returns null for a GET request without an API key.
+ * @throws AppError see `receiveBody`, `decodeBody`, `readFields`.
  */
 export async function readFlagRequest(
   request: IncomingMessage,
   query: FlagQuery,
-  { limits, lease, uploads, projectKeys }: ReadingFlagRequest,
-): Promise<FlagQuestion | null> {
+  { limits, lease, uploads, projectKeys }: ReadOptions,
+): Promise<FlagRequest | null> {
   if (request.method === 'GET' && query.body.data === null) {
     const { apiKey } = query.body;
-    return apiKey === null ? null : readQuestion({ distinct_id: query.distinctId }, apiKey);
+    return apiKey === null ? null : readFields({ distinct_id: query.distinctId }, apiKey);
   }
   const body = await receiveBody(request, query.body, {
     limits: {
-      maxBodyBytes: Math.min(limits.maxBodyBytes, maxQuestionBytes),
+      maxBodyBytes: Math.min(limits.maxBodyBytes, maxFlagRequestBytes),
       bodyTimeoutMs: limits.bodyTimeoutMs,
     },
     lease,
     uploads,
     onReceived: () => {},
   });
-  const maxDecompressedBytes = Math.min(limits.maxDecompressedBytes, maxQuestionBytes);
+  const maxDecompressedBytes = Math.min(limits.maxDecompressedBytes, maxFlagRequestBytes);
   const { json, apiKey, envelopeKey } = await decodeBody(body, { maxDecompressedBytes, lease });
-  // A large body is not parsed for somebody whose key is nobody's.
+  // A large body is parsed only if its key may be valid.
   if (envelopeKey !== null) await requirePossibleKey(envelopeKey, projectKeys);
-  return parseQuestion(json, apiKey ?? query.body.apiKey);
+  return parseFlagRequest(json, apiKey ?? query.body.apiKey);
 }
 
-function parseQuestion(json: Buffer, fallbackKey: string | null): FlagQuestion {
+function parseFlagRequest(json: Buffer, fallbackKey: string | null): FlagRequest {
   const excess = jsonExcess(json);
   if (excess !== null) throw unusable(`The body has ${excess}.`);
   const text = json.toString('utf8');
-  let question = parseJson(text, 'a JSON object');
-  if (!isObject(question)) throw unusable('The body must be a JSON object.');
-  const id = question.distinct_id ?? question.$distinct_id;
+  let fields = parseJson(text, 'a JSON object');
+  if (!isObject(fields)) throw unusable('The body must be a JSON object.');
+  const id = fields.distinct_id ?? fields.$distinct_id;
   if (typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id)) {
-    question = parseJson(quoteLongNumericIds(text));
+    fields = parseJson(quoteLongNumericIds(text));
   }
-  if (mayNeedCleaning(text)) cleanValue(question);
-  return readQuestion(question as Record<string, unknown>, fallbackKey);
+  if (mayNeedCleaning(text)) cleanValue(fields);
+  return readFields(fields as Fields, fallbackKey);
 }
 
 function unusable(sentence: string): AppError {
@@ -76,28 +76,28 @@ function unusable(sentence: string): AppError {
 
 type Fields = Record<string, unknown>;
 
-/** Who asks for which flags. */
-export interface FlagQuestion {
-  /** The project API key, well-shaped; whose it is has not been asked yet. */
+/** A parsed flag request. */
+export interface FlagRequest {
+  /** A well-formed project API key. The gateway has not looked it up yet. */
   token: string;
-  /** Only what is told to browsers is asked for. */
+  /** The client requests only the browser config, and no flags. */
   isDisabled: boolean;
-  /** Null where flags are not asked for and nobody is named. */
+  /** Null if the client requests no flags and sends no distinct ID. */
   context: Omit<EvaluationContext, 'stored' | 'now'> | null;
-  /** Keys of the flags that are asked for; absent: all. */
+  /** Keys of the requested flags. Missing if the client requests all flags. */
   keys?: readonly string[];
   contexts: readonly string[];
-  /** As it was sent; null when nothing is said. */
+  /** `evaluation_runtime` as sent. Null if it is missing. */
   runtime: string | null;
 }
 
 /**
- * The fields of a question, with the names they have had over time.
+ * Reads the fields of a request, including their older names.
  *
- * @param fallbackKey the project API key beside the body.
+ * @param fallbackKey the project API key in the query or in a form field.
  * @throws AppError `unauthenticated` without a key, `invalid` naming the field.
  */
-function readQuestion(fields: Fields, fallbackKey: string | null): FlagQuestion {
+function readFields(fields: Fields, fallbackKey: string | null): FlagRequest {
   const { token, api_key, $token } = fields;
   const key = findProjectApiKey({ token: token ?? api_key ?? $token }, [], fallbackKey);
   const isDisabled = fields.disable_flags === true;
@@ -115,7 +115,7 @@ function readQuestion(fields: Fields, fallbackKey: string | null): FlagQuestion 
   };
 }
 
-function contextOf(fields: Fields, distinctId: string): FlagQuestion['context'] {
+function contextOf(fields: Fields, distinctId: string): FlagRequest['context'] {
   const personProperties = objectIn(fields, 'person_properties', '$properties');
   const anonymousDistinctId = textOrNumber(fields.$anon_distinct_id);
   const deviceId = textOrNumber(fields.$device_id ?? fields.device_id ?? personProperties.$device_id);
@@ -129,7 +129,7 @@ function contextOf(fields: Fields, distinctId: string): FlagQuestion['context'] 
   };
 }
 
-/** The empty text is an id here. Null when there is none. */
+/** Null if it is missing. Unlike in events, an empty string is a valid distinct ID. */
 function readDistinctId(sent: unknown): string | null {
   if (sent === undefined || sent === null) return null;
   const text = textOrNumber(sent);
@@ -150,7 +150,7 @@ function objectIn(fields: Fields, name: string, alias: string): Fields {
   return value;
 }
 
-/** What is no text in the list is left out. */
+/** Ignores items that are not strings. */
 function textsIn(fields: Fields, name: string, alias: string): string[] | undefined {
   const value = fields[name] ?? fields[alias];
   if (value === undefined || value === null) return undefined;
@@ -165,61 +165,61 @@ function missingDistinctId(): AppError {
   });
 }
 
-/** How a question wants to be answered. */
+/** The query parameters of a flag request. */
 export interface FlagQuery {
-  /** What stands in for a body, and how the body is encoded. */
+  /** Parameters that replace the body or describe its encoding. */
   body: CaptureQuery;
-  /** The distinct id of a request without a body. */
+  /** The distinct ID of a request without a body. */
   distinctId: string | null;
-  shape: AnswerShape;
-  /** Whether the answer carries what browsers are told to do, as well. */
+  shape: ResponseShape;
+  /** Whether the response also contains the browser config. */
   withConfig: boolean;
   onlySurveys: boolean;
-  /** The stored properties of the person are not looked at. */
+  /** Whether to ignore the stored properties of the person. */
   onlySentProperties: boolean;
 }
 
 /**
- * `keys`: a list of the flags that are on. `on`: an object of them. `values`: all of them, with payloads. `details`: with
- * reasons as well. `typed`: with the value of each flag in one field.
+ * `keys`: an array of the enabled flags. `on`: an object with the enabled flags. `values`: all flags, with payloads.
+ * `details`: all flags, with payloads and reasons. `typed`: like `details`, with the value of each flag in one field.
  */
-export type AnswerShape = 'keys' | 'on' | 'values' | 'details' | 'typed';
+export type ResponseShape = 'keys' | 'on' | 'values' | 'details' | 'typed';
 
-/** @param text the text after `?`; empty when there is none. */
+/** @param text the text after `?`, or an empty string. */
 export function parseFlagQuery(path: FlagPath, text: string): FlagQuery {
   const values = new URLSearchParams(text);
   const isOn = (name: string) => /^(?:true|1)$/i.test(values.get(name) ?? '');
   const version = values.get('v');
-  const asksNothing = version === null && !values.has('config');
+  const hasNoVersion = version === null && !values.has('config');
   return {
     body: parseCaptureQuery(text),
     distinctId: values.get('distinct_id'),
-    shape: path === '/decide' ? shapeOfDecide(version) : asksNothing ? 'details' : shapeOfFlags(version),
-    withConfig: path === '/decide' || asksNothing || isOn('config'),
+    shape: path === '/decide' ? shapeOfDecide(version) : hasNoVersion ? 'details' : shapeOfFlags(version),
+    withConfig: path === '/decide' || hasNoVersion || isOn('config'),
     onlySurveys: isOn('only_evaluate_survey_feature_flags'),
     onlySentProperties: isOn('only_use_override_person_properties'),
   };
 }
 
-function shapeOfFlags(version: string | null): AnswerShape {
+function shapeOfFlags(version: string | null): ResponseShape {
   const number = numberOf(version);
   if (number >= 4) return 'typed';
   return number >= 2 ? 'details' : 'values';
 }
 
-function shapeOfDecide(version: string | null): AnswerShape {
+function shapeOfDecide(version: string | null): ResponseShape {
   const number = numberOf(version);
   if (number >= 4) return 'details';
   if (number === 3) return 'values';
   return number === 2 ? 'on' : 'keys';
 }
 
-/** 0 for what is no whole number. */
+/** 0 if it is not a whole number. */
 function numberOf(version: string | null): number {
   return version !== null && /^-?\d{1,9}$/.test(version) ? Number(version) : 0;
 }
 
-/** A path on which flags are asked for; the name is for metrics and logs. */
+/** A path for flag requests, as named in metrics and logs. */
 export type FlagPath = '/flags' | '/decide';
 
 const paths = new Map<string, FlagPath>([
@@ -234,17 +234,17 @@ export function findFlagPath(path: string): FlagPath | undefined {
   return paths.get(path);
 }
 
-/** What the asking program runs on: `all` for one that wants flags of both kinds, `unknown` for one that says nothing. */
+/** Where the client runs. `all`: the client requests flags of both kinds. `unknown`: the request does not show it. */
 type RequestRuntime = 'all' | 'client' | 'server' | 'unknown';
 
 const browser = /Mozilla\/|Chrome\/|Safari\/|Firefox\/|Edge\//;
 const serverProgram = /python-requests\/|curl\//;
 const browserHeaders = ['origin', 'referer', 'sec-fetch-mode', 'sec-fetch-site'];
 
-/** @param said the field `evaluation_runtime`, null without one. Else the headers tell. */
-export function requestRuntime(said: string | null, headers: IncomingHttpHeaders): RequestRuntime {
-  if (said !== null) {
-    const name = said.toLowerCase();
+/** @param declared the field `evaluation_runtime`. If it is null, the headers determine the runtime. */
+export function requestRuntime(declared: string | null, headers: IncomingHttpHeaders): RequestRuntime {
+  if (declared !== null) {
+    const name = declared.toLowerCase();
     return name === 'client' || name === 'server' ? name : 'all';
   }
   const agent = headers['user-agent'] ?? '';
