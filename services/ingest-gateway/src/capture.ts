@@ -6,8 +6,12 @@ import { v7 as createUuid } from 'uuid';
 import { authorize } from './access/authorize.ts';
 import { type Answer, preflightHeaders } from './answer/send-answer.ts';
 import { type RequestScope, type Serving, serveRequest } from './answer/serve-request.ts';
-import type { CaptureReader, ReaderDependencies } from './capture/capture-request.ts';
-import { type CapturedEvents, toCapturedEvents } from './capture/captured-events.ts';
+import {
+  type CapturedEvents,
+  type CaptureReader,
+  type ReaderDependencies,
+  toCapturedEvents,
+} from './capture/capture-request.ts';
 import type { DropTally } from './capture/drops.ts';
 import { clientAddress, senderOf } from './head.ts';
 import type { TrafficControl } from './limits/traffic-control.ts';

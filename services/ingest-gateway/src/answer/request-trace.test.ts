@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Tracing } from '@millrace/runtime/tracing';
-import { beginTrace } from './request-trace.ts';
+import { beginTrace } from './serve-request.ts';
 
 const sampled = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const unsampled = sampled.replace(/01$/, '00');

@@ -1,14 +1,23 @@
 import type { IncomingMessage } from 'node:http';
+import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { Answer, Refusal } from '../answer/send-answer.ts';
 import type { ByteLease } from '../body/byte-budget.ts';
 import type { Uploads } from '../body/uploads.ts';
 import type { CaptureLimits } from '../config.ts';
-import { readScannedEvent, slotsPerEvent } from '../json/event-fields.ts';
+import { parseRawFields, type RawFields, readScannedEvent, slotsPerEvent } from '../json/event-fields.ts';
 import type { CaptureThreads, ScannedEvents } from './body-jobs.ts';
 import type { CaptureMetrics } from './capture-metrics.ts';
-import type { ClientEvent } from './client-event.ts';
-import type { DropTally } from './drops.ts';
+import {
+  type ClientEvent,
+  cutDistinctId,
+  overlongOtherId,
+  readDistinctId,
+  readName,
+  readUuid,
+} from './client-event.ts';
+import type { DropSample, DropTally } from './drops.ts';
+import { claimedTime, readEventTime, toUtcText } from './event-time.ts';
 
 /** A capture request whose events have been read, in the same form for all protocols. */
 export interface CaptureRequest {
@@ -87,4 +96,134 @@ function* scannedSlices({ json, slots, length }: ScannedEvents): Iterable<EventS
     }
     yield { events, first };
   }
+}
+
+/** Facts about a request that are not in its body. */
+export interface RequestContext {
+  receivedAtMs: number;
+  ip: string | null;
+  /** The environment of the API key. Null if the key could not be looked up. */
+  environmentId: number | null;
+  /** The name for events without a name. Null if such events are dropped. */
+  nameForNameless: string | null;
+  createUuid(): string;
+}
+
+export interface AcceptedEvent {
+  /** Index of the event in the request, starting at 0. */
+  index: number;
+  record: CapturedEvent;
+  /**
+   * The fields of the record that are copied from the JSON of the request. The same fields in `record` then contain only
+   * what the gateway reads.
+   */
+  raw?: RawFields | undefined;
+  /** Determines the partition, together with the key: the distinct ID, or the address for a cookieless event. */
+  partitionId: string;
+  /** Set if the event goes to the overflow topic: with its key (`in_order`), or spread over all partitions. */
+  overflow?: 'in_order' | 'spread';
+}
+
+/** The events of a slice of a request, ready to be written to the log. */
+export interface CapturedEvents {
+  topic: 'live' | 'historical';
+  token: string;
+  environmentId: number | null;
+  /** When the gateway received the request, in ISO 8601 (UTC). */
+  now: string;
+  accepted: AcceptedEvent[];
+  dropped: DropTally;
+}
+
+/**
+ * Converts events to log records: determines the UUID, the time and the address of each event. An event without a name or
+ * a distinct ID is dropped, without affecting the other events (docs/wire-rules.md#dropped-events).
+ */
+export function toCapturedEvents(
+  request: Pick<CaptureRequest, 'token' | 'isHistorical' | 'sentAtMs' | 'unreadableSentAt' | 'indexes' | 'dropped'>,
+  slice: EventSlice,
+  context: RequestContext,
+): CapturedEvents {
+  const { token, isHistorical, sentAtMs, indexes, dropped } = request;
+  const { receivedAtMs, environmentId } = context;
+  const now = toUtcText(receivedAtMs);
+  const sentAt = sentAtMs === null ? undefined : toUtcText(sentAtMs);
+  const accepted: AcceptedEvent[] = [];
+  for (let number = 0; number < slice.events.length; number++) {
+    const event = slice.events[number];
+    if (event === undefined) continue;
+    const index = indexes?.[slice.first + number] ?? slice.first + number;
+    const name = readName(event, context.nameForNameless);
+    const sentId = readDistinctId(event);
+    if (name === null || sentId === null || name === eventNames.performance) {
+      const reason =
+        name === null ? 'missing_event_name' : sentId === null ? 'missing_distinct_id' : 'performance_event';
+      dropped.add(reason, { index, uuid: readUuid(event), event: name });
+      continue;
+    }
+    const uuid = readUuid(event) ?? context.createUuid();
+    const distinctId = cutDistinctId(sentId);
+    const time = readEventTime(event, sentAtMs, receivedAtMs);
+    const fields = fieldsToCopy(event, name);
+    const sample = { index, uuid, event: name };
+    if (distinctId !== sentId) {
+      dropped.note('distinct_id_truncated', { ...sample, field: 'distinct_id', distinct_id: distinctId });
+    }
+    if (fields.cut !== undefined) dropped.note('distinct_id_truncated', { ...sample, ...fields.cut });
+    if (time.finding !== null) {
+      dropped.note(time.finding, { ...sample, timestamp: claimedTime(event) });
+    } else if (request.unreadableSentAt !== undefined && claimedTime(event) !== null) {
+      // The timestamp is from the client's clock, and without `sent_at` the gateway cannot correct it.
+      dropped.note('ignored_invalid_timestamp', { ...sample, sent_at: request.unreadableSentAt });
+    }
+    const { properties } = fields.event;
+    const isCookieless = properties.$cookieless_mode === true;
+    const ip = 'capture_internal' in properties ? '127.0.0.1' : context.ip;
+    accepted.push({
+      index,
+      partitionId: isCookieless ? (context.ip ?? '') : distinctId,
+      record: {
+        kind: 'event',
+        uuid,
+        token,
+        environment_id: environmentId ?? undefined,
+        distinct_id: distinctId,
+        event: name,
+        timestamp: toUtcText(time.ms),
+        now,
+        sent_at: sentAt,
+        ip,
+        cookieless_mode: isCookieless ? true : undefined,
+        historical_migration: isHistorical ? true : undefined,
+        $set: fields.event.$set ?? undefined,
+        $set_once: fields.event.$set_once ?? undefined,
+        $unset: fields.event.$unset ?? undefined,
+        properties,
+      },
+      raw: fields.raw,
+    });
+  }
+  return { topic: isHistorical ? 'historical' : 'live', token, environmentId, now, accepted, dropped };
+}
+
+interface CopiedFields {
+  event: Pick<ClientEvent, '$set' | '$set_once' | '$unset'> & { properties: JsonObject };
+  raw: RawFields | undefined;
+  /** The other distinct ID of a merge event, if it had to be truncated. */
+  cut: Pick<DropSample, 'field' | 'distinct_id'> | undefined;
+}
+
+/** The fields that are copied to the record: as they were sent, or parsed if one of them must be changed. */
+function fieldsToCopy(event: ClientEvent, name: string): CopiedFields {
+  const { raw, properties = {}, $set, $set_once, $unset } = event;
+  const overlong = overlongOtherId(name, properties);
+  const fields = { $set, $set_once, $unset, properties };
+  if (overlong === null) return { event: fields, raw, cut: undefined };
+  const id = cutDistinctId(String(properties[overlong]));
+  const complete = raw === undefined ? fields : parseRawFields(raw);
+  return {
+    event: { ...complete, properties: { ...complete.properties, [overlong]: id } },
+    raw: undefined,
+    cut: { field: `properties.${overlong}`, distinct_id: id },
+  };
 }

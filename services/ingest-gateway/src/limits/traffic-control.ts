@@ -4,7 +4,7 @@ import type { EventLog } from '@millrace/event-log';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 import type { KnownProject } from '../access/project-key-store.ts';
-import type { AcceptedEvent, CapturedEvents } from '../capture/captured-events.ts';
+import type { AcceptedEvent, CapturedEvents } from '../capture/capture-request.ts';
 import type { GatewayConfig } from '../config.ts';
 import { createHotKeys, createKeySketch, type HotKeys } from './hot-keys.ts';
 import { createQuotas, createRateLimit } from './quotas.ts';

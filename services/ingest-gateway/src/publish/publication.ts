@@ -7,7 +7,7 @@ import {
 } from '@millrace/contracts';
 import type { AppendRecord, EventLog } from '@millrace/event-log';
 import { AppError } from '@millrace/runtime';
-import type { AcceptedEvent, CapturedEvents } from '../capture/captured-events.ts';
+import type { AcceptedEvent, CapturedEvents } from '../capture/capture-request.ts';
 import { createDropTally, type DropSample } from '../capture/drops.ts';
 import type { Sender } from '../head.ts';
 import { parseRawFields, type RawFields, type RawValue } from '../json/event-fields.ts';

@@ -1,7 +1,7 @@
 import { encodeCapturedRecord } from '@millrace/contracts';
 import type { AppendRecord } from '@millrace/event-log';
 import fc from 'fast-check';
-import { toCapturedEvents } from '../capture/captured-events.ts';
+import { toCapturedEvents } from '../capture/capture-request.ts';
 import { parseRequest } from '../capture/classic-request.ts';
 import { createDropTally } from '../capture/drops.ts';
 import { repairEmptyObjects } from '../json/event-fields.ts';

@@ -1,5 +1,4 @@
-import type { CaptureRequest } from './capture-request.ts';
-import { type RequestContext, toCapturedEvents } from './captured-events.ts';
+import { type CaptureRequest, type RequestContext, toCapturedEvents } from './capture-request.ts';
 import type { ClientEvent } from './client-event.ts';
 import { createDropTally } from './drops.ts';
 
