@@ -7,8 +7,8 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 const lineBreaks = /[\r\n]/g;
 
 /**
- * Whether a body looks like base64: nothing but its alphabet (also the URL-safe one) at the start. JSON never does, it
- * starts with a brace or bracket; gzip never does. Missing padding and line breaks are forgiven.
+ * Whether a body looks like base64: the first bytes contain only characters of its alphabet, including the URL-safe
+ * variant. JSON starts with a brace or bracket, and gzip with other bytes. Missing padding and line breaks are accepted.
  * (docs/wire-rules.md#body-decoding)
  */
 export function looksLikeBase64(bytes: Buffer): boolean {
@@ -21,7 +21,7 @@ export function looksLikeBase64(bytes: Buffer): boolean {
   return end > 0;
 }
 
-/** The decoded bytes, or null when a character further on is not of base64: the caller then keeps the text as it is. */
+/** The decoded bytes, or null if a later character is not valid base64. */
 export function decodeBase64(bytes: Buffer): Buffer | null {
   const text = bytes.toString('latin1');
   const decoded = Buffer.from(text, 'base64');
@@ -30,7 +30,7 @@ export function decodeBase64(bytes: Buffer): Buffer | null {
   return joined.length < text.length && decoded.length === decodedLength(joined) ? decoded : null;
 }
 
-/** Form decoding turns `+` into a space; base64 has no spaces (E12). */
+/** Form decoding converts `+` to a space, but base64 contains no spaces (E12). */
 export function restorePlus(text: string): string {
   return text.includes(' ') && !/[^A-Za-z0-9+/=_ -]/.test(text.slice(0, inspectedBytes))
     ? text.replaceAll(' ', '+')
@@ -43,7 +43,7 @@ function decodedLength(text: string): number {
   return Math.floor((end * 3) / 4);
 }
 
-/** What a urlencoded form says. Field `data` is the payload; the others help when the payload does not say it itself. */
+/** A URL-encoded form. The field `data` contains the payload. The other fields are used if the payload does not contain them. */
 interface FormBody {
   data: string;
   compression: string | null;
@@ -54,8 +54,8 @@ const knownFirstFields = ['data=', '_=', 'ip=', 'compression='];
 const dataField = /(?:^|&)data=/;
 
 /**
- * Whether a body is a form: its type says so and it has the field, or it starts like one (some clients leave the type
- * out). A form type around plain JSON, which is what `curl -d` sends, is JSON.
+ * Whether a body is a form: it has the Content-Type of a form and the field `data`, or it starts like a form, because some
+ * clients do not send the Content-Type. JSON with the Content-Type of a form, which `curl -d` sends, is treated as JSON.
  * Cases E11 to E17 (docs/wire-rules.md#body-decoding).
  */
 export function isForm(bytes: Buffer, contentType: string): boolean {
@@ -72,7 +72,7 @@ export function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text);
 }
 
-/** Null when there is no payload in it. */
+/** Null if the form has no payload. */
 export function parseForm(text: string): FormBody | null {
   const fields = new URLSearchParams(text);
   const data = fields.get('data');

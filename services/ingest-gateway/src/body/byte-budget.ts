@@ -1,10 +1,10 @@
 import { AppError } from '@millrace/runtime';
 
-/** Bytes that one request holds of the process's budget. */
+/** The memory that one request has reserved in the budget of the process. */
 export interface ByteLease {
   /**
-   * @throws AppError `unavailable` when the budget is used up, for a request that holds much a little earlier; what was
-   * taken before stays taken.
+   * @throws AppError `unavailable` if the budget is used up. The limit is lower for large requests. Memory that was reserved
+   * before remains reserved.
    */
   take(bytes: number): void;
   releaseAll(): void;
@@ -14,23 +14,23 @@ export interface ByteBudget {
   lease(): ByteLease;
   usedBytes(): number;
   maxBytes: number;
-  /** What threads of this process take of the same budget (`createThreadLease`). */
+  /** The memory that the threads of this process have reserved in the same budget (`createThreadLease`). */
   threads: ThreadShares;
 }
 
-/** Memory that threads share, as an array of numbers: KiB held by the main thread, then by each other thread. */
+/** Shared memory: the KiB reserved by the main thread, followed by the KiB reserved by each other thread. */
 export interface ThreadShares {
   heldKiB: Int32Array<SharedArrayBuffer>;
   maxKiB: number;
 }
 
-/** An eighth is for requests that hold no more than this: large ones must not keep out the many small ones. */
+/** An eighth of the budget is for requests up to this size, so that large requests cannot block small ones. */
 const smallBytes = 256 * 1024;
-const ofLarge = 7 / 8;
+const shareOfLarge = 7 / 8;
 
 /**
- * Bounds the memory of all requests together. Beyond it a request is refused with "come again". Otherwise the process
- * would grow until it is killed, together with everybody's requests.
+ * Limits the memory of all requests together. Above the limit, requests get an error and can be retried. Otherwise the
+ * process would grow until the operating system kills it, and all requests would fail.
  */
 export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
   const heldKiB = new Int32Array(new SharedArrayBuffer(4 * (1 + threads)));
@@ -56,7 +56,7 @@ export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
       return {
         take(bytes) {
           const isSmall = held + bytes <= smallBytes;
-          if (used + heldByThreads() + bytes > (isSmall ? maxBytes : maxBytes * ofLarge)) throw overloaded();
+          if (used + heldByThreads() + bytes > (isSmall ? maxBytes : maxBytes * shareOfLarge)) throw overloaded();
           change(bytes);
           held += bytes;
         },
@@ -70,14 +70,14 @@ export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
 }
 
 /**
- * What thread number `thread`, from 1, takes. Two threads that ask at the same moment may exceed the budget by one
- * piece.
+ * A lease for a thread. If two threads reserve memory at the same moment, they may exceed the budget slightly.
+ * @param thread number of the thread, starting at 1.
  */
 export function createThreadLease({ heldKiB, maxKiB }: ThreadShares, thread: number): ByteLease {
   return {
     take(bytes) {
       const kiB = Math.ceil(bytes / 1024);
-      if (heldKiB.reduce((sum, held) => sum + held, kiB) > maxKiB * ofLarge) throw overloaded();
+      if (heldKiB.reduce((sum, held) => sum + held, kiB) > maxKiB * shareOfLarge) throw overloaded();
       Atomics.add(heldKiB, thread, kiB);
     },
     releaseAll: () => void Atomics.store(heldKiB, thread, 0),

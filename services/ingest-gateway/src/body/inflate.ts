@@ -5,9 +5,9 @@ import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';
 
 /**
- * Decompresses a body. Output is counted while it appears, so a decompression bomb ends at the cap and not in memory.
+ * Decompresses a body. The output is counted while it is produced, so a decompression bomb is stopped at the limit.
  *
- * @throws AppError that of `toError`, `too_large` over the cap, `unavailable` when the memory budget is used up.
+ * @throws AppError the error from `toError`, `too_large` over the limit, `unavailable` if the memory budget is used up.
  */
 function inflate(
   bytes: Buffer,
@@ -49,25 +49,25 @@ export function decompressedTooLarge(maxBytes: number): AppError {
   });
 }
 
-/** Small bodies are inflated in this thread: handing them to the thread pool costs more than the work. */
+/** Small bodies are decompressed synchronously, because using the thread pool costs more than the work. */
 const smallInputBytes = 32 * 1024;
 const smallOutputBytes = 256 * 1024;
 
-/** True for the first bytes of a gzip stream with the deflate method, the only one there is. */
+/** Whether the bytes are the start of a gzip stream with the method deflate, which is the only defined method. */
 export function hasGzipMagic(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
 }
 
-/** How long the inflated body is by what the stream says at its end; 0 when it is no gzip stream. Senders may lie. */
+/** The decompressed size that a gzip stream declares at its end. It may be wrong. 0 if the body is not gzip. */
 export function claimedSize(bytes: Buffer): number {
   return hasGzipMagic(bytes) && bytes.length >= 18 ? bytes.readUInt32LE(bytes.length - 4) : 0;
 }
 
 /**
- * Inflates a gzip body.
+ * Decompresses a gzip body.
  *
- * @throws AppError `invalid` for a stream that is broken or cut short, `too_large` over the cap, `unavailable` when the
- * memory budget is used up.
+ * @throws AppError `invalid` for a damaged or incomplete stream, `too_large` over the limit, `unavailable` if the memory
+ * budget is used up.
  */
 export async function gunzip(bytes: Buffer, maxBytes: number, lease: ByteLease): Promise<Buffer> {
   if (bytes.length <= smallInputBytes) {
@@ -80,7 +80,7 @@ export async function gunzip(bytes: Buffer, maxBytes: number, lease: ByteLease):
   return inflate(bytes, createGunzip({ chunkSize: 64 * 1024 }), { maxBytes, lease, toError: brokenGzip });
 }
 
-/** The first of what a stream, of which there may be only the start, inflates to. Nothing of one that is broken. */
+/** Decompresses the start of a stream, which may be incomplete. Empty if the stream is damaged. */
 export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const stream = createGunzip({ chunkSize: maxBytes, finishFlush: constants.Z_SYNC_FLUSH });
@@ -96,7 +96,7 @@ export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
 
 const nothing = Buffer.alloc(0);
 
-/** Null when the output is too large for this way. */
+/** Null if the output is too large to be decompressed synchronously. */
 function gunzipSmall(bytes: Buffer, maxBytes: number): Buffer | null {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
@@ -111,7 +111,7 @@ function brokenGzip(cause: unknown): AppError {
   return new AppError('invalid', message, { code: 'invalid_gzip', cause });
 }
 
-/** For a body that is only said to be gzip. */
+/** For a body that is declared as gzip, but is not gzip. */
 export function noGzip(): AppError {
   const message =
     'The request declares gzip, but the body is neither gzip nor JSON. Send JSON, either uncompressed or compressed ' +
@@ -121,7 +121,7 @@ export function noGzip(): AppError {
 
 const options = { chunkSize: 64 * 1024 };
 
-/** Zstandard came to Node.js with 22.15; before that it is refused like any unknown encoding. */
+/** Node.js supports Zstandard since version 22.15. Older versions reject it like any unknown encoding. */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
 
 const decompressors = new Map<string, () => Transform>([
@@ -131,7 +131,7 @@ const decompressors = new Map<string, () => Transform>([
   ...(createZstdDecompress === undefined ? [] : [['zstd', () => createZstdDecompress()] as const]),
 ]);
 
-/** Streams of deflate and br do not begin with bytes by which they could be told from text. */
+/** Streams of deflate and br do not start with characteristic bytes. */
 const firstBytes = new Map([
   ['gzip', Buffer.from([0x1f, 0x8b])],
   ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
@@ -140,11 +140,11 @@ const firstBytes = new Map([
 type Decompress = (bytes: Buffer, maxBytes: number, lease: ByteLease) => Promise<Buffer>;
 
 /**
- * What undoes a `Content-Encoding` (docs/wire-rules.md#capture-v1); a body without the first bytes of its encoding
- * is taken as it is. The result rejects with AppError `invalid`
- * (`request_decoding_error`), `too_large` over the cap, `unavailable` when the memory budget is used up.
+ * Returns a function that decompresses a body with a `Content-Encoding` (docs/wire-rules.md#capture-v1). It returns the body
+ * unchanged if the body does not start with the first bytes of its encoding. It rejects with AppError `invalid`
+ * (`request_decoding_error`), `too_large` over the limit, `unavailable` if the memory budget is used up.
  *
- * @throws AppError `unsupported_media_type` (`unsupported_encoding`), to be known before the body is read.
+ * @throws AppError `unsupported_media_type` (`unsupported_encoding`), before the body is read.
  */
 export function decompressorOf(contentEncoding: string | undefined): Decompress {
   const encoding = (contentEncoding ?? '').trim().toLowerCase();
@@ -160,7 +160,7 @@ export function decompressorOf(contentEncoding: string | undefined): Decompress 
     );
   }
   const magic = firstBytes.get(encoding);
-  // A proxy may have undone the encoding and left its name.
+  // A proxy may have decompressed the body without removing the header.
   const isEncoded = (bytes: Buffer) => magic === undefined || bytes.subarray(0, magic.length).equals(magic);
   return async (bytes, maxBytes, lease) =>
     isEncoded(bytes) ? inflate(bytes, open(), { maxBytes, lease, toError: notAsEncoded }) : bytes;

@@ -1,4 +1,4 @@
-/** What came out of an lz64 body. `too_long` says that decoding stopped at the cap. */
+/** The result of decoding an lz64 body. `too_long`: decoding stopped at the limit. */
 type Lz64Result = { outcome: 'text'; text: string } | { outcome: 'broken' } | { outcome: 'too_long' };
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -11,14 +11,14 @@ const endOfText = 2;
 const firstPhraseCode = 3;
 
 /**
- * Decodes the base64 flavour of lz-string, which early browser clients send (docs/wire-rules.md#body-decoding).
- * The format is LZ78 over UTF-16 units with growing code widths. A library exists, but its output cannot be bounded,
- * and a few kilobytes can stand for gigabytes here.
+ * Decodes the base64 variant of lz-string, which early browser clients send (docs/wire-rules.md#body-decoding). The format
+ * is LZ78 over UTF-16 units with growing code widths. The lz-string library cannot limit its output, and a few kilobytes can
+ * decode to gigabytes.
  *
- * Every phrase of the dictionary is a stretch of what was already written (the last phrase and the unit after it), so
- * the dictionary is two lists of numbers and the text itself.
+ * Each dictionary entry is a section of the output (the last entry and the unit after it). The dictionary therefore consists
+ * of two arrays of positions and the output.
  *
- * @param maxUnits most UTF-16 units of output.
+ * @param maxUnits maximum length of the output in UTF-16 units.
  */
 export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
   const bits = createBitReader(encoded);
@@ -37,7 +37,7 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
       grown.set(output.subarray(0, written));
       output = grown;
     }
-    // Unit by unit: a phrase may reach into what is being written.
+    // Copies unit by unit, because the section may overlap the units that are being written.
     for (let i = 0; i < length; i++) output[written + i] = output[start + i] ?? 0;
     written += length;
     return true;
@@ -69,7 +69,7 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
     } else if (code < starts.length && code >= firstPhraseCode) {
       if (!write(starts[code] ?? 0, lengths[code] ?? 0)) return { outcome: 'too_long' };
     } else if (code === starts.length && last !== null) {
-      // The phrase that is only about to be defined: the last one and its own first unit again.
+      // The entry that is being defined: the last entry, followed by its own first unit.
       if (!write(last.start, last.length + 1)) return { outcome: 'too_long' };
     } else {
       return { outcome: 'broken' };
@@ -81,7 +81,7 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
   }
 }
 
-/** Bits from the highest of each six down; a number's lowest bit comes first. `read` gives -1 past the end. */
+/** Reads six bits per character, starting with the highest. The lowest bit of a number is first. `read` returns -1 at the end. */
 function createBitReader(encoded: string) {
   let position = 0;
   let current = 0;

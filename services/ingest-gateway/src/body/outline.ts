@@ -2,21 +2,21 @@ import { setImmediate as nextLoop } from 'node:timers/promises';
 import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';
 
-/** What can be said of JSON text without parsing it. */
+/** Facts about JSON text that are known without parsing it. */
 interface JsonOutline {
-  /** How many values it holds, about: every bracket, brace and comma outside of texts. */
+  /** Approximate number of values: counts all brackets, braces and commas outside of strings. */
   values: number;
   /**
-   * The key the outermost object names, in the order of docs/wire-rules.md#project-api-key; null when it names none.
+   * The API key in the outermost object, by the order in docs/wire-rules.md#project-api-key. Null if there is none.
    */
   apiKey: string | null;
 }
 
-/** More than a body of real events of the largest size has. Parsing as many takes the process a quarter of a second. */
+/** Real events of the largest body size have fewer values. Parsing this many values takes a quarter of a second. */
 const maxValues = 1_000_000;
-/** What a parsed value takes in memory beside its text, about. */
+/** Approximate memory of a parsed value, in addition to its text. */
 const bytesPerValue = 48;
-/** Other requests are served after so many bytes. */
+/** After this many bytes, other requests are served. */
 const sliceBytes = 2 * 1024 * 1024;
 const longestKeyBytes = 200;
 const keyNames = ['api_key', 'token', '$token'];
@@ -27,10 +27,10 @@ const comma = 0x2c;
 const colon = 0x3a;
 
 /**
- * Looks through a large body before it is parsed. A hundred megabytes of `[],[],…` are a small upload when compressed,
- * and gigabytes and minutes when parsed. Memory for the values is taken from the budget.
+ * Scans a large body before it is parsed. A hundred megabytes of `[],[],…` are small when compressed, but parsing them takes
+ * gigabytes of memory and several minutes. Reserves memory for the values.
  *
- * @throws AppError `too_large` (`too_many_values`), `unavailable` when the memory budget is used up.
+ * @throws AppError `too_large` (`too_many_values`), `unavailable` if the memory budget is used up.
  */
 export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<JsonOutline> {
   const keys = new Map<string, string>();
@@ -39,7 +39,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   let isObject = false;
   let expectsName = false;
   let name: string | null = null;
-  /** Where the text begins that `at` is in; -1 outside of texts. */
+  /** Start of the current string. -1 outside of strings. */
   let textStart = -1;
 
   function endText(end: number): void {
@@ -48,7 +48,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
     if (depth !== 1 || !isObject) return;
     const text = expectsName || (name !== null && keyNames.includes(name)) ? readText(bytes, start, end) : null;
     if (expectsName) name = text;
-    // Of two members of one name the last counts, as in the parser.
+    // If a name occurs twice, the last value counts, like in `JSON.parse`.
     else if (name !== null && text !== null) keys.set(name, text);
     else if (name !== null) keys.delete(name);
   }
@@ -86,7 +86,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   return { values, apiKey: found ?? null };
 }
 
-/** Null when it is too long for a key or for its name, or is no JSON string. */
+/** Null if it is too long for a key or its name, or not a valid JSON string. */
 function readText(bytes: Buffer, start: number, end: number): string | null {
   if (end - start > longestKeyBytes) return null;
   try {

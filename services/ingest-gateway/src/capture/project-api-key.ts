@@ -4,12 +4,11 @@ type Fields = Record<string, unknown>;
 
 const maxKeyBytes = 64;
 
-/** The names a key goes by, in the envelope and in an event (docs/wire-rules.md#project-api-key). */
+/** The field names of the key, in the envelope and in an event (docs/wire-rules.md#project-api-key). */
 function keyIn(fields: Fields): unknown {
   return fields.api_key ?? fields.token ?? fields.$token;
 }
 
-/** What is no event has no key. */
 function keyInEvent(event: Fields | null): unknown {
   if (event === null) return undefined;
   const own = keyIn(event);
@@ -19,8 +18,8 @@ function keyInEvent(event: Fields | null): unknown {
 }
 
 /**
- * The project key of a request: the envelope's; else the one its events agree on; else `fallback` (form field, or the
- * query of a GET). Surrounding white space is not part of a key.
+ * Finds the project API key of a request: the key in the envelope, otherwise the key in the events, which must all have the
+ * same key, otherwise `fallback` (from a form field, or the query of a GET request). Surrounding white space is removed.
  *
  * @throws AppError `unauthenticated` with one of the codes `missing_api_key`, `inconsistent`, `not_string`, `empty`,
  * `too_long`, `not_ascii`, `personal_api_key`, `null_byte`: cases K01 to K16.
@@ -57,7 +56,7 @@ function checkShape(key: unknown): string {
   if (Buffer.byteLength(trimmed) > maxKeyBytes) {
     throw refused('too_long', `The project API key is longer than ${maxKeyBytes} bytes.`);
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is ASCII and has its own answer below
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is ASCII and has its own error below
   if (/[^\x00-\x7f]/.test(trimmed))
     throw refused(
       'not_ascii',

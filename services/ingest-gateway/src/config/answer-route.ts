@@ -8,8 +8,7 @@ import { onlyMethods } from './only-methods-route.ts';
 import type { AnswerDependencies } from './settings.ts';
 
 /**
- * What SDKs ask for besides capturing: every path with and without a trailing slash
- * (docs/wire-rules.md#config-and-flags).
+ * Other requests from SDKs. Each path works with and without a trailing slash (docs/wire-rules.md#config-and-flags).
  */
 export function answerRoutes(deps: AnswerDependencies): Router {
   const router = Router();
@@ -23,8 +22,8 @@ export function answerRoutes(deps: AnswerDependencies): Router {
 const defaultStages = ['beta'];
 
 /**
- * Features that whoever has the page open may enrol in: `?token=&stage=`, several stages as several parameters. Of drafts
- * and archived features nothing is told.
+ * Early access features that visitors can enroll in: `?token=&stage=`. `stage` may be repeated. Drafts and archived features
+ * are not returned.
  */
 function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: AnswerDependencies): void {
   router
@@ -33,7 +32,7 @@ function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: Ans
       const { token, api_key, stage } = request.query;
       const lookup = await projectKeys.find(findProjectApiKey({ token: token ?? api_key }, [], null));
       requirePossible(lookup.outcome, 'token');
-      // A client keeps what it has on an error, and would forget it on an empty answer.
+      // After an error, a client keeps its features. After an empty response, it would delete them.
       if (lookup.outcome !== 'known') {
         throw new AppError('unavailable', 'Could not check the API key. Try again in a moment.');
       }
@@ -44,7 +43,7 @@ function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: Ans
     .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
-/** Lists this service keeps nothing in, by path (docs/wire-rules.md#config-and-flags). */
+/** Lists that are always empty, by path (docs/wire-rules.md#config-and-flags). */
 const lists: Record<string, object> = {
   '/api/surveys': { surveys: [], survey_config: null },
   '/api/web_experiments': { experiments: [] },
@@ -62,17 +61,17 @@ function emptyListRoutes(router: Router, { projectKeys }: AnswerDependencies): v
   }
 }
 
-const patience = { maxBytes: 25 * 1024 * 1024, maxMs: 30_000 };
+const discardLimits = { maxBytes: 25 * 1024 * 1024, maxMs: 30_000 };
 
 /**
- * Session recordings are not kept. A client that sends them all the same is told to pause, and not to send the same
- * again (docs/wire-rules.md#config-and-flags). What it sent is not looked at, so neither is its key.
+ * Session recordings are not stored. The response makes clients pause, and prevents them from resending the same data
+ * (docs/wire-rules.md#config-and-flags). The body is discarded, so the API key is not checked either.
  */
 function recordingRoutes(router: Router): void {
   router
     .route('/s')
     .post(async (request, response) => {
-      if (!(await discardBody(request, patience, response.locals.uploads)))
+      if (!(await discardBody(request, discardLimits, response.locals.uploads)))
         throw new AppError('too_large', 'The request body is too large.');
       if (request.query.beacon === '1') return void response.status(204).end();
       response.json({ status: 'Ok', quota_limited: ['recordings'] });

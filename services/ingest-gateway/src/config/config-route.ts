@@ -8,10 +8,10 @@ import { onlyMethods } from './only-methods-route.ts';
 import type { AnswerDependencies, EnvironmentSettings } from './settings.ts';
 import type { ClientSettings } from './store.ts';
 
-/** Pages share a copy for this time. A changed setting is seen after this and the time the gateway remembers it. */
+/** A changed setting takes effect after this time plus the time that the gateway caches it. */
 const cacheControlOfSettings = 'public, max-age=60';
 
-/** Made without the settings, so the next page asks again. */
+/** The settings could not be read, so the next page must request them again. */
 const cacheControlOfDefault = 'no-store';
 
 const undecided: ClientSettings = Object.freeze({
@@ -22,8 +22,8 @@ const undecided: ClientSettings = Object.freeze({
 });
 
 /**
- * What browsers are told beside their flags.
- * @param environmentId null when it is not known whose key it is.
+ * The browser config in flag responses.
+ * @param environmentId null if the key could not be looked up.
  */
 export async function browserConfig(
   token: string,
@@ -34,7 +34,7 @@ export async function browserConfig(
   return { ...clientConfig(found), hasFeatureFlags };
 }
 
-/** The settings for a key; null when they cannot be read now. Clients work without them, so that is no failure. */
+/** Null if the settings cannot be read. This is not an error, because clients work without them. */
 async function settingsOrNull(token: string, settings: EnvironmentSettings): Promise<ClientSettings | null> {
   try {
     return (await settings.find(token)) ?? undecided;
@@ -78,14 +78,14 @@ export function configRoutes(router: Router, deps: AnswerDependencies): void {
 }
 
 /**
- * What browser and mobile clients are told to do (docs/wire-rules.md#config-and-flags). Only what this service does:
- * there are no recordings, surveys or tours here, and a client that hears so does not ask for them.
+ * The remote config for browser and mobile clients (docs/wire-rules.md#config-and-flags). Recordings, surveys and tours are
+ * off, because Millrace does not support them. Clients then do not request them.
  *
- * `posthog-js` captures some things with scripts that it loads from here and that are not served, so its fields say that these are
- * off: `autocaptureExceptions`, `capturePerformance.web_vitals`, `captureDeadClicks`, and `heatmaps`, which loads the script for dead
- * clicks. `errorTracking` is what mobile clients read of exceptions, and our library, for which alone `millrace` is.
+ * `posthog-js` captures some events with scripts that Millrace does not serve, so these features are off:
+ * `autocaptureExceptions`, `capturePerformance.web_vitals`, `captureDeadClicks` and `heatmaps`, which loads the script for
+ * dead clicks. Mobile clients and the Millrace library read `errorTracking`. Only the Millrace library reads `millrace`.
  *
- * @param settings null when they cannot be read now.
+ * @param settings null if they cannot be read.
  */
 function remoteConfig(
   token: string,
@@ -108,9 +108,9 @@ function remoteConfig(
 }
 
 /**
- * The part of it that `/decide` and `/flags?config=true` carry beside the flags. `surveys` is left out:
- * browsers fetch the survey script, which is not served here, as soon as the field is there, even as `false`. So is
- * `autocapture_opt_out` while nobody can say what it is: clients then stay with what they heard last.
+ * The part of the config that `/decide` and `/flags?config=true` also return. Does not contain `surveys`, because browsers
+ * load the survey script, which Millrace does not serve, if the field is present, even if it is `false`. Does not contain
+ * `autocapture_opt_out` if the settings cannot be read. Clients then keep the last value.
  */
 function clientConfig(settings: ClientSettings | null): JsonObject {
   return {
@@ -130,8 +130,8 @@ function clientConfig(settings: ClientSettings | null): JsonObject {
 }
 
 /**
- * The document as a script. Values become part of a program, so no character may end a string or an element. What an element of
- * the page is called (`<a id="_POSTHOG_REMOTE_CONFIG">`) is no own property of its window.
+ * The config as a script. Values become part of a program, so no character may end a string or an HTML element. An element
+ * such as `<a id="_POSTHOG_REMOTE_CONFIG">` is not an own property of `window`, so it cannot replace the config.
  */
 export function remoteConfigScript(token: string, config: JsonObject): string {
   const literal = (value: unknown): string =>
@@ -144,7 +144,7 @@ export function remoteConfigScript(token: string, config: JsonObject): string {
 }
 
 /**
- * The key without white space around it. A key that no store can be asked about passes, as it does for events.
+ * Returns the key without surrounding white space. A key that cannot be looked up is accepted, like for events.
  * @throws AppError `unauthenticated`, `unavailable`.
  */
 export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys): Promise<string> {
@@ -152,7 +152,7 @@ export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys):
   return token;
 }
 
-/** The same with the environment; null while nobody can say whose key it is. */
+/** Also returns the environment. Null if the key could not be looked up. */
 async function requireKnownProject(
   key: unknown,
   projectKeys: ProjectKeys,

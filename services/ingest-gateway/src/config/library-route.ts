@@ -6,7 +6,7 @@ import { type BrowserLibrary, joinGzip, type LibraryFile } from './library.ts';
 import { onlyMethods } from './only-methods-route.ts';
 import type { AnswerDependencies } from './settings.ts';
 
-/** What pages without a build load the browser library from. */
+/** Serves the browser library to pages that load it with a script tag. */
 export function libraryRoutes(deps: AnswerDependencies, library: BrowserLibrary | null): Router {
   const router = Router();
   fileRoutes(router, library);
@@ -14,14 +14,14 @@ export function libraryRoutes(deps: AnswerDependencies, library: BrowserLibrary 
   return router;
 }
 
-/** What a version is does not change. */
+/** The files of a version never change. */
 const forever = 'public, max-age=31536000, immutable';
-/** A new version reaches pages after this time; while a cache asks for it, it may give what it has. */
+/** Pages get a new version after this time. While a cache revalidates its copy, it may still serve it. */
 const fiveMinutes = 'public, max-age=300, stale-while-revalidate=86400';
 
 /**
- * The library as files: `/static/array.js` of the installed version, `/static/<version>/array.js` of a known one, and which
- * there are with their digests (docs/browser-library.md).
+ * The files of the library: `/static/array.js` for the current version, `/static/<version>/array.js` for a specific version,
+ * and a list of all files with their digests (docs/browser-library.md).
  */
 function fileRoutes(router: Router, library: BrowserLibrary | null): void {
   router
@@ -48,7 +48,7 @@ function fileRoutes(router: Router, library: BrowserLibrary | null): void {
     .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
-/** @throws AppError `not_found`, which names what there is. */
+/** @throws AppError `not_found`, which lists the available versions or files. */
 function requireFile(library: BrowserLibrary | null, name: string, version?: string): LibraryFile {
   if (library === null) throw new AppError('not_found', 'This server does not include the browser library.');
   const files = library.files.get(version ?? library.version);
@@ -76,13 +76,13 @@ function contentsOf(library: BrowserLibrary | null) {
 
 interface Script {
   etag: string;
-  /** By content coding, the best first. */
+  /** Compressed forms, the smallest first. */
   forms: [coding: 'br' | 'gzip', body: () => Buffer][];
   plain(): Buffer;
   cacheControl: string;
 }
 
-/** In the best form that the client reads, or 304. The same for pages of all origins, so that caches keep one copy. */
+/** Sends the smallest form that the client accepts, or 304. The headers are the same for all origins, so that caches keep one copy. */
 function sendScript(request: Request, response: Response, { etag, forms, plain, cacheControl }: Script): void {
   response.removeHeader('access-control-allow-credentials');
   response.set({
@@ -94,23 +94,23 @@ function sendScript(request: Request, response: Response, { etag, forms, plain, 
   });
   const accepted = request.acceptsEncodings();
   const form = forms.find(([coding]) => accepted.includes(coding));
-  // Each form has a tag of its own: by it a cache that keeps several finds the one that is still good.
+  // Each form has its own ETag, so that a cache with several forms can revalidate each of them.
   response.set('etag', form === undefined ? etag : `${etag.slice(0, -1)}-${form[0]}"`);
   if (form !== undefined) response.set('content-encoding', form[0]);
   response.send(form === undefined ? plain() : form[1]());
 }
 
-/** The library's own first line, which counts only as the first of a file. https://v8.dev/blog/explicit-compile-hints */
-const compileBeside = '//# allFunctionsCalledOnLoad\n';
+/** The first line of the library. It has an effect only in the first line of a file. https://v8.dev/blog/explicit-compile-hints */
+const compileHint = '//# allFunctionsCalledOnLoad\n';
 
-/** `/array/<key>/array.js`: what the environment has set and the library in one script, so that a page asks once. */
+/** `/array/<key>/array.js`: the config of the environment and the library in one script, so that a page needs one request. */
 function libraryWithConfigRoutes(router: Router, deps: AnswerDependencies, library: BrowserLibrary | null): void {
   router
     .route('/array/:token/array.js')
     .get(async (request, response) => {
       const file = requireFile(library, 'array.js');
       const { token, config, cacheControl } = await configOfKey(request.params.token, deps);
-      const script = compileBeside + remoteConfigScript(token, config);
+      const script = compileHint + remoteConfigScript(token, config);
       const digest = createHash('sha256').update(script).digest('base64url').slice(0, 16);
       sendScript(request, response, {
         etag: `${file.etag.slice(0, -1)}-${digest}"`,

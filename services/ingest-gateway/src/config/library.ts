@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync, constants as zlib } from 'node:zlib';
 
 /**
- * Reads every file into memory, once: some hundred kilobytes for each version.
- * @param directory `library.json`, and a folder for each version: `<version>/<name>`, `<name>.br`, `<name>.gz`
- * @returns null where there is none
+ * Reads all files into memory: a few hundred kilobytes for each version.
+ * @param directory contains `library.json` and a folder for each version: `<version>/<name>`, `<name>.br`, `<name>.gz`.
+ * @returns null if the directory does not contain the library.
  */
 export async function readBrowserLibrary(directory: string): Promise<BrowserLibrary | null> {
   const text = await readFile(join(directory, 'library.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -34,37 +34,37 @@ async function readForms(path: string): Promise<LibraryFile> {
   return { plain, br, gzip, etag: `"${digest.slice(0, 24)}"`, integrity: `sha384-${digest}` };
 }
 
-/** A file of the library, in memory in every form in which it is sent. */
+/** A file of the library in all compressed forms. */
 export interface LibraryFile {
   plain: Buffer;
   br: Buffer;
   gzip: Buffer;
-  /** Tag of the content; the encoding is added to it when it is sent. */
+  /** ETag of the content. The response adds the encoding. */
   etag: string;
-  /** What a page may demand of it: `sha384-…`. */
+  /** Value for the attribute `integrity`: `sha384-…`. */
   integrity: string;
 }
 
-/** The browser library as the build left it (packages/browser). Pages that name a version get that one, or none. */
+/** The built browser library (packages/browser). */
 export interface BrowserLibrary {
-  /** What pages get that name no version. */
+  /** The version for pages that do not request a specific version. */
   version: string;
   /** By version and name. */
   files: ReadonlyMap<string, ReadonlyMap<string, LibraryFile>>;
 }
 
-/** Magic, deflate, no flags, no time, best compression, no system. */
+/** Gzip header: magic bytes, deflate, no flags, no time, best compression, unknown operating system. */
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const trailerBytes = 8;
 
 /**
- * One gzip stream of a short text and of what is in another, which is not unpacked: a stream is a row of blocks, and may
- * begin with those of the text. Browsers do not read two streams in a row.
- * @param gzipped without a name or a comment in its header, as zlib makes it
+ * Prepends a short text to a gzip stream without decompressing the stream. A stream is a sequence of blocks, so the blocks of
+ * the text can be inserted at its start. Concatenating two streams would not work, because browsers read only the first one.
+ * @param gzipped a stream without a name or a comment in its header, as zlib creates it.
  */
 export function joinGzip(text: string, gzipped: Buffer, plain: Buffer): Buffer {
   const start = Buffer.from(text);
-  // Ends at a whole byte, without the mark of a last block.
+  // Ends at a byte boundary, without a final block.
   const blocks = deflateRawSync(start, { finishFlush: zlib.Z_SYNC_FLUSH });
   const trailer = Buffer.alloc(trailerBytes);
   trailer.writeUInt32LE(crc32(plain, crc32(start)), 0);

@@ -2,7 +2,7 @@ import { AppError } from '@millrace/runtime';
 import type { RequestHandler } from 'express';
 import { sendRefusal, toRefusal } from '../answer/send-answer.ts';
 
-/** Last handler of a path: any method that came this far is answered with 405. */
+/** Last handler of a path. Returns 405 for all methods without a handler. */
 export function onlyMethods(...methods: string[]): RequestHandler {
   const allow = methods.join(', ');
   return async (request, response) => {

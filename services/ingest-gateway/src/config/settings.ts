@@ -7,14 +7,14 @@ import { storeTimeLimits, withTimeLimit } from '../access/store-limits.ts';
 import type { FlagData } from '../flag-data.ts';
 import { type ClientSettings, findClientSettings, findPublicFeatures, type PublicFeature } from './store.ts';
 
-/** What is asked for about a project again and again: every page view of a browser does. */
-export interface RememberedAnswers<K, V> {
-  /** @throws AppError `unavailable` when the database does not say; clients then go on with what they know. */
+/** Cached data of a project that every page view of a browser requests. */
+export interface CachedLookups<K, V> {
+  /** @throws AppError `unavailable` if the database does not respond. Clients then keep their last values. */
   find(key: K): Promise<V>;
 }
 
-export type EnvironmentSettings = RememberedAnswers<string, ClientSettings | null>;
-export type EarlyAccessFeatures = RememberedAnswers<number, PublicFeature[]>;
+export type EnvironmentSettings = CachedLookups<string, ClientSettings | null>;
+export type EarlyAccessFeatures = CachedLookups<number, PublicFeature[]>;
 type Changes = Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
 
 /** Settings of environments by project API key. */
@@ -23,63 +23,63 @@ export function createEnvironmentSettings(
   changes: Changes,
   { settingsMs } = storeTimeLimits,
 ): EnvironmentSettings {
-  return rememberUntilChanged({
+  return cacheUntilChanged({
     changes,
     keysOf: ({ tokens }) => tokens,
     max: 10_000,
-    ask: (token) => withTimeLimit(findClientSettings(sql, token), settingsMs),
+    load: (token) => withTimeLimit(findClientSettings(sql, token), settingsMs),
     refusal: 'Could not read the project settings. Try again in a moment.',
   });
 }
 
-/** Features persons may enrol in, by environment; remembered until one of their flags or features changes. */
+/** Features that persons can enroll in, by environment. Cached until one of the features or their flags changes. */
 export function createEarlyAccessFeatures(
   sql: Sql,
   changes: Changes,
   { settingsMs } = storeTimeLimits,
 ): EarlyAccessFeatures {
-  return rememberUntilChanged({
+  return cacheUntilChanged({
     changes,
     keysOf: ({ environmentId }) => (environmentId === null ? [] : [environmentId]),
     max: 1000,
-    ask: (environmentId) => withTimeLimit(findPublicFeatures(sql, environmentId), settingsMs),
+    load: (environmentId) => withTimeLimit(findPublicFeatures(sql, environmentId), settingsMs),
     refusal: "Could not read the project's early access features. Try again in a moment.",
   });
 }
 
 /** While changes are received. */
-const rememberForMs = 30_000;
+const cacheForMs = 30_000;
 
-/** One question for each key at a time; a question that failed is asked again. */
-function rememberUntilChanged<K extends string | number, V>({
+/** Runs one query for each key at a time. Failed queries are not cached. */
+function cacheUntilChanged<K extends string | number, V>({
   changes,
   keysOf,
   max,
-  ask,
+  load,
   refusal,
 }: {
   changes: Changes;
-  /** What a change makes doubtful. */
+  /** The keys that a change affects. */
   keysOf(change: ProjectChange): readonly K[];
   max: number;
-  ask(key: K): Promise<V>;
+  load(key: K): Promise<V>;
   refusal: string;
-}): RememberedAnswers<K, V> {
-  const memory = new LRUCache<K, Promise<V>>({ max, ttl: rememberForMs });
+}): CachedLookups<K, V> {
+  const memory = new LRUCache<K, Promise<V>>({ max, ttl: cacheForMs });
   changes.subscribe((change) => {
     if (change === null) memory.clear();
     else for (const key of keysOf(change)) memory.delete(key);
   });
 
-  /** Not what may have changed while changes were not received. */
-  function recall(key: K): Promise<V> | undefined {
-    const ageMs = rememberForMs - memory.getRemainingTTL(key);
+  /** Ignores older values if changes may have been missed. */
+  function findCached(key: K): Promise<V> | undefined {
+    const ageMs = cacheForMs - memory.getRemainingTTL(key);
     return changes.isSubscribed() || ageMs < unsubscribedMaxAgeMs ? memory.get(key) : undefined;
   }
 
-  async function askAnew(key: K): Promise<V> {
+  async function loadAndCheck(key: K): Promise<V> {
     try {
-      return await ask(key);
+      return await load(key);
     } catch (cause) {
       memory.delete(key);
       throw new AppError('unavailable', refusal, { cause });
@@ -88,20 +88,20 @@ function rememberUntilChanged<K extends string | number, V>({
 
   return {
     find(key) {
-      const remembered = recall(key);
-      if (remembered !== undefined) return remembered;
-      const asked = askAnew(key);
-      memory.set(key, asked);
-      return asked;
+      const cached = findCached(key);
+      if (cached !== undefined) return cached;
+      const loading = loadAndCheck(key);
+      memory.set(key, loading);
+      return loading;
     },
   };
 }
 
-/** What the answers beside capture are made with. */
+/** Dependencies of the config routes. */
 export interface AnswerDependencies {
   projectKeys: ProjectKeys;
   settings: EnvironmentSettings;
   features: EarlyAccessFeatures;
-  /** Whether there are flags to ask for. */
+  /** Used to find out whether there are flags. */
   data: FlagData;
 }

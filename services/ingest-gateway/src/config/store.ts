@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db/sql';
 
-/** What an environment's people have decided about the browser client. Null: nothing was decided. */
+/** The environment's settings for browser clients. Null: not set. */
 export interface ClientSettings {
   autocaptureOptOut: boolean | null;
   exceptionsOptIn: boolean | null;
@@ -9,7 +9,7 @@ export interface ClientSettings {
   webVitalsMetrics: unknown;
 }
 
-/** Null when no environment has this key. Errors of the database reach the caller. */
+/** Null if no environment has this key. Throws database errors. */
 export async function findClientSettings(sql: Sql, token: string): Promise<ClientSettings | null> {
   const [row] = await sql.query<ClientSettings & Record<string, unknown>>(
     `SELECT autocapture_opt_out AS "autocaptureOptOut",
@@ -23,7 +23,7 @@ export async function findClientSettings(sql: Sql, token: string): Promise<Clien
   return row ?? null;
 }
 
-/** A feature as browsers show it to who may enrol. */
+/** An early access feature as clients show it. */
 export interface PublicFeature {
   id: string;
   name: string;
@@ -33,10 +33,10 @@ export interface PublicFeature {
   flagKey: string;
 }
 
-/** More than a page shows; the newest first. */
+/** More than a page shows. The newest features are returned. */
 const mostFeatures = 500;
 
-/** Features persons may enrol in: neither drafts nor archived ones. Errors of the database reach the caller. */
+/** Features that persons can enroll in, without drafts and archived features. Throws database errors. */
 export async function findPublicFeatures(sql: Sql, environmentId: number): Promise<PublicFeature[]> {
   return sql.query<PublicFeature & Record<string, unknown>>(
     `SELECT e.id, e.name, e.description, e.stage, e.documentation_url AS "documentationUrl", e.payload,

@@ -1,16 +1,16 @@
-/** Where text stops being JSON. Lines and columns count from 1. */
+/** The position at which text stops being valid JSON. Lines and columns start at 1. */
 interface JsonFault {
   line: number;
   column: number;
-  /** Nothing is wrong with the text but that more of it should come. */
+  /** The text is valid up to its end, but incomplete. */
   isCutShort: boolean;
 }
 
 /**
- * Finds the first character that is not allowed where it is. The messages of parsers change with the version and quote
- * the text. `NaN` and the like are accepted, as they are when events are read.
+ * Finds the first invalid character. The error messages of `JSON.parse` depend on the version of Node.js and contain parts
+ * of the text. `NaN` and infinities are accepted, like in events.
  *
- * @param text that a parser has refused.
+ * @param text text that `JSON.parse` rejects.
  */
 export function findJsonFault(text: string): JsonFault {
   const at = endOfJson(text);
@@ -23,10 +23,10 @@ export function findJsonFault(text: string): JsonFault {
 
 const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** What may come next; directly after an opening bracket this may be the closing one. */
+/** What may follow. `first item` and `first name` also allow the closing bracket. */
 type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
 
-/** The position up to which the text is JSON. Not recursive: a hundred thousand brackets would end the stack. */
+/** The position up to which the text is valid JSON. Not recursive, because deep nesting would overflow the stack. */
 function endOfJson(text: string): number {
   const closings: ('}' | ']')[] = [];
   const { take, takeCharacter, takeString, skipSpace, character, place } = createJsonCursor(text);
@@ -77,15 +77,15 @@ function endOfJson(text: string): number {
   return place();
 }
 
-/** Goes through a text from its beginning, as far as it is what was asked for. */
+/** Moves through a text. Each function advances only if the text matches. */
 interface JsonCursor {
-  /** @param pattern sticky. */
+  /** @param pattern must be sticky. */
   take(pattern: RegExp): boolean;
   takeCharacter(character: string | undefined): boolean;
-  /** Takes of a faulty string what is before the fault. */
+  /** In an invalid string, advances to the first invalid character. */
   takeString(): boolean;
   skipSpace(): void;
-  /** What stands here. */
+  /** The character at the current position. */
   character(): string | undefined;
   place(): number;
 }
@@ -124,7 +124,7 @@ function createJsonCursor(text: string): JsonCursor {
         if (!take(escaped)) return false;
         continue;
       }
-      // Not a number at the end of the text.
+      // Not an undefined character at the end of the text.
       if (!(code >= 0x20)) return false;
       at += 1;
       if (code === 0x22) return true;

@@ -3,27 +3,27 @@ import { AppError } from '@millrace/runtime';
 import { findJsonFault } from './fault.ts';
 
 /**
- * `JSON.parse` with an error that helps and repeats nothing of the text. A key called `__proto__` comes out as an
- * ordinary own property; who copies fields by assignment must mind it.
+ * Like `JSON.parse`, but with an error message that is helpful and does not repeat parts of the text. A key `__proto__`
+ * becomes an own property, so callers must not copy fields by assignment.
  *
- * @param wanted what should have been sent, for the error.
+ * @param expected description of valid JSON for the error message.
  * @throws AppError `invalid` (`invalid_json`).
  */
-export function parseJson(text: string, wanted = 'an object or an array of events'): unknown {
+export function parseJson(text: string, expected = 'an object or an array of events'): unknown {
   const parsed = tryParseJson(text);
   if (parsed !== undefined) return parsed;
-  const advice = /^\s*[[{]/.test(text) ? '' : ` Send ${wanted}.`;
+  const advice = /^\s*[[{]/.test(text) ? '' : ` Send ${expected}.`;
   const message = `The body is not valid JSON: ${describeJsonFault(text)}.${advice}`;
   throw new AppError('invalid', message, { code: 'invalid_json' });
 }
 
-/** Where text stops being JSON, in a few words: `unexpected character at line 3, column 12`. */
+/** Describes where text stops being valid JSON: `unexpected character at line 3, column 12`. */
 export function describeJsonFault(text: string): string {
   const { line, column, isCutShort } = findJsonFault(text);
   return `${isCutShort ? 'unexpected end' : 'unexpected character'} at line ${line}, column ${column}`;
 }
 
-/** Undefined when it is not JSON; `NaN` and infinities are null (docs/wire-rules.md#body-decoding). */
+/** Undefined for invalid JSON. `NaN` and infinities become null (docs/wire-rules.md#body-decoding). */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -36,9 +36,9 @@ export function tryParseJson(text: string): unknown {
 const longNumericId = /("(?:\$?distinct_id|\$anon_distinct_id|alias)"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
 
 /**
- * Puts numeric ids of persons with 16 digits and more into quotes. A JavaScript number cannot hold them, and two people
- * whose ids differ in the last digit would become one. A quote inside a JSON string is always escaped, so the pattern
- * meets real fields only.
+ * Adds quotes around numeric distinct IDs of 16 or more digits. A JavaScript number cannot represent them exactly, and two
+ * persons whose IDs differ only in the last digit would become one. A quote inside a JSON string is always escaped, so the
+ * pattern matches only real fields.
  */
 export function quoteLongNumericIds(text: string): string {
   return text.replace(longNumericId, '$1"$2"');
@@ -48,8 +48,8 @@ const nonFinite = /-?Infinity|NaN/y;
 const noteworthy = /["NI-]/g;
 
 /**
- * JSON text with null instead of `NaN`, `Infinity` and `-Infinity`, which are no JSON and which Python writes all the
- * same; null when there are none. What stands in strings is left alone.
+ * Replaces `NaN`, `Infinity` and `-Infinity` with null. Python writes them, although they are not valid JSON. Strings are not
+ * changed. Returns null if there is nothing to replace.
  */
 function withoutNonFinite(text: string): string | null {
   if (!text.includes('NaN') && !text.includes('Infinity')) return null;
@@ -74,7 +74,7 @@ function withoutNonFinite(text: string): string | null {
 
 const quoteOrBackslash = /["\\]/g;
 
-/** @param start at the opening quote. @returns the position after the closing one, or the end of the text. */
+/** @param start position of the opening quote. @returns the position after the closing quote, or the end of the text. */
 function endOfString(text: string, start: number): number {
   quoteOrBackslash.lastIndex = start + 1;
   for (let found = quoteOrBackslash.exec(text); found !== null; found = quoteOrBackslash.exec(text)) {
@@ -85,8 +85,8 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * Whether JSON text may hold something that PostgreSQL's jsonb does not take: an escaped NUL, or an escaped surrogate,
- * which may be a lone one. Raw ones cannot be in it, it was valid UTF-8. A few byte searches for most requests.
+ * Whether JSON text may contain characters that PostgreSQL's jsonb rejects: an escaped NUL, or an escaped surrogate, which
+ * may be a lone surrogate. The text was valid UTF-8, so it contains no unescaped surrogates.
  */
 export function mayNeedCleaning(json: string): boolean {
   return json.includes('\\') && (json.includes('\\u0000') || json.includes('\\ud') || json.includes('\\uD'));
@@ -98,7 +98,7 @@ function cleanText(text: string): string {
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed;
 }
 
-/** Cleans every string and every key of a parsed value, in place. The value must be bounded in depth. */
+/** Cleans all strings and keys of a parsed value in place. The depth of the value must be limited. */
 export function cleanValue(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -116,7 +116,7 @@ function cleanObject(object: JsonObject): void {
     const cleaned = cleanValue(object[key]);
     if (cleanKey === key && cleaned === object[key]) continue;
     if (cleanKey !== key) delete object[key];
-    // Not an assignment: a key may be called `__proto__`, which must stay data.
+    // Not an assignment, because a key may be named `__proto__`.
     Object.defineProperty(object, cleanKey, { value: cleaned, enumerable: true, configurable: true, writable: true });
   }
 }

@@ -9,16 +9,13 @@ import {
 } from './event-fields.ts';
 import { skipColon, skipPlain, skipSpace, skipText, skipValue } from './skip-json.ts';
 
-/** Levels of objects and arrays an event may have, itself included. */
+/** Maximum number of nested objects and arrays in an event, including the event. */
 export const maxNesting = 64;
 
-/**
- * The positions of everything the gateway looks at. The first `slotsPerEvent` numbers belong to the object around a
- * batch.
- */
+/** The positions of the fields that the gateway reads. The first `slotsPerEvent` numbers are for the object that contains the batch. */
 export interface Scan {
   shape: 'event' | 'array' | 'batch';
-  /** Further events of a batch or an array, after the first. */
+  /** Number of events in a batch or an array. Their numbers follow the first `slotsPerEvent` numbers. */
   events: number;
   slots: Int32Array;
 }
@@ -27,11 +24,10 @@ const batchSlot = slotOf('batch');
 const propertiesSlot = slotOf('properties');
 
 /**
- * A scanner reads usual requests in one pass over their bytes, without making values. It gives null for everything
- * else: text that is no JSON, an unknown shape, nesting too deep, text to be repaired. The next scan overwrites the
- * numbers of the last one.
+ * Scans a request in one pass over its bytes, without creating values. Returns null for invalid JSON, an unknown shape,
+ * nesting that is too deep, and text that must be repaired. Each scan overwrites the numbers of the previous scan.
  *
- * Without it an event in a batch of 50 costs a quarter to a third more CPU, and integers beyond 2^53 are rounded.
+ * Without the scanner, an event in a batch of 50 costs a quarter to a third more CPU, and integers above 2^53 are rounded.
  */
 export function createScanner(): (json: Buffer) => Scan | null {
   const scanner = new Scanner();
@@ -42,7 +38,7 @@ class Scanner {
   private slots = new Int32Array(64 * slotsPerEvent);
   private events = 0;
 
-  /** Makes room for one more event and gives the index of its first number. */
+  /** Adds space for an event, and returns the index of its first number. */
   private addEvent(): number {
     const base = this.events * slotsPerEvent;
     this.events += 1;
@@ -55,7 +51,7 @@ class Scanner {
     return base;
   }
 
-  /** @param start at the brace. @param base -1 when nothing of it is kept. */
+  /** @param start position of the brace. @param base index of the event's first number. */
   private scanObject(json: Buffer, start: number, names: NameTable, base: number, levels: number): number {
     let at = skipSpace(json, start + 1);
     if (json[at] === 0x7d) return at + 1;
@@ -85,7 +81,7 @@ class Scanner {
 
   private scanField(json: Buffer, at: number, names: NameTable, slot: number, base: number, levels: number): number {
     if (names === fieldNames && slot === propertiesSlot) {
-      // Of two members of one name the last counts, and nothing of the first may be left.
+      // If a name occurs twice, the last value counts. The scanner would keep properties of the first value.
       if (this.slots[base + slot] !== 0) return -1;
       if (json[at] === 0x7b) return this.scanObject(json, at, propertyNames, base, levels - 1);
     }
@@ -96,7 +92,7 @@ class Scanner {
     return skipValue(json, at, levels);
   }
 
-  /** @param start at the bracket. */
+  /** @param start position of the bracket. */
   private scanEvents(json: Buffer, start: number): number {
     let at = skipSpace(json, start + 1);
     if (json[at] === 0x5d) return at + 1;
@@ -111,7 +107,7 @@ class Scanner {
     }
   }
 
-  /** The numbers are good until the next scan. */
+  /** The numbers are valid until the next scan. */
   scan(json: Buffer): Scan | null {
     this.events = 0;
     const outer = this.addEvent();

@@ -1,8 +1,7 @@
 /**
- * A strict reader of JSON that keeps nothing. Each function takes the position where something begins and gives the
- * position after it. It gives -1 for text that is not JSON there, is nested deeper than allowed, or holds an escape
- * that the database does not store (NUL, half of a surrogate pair). Bytes must be valid UTF-8. To learn why it is -1,
- * parse the text.
+ * Validates JSON strictly without storing anything. Each function takes the start position of an element and returns the
+ * position after it. It returns -1 for invalid JSON, for nesting deeper than allowed, and for escapes that PostgreSQL does not
+ * store (NUL, half of a surrogate pair). The bytes must be valid UTF-8. To find the reason for -1, parse the text.
  */
 
 const quote = 0x22;
@@ -19,7 +18,7 @@ export function skipSpace(bytes: Buffer, start: number): number {
   }
 }
 
-/** @param start of the value, white space before it skipped. @param levels of objects and arrays that may be opened. */
+/** @param start the first character of the value. @param levels how many levels of objects and arrays are allowed. */
 export function skipValue(bytes: Buffer, start: number, levels: number): number {
   switch (bytes[start]) {
     case quote:
@@ -40,14 +39,14 @@ export function skipValue(bytes: Buffer, start: number, levels: number): number 
 }
 
 /**
- * Bytes that stand for themselves in a string: all but quote, backslash and control characters. A table is the fastest
+ * Bytes that need no escape in a string: all except quotes, backslashes and control characters. A table is the fastest
  * check.
  */
 const isPlain = new Uint8Array(256).fill(1, 0x20);
 isPlain[quote] = 0;
 isPlain[backslash] = 0;
 
-/** @param start at the opening quote. */
+/** @param start position of the opening quote. */
 export function skipText(bytes: Buffer, start: number): number {
   let at = start + 1;
   for (;;) {
@@ -59,7 +58,7 @@ export function skipText(bytes: Buffer, start: number): number {
   }
 }
 
-/** @returns the position of the first byte that does not stand for itself, or the end. */
+/** @returns the position of the first byte that is not plain, or the end. */
 export function skipPlain(bytes: Buffer, start: number): number {
   const { length } = bytes;
   let at = start;
@@ -102,7 +101,7 @@ function isShortEscape(byte: number | undefined): boolean {
   }
 }
 
-/** Four hexadecimal digits; -1 when they are none. */
+/** Reads four hexadecimal digits. -1 if there are other characters. */
 function readHex(bytes: Buffer, start: number): number {
   let value = 0;
   for (let at = start; at < start + 4; at++) {
@@ -130,13 +129,13 @@ function skipObject(bytes: Buffer, start: number, levels: number): number {
   }
 }
 
-/** A name, the colon and white space around it. */
+/** Skips a name, the colon and white space around the colon. */
 function skipName(bytes: Buffer, start: number): number {
   if (bytes[start] !== quote) return -1;
   return skipColon(bytes, skipText(bytes, start));
 }
 
-/** @param start after a name; -1 is passed on. @returns where the value begins. */
+/** @param start position after a name, or -1. @returns the position of the value, or -1. */
 export function skipColon(bytes: Buffer, start: number): number {
   if (start < 0) return -1;
   const at = skipSpace(bytes, start);
@@ -168,7 +167,7 @@ function skipNumber(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** At least one. */
+/** Skips at least one digit. */
 function skipDigits(bytes: Buffer, start: number): number {
   let at = start;
   for (;;) {
@@ -178,7 +177,7 @@ function skipDigits(bytes: Buffer, start: number): number {
   }
 }
 
-/** Whether the three bytes after the first are these. */
+/** Whether the second to the fourth byte have these values. */
 function isWord(bytes: Buffer, start: number, second: number, third: number, fourth: number): boolean {
   return bytes[start + 1] === second && bytes[start + 2] === third && bytes[start + 3] === fourth;
 }
