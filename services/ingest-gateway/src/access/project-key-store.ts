@@ -1,14 +1,14 @@
 import { hasPlanFeature, limitsOf, type PlanLimits } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 
-/** What the gateway needs to know of the project behind a key. */
+/** The data of a key's project that the gateway needs. */
 export interface KnownProject extends PlanLimits {
   environmentId: number;
   /** Whether the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
   mayMigrate: boolean;
 }
 
-/** The project whose key this is, or null. Errors of the database reach the caller. */
+/** The project of a key, or null. Throws database errors. */
 export async function findProjectByKey(sql: Sql, token: string): Promise<KnownProject | null> {
   const [row] = await sql.query<{ id: number; features: unknown }>(
     `SELECT environment.id, organization.available_product_features AS features

@@ -13,7 +13,7 @@ import {
 } from './store-limits.ts';
 
 export interface ProjectKeys {
-  /** Answers nearly every request from memory. Never rejects. */
+  /** Most lookups are answered from memory. Never rejects. */
   find(token: string): Promise<KeyLookup>;
 }
 
@@ -22,37 +22,35 @@ export interface ProjectKeysOptions {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   logger: Logger;
   metrics: Metrics;
-  /** How long an answer is used without asking again, while changes are received. */
+  /** How long a result is used without a new lookup, while changes are received. */
   knownForMs?: number;
   unknownForMs?: number;
-  /** For this time after `knownForMs` an answer is still used while it is looked up again, so that nobody waits. */
+  /** For this time after `knownForMs`, a result is still used while it is refreshed in the background. */
   refreshInBackgroundForMs?: number;
   timeLimits?: StoreTimeLimits;
 }
 
 const restAfterFailureMs = 1000;
-/**
- * Fewer than the pool has connections (main.ts): the time limit is to measure the database, not a queue in front of it.
- */
+/** Fewer than the connections of the pool (start.ts), so that the time limit measures PostgreSQL and not the queue for a connection. */
 const databaseSlots = { max: 3, maxWaiting: 1000 };
 
 /**
- * Project keys: first memory, then PostgreSQL, which announces their changes. One lookup for each key at a time. A
- * remembered key never waits for a database that does not answer.
+ * Looks up project API keys: first in memory, then in PostgreSQL, which announces changes. Runs one lookup for each key at a
+ * time. A cached key never waits for a database that does not respond.
  */
 export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   const { sql, changes, logger, knownForMs = 60_000, unknownForMs = 5000, timeLimits = storeTimeLimits } = options;
-  // Who is only slow is asked on: a rest would look like an outage.
+  // Slow responses do not open the circuit breaker, because that would look like an outage.
   const breaker = createCircuitBreaker({ restMs: restAfterFailureMs, isFailure: (error) => !isSlow(error) });
   const slots = createSlots({ ...databaseSlots, waitMs: timeLimits.keyTurnMs });
-  let isDatabaseAway = false;
+  let isDatabaseDown = false;
   const memory = createKeyMemory({
     ...{ changes, knownForMs, unknownForMs, undeterminedForMs: restAfterFailureMs },
     refreshInBackgroundForMs: options.refreshInBackgroundForMs ?? 60_000,
-    isDatabaseAway: () => isDatabaseAway,
+    isDatabaseDown: () => isDatabaseDown,
     refresh: (token) => void lookUpOnce(token),
   });
-  const underWay = new Map<string, Promise<KeyLookup>>();
+  const running = new Map<string, Promise<KeyLookup>>();
   const lookups = options.metrics.counter(
     'millrace_project_key_lookups_total',
     'Project API key lookups, by source: memory, database, failed (the database returned an error), slow (the database did not respond in time), busy (too many lookups at the same time)',
@@ -60,70 +58,70 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   );
 
   async function find(token: string): Promise<KeyLookup> {
-    const answer = memory.recall(token);
-    if (answer === undefined) return lookUpSoon(token);
+    const cached = memory.find(token);
+    if (cached === undefined) return lookUpInTime(token);
     lookups.inc({ source: 'memory' });
-    return answer;
+    return cached;
   }
 
-  /** Whoever was known is not kept waiting by a slow database. */
-  function lookUpSoon(token: string): Promise<KeyLookup> {
-    const project = memory.bridge(token);
+  /** If the database is slow, uses the previous result of a known key. */
+  function lookUpInTime(token: string): Promise<KeyLookup> {
+    const project = memory.findAnyAge(token);
     const lookup = lookUpOnce(token);
     if (project === undefined) return lookup;
     return withTimeLimit(lookup, timeLimits.oldKeyMs).catch(() => ({ outcome: 'known', project }));
   }
 
   function lookUpOnce(token: string): Promise<KeyLookup> {
-    const running = underWay.get(token);
-    if (running !== undefined) return running;
-    const isCurrent = () => underWay.get(token) === lookup;
+    const existing = running.get(token);
+    if (existing !== undefined) return existing;
+    const isCurrent = () => running.get(token) === lookup;
     const lookup: Promise<KeyLookup> = lookUp(token, isCurrent).finally(() => {
-      if (isCurrent()) underWay.delete(token);
+      if (isCurrent()) running.delete(token);
     });
-    underWay.set(token, lookup);
+    running.set(token, lookup);
     return lookup;
   }
 
-  /** @param isCurrent false once a change of this key was announced: the answer may be of before, and is not remembered. */
+  /** @param isCurrent false after a change of this key was announced. The result may be outdated, so it is not cached. */
   async function lookUp(token: string, isCurrent: () => boolean): Promise<KeyLookup> {
     try {
-      const project = await slots.run(() => breaker.run(() => askDatabase(token)));
+      const project = await slots.run(() => breaker.run(() => queryDatabase(token)));
       lookups.inc({ source: 'database' });
-      if (isCurrent()) memory.keep(token, project);
+      if (isCurrent()) memory.set(token, project);
       return project === null ? unknown : { outcome: 'known', project };
     } catch (error) {
       const source = isBusy(error) ? 'busy' : isSlow(error) ? 'slow' : 'failed';
       lookups.inc({ source });
       logger.debug('could not look up a project API key', { error });
-      const project = memory.bridge(token);
+      const project = memory.findAnyAge(token);
       if (project !== undefined) return { outcome: 'known', project };
       if (source !== 'failed') return busy;
-      if (isCurrent()) memory.keep(token, undefined);
+      if (isCurrent()) memory.set(token, undefined);
       return undetermined;
     }
   }
 
-  /** @throws what says that PostgreSQL refuses, or `slow` (store-limits.ts). */
-  async function askDatabase(token: string): Promise<KnownProject | null> {
+  /** @throws database errors, and AppError `unavailable` (`slow`) from store-limits.ts. */
+  async function queryDatabase(token: string): Promise<KnownProject | null> {
     try {
       const project = await withTimeLimit(findProjectByKey(sql, token), timeLimits.keyMs);
-      isDatabaseAway = false;
+      isDatabaseDown = false;
       return project;
     } catch (error) {
-      isDatabaseAway = true;
+      isDatabaseDown = true;
       throw error;
     }
   }
 
   changes.subscribe((change) => {
     if (change === null) {
-      underWay.clear();
-      memory.distrustAll();
+      running.clear();
+      memory.expireAll();
     }
     for (const token of change?.tokens ?? []) {
-      underWay.delete(token);
-      memory.forget(token);
+      running.delete(token);
+      memory.delete(token);
     }
   });
   return { find };
@@ -131,54 +129,54 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
 
 interface KeyMemoryOptions {
   changes: Pick<ProjectChanges, 'isSubscribed'>;
-  /** How long an answer is used without asking again, while changes are received. */
+  /** How long a result is used without a new lookup, while changes are received. */
   knownForMs: number;
   unknownForMs: number;
-  /** For this time after `knownForMs` an answer is still used while it is looked up again, so that nobody waits. */
+  /** For this time after `knownForMs`, a result is still used while it is refreshed in the background. */
   refreshInBackgroundForMs: number;
-  /** How long it is remembered that the database could not say. */
+  /** How long a failed lookup is cached. */
   undeterminedForMs: number;
-  isDatabaseAway(): boolean;
-  /** Looks a key up beside the request that has its answer already. */
+  isDatabaseDown(): boolean;
+  /** Looks a key up in the background. */
   refresh(token: string): void;
 }
 
-/** What this process remembers of keys, and how long it may be used. */
+/** The cached lookups of this process. */
 interface KeyMemory {
-  /** The remembered answer, if it may still be used. When it is getting old it is looked up again in the background. */
-  recall(token: string): KeyLookup | undefined;
-  /** @param project null: there is no such key. Undefined: the database could not say. */
-  keep(token: string, project: KnownProject | null | undefined): void;
-  /** What may be used while the database does not answer, however old. */
-  bridge(token: string): KnownProject | undefined;
-  forget(token: string): void;
-  /** Answers from before this may be out of date. They only bridge an outage. */
-  distrustAll(): void;
+  /** The cached result, if it may still be used. An old result is refreshed in the background. */
+  find(token: string): KeyLookup | undefined;
+  /** @param project null if the key does not exist, undefined if the lookup failed. */
+  set(token: string, project: KnownProject | null | undefined): void;
+  /** A result that may be used during an outage of the database. */
+  findAnyAge(token: string): KnownProject | undefined;
+  delete(token: string): void;
+  /** Marks all results as outdated. They are used only during an outage. */
+  expireAll(): void;
 }
 
-interface Remembered {
+interface CachedLookup {
   project: KnownProject | null | undefined;
   lookedUpAtMs: number;
 }
 
-const maxRemembered = 100_000;
-/** The same while changes are not received. A request with an old key is let in for at most this much longer. */
+const maxCached = 100_000;
+/** The same while changes are not received. A deleted key is accepted for at most this much longer. */
 const refreshUnsubscribedMs = 4000;
-/** How long an outage of the database can be bridged from memory. */
-const bridgeForMs = 12 * 60 * 60 * 1000;
+/** How long cached results are used during an outage of the database. */
+const outageForMs = 12 * 60 * 60 * 1000;
 
 function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
   const { changes, knownForMs, unknownForMs, refreshInBackgroundForMs, undeterminedForMs } = options;
-  const memory = new LRUCache<string, Remembered>({ max: maxRemembered });
+  const memory = new LRUCache<string, CachedLookup>({ max: maxCached });
   let staleBeforeMs = Number.NEGATIVE_INFINITY;
 
   return {
-    recall(token) {
-      const remembered = memory.get(token);
-      if (remembered === undefined) return undefined;
-      const { project, lookedUpAtMs } = remembered;
+    find(token) {
+      const cached = memory.get(token);
+      if (cached === undefined) return undefined;
+      const { project, lookedUpAtMs } = cached;
       const ageMs = performance.now() - lookedUpAtMs;
-      // During an outage not every request with this key may ask again.
+      // During an outage, not every request with this key may cause a lookup.
       if (project === undefined) return ageMs < undeterminedForMs ? undetermined : undefined;
       const isStale = lookedUpAtMs < staleBeforeMs;
       const longestMs = changes.isSubscribed() ? Number.POSITIVE_INFINITY : unsubscribedMaxAgeMs;
@@ -186,29 +184,31 @@ function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
       const usedForMs = Math.min(knownForMs, longestMs);
       if (!isStale && ageMs < usedForMs) return { outcome: 'known', project };
       const refreshedForMs = changes.isSubscribed() ? refreshInBackgroundForMs : refreshUnsubscribedMs;
-      if ((!isStale && ageMs < usedForMs + refreshedForMs) || (options.isDatabaseAway() && ageMs < bridgeForMs)) {
+      if ((!isStale && ageMs < usedForMs + refreshedForMs) || (options.isDatabaseDown() && ageMs < outageForMs)) {
         options.refresh(token);
         return { outcome: 'known', project };
       }
       return undefined;
     },
-    keep: (token, project) => void memory.set(token, { project, lookedUpAtMs: performance.now() }),
-    bridge(token) {
-      const remembered = memory.get(token);
-      if (!remembered?.project || performance.now() - remembered.lookedUpAtMs > bridgeForMs) return undefined;
-      return remembered.project;
+    set: (token, project) => void memory.set(token, { project, lookedUpAtMs: performance.now() }),
+    findAnyAge(token) {
+      const cached = memory.get(token);
+      if (!cached?.project || performance.now() - cached.lookedUpAtMs > outageForMs) return undefined;
+      return cached.project;
     },
-    forget: (token) => void memory.delete(token),
-    distrustAll() {
+    delete: (token) => void memory.delete(token),
+    expireAll() {
       staleBeforeMs = performance.now();
     },
   };
 }
 
 /**
- * Whose key it is. `undetermined`: the database refuses to answer and nothing is remembered; the event is accepted and the
- * consumer decides (docs/architecture.md#life-of-an-event). `busy`: it is up, but did not answer in time or has
- * too many questions; the client has to come again, else whoever keeps it busy would be let in with any key.
+ * The result of a lookup.
+ * - `undetermined`: the database refuses connections, and the key is not in memory. The event is accepted, and the consumer
+ *   checks the key (docs/architecture.md#life-of-an-event).
+ * - `busy`: the database is up, but did not respond in time, or too many lookups are running. The client must retry.
+ *   Otherwise a client that overloads the database could send events with any key.
  */
 export type KeyLookup =
   | { outcome: 'known'; project: KnownProject }

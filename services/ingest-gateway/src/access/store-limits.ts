@@ -1,28 +1,28 @@
 import { AppError, isAppError } from '@millrace/runtime';
 
-/** How long requests wait for the stores, milliseconds. A turn is the time until others that ask the same store are done. */
+/** How long requests wait for the stores, in milliseconds. `…TurnMs`: how long a request waits for other queries to the same store. */
 export interface StoreTimeLimits {
-  /** A key in PostgreSQL. */
+  /** Looking up a key in PostgreSQL. */
   keyMs: number;
   keyTurnMs: number;
-  /** A key while a former answer is at hand. */
+  /** Looking up a key if there is a previous result. */
   oldKeyMs: number;
-  /** What is stored for one request of flags. */
+  /** Loading the stored data for a flag request. */
   flagDataMs: number;
   flagDataTurnMs: number;
-  /** Definitions of flags: they may be large, and are remembered. */
+  /** Loading flag definitions, which may be large and are cached. */
   definitionsMs: number;
   definitionsTurnMs: number;
-  /** Settings of an environment, and its early access features. */
+  /** Loading the settings and the early access features of an environment. */
   settingsMs: number;
-  /** The turns of an expensive question for flags; clients wait three seconds for their answer. */
+  /** Evaluating an expensive flag request. Clients wait three seconds for the response. */
   flagTurnsMs: number;
-  /** Whose a bearer's key is. */
+  /** Looking up the rights of a bearer key. */
   bearerTurnMs: number;
 }
 
 export const storeTimeLimits: StoreTimeLimits = {
-  // Together with the append (2.5 s) less than the ten seconds after which the first SDKs give up.
+  // Together with the append (2.5 s), less than ten seconds, after which the first SDKs give up.
   keyMs: 2500,
   keyTurnMs: 2500,
   oldKeyMs: 500,
@@ -36,10 +36,10 @@ export const storeTimeLimits: StoreTimeLimits = {
 };
 
 /**
- * The promise's result, or AppError `unavailable` after `ms`. The work continues; its late result is ignored.
+ * Resolves with the result of the promise, or rejects with AppError `unavailable` after `ms`. The work continues, and its
+ * late result is ignored.
  *
- * Before it gives up it reads what has arrived: a process that was busy itself for that long must not blame the other
- * side.
+ * Processes pending I/O before it gives up, because the response may have arrived while this process was busy.
  */
 export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -49,27 +49,27 @@ export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   });
 }
 
-/** Whether time ran out, which does not say that the other side is down. */
+/** Whether the time limit was exceeded, which does not mean that the other side is down. */
 export function isSlow(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'slow';
 }
 
 interface Slots {
-  /** Runs the work when it is its turn. @throws AppError `unavailable` (`busy`) when that takes too long. */
+  /** Runs the work when a slot is free. @throws AppError `unavailable` (`busy`) if that takes too long. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface SlotLimits {
-  /** Pieces of work that run at a time. */
+  /** How many tasks run at the same time. */
   max: number;
-  /** Pieces that may wait for their turn, in the order they came. */
+  /** How many tasks may wait. */
   maxWaiting: number;
   waitMs: number;
 }
 
-/** Bounds how much is asked of a store at a time. Then the time an answer takes is the store's own, without a queue. */
+/** Limits the number of concurrent queries to a store, so that the response time does not include a queue in the store. */
 export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
-  /** In the order they came; each is called with its turn. */
+  /** Called in this order when a slot is free. */
   const waiting = new Set<() => void>();
   let running = 0;
 
@@ -87,7 +87,7 @@ export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
       const giveUp = () => {
         if (waiting.delete(start)) reject(busy());
       };
-      // First what has arrived is read, as in `withTimeLimit`: it may make room.
+      // Process pending I/O first, like in `withTimeLimit`, because it may free a slot.
       const timer = setTimeout(() => setImmediate(giveUp), waitMs);
       waiting.add(start);
     });
@@ -122,24 +122,23 @@ function busy(): AppError {
   });
 }
 
-/** Whether the work was not even started, which says nothing about the store. */
+/** Whether the work was not started, which means nothing about the store. */
 export function isBusy(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'busy';
 }
 
 interface CircuitBreaker {
-  /** Runs the work, or rejects at once (`unavailable`) while the last failure is recent. */
+  /** Runs the work, or rejects immediately (`unavailable`) while the circuit breaker is open. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether nobody tries at the moment. */
   isOpen(): boolean;
 }
 
-/** After a failure nobody tries for `restMs`. Otherwise a dead store would cost every caller its time limit. */
+/** Runs no work for `restMs` after a failure. Otherwise each caller would wait for the time limit while the store is down. */
 export function createCircuitBreaker(options: {
   restMs: number;
-  /** So many failures in a row open it; one, unless told. */
+  /** How many consecutive failures open the circuit breaker. Default: 1. */
   failuresToOpen?: number;
-  /** Which errors speak of the store rather than of the question; all, unless told. */
+  /** Whether an error is a failure of the store, and not of the query. Default: all errors are. */
   isFailure?: (error: unknown) => boolean;
 }): CircuitBreaker {
   const { restMs, failuresToOpen = 1, isFailure = () => true } = options;

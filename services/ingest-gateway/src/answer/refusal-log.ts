@@ -1,4 +1,4 @@
-/** What a line about a refused request says: nothing of its content. */
+/** A log line about a rejected request. Contains no data of the request. */
 export interface RefusalLine {
   requestId: string;
   method: string | undefined;
@@ -12,17 +12,16 @@ export interface RefusalLine {
 
 export interface RefusalLog {
   write(line: RefusalLine): void;
-  /** Says what was left out so far. */
+  /** Logs how many lines were omitted. */
   stop(): void;
 }
 
-/** The part of a logger that is needed. */
 export interface RefusalLogger {
   warn(message: string, facts: object): unknown;
   error(message: string, facts: object): unknown;
 }
 
-/** For each reason, so that a flood of one mistake does not hide the others. */
+/** Limit for each reason, so that a flood of one error does not hide the others. */
 const linesPerWindow = 10;
 const windowMs = 1000;
 
@@ -30,12 +29,12 @@ interface Reason {
   status: number;
   code: string;
   written: number;
-  leftOut: number;
+  omitted: number;
 }
 
 /**
- * One line for each refused request, at most ten a second for each status and code: a client that repeats its mistake a
- * thousand times must not fill a disk. At the end of the second one more line says how many were left out.
+ * Logs one line for each rejected request, but at most ten per second for each status and code, so that a client that repeats
+ * an error does not fill the disk. At the end of the second, another line contains the number of omitted lines.
  */
 export function createRefusalLog(logger: RefusalLogger): RefusalLog {
   const reasons = new Map<string, Reason>();
@@ -45,14 +44,14 @@ export function createRefusalLog(logger: RefusalLogger): RefusalLog {
     const name = `${status} ${code}`;
     const known = reasons.get(name);
     if (known !== undefined) return known;
-    const reason = { status, code, written: 0, leftOut: 0 };
+    const reason = { status, code, written: 0, omitted: 0 };
     reasons.set(name, reason);
     timer ??= setTimeout(endWindow, windowMs).unref();
     return reason;
   }
 
-  function say(status: number, message: string, facts: object): void {
-    // Only this status is a fault of ours.
+  function log(status: number, message: string, facts: object): void {
+    // Only 500 is an error of the gateway.
     if (status === 500) logger.error(message, facts);
     else logger.warn(message, facts);
   }
@@ -60,8 +59,8 @@ export function createRefusalLog(logger: RefusalLogger): RefusalLog {
   function endWindow(): void {
     clearTimeout(timer);
     timer = undefined;
-    for (const { status, code, leftOut } of reasons.values()) {
-      if (leftOut > 0) say(status, 'more requests rejected', { status, code, leftOut });
+    for (const { status, code, omitted } of reasons.values()) {
+      if (omitted > 0) log(status, 'more requests rejected', { status, code, leftOut: omitted });
     }
     reasons.clear();
   }
@@ -70,13 +69,13 @@ export function createRefusalLog(logger: RefusalLogger): RefusalLog {
     write(line) {
       const reason = reasonOf(line);
       if (reason.written >= linesPerWindow) {
-        reason.leftOut += 1;
+        reason.omitted += 1;
         return;
       }
       reason.written += 1;
       const { cause, ...facts } = line;
       const message = line.status === 500 ? 'request failed' : 'request rejected';
-      say(line.status, message, { ...facts, ...(cause === undefined ? {} : { error: cause }) });
+      log(line.status, message, { ...facts, ...(cause === undefined ? {} : { error: cause }) });
     },
     stop: endWindow,
   };

@@ -11,44 +11,43 @@ export interface HotKeysOptions {
   sketch: KeySketch;
   now(): number;
   windowMs: number;
-  /** Live events in a window that make a key hot; 0: no key ever is. */
+  /** Number of live events in a window from which a key is hot. 0 turns hot keys off. */
   hotEvents: number;
-  /** A key stays hot for this time after its last hot window, so that it does not switch back and forth. */
+  /** How long a key stays hot after its last hot window, so that it does not switch back and forth. */
   holdMs: number;
 }
 
 export interface HotKeys {
   /**
    * Counts the live events of one request.
-   * @param ids what, with the token, makes the key of each event.
-   * @returns the spikes of the keys that these events made hot, with their ids; nearly always none.
+   * @param ids the part of each event's key after the token.
+   * @returns the keys that became hot with these events.
    */
   note(token: string, ids: Iterable<string>): { id: string; spike: TrafficSpike }[];
   isHot(key: string): boolean;
-  /** False nearly always: then no single event has to be checked. */
+  /** Usually false. The events then need no check. */
   hasAny(): boolean;
   size(): number;
 }
 
-/** Counted exactly because there were many of it. */
+/** A key with many events, which is counted exactly. */
 interface Candidate {
   counter: string;
   wasHotNow: boolean;
 }
 
 /**
- * From this share of `hotEvents` on a key is counted exactly and together with the other gateways: up to ten gateways
- * may share the events of a hot key.
+ * Keys above this share of `hotEvents` are counted exactly, together with the other gateways. Up to ten gateways may share the
+ * events of a hot key.
  */
 const candidateFrom = 0.1;
 const maxCandidates = 10_000;
 const none: { id: string; spike: TrafficSpike }[] = [];
 
 /**
- * Finds keys (`token:distinct_id`) that send so much that they would delay the partition they are in
- * (docs/wire-rules.md#topics). All keys go through a sketch of fixed size; only the few with many events are remembered
- * by name and counted in the store. All gateways learn of a hot key, and until when, at the same time, so that its
- * events are in one lane whichever gateway takes them.
+ * Finds keys (`token:distinct_id`) with so many events that they would delay their partition (docs/wire-rules.md#topics). A
+ * sketch of fixed size counts all keys. Only keys with many events are stored by name and counted in the key-value store. Hot
+ * keys are announced to all gateways, so that the events of a key go to the same topic from all gateways.
  */
 export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const { counters, sketch, now, windowMs, hotEvents } = options;
@@ -56,7 +55,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
   const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
   let window = 0;
-  /** For the last token: the next request mostly has the same. */
+  /** The last token. The next request often has the same token. */
   let last = { token: '', prefix: sketch.prefix(':') };
 
   function prefixOf(token: string): SketchPrefix {
@@ -106,25 +105,25 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   };
 }
 
-/** Distinct ids may be e-mail addresses, so the counter is named by a digest. */
+/** The name of a counter contains a digest, because distinct IDs may be email addresses. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
 
-/** Which keys are hot and until when, the same in all gateways. */
+/** The hot keys and when they expire. The same in all gateways. */
 interface HotKeyTable {
   has(key: string): boolean;
   hasAny(): boolean;
-  /** From now on for `holdMs`, here and elsewhere. @returns false when it was hot already. */
+  /** Marks a key as hot for `holdMs` in all gateways. @returns false if it was already hot. */
   add(key: string): boolean;
-  /** Tells the others once more, for those that have started since or missed it. */
+  /** Announces the hot keys again, for gateways that have started since or missed an announcement. */
   repeat(): void;
-  /** Begins to hear what others find. */
+  /** Starts to receive the announcements of other gateways. */
   listen(): Promise<void>;
   size(): number;
 }
 
-/** Channel of the key-value store on which gateways tell each other which keys are hot. */
+/** Channel of the key-value store for announcing hot keys. */
 const hotKeyChannel = 'hot-keys';
 const maxHotKeys = 10_000;
 const maxAnnounced = 1000;
@@ -138,7 +137,7 @@ function createHotKeyTable({
   now(): number;
   holdMs: number;
 }): HotKeyTable {
-  /** Until when, milliseconds since the epoch. */
+  /** When each key expires, in milliseconds since the epoch. */
   const hot = new LRUCache<string, number>({ max: maxHotKeys });
 
   const has = (key: string) => hot.size > 0 && (hot.get(key) ?? 0) > now();
@@ -175,7 +174,7 @@ function createHotKeyTable({
   };
 }
 
-/** What is not a list of keys and times is nothing. */
+/** Ignores malformed announcements. */
 function parseAnnouncement(message: string): [string, number][] {
   try {
     const entries: unknown = JSON.parse(message);
@@ -189,15 +188,15 @@ function parseAnnouncement(message: string): [string, number][] {
   }
 }
 
-/** The hash of what all texts of one request begin with, so that it is computed once. */
+/** The hash of a prefix that all keys of a request have in common, so that it is computed once. */
 type SketchPrefix = number;
 
-/** An estimate of how often each text was seen, in memory of fixed size. */
+/** Estimates how often each text occurred, in memory of fixed size. */
 interface KeySketch {
   prefix(text: string): SketchPrefix;
   /**
    * Counts the text `prefix + text` once.
-   * @returns how often it was seen since `clear`: the true number, or a little more, never less.
+   * @returns how often it occurred since `clear`: the exact number or slightly more, never less.
    */
   add(prefix: SketchPrefix, text: string): number;
   clear(): void;
@@ -207,10 +206,10 @@ const rows = 4;
 const fnvPrime = 0x01000193;
 
 /**
- * A count-min sketch with conservative update. It finds the few keys that are worth counting exactly among any number
- * of others, without remembering one of them. Nobody can choose texts that collide, because the seed is random.
+ * A count-min sketch with conservative update. It finds the few keys that should be counted exactly among any number of keys,
+ * without storing them. Clients cannot choose keys that collide, because the seed is random.
  *
- * @param width counters per row, a power of two. With n texts counted an estimate is too high by about n / width.
+ * @param width counters per row, a power of two. After n texts, an estimate is too high by about n / width.
  */
 export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 32) >>> 0 } = {}): KeySketch {
   const counts = new Uint32Array(rows * width);
@@ -249,7 +248,7 @@ export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 3
   };
 }
 
-/** Spreads what the last characters changed over all bits. */
+/** Spreads the changes of the last characters over all bits. */
 function mix(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

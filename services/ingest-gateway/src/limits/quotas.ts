@@ -4,20 +4,20 @@ import type { SharedCounters } from './shared-counters.ts';
 export type QuotaProject = Pick<KnownProject, 'environmentId' | 'eventsPerMonth'>;
 
 export interface Quotas {
-  /** True when the project's events of this month are used up. Unlimited projects cost nothing here. */
+  /** Whether the project's quota for this month is used up. */
   isUsedUp(project: QuotaProject): boolean;
   /** Counts live events that the log has acknowledged. */
   noteStored(project: QuotaProject, events: number): void;
-  /** The running month, `2026-11`. */
+  /** The current month, such as `2026-11`. */
   period(): string;
 }
 
-/** The month's counter is kept a little longer than the month, for clocks that differ. */
+/** The counter of a month is kept a little longer than the month, because clocks differ. */
 const afterEndMs = 24 * 60 * 60 * 1000;
 
 /**
- * How many events of the plan are used, for each environment and calendar month in UTC. The request that reaches the
- * limit is taken whole and the next ones are not. So gateways exceed the limit by what arrives between two flushes.
+ * Counts the events of each environment in each calendar month (UTC). The request that reaches the limit is still accepted
+ * completely. Gateways therefore exceed the limit by the events that arrive between two flushes.
  */
 export function createQuotas({
   counters,
@@ -26,7 +26,7 @@ export function createQuotas({
 }: {
   counters: SharedCounters;
   now(): number;
-  /** Name of the counters; `quota` are those of events. */
+  /** Name of the counters. `quota` is for events. */
   name?: string;
 }): Quotas {
   let month = monthOf(now());
@@ -69,8 +69,8 @@ function monthOf(ms: number): Month {
 
 export interface RateLimit {
   /**
-   * Counts the events of a request against what the plan allows per second.
-   * @returns null when they may come in; else after how many whole seconds the client may come again.
+   * Counts the events of a request towards the rate that the plan allows.
+   * @returns null if the request is accepted, otherwise the number of seconds after which the client may retry.
    */
   admit(project: KnownProject, events: number): number | null;
 }
@@ -78,14 +78,13 @@ export interface RateLimit {
 interface RateLimitOptions {
   counters: SharedCounters;
   now(): number;
-  /** The limit holds for this stretch as a whole, so that a batch may be larger than one second's share. */
+  /** The limit applies to this window, so that a batch may contain more events than allowed per second. */
   windowMs: number;
 }
 
 /**
- * The abuse limit. The first request of a window is always admitted, however large, and so is the whole request that
- * reaches the limit. Otherwise a batch larger than the limit could never be delivered, however often the SDK repeats
- * it.
+ * The abuse limit. The first request of a window is always accepted, and so is the request that reaches the limit. Otherwise
+ * a batch that is larger than the limit could never be delivered.
  */
 export function createRateLimit({ counters, now, windowMs }: RateLimitOptions): RateLimit {
   return {

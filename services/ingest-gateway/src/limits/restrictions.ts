@@ -10,21 +10,21 @@ export interface Restrictions {
   stop(): void;
 }
 
-/** For a database that takes the question and never answers; its own time limit is shorter. */
+/** For a database that accepts the query but never responds. */
 const firstReadLimitMs = 3000;
-/** Several keys may change at once; the table is read once for all of them. */
+/** Several keys may change at the same time. The table is then read once. */
 const afterMessageMs = 100;
 
 /**
- * The operator's lists: settings and table together. The table is read again every few seconds, and at once when a
- * change of it, or of a project, was announced. While PostgreSQL is away the last known state holds; a process that starts
- * meanwhile knows the settings only.
+ * The operator's restrictions, from the settings and from the table. The table is read every few seconds, and immediately
+ * after PostgreSQL has announced a change of it or of a project. If PostgreSQL is down, the last known restrictions apply. A
+ * process that starts during an outage knows only the restrictions in the settings.
  */
 export async function createRestrictions(options: {
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe'>;
   logger: Logger;
-  /** From the settings: valid whatever the table says. */
+  /** The restrictions from the settings. */
   configured: readonly Restriction[];
   refreshAfterMs: number;
 }): Promise<Restrictions> {
@@ -48,9 +48,9 @@ export async function createRestrictions(options: {
       wasReported = true;
     }
     isReading = false;
-    const askedInMs = Math.max(0, nextAtMs - performance.now());
+    const requestedInMs = Math.max(0, nextAtMs - performance.now());
     nextAtMs = Number.POSITIVE_INFINITY;
-    refreshIn(Math.min(refreshAfterMs, askedInMs));
+    refreshIn(Math.min(refreshAfterMs, requestedInMs));
   }
 
   function refreshIn(ms: number): void {
@@ -74,19 +74,19 @@ export async function createRestrictions(options: {
   };
 }
 
-/** Which distinct ids of one project API key a kind of restriction names. */
+/** The distinct IDs of an API key to which a kind of restriction applies. */
 interface Scope {
   isWholeKey: boolean;
   distinctIds: Set<string>;
 }
 
-/** What the operator's lists say about one project API key. */
+/** The restrictions for an API key. */
 export interface KeyRestrictions {
   applies(kind: RestrictionKind, distinctId: string): boolean;
 }
 
 interface RestrictionSet {
-  /** Undefined for nearly every key: then nothing more needs to be asked. */
+  /** Undefined for most keys, which have no restrictions. */
   of(token: string): KeyRestrictions | undefined;
   size: number;
 }
@@ -116,8 +116,8 @@ function createRestrictionSet(restrictions: readonly Restriction[]): Restriction
 }
 
 /**
- * The operator's list as a setting holds it: `token` or `token:distinct_id`, separated by commas
- * (docs/wire-rules.md#quotas-and-limits). A distinct id may contain colons; one with a comma needs the table.
+ * Parses the value of a setting: `token` or `token:distinct_id`, separated by commas (docs/wire-rules.md#quotas-and-limits).
+ * A distinct ID may contain colons. A distinct ID with a comma must be entered in the table.
  */
 export function parseRestrictionList(kind: RestrictionKind, text: string): Restriction[] {
   return text.split(',').flatMap((element) => {

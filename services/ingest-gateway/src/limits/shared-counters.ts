@@ -2,40 +2,40 @@ import type { KeyValue } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Counters that all gateways share through the store. Nobody waits for it: counts are kept in the process and sent to
- * the store in batches. While the store is away, each process continues with its own counts.
+ * Counters that all gateways share through the key-value store. Requests never wait for the store: the process collects
+ * counts and sends them in batches. While the store is down, each process continues with its own counts.
  */
 export interface SharedCounters {
   /**
-   * Counts, at once, in this process.
-   * @param by 0 asks the store for the count of a counter this process has not seen yet.
-   * @param expiresAtMs when nobody needs the counter any more, milliseconds since the epoch.
-   * @returns what all gateways have counted, as far as known here.
+   * Adds to a counter in this process.
+   * @param by 0 requests the count of a new counter from the store.
+   * @param expiresAtMs when the counter can be deleted, in milliseconds since the epoch.
+   * @returns the known count of all gateways.
    */
   add(name: string, by: number, expiresAtMs: number): number;
   size(): number;
-  /** Sends what is left to the store, if it answers. */
+  /** Sends the remaining counts to the store, if it responds. */
   stop(): Promise<void>;
 }
 
 interface Counter {
   name: string;
-  /** The sum of all gateways as far as known, with counts that were not sent yet. */
+  /** The known sum of all gateways, including counts that have not been sent yet. */
   total: number;
   pending: number;
   expiresAtMs: number;
 }
 
-/** Counters in one command; the store needs less than a millisecond for some hundreds. */
+/** Counters per command. The store needs less than a millisecond for a few hundred counters. */
 const maxCountersPerFlush = 500;
-/** Bounds the work of the store and of this process, whatever the number of projects. */
+/** Limits the work of the store and of this process, for any number of projects. */
 const minMsPerCounter = 1;
 const restAfterFailureMs = 1000;
 
 export function createSharedCounters(options: {
   store: Pick<KeyValue, 'addToCounters'>;
   now(): number;
-  /** How long counts are gathered before they are sent to the store. */
+  /** How long counts are collected before they are sent to the store. */
   flushAfterMs: number;
   /** Called after each attempt, with the number of counters. */
   onFlush(outcome: 'ok' | 'failed', counters: number): void;
@@ -45,7 +45,7 @@ export function createSharedCounters(options: {
   const counters = new LRUCache<string, Counter>({ max: maxCounters });
   const waiting = createWaitingCounters(maxCounters);
   let timer: NodeJS.Timeout | undefined;
-  let underWay: Promise<void> | undefined;
+  let flushing: Promise<void> | undefined;
 
   function add(name: string, by: number, expiresAtMs: number): number {
     let counter = counters.get(name);
@@ -61,41 +61,41 @@ export function createSharedCounters(options: {
   }
 
   function schedule(afterMs: number): void {
-    if (timer !== undefined || underWay !== undefined) return;
+    if (timer !== undefined || flushing !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
-      underWay = flush().then((pauseMs) => {
-        underWay = undefined;
+      flushing = flush().then((pauseMs) => {
+        flushing = undefined;
         if (waiting.size() > 0) schedule(pauseMs);
       });
     }, afterMs).unref();
   }
 
-  /** @returns how long to wait before the next one. */
+  /** @returns how long to wait before the next flush. */
   async function flush(): Promise<number> {
     const nowMs = now();
-    const told = waiting.take(nowMs);
-    if (told.length === 0) return flushAfterMs;
+    const sent = waiting.take(nowMs);
+    if (sent.length === 0) return flushAfterMs;
     try {
       const counts = await store.addToCounters(
-        told.map(({ counter: { name, total, expiresAtMs }, by }) => ({
+        sent.map(({ counter: { name, total, expiresAtMs }, by }) => ({
           key: name,
           by,
           atLeast: total,
           ttlSeconds: (expiresAtMs - nowMs) / 1000,
         })),
       );
-      told.forEach(({ counter }, index) => {
+      sent.forEach(({ counter }, index) => {
         counter.total = Math.max(counter.total, (counts[index] ?? 0) + counter.pending);
       });
-      onFlush('ok', told.length);
-      return Math.max(flushAfterMs, told.length * minMsPerCounter);
+      onFlush('ok', sent.length);
+      return Math.max(flushAfterMs, sent.length * minMsPerCounter);
     } catch {
-      for (const { counter, by } of told) {
+      for (const { counter, by } of sent) {
         counter.pending += by;
         waiting.add(counter);
       }
-      onFlush('failed', told.length);
+      onFlush('failed', sent.length);
       return restAfterFailureMs;
     }
   }
@@ -105,7 +105,7 @@ export function createSharedCounters(options: {
     size: () => counters.size,
     async stop() {
       clearTimeout(timer);
-      await underWay;
+      await flushing;
       clearTimeout(timer);
       for (let left = waiting.size(); left > 0; left = waiting.size()) {
         await flush();
@@ -115,7 +115,7 @@ export function createSharedCounters(options: {
   };
 }
 
-/** Counters that have counts to send or a question to ask; the longest waiting first. */
+/** Counters that must be sent to the store, the oldest first. */
 function createWaitingCounters(most: number) {
   const waiting = new Map<string, Counter>();
   return {

@@ -7,38 +7,38 @@ interface ProjectSpikesOptions {
   windowMs: number;
   /** A window with fewer events is never a spike. */
   minEvents: number;
-  /** How many times the baseline a window must hold. */
+  /** How many times the baseline a window must contain to be a spike. */
   factor: number;
-  /** A process that has just started does not know what is usual, and reports no spike for this time. */
+  /** A new process does not know the usual traffic, so it reports no spikes for this time. */
   warmUpMs: number;
   maxProjects?: number;
 }
 
 export interface ProjectSpikes {
-  /** Counts live events. @returns the spike when these events begin one, null otherwise. */
+  /** Counts live events. @returns the spike if it starts with these events, otherwise null. */
   note(environmentId: number, events: number): TrafficSpike | null;
-  /** Projects in a spike, as far as seen here. */
+  /** Number of projects with a current spike in this process. */
   spiking(): number;
 }
 
 interface Traffic {
   window: number;
-  /** Events of the window, of all gateways as far as known. */
+  /** Known events of all gateways in this window. */
   events: number;
-  /** Moving average of the windows before. */
+  /** Moving average of the previous windows. */
   baseline: number;
   windowsSeen: number;
   isSpiking: boolean;
 }
 
-/** The weight of the latest window in the baseline: the average follows within some five minutes of windows. */
+/** Weight of the latest window in the baseline. With the default window, the average follows within about five minutes. */
 const weight = 1 / 16;
-/** From this share of `minEvents` on a project is counted in the shared store; below it only in this process. */
+/** Projects above this share of `minEvents` are counted in the shared store, other projects only in this process. */
 const sharedFrom = 0.1;
 
 /**
- * Finds projects that suddenly send much more than before. A spike is reported once, when it begins, and is over after
- * a window below the threshold. A small project costs a few numbers in this process and nothing elsewhere.
+ * Finds projects that suddenly send much more than before. A spike is reported once, when it starts. It ends after a window
+ * below the threshold. Small projects need only a few numbers in the memory of this process.
  */
 export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpikes {
   const { counters, now, windowMs, minEvents, factor, warmUpMs, maxProjects = 100_000 } = options;
@@ -59,7 +59,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
         spiking.delete(environmentId);
       }
       traffic.windowsSeen += 1;
-      // The average of the first windows is a plain mean, so that the baseline is right soon.
+      // For the first windows, the average is the arithmetic mean, so that the baseline is soon correct.
       const share = Math.max(weight, 1 / traffic.windowsSeen);
       traffic.baseline += (traffic.events - traffic.baseline) * share;
       traffic.baseline *= (1 - weight) ** (window - traffic.window - 1);
@@ -99,7 +99,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
       const window = Math.floor(now() / windowMs);
       for (const environmentId of spiking) {
         const traffic = projects.peek(environmentId);
-        // Projects that stopped sending close no window any more.
+        // Projects that stopped sending do not enter a new window.
         if (traffic === undefined || traffic.window < window - 1) spiking.delete(environmentId);
       }
       return spiking.size;
@@ -107,15 +107,14 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
   };
 }
 
-/** A burst of traffic, in numbers. */
 export interface TrafficSpike {
-  /** Events in the running window, of all gateways as far as known. */
+  /** Known events of all gateways in the current window. */
   events: number;
   windowSeconds: number;
-  /** What a window held lately. */
+  /** The average of the previous windows. */
   baselineEvents: number;
-  /** What the window had to reach. */
+  /** The number of events from which the window is a spike. */
   thresholdEvents: number;
-  /** Number of the window since the epoch; with the length it is the same on all gateways. */
+  /** Number of the window since the epoch. The same on all gateways. */
   window: number;
 }
