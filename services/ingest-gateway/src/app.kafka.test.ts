@@ -32,7 +32,7 @@ async function send(path: string, init: RequestInit & { json?: unknown } = {}) {
 }
 const ok = { status: 200, text: '{"status":"Ok"}' };
 
-describe('E01, E04 every path takes every shape, with and without a slash', () => {
+describe('E01, E04 every path accepts every shape, with and without a slash', () => {
   const paths = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage'].flatMap((path) => [path, `${path}/`]);
 
   test.each(paths)('%s', async (path) => {
@@ -75,14 +75,14 @@ test.each([
   ['00-00000000000000000000000000000000-00f067aa0ba902b7-01', false],
   ['ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', false],
   ['\t', false],
-])('traceparent %j goes into the headers of the records: %s', async (traceparent, isCarried) => {
+])('copies traceparent %j to the headers of the records: %s', async (traceparent, isCarried) => {
   const { token } = await newProject();
   expect(await send('/capture', { json: { api_key: token, ...event() }, headers: { traceparent } })).toMatchObject(ok);
   const [record] = await reader.records(token, 1);
   expect(record?.headers).toEqual(isCarried ? { traceparent } : {});
 });
 
-test('F14 an event without a uuid gets one of version 7', async () => {
+test('F14 an event without a UUID gets a UUID of version 7', async () => {
   const { token } = await newProject();
   await send('/capture', { json: { api_key: token, ...event() } });
   const [stored] = await reader.events(token, 1);
@@ -147,7 +147,7 @@ describe('decoding over the wire', () => {
   });
 });
 
-test('numbers that are none, as older Python SDKs write them, are stored as null', async () => {
+test('stores NaN and infinities, which older Python SDKs send, as null', async () => {
   const { token } = await newProject();
   const properties = '{"ratio":NaN,"most":Infinity,"least":-Infinity,"said":"NaN, -Infinity","kept":12}';
   const body = `{"api_key":"${token}","batch":[{"event":"a","distinct_id":"b","properties":${properties}}]}`;
@@ -156,7 +156,7 @@ test('numbers that are none, as older Python SDKs write them, are stored as null
   expect(stored?.properties).toEqual({ ratio: null, most: null, least: null, said: 'NaN, -Infinity', kept: 12 });
 });
 
-test('T14 times as clients write them are read, numbers too', async () => {
+test('T14 parses all forms of times that clients send, including numbers', async () => {
   const { token } = await newProject();
   const at = '2026-11-21T11:00:00.000Z';
   const ms = Date.parse(at);
@@ -167,7 +167,7 @@ test('T14 times as clients write them are read, numbers too', async () => {
   expect((await reader.events(token, batch.length)).map(({ timestamp }) => timestamp)).toEqual(batch.map(() => at));
 });
 
-describe('what is refused: status, code and field', () => {
+describe('errors: status, code and field', () => {
   test.each<[string, string, RequestInit & { json?: unknown }, number, object]>([
     ['E20 no body', '/capture/', {}, 400, { type: 'validation_error', code: 'no_data', attr: null }],
     ['E20 GET without data', '/e/?data=', { method: 'GET' }, 400, { code: 'no_data' }],
@@ -233,12 +233,12 @@ describe('what is refused: status, code and field', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
   });
 
-  test('E36 pages may read the answer of a refusal too', async () => {
+  test('E36 pages can read error responses', async () => {
     const answer = await send('/capture', { method: 'PUT', body: 'x', headers: { origin: 'https://app.example' } });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([405, 'https://app.example']);
   });
 
-  test('K15 many unknown keys at once: none is let in because there are many', async () => {
+  test('K15 rejects many unknown keys at the same time', async () => {
     const sent = Array.from({ length: 200 }, (_, index) =>
       send('/capture/', { json: { api_key: `phc_of_nobody_${index}`, ...event() } }),
     );
@@ -252,7 +252,7 @@ describe('what is refused: status, code and field', () => {
     expect(answer.headers.get('allow')).toBe('GET, POST, OPTIONS');
   });
 
-  test('a request that fails stores nothing of itself', async () => {
+  test('stores nothing of a request that fails', async () => {
     const { token } = await newProject();
     const json = { api_key: token, batch: [event('good')], historical_migration: 'yes' };
     expect((await send('/batch/', { json })).status).toBe(400);
@@ -261,8 +261,8 @@ describe('what is refused: status, code and field', () => {
   });
 });
 
-describe('silent drops', () => {
-  test('F01, F02, F03, E34 the rest of the batch is stored, the drops are reported', async () => {
+describe('dropped events', () => {
+  test('F01, F02, F03, E34 stores the other events of the batch, and reports the dropped events', async () => {
     const { token } = await newProject();
     const batch = [event('one'), { distinct_id: 'b' }, { event: 'x', distinct_id: ' ' }, event('two'), { event: '' }];
     expect(await send('/batch/', { json: { api_key: token, batch } })).toMatchObject(ok);
@@ -274,7 +274,7 @@ describe('silent drops', () => {
     expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['one', 'two']);
   });
 
-  test('T07, T09 an event with a wrong time is stored and reported, one nested too deep is dropped alone', async () => {
+  test('T07, T09 stores and reports an event with an invalid time, and drops only the event that is nested too deeply', async () => {
     const { token } = await newProject();
     const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`);
     const batch = [
@@ -330,13 +330,13 @@ describe('silent drops', () => {
     },
   );
 
-  test('E34 a request of which nothing is left is still answered with 200', async () => {
+  test('E34 returns 200 if all events are dropped', async () => {
     const { token } = await newProject();
     expect(await send('/e/', { json: { api_key: token, distinct_id: 'b' } })).toMatchObject(ok);
     expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'missing_event_name', count: 1 }]);
   });
 
-  test('F24 a performance event leaves no trace but a number', async () => {
+  test('F24 drops performance events, and only counts them', async () => {
     const { token } = await newProject();
     const json = { api_key: token, batch: [event('$performance_event'), event('kept')] };
     expect(await send('/batch/', { json })).toMatchObject(ok);
@@ -352,7 +352,7 @@ describe('silent drops', () => {
     expect((await reader.events(token, 1))[0]?.properties).toEqual({ nul: 'x\ufffd', half: '\ufffd' });
   });
 
-  test('R17 an event too large for the log is dropped from a batch and refused alone', async () => {
+  test('R17 drops an event that is too large for the log from a batch, and rejects it if it is alone', async () => {
     const { token } = await newProject();
     const huge = { ...event('huge'), properties: { p: 'x'.repeat(1_010_000) } };
     expect(await send('/batch/', { json: { api_key: token, batch: [event('small'), huge] } })).toMatchObject(ok);
@@ -365,7 +365,7 @@ describe('silent drops', () => {
     ]);
   });
 
-  test('R17 an event of 1,000,000 bytes is stored, also from a batch', async () => {
+  test('R17 stores an event of 1,000,000 bytes, alone and in a batch', async () => {
     const { token } = await newProject();
     const large = { ...event('large'), properties: { p: '' } };
     large.properties.p = 'x'.repeat(1_000_000 - JSON.stringify(large).length);
@@ -373,7 +373,7 @@ describe('silent drops', () => {
     expect((await reader.events(token, 2)).map(({ event: name }) => name).sort()).toEqual(['large', 'small']);
   });
 
-  test('R17 an AI event of 8 MiB is stored, and a batch with a larger one is refused', async () => {
+  test('R17 stores an AI event of 8 MiB, and rejects a batch with a larger event', async () => {
     const { token } = await newProject();
     const sized = (name: string, bytes: number) => {
       const one = { ...event(name), properties: { $ai_input: '' } };
@@ -392,7 +392,7 @@ describe('silent drops', () => {
 });
 
 describe('historical migration', () => {
-  test('R02 goes to its own topic, one key for the whole project', async () => {
+  test('R02 goes to the historical topic, with one key for the project', async () => {
     const { token } = await newProject('full');
     const batch = [event('a', 'p1'), event('b', 'p2'), event('c', 'p3')];
     expect(await send('/batch/', { json: { api_key: token, batch, historical_migration: true } })).toMatchObject(ok);
@@ -405,7 +405,7 @@ describe('historical migration', () => {
     ]);
   });
 
-  test('is part of the plan', async () => {
+  test('requires a plan that includes it', async () => {
     const { token } = await newProject('free');
     const answer = await send('/batch/', { json: { api_key: token, batch: [event()], historical_migration: true } });
     expect(answer.status).toBe(402);
@@ -414,7 +414,7 @@ describe('historical migration', () => {
   });
 });
 
-test('T02, T11 the clock of the client is corrected by sent_at or the query', async () => {
+test("T02, T11 corrects the client's clock by sent_at or by the query", async () => {
   const { token } = await newProject();
   const hourAgo = Date.now() - 3_600_000;
   const iso = (ms: number) => new Date(ms).toISOString();
@@ -428,7 +428,7 @@ test('T02, T11 the clock of the client is corrected by sent_at or the query', as
   }
 });
 
-test('E26 a beacon is answered without a body', async () => {
+test('E26 responds to a beacon without a body', async () => {
   const { token } = await newProject();
   const json = { api_key: token, ...event() };
   expect(await send('/e/?beacon=1', { json })).toMatchObject({ status: 204, text: '' });
@@ -454,7 +454,7 @@ describe('CORS', () => {
     });
   });
 
-  test('a success has the headers too', async () => {
+  test('adds the headers to successful responses', async () => {
     const { token } = await newProject();
     const answer = await send('/e/', {
       json: { api_key: token, ...event() },
@@ -464,7 +464,7 @@ describe('CORS', () => {
   });
 });
 
-test('a request id is passed through when it is harmless and made otherwise', async () => {
+test("uses the client's request ID if it is harmless, and generates one otherwise", async () => {
   const idFor = async (id: string) =>
     (await send('/e/', { headers: { 'x-request-id': id } })).headers.get('x-request-id');
   expect(await idFor('abc-123:x.y')).toBe('abc-123:x.y');

@@ -44,7 +44,7 @@ function socketsToOpen(): number {
   return Math.max(100, Math.min(10_000, (Number.isFinite(limit) ? limit : 10_500) - 500));
 }
 
-test('ten thousand sockets that say nothing, or half a word', async () => {
+test('serves requests despite ten thousand sockets that send nothing or half a word', async () => {
   const count = socketsToOpen();
   // Nobody shall believe that ten thousand were tried where fewer may be open.
   if (count < 10_000) process.stderr.write(`only ${count} sockets: the limit of open files is too low for more\n`);
@@ -103,7 +103,7 @@ describe('floods of headers', () => {
     expectUnharmed(report, 150);
   });
 
-  test('one that never ends is answered and cut off', async () => {
+  test('responds to headers that never end, and closes the connection', async () => {
     const report = await gateway.during(async () => {
       const connection = await openRawConnection(gateway.port);
       connection.write('POST /e/ HTTP/1.1\r\nhost: x\r\n');
@@ -123,7 +123,7 @@ describe('floods of headers', () => {
   });
 });
 
-test('five hundred bodies that stop in their middle: 408 for each, and nothing is kept', async () => {
+test('returns 408 for each of five hundred incomplete bodies, and releases their memory', async () => {
   const report = await gateway.during(() =>
     Promise.all(
       Array.from({ length: 500 }, async () => {
@@ -141,8 +141,8 @@ test('five hundred bodies that stop in their middle: 408 for each, and nothing i
   expect(metrics).toMatch(/^millrace_capture_in_flight_bytes 0$/m);
 });
 
-describe('requests sent without waiting for answers', () => {
-  test('a thousand on one connection are answered, each in its turn', async () => {
+describe('pipelined requests', () => {
+  test('responds to a thousand requests on one connection in order', async () => {
     const report = await gateway.during(async () => {
       const connection = await openRawConnection(gateway.port);
       connection.write(request().repeat(1000));
@@ -155,7 +155,7 @@ describe('requests sent without waiting for answers', () => {
     expectUnharmed(report, 150);
   });
 
-  test('a sender that reads no answer is not read from any more', async () => {
+  test('stops reading from a client that does not read the responses', async () => {
     const report = await gateway.during(async () => {
       const socket = connect(gateway.port, '127.0.0.1');
       socket.on('error', () => {});

@@ -102,7 +102,7 @@ test.each(bodies)('%s', async (_, makeBody, expected) => {
 });
 
 /** Capture v1 answers for every event, so a small upload asks for a long answer. */
-test('half a million events of Capture v1 that have nothing but a uuid', async () => {
+test('handles half a million Capture v1 events with nothing but a UUID', async () => {
   const count = 480_000;
   const uuid = (index: number) => `0198c2a4-0000-7000-8000-${String(index).padStart(12, '0')}`;
   const events = Array.from({ length: count }, (_, index) => `{"uuid":"${uuid(index)}"}`).join(',');
@@ -130,7 +130,7 @@ test('half a million events of Capture v1 that have nothing but a uuid', async (
   expect(report.grownMib).toBeLessThan(maxMib);
 });
 
-test('several of them at once', async () => {
+test('handles several such batches at the same time', async () => {
   const bombs = bodies
     .slice(0, 4)
     .map(([, makeBody, { status }]) => ({ bomb: gzipSync(makeBody(), { level: 1 }), status }));
@@ -145,7 +145,7 @@ test('several of them at once', async () => {
 });
 
 /** In this process, so that what would spread over all objects is seen. */
-test('keys that are prototypes and numbers are stored as they are, and change nothing', async () => {
+test('stores keys that are names of prototypes or numbers unchanged', async () => {
   const fixture = await createGatewayFixture();
   const own = await fixture.startGateway();
   const reader = await readTopics(fixture.log, [fixture.topics.live]);
@@ -173,7 +173,7 @@ test('keys that are prototypes and numbers are stored as they are, and change no
 });
 
 /** What is not captured goes through Express, and what of it has a body is parsed beside the events of everybody else. */
-describe('paths beside capture', () => {
+describe('other paths', () => {
   const large = { what: '60 MiB of objects', body: gzipSync(asText('{},', 60 * mebibyte), { level: 1 }), headers: {} };
   const table = [...hostileBodies(mebibyte), ...hostileBodies(128 * 1024), large];
 

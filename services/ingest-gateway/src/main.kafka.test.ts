@@ -77,7 +77,7 @@ const capture = async (gateway: GatewayProcess, token: string) => {
 test.each([
   ['kafka', 'Redis'],
   ['postgres', 'no Redis'],
-])('the process takes events with the %s log and %s, and ends in order', async (eventLog, cache) => {
+])('the process accepts events with the %s log and %s, and stops cleanly', async (eventLog, cache) => {
   const database = await createTestDatabase();
   const { token } = await createTestTenant(database.url);
   const gateway = await startMain({
@@ -95,7 +95,7 @@ test.each([
   await database.drop();
 });
 
-test('it comes up and takes events while PostgreSQL and Redis are away', async () => {
+test('starts and accepts events without PostgreSQL and Redis', async () => {
   const gateway = await startMain({
     DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
     EVENT_LOG: 'kafka',
@@ -106,7 +106,7 @@ test('it comes up and takes events while PostgreSQL and Redis are away', async (
   expect(await gateway.stop()).toBe(0);
 });
 
-test('it ends in order and in time although somebody sends a body byte by byte', async () => {
+test('stops cleanly and in time while a client sends a body byte by byte', async () => {
   const gateway = await startMain({
     ...{ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', EVENT_LOG: 'postgres', REDIS_URL: '' },
     ...{ STOP_DELAY_MS: '0', DRAIN_TIMEOUT_MS: '8000' },
@@ -122,13 +122,13 @@ test('it ends in order and in time although somebody sends a body byte by byte',
   expect(await gateway.stop()).toBe(0);
 });
 
-test('every mistake in the configuration is reported at once', async () => {
+test('reports all errors in the configuration together', async () => {
   await expect(startMain({ DATABASE_URL: '', EVENT_LOG: 'paper', MAX_BODY_BYTES: 'many' })).rejects.toThrow(
     /DATABASE_URL[\s\S]*EVENT_LOG[\s\S]*MAX_BODY_BYTES/,
   );
 });
 
-test('a process for flags alone is not ready before PostgreSQL has answered once, and stays ready when it goes', async () => {
+test('a process for flags is ready after PostgreSQL has responded once, and stays ready in an outage', async () => {
   const database = await createTestDatabase();
   const url = new URL(database.url);
   const proxy = await createFaultProxy({ targetHost: url.hostname, targetPort: Number(url.port || 5432) });

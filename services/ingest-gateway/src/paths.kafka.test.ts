@@ -64,7 +64,7 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
     expect(await reader.events(token, 1)).toMatchObject([{ event: 'pixel' }]);
   });
 
-  test('an event without a name is dropped, on /engage it gets one', async () => {
+  test('drops an event without a name, except on /engage', async () => {
     const token = await newToken();
     const body = JSON.stringify({ api_key: token, batch: [{ distinct_id: 'u', properties: {} }, event('after')] });
     expect(await ask(path, { method: 'POST', body })).toMatchObject({ status: 200 });
@@ -94,7 +94,7 @@ test.each(['//flags/?v=2', '//decide/?v=3', '//flags//'])('a host that ends with
   expect(await ask(path, { method: 'POST', body })).toMatchObject({ status: 200 });
 });
 
-test('a host that ends with a slash: GET of remote config, a preflight, and a path that is not there', async () => {
+test('accepts double slashes: remote config, a preflight and an unknown path', async () => {
   const token = await newToken();
   expect(await ask(`//array/${token}/config`)).toMatchObject({ status: 200 });
   expect(await ask('//batch/', { method: 'OPTIONS' })).toMatchObject({ status: 200 });
@@ -183,7 +183,7 @@ test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js',
   },
 );
 
-test('events sent to the host without a path are told where events go', async () => {
+test('responds to events without a path with the valid paths', async () => {
   const answer = await ask('/', { method: 'POST', body: '{}' });
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
 });

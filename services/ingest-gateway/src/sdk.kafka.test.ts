@@ -28,7 +28,7 @@ async function withClient(token: string, options: object, use: (client: PostHog)
   return errors;
 }
 
-test('everything the Node SDK sends arrives in order', async () => {
+test('stores everything that the Node SDK sends, in order', async () => {
   const { token } = await createTestTenant(fixture.database);
   const errors = await withClient(token, {}, (client) => {
     client.capture({ distinctId: 'user-1', event: 'first', properties: { a: 1 }, groups: { company: 'acme' } });
@@ -54,7 +54,7 @@ test('everything the Node SDK sends arrives in order', async () => {
   });
 });
 
-test('what it captures of language models arrives among the others', async () => {
+test('stores events about language models', async () => {
   const { token } = await createTestTenant(fixture.database);
   const errors = await withClient(token, {}, (client) => {
     const properties = { $ai_model: 'm-1', $ai_input: [{ role: 'user', content: 'x'.repeat(100_000) }] };
@@ -68,7 +68,7 @@ test('what it captures of language models arrives among the others', async () =>
   expect(answered).toBe(1);
 });
 
-test('a historical migration goes to its own lane', async () => {
+test('writes a historical migration to the historical topic', async () => {
   const { token } = await createTestTenant(fixture.database);
   const timestamp = new Date('2020-01-02T03:04:05Z');
   const errors = await withClient(token, { historicalMigration: true }, (client) => {
@@ -82,7 +82,7 @@ test('a historical migration goes to its own lane', async () => {
   expect(Math.abs(stored - timestamp.getTime())).toBeLessThan(60_000);
 });
 
-test('a wrong key is an error the SDK reports and prints', async () => {
+test('the SDK reports and prints a wrong key', async () => {
   const printed: unknown[] = [];
   const { error: print } = console;
   console.error = (...words) => void printed.push(words);

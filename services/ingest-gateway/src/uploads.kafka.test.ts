@@ -39,7 +39,7 @@ describe('sizes', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ type: 'client_error', code: 'request_too_large', attr: null });
   });
 
-  test('E29 the connection can be used again after it', async () => {
+  test('E29 the connection can be reused afterwards', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(21 * mebibyte));
     connection.write(Buffer.alloc(21 * mebibyte, 'x'));
@@ -50,7 +50,7 @@ describe('sizes', () => {
     connection.socket.destroy();
   });
 
-  test('E29 in chunks, without a length in advance', async () => {
+  test('E29 rejects a chunked body without a declared length', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write('POST /batch/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
     const size = 7 * mebibyte;
@@ -63,7 +63,7 @@ describe('sizes', () => {
     connection.socket.destroy();
   });
 
-  test('a sender of a gigabyte is told at once and then left', async () => {
+  test('responds immediately to an upload of a gigabyte, and closes the connection', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(1024 * mebibyte));
     connection.write(Buffer.alloc(mebibyte, 'x'));
@@ -72,7 +72,7 @@ describe('sizes', () => {
     await connection.closed;
   });
 
-  test('a client that asks first is told before it sends', async () => {
+  test('responds to `Expect: 100-continue` before the client sends the body', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(1024 * mebibyte, '/batch/', 'Expect: 100-continue\r\n'));
     expect(await connection.answer()).toMatchObject({ status: 413 });
@@ -85,15 +85,15 @@ describe('sizes', () => {
     polite.socket.destroy();
   });
 
-  test('E30 a gzip bomb is refused', async () => {
+  test('E30 rejects a gzip bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(150 * mebibyte));
     expect(await post('/batch/', bomb, { 'content-encoding': 'gzip' })).toMatchObject({ status: 413 });
     expect(await post('/capture/', goodBody())).toMatchObject({ status: 200 });
   });
 });
 
-describe('uploads that do not come to their end', () => {
-  test('E31 one that stalls is answered with 408 and the connection closed', async () => {
+describe('incomplete uploads', () => {
+  test('E31 returns 408 for a stalled upload, and closes the connection', async () => {
     const impatient = await fixture.startGateway({ config: { bodyTimeoutMs: 200 } });
     const connection = await openRawConnection(impatient.port);
     connection.write(`${head(1000)}{"api_key":`);
@@ -103,7 +103,7 @@ describe('uploads that do not come to their end', () => {
     await connection.closed;
   });
 
-  test('a client that goes away leaves nothing behind', async () => {
+  test('releases the memory of a client that disconnects', async () => {
     const own = await fixture.startGateway();
     const connection = await openRawConnection(own.port);
     connection.write(`${head(1000)}{"api_key":`);
@@ -114,7 +114,7 @@ describe('uploads that do not come to their end', () => {
     expect(await own.metrics.registry.metrics()).toMatch(/millrace_capture_in_flight_bytes 0/);
   });
 
-  test('what is not HTTP is answered in JSON, and keeps no connection', async () => {
+  test('responds to invalid HTTP with JSON, and closes the connection', async () => {
     const own = await fixture.startGateway();
     // It does not close its end.
     const connection = await openRawConnection(own.port, { allowHalfOpen: true });
@@ -127,20 +127,20 @@ describe('uploads that do not come to their end', () => {
     connection.socket.destroy();
   });
 
-  test('a head that is too large is refused', async () => {
+  test('rejects headers that are too large', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(`GET /e/?data=${'x'.repeat(80_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
     expect(await connection.answer()).toMatchObject({ status: 431 });
   });
 });
 
-describe('one connection, many requests', () => {
+describe('many requests on one connection', () => {
   test.each([
     ['400', '/capture/', 'not json', 400],
     ['401', '/capture/', '{"api_key":"phc_unknown","event":"a","distinct_id":"b"}', 401],
     ['404', '/nope', '{}', 404],
     ['405', '/capture/', 'x'.repeat(100_000), 405],
-  ])('it goes on after a %s', async (_name, path, body, status) => {
+  ])('the connection can be used after a %s', async (_name, path, body, status) => {
     const connection = await openRawConnection(gateway.port);
     const request = head(body.length, path) + body;
     connection.write(status === 405 ? request.replace('POST', 'PUT') : request);
@@ -150,7 +150,7 @@ describe('one connection, many requests', () => {
     connection.socket.destroy();
   });
 
-  test('requests that are sent without waiting are answered in order', async () => {
+  test('responds to pipelined requests in order', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(`${goodRequest() + head(3)}xyz${goodRequest()}`);
     const answers = [await connection.answer(), await connection.answer(), await connection.answer()];
@@ -167,7 +167,7 @@ describe('the memory budget', () => {
     );
   }
 
-  test('beyond it the gateway asks to come again', async () => {
+  test('above the limit, tells clients to retry', async () => {
     const small = await fixture.startGateway({ config: { maxInFlightBytes: 1_000_000 } });
     const holder = await openRawConnection(small.port);
     holder.write(head(860_000));
@@ -183,7 +183,7 @@ describe('the memory budget', () => {
     holder.socket.destroy();
   });
 
-  test('an eighth of it is for small bodies alone', async () => {
+  test('reserves an eighth for small bodies', async () => {
     const own = await fixture.startGateway({ config: { maxInFlightBytes: 4_000_000 } });
     const holder = await openRawConnection(own.port);
     holder.write(head(3_500_000));
@@ -196,8 +196,8 @@ describe('the memory budget', () => {
   });
 });
 
-describe('a refused upload', () => {
-  test('is answered before it has arrived, then read to its end, and the connection stays in use', async () => {
+describe('a rejected upload', () => {
+  test('gets the response before it is complete, is read to its end, and the connection stays open', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(21 * mebibyte));
     connection.write(Buffer.alloc(mebibyte, 'x'));
@@ -208,7 +208,7 @@ describe('a refused upload', () => {
     connection.socket.destroy();
   });
 
-  test('those of one address do not keep those of another waiting', async () => {
+  test('uploads of one address do not delay uploads of another address', async () => {
     const sent: string[] = [];
     const upload = async (address: string) => {
       const connection = await openRawConnection(gateway.port);

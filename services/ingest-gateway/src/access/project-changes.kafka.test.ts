@@ -29,7 +29,7 @@ async function statuses(token: string): Promise<number[]> {
   return (await Promise.all(answers)).map(({ status }) => status);
 }
 
-test('a replaced key is refused, and the new one taken, by every gateway', async () => {
+test('all gateways reject a replaced key and accept the new key', async () => {
   const { token } = await createTestTenant(fixture.database);
   const next = `phc_${randomUUID()}`;
   expect([await statuses(token), await statuses(next)]).toEqual([
@@ -41,14 +41,14 @@ test('a replaced key is refused, and the new one taken, by every gateway', async
   await eventually(async () => expect(await statuses(next)).toEqual([200, 200]), soon);
 });
 
-test('a deleted project is gone', async () => {
+test('the key of a deleted project is rejected', async () => {
   const { token, projectId } = await createTestTenant(fixture.database);
   expect(await statuses(token)).toEqual([200, 200]);
   await sql('DELETE FROM project WHERE id = $1', [projectId]);
   await eventually(async () => expect(await statuses(token)).toEqual([401, 401]), soon);
 });
 
-test('settings of browser clients change', async () => {
+test('changed settings of browser clients take effect', async () => {
   const { token } = await createTestTenant(fixture.database);
   const optedOut = () =>
     Promise.all(
@@ -62,7 +62,7 @@ test('settings of browser clients change', async () => {
   await eventually(async () => expect(await optedOut()).toEqual([true, true]), soon);
 });
 
-test('while changes are not heard keys are asked for again every second', async () => {
+test('looks keys up every second while announcements are not received', async () => {
   const { token } = await createTestTenant(fixture.database);
   const keys = createProjectKeys({
     sql: fixture.database.sql,
@@ -75,7 +75,7 @@ test('while changes are not heard keys are asked for again every second', async 
   await eventually(async () => expect(await keys.find(token)).toEqual({ outcome: 'unknown' }), soon);
 });
 
-test('an outage after an interruption finds known keys known', async () => {
+test('still accepts known keys in an outage that follows an interruption', async () => {
   const { token } = await createTestTenant(fixture.database);
   let isDown = false;
   let interrupt = () => {};

@@ -58,7 +58,7 @@ const startKeys = (options: Partial<ProjectKeysOptions> = {}) =>
     ...options,
   });
 
-test('a key leads to its environment and what its plan includes', async () => {
+test('finds the environment of a key and the features of its plan', async () => {
   const keys = startKeys();
   for (const [plan, mayMigrate] of [
     ['full', true],
@@ -79,7 +79,7 @@ test('a key leads to its environment and what its plan includes', async () => {
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
-test('an answer is remembered: no query', async () => {
+test('caches a result, without another query', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys();
   await keys.find(token);
@@ -89,7 +89,7 @@ test('an answer is remembered: no query', async () => {
   expect(queries).toBe(2);
 });
 
-test('tells how many answers came from where', async () => {
+test('counts the lookups by source', async () => {
   const { token } = await createTestTenant(database);
   const metrics = createMetrics({ withProcessMetrics: false });
   const isOut = { query: () => Promise.reject(new Error('out')) };
@@ -110,7 +110,7 @@ async function answersBySource({ registry }: Metrics): Promise<Record<string, nu
   );
 }
 
-test('many requests with a new key are one query', async () => {
+test('runs one query for many requests with a new key', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys();
   await Promise.all(Array.from({ length: 50 }, () => keys.find(token)));
@@ -133,7 +133,7 @@ test.each([
   expect(await keys.find(token)).toMatchObject({ project: { mayMigrate: false } });
 });
 
-test('a key that is created after it was refused works as soon as that is announced', async () => {
+test('accepts a rejected key as soon as its creation is announced', async () => {
   const { changes, announce } = announcedChanges();
   const keys = startKeys({ changes });
   const { token, environmentId } = await createTestTenant(database);
@@ -147,7 +147,7 @@ test('a key that is created after it was refused works as soon as that is announ
 test.each([
   ['of another key', () => 'phc_another', 1],
   ['of the key itself', (token: string) => token, 2],
-])('a change %s, heard while a key is looked up', async (_name, changed, expectedQueries) => {
+])('handles a change %s that is announced during a lookup', async (_name, changed, expectedQueries) => {
   const { token } = await createTestTenant(database);
   const { changes, announce } = announcedChanges();
   let answer = () => {};
@@ -171,14 +171,14 @@ test.each([
   expect(queries).toBe(expectedQueries);
 });
 
-test('a stale answer is used at once while it is looked up anew', async () => {
+test('uses an old result while it is refreshed', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys({ knownForMs: 0 });
   await keys.find(token);
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
 });
 
-test('without the database an unknown key is undetermined, and asked for again later', async () => {
+test('without the database, an unknown key is undetermined and is looked up again later', async () => {
   const { token } = await createTestTenant(database);
   let isDown = true;
   const sql: Sql = {
@@ -192,13 +192,13 @@ test('without the database an unknown key is undetermined, and asked for again l
   });
 });
 
-test('many keys that nobody has, at once: each is refused', async () => {
+test('rejects each of many unknown keys at the same time', async () => {
   const keys = startKeys();
   const lookups = Array.from({ length: 200 }, (_, index) => keys.find(`phc_nobody_${index}`));
   expect(new Set((await Promise.all(lookups)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
 });
 
-test('more new keys than a slow database can answer for are told to come again, and never let in', async () => {
+test('tells clients to retry if a slow database cannot look up all new keys', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   let answer = () => {};
   let answering = Promise.resolve();
@@ -228,7 +228,7 @@ test('more new keys than a slow database can answer for are told to come again, 
   });
 });
 
-test('a database that does not answer in time is not down: nobody is let in, and nothing is remembered', async () => {
+test('does not treat a slow database as an outage, and caches nothing', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   let isSilent = true;
   const sql: Sql = {
@@ -241,7 +241,7 @@ test('a database that does not answer in time is not down: nobody is let in, and
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
-test('those who wait for their turn do not wait for a database that has failed', async () => {
+test('waiting lookups fail as soon as the database has failed', async () => {
   const sql: Sql = { query: () => Promise.reject(new Error('down')) };
   const keys = startKeys({ sql });
   const lookups = Array.from({ length: 100 }, (_, index) => keys.find(`phc_nobody_${index}`));
@@ -249,7 +249,7 @@ test('those who wait for their turn do not wait for a database that has failed',
   expect(outcomes).toEqual(new Set(['undetermined']));
 });
 
-test('without the database a key that was known stays known, and nobody waits for more than the first to find out', async () => {
+test('without the database, accepts known keys, and only the first request waits', async () => {
   const { token } = await createTestTenant(database);
   let isDown = false;
   const sql: Sql = {

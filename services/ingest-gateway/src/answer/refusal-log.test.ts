@@ -20,7 +20,7 @@ const line = (status: number, code: string): RefusalLine => ({
   ...{ requestId: 'r', method: 'POST', path: '/e', status, code, attr: null, environmentId: null, cause: undefined },
 });
 
-test('a flood of one mistake leaves room for the others, and is summed up when the server stops', () => {
+test('a flood of one error does not hide others, and is summarized when the server stops', () => {
   const { said, log } = listen();
   for (let i = 0; i < 1000; i++) log.write(line(401, 'invalid_api_key'));
   log.write(line(400, 'invalid_payload'));
@@ -43,7 +43,7 @@ test('a flood of one mistake leaves room for the others, and is summed up when t
   expect(said).toHaveLength(13);
 });
 
-test('what was left out is said although nothing more is refused', async () => {
+test('logs the number of omitted lines even if no more requests are rejected', async () => {
   const { said, log } = listen();
   for (let i = 0; i < 12; i++) log.write(line(503, 'overloaded'));
   await eventually(() => said.length === 11, { what: 'the number of those left out' });
@@ -55,7 +55,7 @@ test('what was left out is said although nothing more is refused', async () => {
   expect(said).toHaveLength(12);
 });
 
-test('the line names the cause and nothing that is not there', () => {
+test('the line contains the cause only if there is one', () => {
   const { said, log } = listen();
   const cause = new Error('broken');
   log.write({ ...line(500, 'error'), cause });

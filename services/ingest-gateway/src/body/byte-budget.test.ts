@@ -1,6 +1,6 @@
 import { createByteBudget } from './byte-budget.ts';
 
-test('what all requests hold together is bounded, and given back when a request ends', () => {
+test('limits the memory of all requests together, and releases it when a request ends', () => {
   const budget = createByteBudget(100);
   const first = budget.lease();
   const second = budget.lease();

@@ -16,7 +16,7 @@ async function decode(body: string | Buffer, hints: Partial<BodyHints> = {}, max
   return { ...decoded, text: decoded.json.toString('utf8') };
 }
 
-describe('every way a client sends JSON comes out as that JSON', () => {
+describe('decodes all encodings that clients use for JSON', () => {
   test.each<[string, string | Buffer, Partial<BodyHints>?]>([
     ['plain, no content type', json],
     ['plain, JSON type with charset', json, { contentType: 'application/json; charset=utf-8' }],
@@ -63,11 +63,11 @@ describe('every way a client sends JSON comes out as that JSON', () => {
     expect(await decode(body, hints)).toMatchObject({ text: json });
   });
 
-  test('E12 is about a payload that really has a plus sign', () => {
+  test('the payload of E12 contains a plus sign', () => {
     expect(base64(json)).toContain('+');
   });
 
-  test('JSON that talks about forms is JSON', async () => {
+  test('does not treat JSON that mentions forms as a form', async () => {
     const text = '{"url":"https://example.com/?a=1&data=2"}';
     expect(await decode(text, { contentType: 'application/json' })).toMatchObject({ text, apiKey: null });
     expect(await decode(text, { contentType: form })).toMatchObject({ text, apiKey: null });
@@ -78,13 +78,13 @@ describe('every way a client sends JSON comes out as that JSON', () => {
     expect(await decode(text, { contentType: form })).toMatchObject({ text });
   });
 
-  test('an emoji that an old browser SDK wrote as two surrogates under base64', async () => {
+  test('decodes an emoji that an old browser SDK encoded as two surrogates in base64', async () => {
     const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from('eda0bdedb880', 'hex'), Buffer.from('"}')]);
     const data = encodeURIComponent(bytes.toString('base64'));
     expect(await decode(`data=${data}`, { contentType: form })).toMatchObject({ text: '{"a":"\u{1f600}"}' });
   });
 
-  test('E17 the key may be a form field of its own', async () => {
+  test('E17 reads the key from its own form field', async () => {
     expect(await decode(`api_key=phc_form&data=${encoded(json)}`, { contentType: form })).toMatchObject({
       text: json,
       apiKey: 'phc_form',
@@ -92,7 +92,7 @@ describe('every way a client sends JSON comes out as that JSON', () => {
   });
 });
 
-describe('what cannot be decoded is refused, naming the layer', () => {
+describe('rejects bodies that cannot be decoded, and names the layer', () => {
   test.each<[string, string | Buffer, Partial<BodyHints>, string]>([
     ['E10 gzip cut short', gzipSync(json).subarray(0, 30), {}, 'invalid_gzip'],
     [
@@ -113,24 +113,24 @@ describe('what cannot be decoded is refused, naming the layer', () => {
     await expect(decode(body, hints)).rejects.toMatchObject({ kind: 'invalid', code });
   });
 
-  test('the message about another compression says what is understood', async () => {
+  test('the error for an unsupported compression lists the supported ones', async () => {
     await expect(decode(Buffer.from([0xff]), { contentEncoding: 'zstd' })).rejects.toThrow(/gzip/);
   });
 
   test.each([
     ['through the thread pool', gzipSync(Buffer.alloc(60_000_000)), 50_000_000],
     ['on the spot', gzipSync(Buffer.alloc(300_000)), 200_000],
-  ])('E30 a gzip bomb ends at the cap, %s', async (_name, bomb, cap) => {
+  ])('E30 stops decompressing a gzip bomb at the limit, %s', async (_name, bomb, cap) => {
     expect(bomb.length).toBeLessThan(cap / 100);
     await expect(decode(bomb, {}, cap)).rejects.toMatchObject({ kind: 'too_large', code: 'request_too_large' });
   });
 
-  test('E30 an lz64 bomb ends at the cap', async () => {
+  test('E30 stops decoding an lz64 bomb at the limit', async () => {
     const bomb = lzString.compressToBase64('a'.repeat(200_000));
     await expect(decode(bomb, { compression: 'lz64' }, 1_000_000)).rejects.toMatchObject({ kind: 'too_large' });
   });
 
-  test('many bombs at once end at the memory budget', async () => {
+  test('stops many bombs at the memory budget', async () => {
     const budget = createByteBudget(3_000_000);
     const bomb = gzipSync(Buffer.alloc(2_000_000));
     const options = () => ({ maxDecompressedBytes: 10_000_000, lease: budget.lease() });
@@ -163,11 +163,11 @@ test.each([
   ['\ud83d', '\ufffd'],
   ['a\ude00b', 'a\ufffdb'],
   ['\ude00\ud83d', '\ufffd\ufffd'],
-])('lone surrogates (case %#) become replacement characters', (text, repaired) => {
+])('replaces lone surrogates with replacement characters (case %#)', (text, repaired) => {
   expect(repairSurrogates(encodeUnits(text)).toString()).toBe(repaired);
 });
 
-test('what is broken otherwise stays so', () => {
+test('does not change other invalid text', () => {
   const broken = Buffer.from([0x7b, 0xed, 0xff, 0xed]);
   expect(repairSurrogates(broken)).toEqual(broken);
 });

@@ -10,11 +10,11 @@ test.each([
   ['one character', 'a'],
   ['one repeated character', 'a'.repeat(5000)],
   ['a text that refers to the phrase being defined', 'abababababababa'],
-])('reads what the library wrote: %s', (_name, text) => {
+])('decodes the output of the library: %s', (_name, text) => {
   expect(decodeLz64(lzString.compressToBase64(text), noLimit)).toEqual({ outcome: 'text', text });
 });
 
-test('reads whatever the library writes, lone surrogates too', () => {
+test('decodes any output of the library, including lone surrogates', () => {
   const units = fc.array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 97, max: 99 })), {
     maxLength: 400,
   });
@@ -26,7 +26,7 @@ test('reads whatever the library writes, lone surrogates too', () => {
   );
 });
 
-test('says broken instead of throwing, whatever it is given', () => {
+test('returns `broken` for any invalid input, and never throws', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'ABCZaz059+/= é') }), (garbage) => {
       expect(['text', 'broken', 'too_long']).toContain(decodeLz64(garbage, 10_000).outcome);
@@ -38,7 +38,7 @@ test.each(['', '!!!!', 'AAAA', '{"event":1}'])('E15 garbage is broken: %j', (gar
   expect(decodeLz64(garbage, noLimit)).toEqual({ outcome: 'broken' });
 });
 
-test('stops at the limit: a few kilobytes here can stand for megabytes', () => {
+test('stops at the limit, because a few kilobytes can decode to megabytes', () => {
   const bomb = lzString.compressToBase64('a'.repeat(200_000));
   expect(bomb.length).toBeLessThan(10_000);
   expect(decodeLz64(bomb, 100_000)).toEqual({ outcome: 'too_long' });

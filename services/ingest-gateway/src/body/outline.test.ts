@@ -20,13 +20,13 @@ test.each<[string, number, string | null]>([
   expect(await outline(json)).toEqual({ values, apiKey });
 });
 
-test('a body of more values than an honest one has is refused', async () => {
+test('rejects a body with too many values', async () => {
   await expect(outline(`[${'[],'.repeat(1_500_000)}[]]`)).rejects.toMatchObject({
     kind: 'too_large',
     code: 'too_many_values',
   });
 });
 
-test('the values are charged to the budget, not only their text', async () => {
+test('reserves memory for the values, in addition to their text', async () => {
   await expect(outline(`[${'[],'.repeat(100_000)}[]]`, 1_000_000)).rejects.toMatchObject({ kind: 'unavailable' });
 });

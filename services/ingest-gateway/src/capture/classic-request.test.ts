@@ -48,12 +48,12 @@ describe('shapes', () => {
     expect(parse({ ...batch(event), historical_migration: null }).isHistorical).toBe(false);
   });
 
-  test('R03 the flag is ignored elsewhere', () => {
+  test('R03 ignores the flag in other places', () => {
     expect(parse({ api_key: key, ...event, historical_migration: true }).isHistorical).toBe(false);
     expect(parse([{ api_key: key, ...event, historical_migration: true }]).isHistorical).toBe(false);
   });
 
-  test('T11 the sent_at of a batch, in the spelling of an old client too', () => {
+  test('T11 reads sent_at of a batch, including the spelling of an old client', () => {
     const sentAtMs = Date.UTC(2026, 10, 21);
     expect(parse({ ...batch(event), sent_at: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
     expect(parse({ ...batch(event), sentAt: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
@@ -61,7 +61,7 @@ describe('shapes', () => {
   });
 });
 
-describe('what fails the request names the field and not its content', () => {
+describe('errors name the field and do not contain its value', () => {
   test.each<[string, unknown, string, string | null]>([
     ['E20 a trailing comma', '{"api_key":"secret",}', 'invalid_json', null],
     ['E20 cut short', '{"api_key":"secret"', 'invalid_json', null],
@@ -102,7 +102,7 @@ describe('what fails the request names the field and not its content', () => {
     expect(() => parse(body)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }));
   });
 
-  test('the message says what was expected and what came', () => {
+  test('the message contains the expected and the actual type', () => {
     expect(() => parse(batch({ ...event, properties: null }))).toThrow(
       'The field `properties` must be an object, not null.',
     );
@@ -111,13 +111,13 @@ describe('what fails the request names the field and not its content', () => {
 });
 
 describe('hostile and unusual text', () => {
-  test('64 levels are taken', () => {
+  test('accepts 64 levels', () => {
     expect(parse(`{"api_key":"${key}","event":"a","distinct_id":"b","properties":${nested(63)}}`).events).toHaveLength(
       1,
     );
   });
 
-  test('an event of 65 levels in company is set aside alone', () => {
+  test('drops only the event with 65 levels from a batch', () => {
     const deep = `{"event":"deep","distinct_id":"b","properties":${nested(100_000)}}`;
     const { events, drops } = parse(`{"api_key":"${key}","batch":[${JSON.stringify(event)},${deep}]}`);
     expect(events).toEqual([event]);
@@ -125,7 +125,7 @@ describe('hostile and unusual text', () => {
     expect(drops).toEqual([{ cause: 'malformed_event_properties', count: 1, samples: [sample] }]);
   });
 
-  test('a key called __proto__ is data and changes nothing', () => {
+  test('treats a key named __proto__ as data', () => {
     const text = `{"api_key":"${key}","event":"a","distinct_id":"b","properties":{"__proto__":{"polluted":true},"x\\u0000":1}}`;
     const [parsed] = parse(text).events;
     expect(JSON.stringify(parsed?.properties)).toBe('{"__proto__":{"polluted":true},"x\ufffd":1}');
@@ -133,12 +133,12 @@ describe('hostile and unusual text', () => {
     expect(Object.getPrototypeOf(parsed?.properties)).toBe(Object.prototype);
   });
 
-  test('F22 emoji stay, also as escaped pairs', () => {
+  test('F22 keeps emoji, also as escaped surrogate pairs', () => {
     const text = `{"api_key":"${key}","event":"🎉","distinct_id":"b","properties":{"a":"\\ud83c\\udf89"}}`;
     expect(parse(text).events[0]).toMatchObject({ event: '🎉', properties: { a: '🎉' } });
   });
 
-  test('F23, F11 lone surrogates and NUL become U+FFFD in names, ids, values and keys', () => {
+  test('F23, F11 replaces lone surrogates and NUL with U+FFFD in names, IDs, values and keys', () => {
     const text = `{"api_key":"${key}","event":"a\\u0000","distinct_id":"b\\uD83D","properties":{"k\\ud800":["v\\u0000",{"w":"\\udc00x"}]}}`;
     expect(parse(text).events[0]).toMatchObject({
       event: 'a\ufffd',
@@ -147,12 +147,12 @@ describe('hostile and unusual text', () => {
     });
   });
 
-  test('an escaped backslash before u0000 is text', () => {
+  test('treats an escaped backslash before u0000 as text', () => {
     const text = `{"api_key":"${key}","event":"a","distinct_id":"b","properties":{"path":"C:\\\\u0000"}}`;
     expect(parse(text).events[0]?.properties).toEqual({ path: 'C:\\u0000' });
   });
 
-  test('ids that no number can hold keep their digits, wherever they are', () => {
+  test('keeps all digits of IDs that a number cannot represent, in all positions', () => {
     const text = `{"api_key":"${key}","batch":[{"event":"a","distinct_id": 1234567890123456781,"properties":{"note":"\\"distinct_id\\": 1234567890123456781"}},{"event":"a","properties":{"distinct_id":1234567890123456782}}]}`;
     const { events } = parse(text);
     expect(events[0]).toMatchObject({
@@ -165,12 +165,12 @@ describe('hostile and unusual text', () => {
   test.each([
     ['$identify', '$anon_distinct_id'],
     ['$create_alias', 'alias'],
-  ])('the other id of %s keeps its digits as well', (name, property) => {
+  ])('keeps all digits of the other ID of %s', (name, property) => {
     const text = `{"api_key":"${key}","event":"${name}","distinct_id":"u","properties":{"${property}":1234567890123456783}}`;
     expect(parse(text).events[0]?.properties).toEqual({ [property]: '1234567890123456783' });
   });
 
-  test('whatever JSON comes, the answer is a request or a refusal, and what is let through can be stored', () => {
+  test('any JSON results in a request or an error, and every accepted event can be stored', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
         const body = `{"api_key":"${key}","batch":[{"event":"a","distinct_id":"b","properties":{"p":${text}}}]}`;

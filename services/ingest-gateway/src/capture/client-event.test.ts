@@ -6,7 +6,7 @@ const storedId = (event: ClientEvent) => {
   return id === null ? null : cutDistinctId(id);
 };
 
-describe('the distinct id of an event', () => {
+describe('the distinct ID of an event', () => {
   test.each<[string, object, string | null]>([
     ['F01 missing', {}, null],
     ['F01 null', { distinct_id: null }, null],
@@ -38,7 +38,7 @@ describe('the distinct id of an event', () => {
     expect(storedId(event)).toBe(expected);
   });
 
-  test('is never longer than 200 code points and never half a character', () => {
+  test('is at most 200 code points long and never ends within a character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
         const id = storedId({ distinct_id: text });

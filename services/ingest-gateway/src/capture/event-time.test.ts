@@ -11,7 +11,7 @@ function timeOf(event: ClientEvent, sentAt?: unknown, query: string | null = nul
   return new Date(readEventTime(event, readSentAt(sentAt, query), now).ms).toISOString();
 }
 
-describe('when an event happened, now being 12:00:00', () => {
+describe('the time of an event that is received at 12:00:00', () => {
   test.each<[string, ClientEvent, unknown, string]>([
     ['T01 timestamp alone', { timestamp: `${day}11:00:00Z` }, undefined, '11:00:00.000'],
     ['T02 a clock that is 5 s ahead', { timestamp: `${day}11:59:55Z` }, `${day}12:00:05Z`, '11:59:50.000'],
@@ -79,7 +79,7 @@ describe('when an event happened, now being 12:00:00', () => {
     ['T09 just near enough', { timestamp: '2026-11-22T11:00:00.000Z' }, null],
     ['T06 none', {}, null],
     ['an empty one', { timestamp: ' ' }, null],
-  ])('what the project is told: %s', (_name, event, finding) => {
+  ])('warns the project: %s', (_name, event, finding) => {
     expect(readEventTime(event, null, now).finding).toBe(finding);
   });
 
@@ -89,11 +89,11 @@ describe('when an event happened, now being 12:00:00', () => {
     ['a year up to 2020', year2020, '11:00:00.000'],
     ['no number', 'abc', '11:00:00.000'],
     ['empty', '', '11:00:00.000'],
-  ])('query _: %s', (_name, query, expected) => {
+  ])('the query parameter `_`: %s', (_name, query, expected) => {
     expect(timeOf({ timestamp: `${day}11:00:00Z` }, undefined, query)).toBe(`${day}${expected}Z`);
   });
 
-  test('the sent_at of a batch wins over the query', () => {
+  test('sent_at of a batch takes precedence over the query', () => {
     expect(timeOf({ timestamp: `${day}11:00:00Z` }, `${day}12:00:10Z`, String(now + 60_000))).toBe(
       `${day}10:59:50.000Z`,
     );

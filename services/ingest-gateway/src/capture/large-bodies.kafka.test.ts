@@ -45,7 +45,7 @@ test.each<[string, (json: string) => string | Buffer, string?]>([
   ['as gzip in base64', (json) => gzipSync(json).toString('base64')],
   ['after a byte order mark', (json) => `\ufeff${json}`],
   ['as several gzip streams', (json) => Buffer.concat([gzipSync(json.slice(0, -9)), gzipSync(json.slice(-9))])],
-])('a large batch %s is stored whole, in its order', async (_how, encode) => {
+])('stores a large batch %s completely and in order', async (_how, encode) => {
   const key = await newKey();
   const batch = events();
   expect(await post(encode(JSON.stringify({ api_key: key, batch })))).toMatchObject({ status: 200 });
@@ -53,7 +53,7 @@ test.each<[string, (json: string) => string | Buffer, string?]>([
   expect(stored.map(({ properties }) => properties)).toEqual(batch.map(({ properties }) => properties));
 });
 
-test('a large array of events and a large single event are stored', async () => {
+test('stores a large array of events and a large single event', async () => {
   const key = await newKey();
   expect(await post(JSON.stringify(events(() => ({ api_key: key }))))).toMatchObject({ status: 200 });
   const properties = { text: 'y'.repeat(300_000) };
@@ -62,7 +62,7 @@ test('a large array of events and a large single event are stored', async () => 
   expect(stored.at(-1)?.properties).toEqual(properties);
 });
 
-test('what must be repaired is, what cannot be stored is dropped alone and reported with its index', async () => {
+test('repairs events, and drops only those that cannot be stored, with their index in the report', async () => {
   const key = await newKey();
   const deep = `{"event":"deep","distinct_id":"d","properties":${'{"a":'.repeat(70)}1${'}'.repeat(70)}}`;
   const batch = JSON.stringify(
@@ -110,12 +110,12 @@ test.each<[string, (key: string) => string | Buffer, number, object]>([
     400,
     { code: 'invalid_gzip' },
   ],
-])('a large body with %s is refused as a small one', async (_what, body, status, refusal) => {
+])('rejects a large body with %s like a small body', async (_what, body, status, refusal) => {
   expect(await post(body(await newKey()))).toMatchObject({ status, body: refusal });
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('what a thread holds counts in the byte budget, and is given back', async () => {
+test('the memory of a thread counts towards the byte budget, and is released', async () => {
   const key = await newKey();
   const small = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const zipped = gzipSync(JSON.stringify({ api_key: key, batch: [...events(), ...events()] }));
@@ -127,7 +127,7 @@ test('what a thread holds counts in the byte budget, and is given back', async (
   expect(await inFlightBytes(small)).toBe('0');
 });
 
-test('a thread that is lost fails its own request only, which may come again, and is replaced', async () => {
+test('a lost thread fails only its own request, which can be retried, and is replaced', async () => {
   const key = await newKey();
   const narrow = await fixture.startGateway({ config: { largeBodyHeapMb: 24, largeBodyThreads: 1 } });
   // Torn text has it parsed, which takes more than the thread has.
@@ -146,7 +146,7 @@ test('a thread that is lost fails its own request only, which may come again, an
   expect(await inFlightBytes(narrow)).toBe('0');
 });
 
-test('a small body of lz64 that becomes megabytes delays nobody', async () => {
+test('a small lz64 body that decodes to megabytes does not delay other requests', async () => {
   const key = await newKey();
   const at = await fixture.startGateway();
   // The thread is there.
@@ -172,7 +172,7 @@ test('a small body of lz64 that becomes megabytes delays nobody', async () => {
   expect(answered).toEqual(['small 200', 'large 400 invalid_lz64']);
 });
 
-test('stopping waits for the large bodies under way', async () => {
+test('stopping waits for large bodies in progress', async () => {
   const key = await newKey();
   const stopped = await fixture.startGateway();
   const answer = post(JSON.stringify({ api_key: key, batch: events() }), stopped);
@@ -221,7 +221,7 @@ describe('while many large bodies wait', () => {
 
   const from = (address: string) => ({ 'x-forwarded-for': address });
 
-  test('one of a known key does not wait for those without a key', async () => {
+  test('a body with a known key does not wait for bodies without a key', async () => {
     const key = await newKey();
     const other = () => post(withoutKey, gateway, from('10.1.0.1'));
     const { status, overtaken } = await overtake(other, () => post(batch(key), gateway, from('10.1.0.1')));
@@ -229,7 +229,7 @@ describe('while many large bodies wait', () => {
     expect(overtaken).toBeGreaterThan(2);
   });
 
-  test('one whose key comes last waits for one of another address, and is stored', async () => {
+  test('a body with its key at the end waits for one body of another address, and is stored', async () => {
     const key = await newKey();
     const other = () => post(withoutKey, gateway, from('10.1.0.1'));
     const { status, overtaken } = await overtake(other, () => post(keyLast(key), gateway, from('10.1.0.2')));
@@ -243,7 +243,7 @@ describe('while many large bodies wait', () => {
     ['in its first bytes, as gzip in base64', (key) => [gzipSync(batch(key)).toString('base64'), {}, '']],
     ['in the address', (key) => [keyLast(key), {}, `?api_key=${key}`]],
     ['in its head', (key) => [keyLast(key), { authorization: `Bearer ${key}` }, '']],
-  ])('one whose key is %s waits for one of another key', async (_where, make) => {
+  ])('a body whose key is %s waits for one body of another key', async (_where, make) => {
     const [busy, key] = [await newKey(), await newKey()];
     const many = gzipSync(`{"api_key":"${busy}","batch":${items}}`, { level: 1 });
     const [body, headers, query] = make(key);

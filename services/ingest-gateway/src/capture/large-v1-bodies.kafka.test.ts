@@ -41,7 +41,7 @@ test.each<[string, (text: string) => V1Sending]>([
   ['as gzip that is not named', (text) => ({ body: gzipSync(text) })],
   ['as deflate', (text) => ({ body: deflateSync(text), headers: { 'content-encoding': 'deflate' } })],
   ['as br', (text) => ({ body: brotliCompressSync(text), headers: { 'content-encoding': 'br' } })],
-])('a large batch %s is stored whole, in its order, with a result for each', async (_how, encode) => {
+])('stores a large batch %s completely and in order, with a result for each event', async (_how, encode) => {
   const { token } = await newTenant();
   const batch = events(() => ({ session_id: 's1', options: { process_person_profile: false } }));
   const answer = await sendV1(gateway, token, encode(JSON.stringify(v1Batch(...batch))));
@@ -55,7 +55,7 @@ test.each<[string, (text: string) => V1Sending]>([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('each event hears of its own, and the project is told the places', async () => {
+test('returns a result for each event, and reports the indexes to the project', async () => {
   const { token } = await newTenant();
   const at = await fixture.startGateway({ config: { dropEventsByTokenDistinctId: `${token}:unwanted` } });
   const deep = JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`);
@@ -103,7 +103,7 @@ test('each event hears of its own, and the project is told the places', async ()
 test.each([
   ['small', 2_000],
   ['large', 900_000],
-])('its own drop kinds beside an oversized event, of a %s batch', async (_size, maxRecordBytes) => {
+])('reports validation drops and an oversized event of a %s batch', async (_size, maxRecordBytes) => {
   const { token } = await newTenant();
   const at = await fixture.startGateway({ config: { maxRecordBytes } });
   const huge = { properties: { text: 'y'.repeat(maxRecordBytes) } };
@@ -141,7 +141,7 @@ test.each([
   }
 });
 
-test('a large batch of which nothing is stored is answered and told likewise', async () => {
+test('handles a large batch without valid events in the same way', async () => {
   const { token } = await newTenant();
   const batch = events(() => ({ event: '' }));
   const answer = await sendV1(gateway, token, { body: v1Batch(...batch) });
@@ -152,7 +152,7 @@ test('a large batch of which nothing is stored is answered and told likewise', a
   expect(samples.map(({ uuid }) => uuid)).toEqual(batch.slice(0, 10).map(({ uuid }) => uuid));
 });
 
-test('over the quota every event of a large batch is limited', async () => {
+test('over the quota, all events of a large batch are limited', async () => {
   const { token, organizationId } = await newTenant();
   await setTestPlan(fixture.database, organizationId, 'full', { eventsPerMonth: 1 });
   const at = await fixture.startGateway({ config: { limitFlushMs: 10 } });
@@ -182,14 +182,14 @@ test.each<[number, string, () => V1Sending]>([
   ],
   [413, 'payload_too_large', () => ({ body: gzipSync(text(...events(() => ({ many: Array(1700).fill([]) })))) })],
   [413, 'payload_too_large', () => ({ body: text(v1Event({ properties: { text: 'y'.repeat(1_100_000) } })) })],
-])('a large body is refused as a small one: %i %s (%#)', async (status, error, sending) => {
+])('rejects a large body like a small one: %i %s (%#)', async (status, error, sending) => {
   const { token } = await newTenant();
   const answer = await sendV1(gateway, token, sending());
   expect([answer.status, answer.json.error]).toEqual([status, error]);
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('what a thread holds counts in the byte budget, and a lost thread may be tried again', async () => {
+test('the memory of a thread counts towards the byte budget, and a request can be retried after a thread was lost', async () => {
   const { token } = await newTenant();
   const tight = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const zipped = gzipSync(text(...events(), ...events()));
@@ -210,7 +210,7 @@ test('what a thread holds counts in the byte budget, and a lost thread may be tr
   }
 });
 
-test('a small request that starts when a large one has arrived is answered before it', async () => {
+test('responds to a small request before an earlier large request', async () => {
   const { token } = await newTenant();
   const at = await fixture.startGateway();
   // The thread is there.

@@ -67,7 +67,7 @@ async function send(body: Buffer, { at = gateway, path = '/i/v0/ai', key = null,
 const inFlightBytes = async ({ metrics }: TestGateway) =>
   /^millrace_capture_in_flight_bytes (\d+)/m.exec(await metrics.registry.metrics())?.[1];
 
-test('an event in parts is stored as one', async () => {
+test('stores an event that was sent in parts', async () => {
   const key = await newKey();
   const uuid = '0198c2a4-0000-7000-8000-000000000001';
   const parts = [
@@ -97,7 +97,7 @@ test('an event in parts is stored as one', async () => {
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('a form as a browser makes it, with everything in the event and the key in it', async () => {
+test('accepts the form of a browser, with all data and the key in the event', async () => {
   const key = await newKey();
   const form = new FormData();
   form.append('event', JSON.stringify({ ...generation, api_key: key, properties: { a: 1 } }));
@@ -107,7 +107,7 @@ test('a form as a browser makes it, with everything in the event and the key in 
   expect((await reader.events(key, 1)).map(({ properties }) => properties)).toEqual([{ a: 1, $ai_input: [1] }]);
 });
 
-test('gzip around the whole, named or not', async () => {
+test('accepts a gzip body, declared or not', async () => {
   const key = await newKey();
   const body = gzipSync(toBody([json('event', generation), json('event.properties', { $ai_model: 'm' })]));
   expect(await send(body, { key, headers: { 'content-encoding': 'gzip' } })).toMatchObject({ status: 200 });
@@ -115,7 +115,7 @@ test('gzip around the whole, named or not', async () => {
   expect(await reader.events(key, 2)).toHaveLength(2);
 });
 
-test('the key of the header counts before one in the event', async () => {
+test('the key in the header takes precedence over a key in the event', async () => {
   const key = await newKey();
   const body = toBody([json('event', { ...generation, api_key: 'phc_nobody', properties: { token: 'phc_other' } })]);
   expect(await send(body, { key })).toMatchObject({ status: 200 });
@@ -125,7 +125,7 @@ test('the key of the header counts before one in the event', async () => {
 test.each([
   ['small', 5_000],
   ['large, in a thread', 400_000],
-])('%s: what is not text is left out, and its project is told', async (_size, bytes) => {
+])('%s: omits parts that are not text, and warns the project', async (_size, bytes) => {
   const key = await newKey();
   const before = await measured(gateway, 'capture_parts_left_out_total');
   const parts = [
@@ -153,7 +153,7 @@ test.each([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('text that does not fit into a record is left out, what fits after it is not', async () => {
+test('omits text that does not fit into a record, and stores later parts that fit', async () => {
   const key = await newKey();
   const parts = [
     json('event', { ...generation, properties: { $ai_model: 'm' } }),
@@ -171,7 +171,7 @@ test('text that does not fit into a record is left out, what fits after it is no
   });
 });
 
-test('names that are prototypes stay data', async () => {
+test('treats names of prototypes as data', async () => {
   const key = await newKey();
   const parts = [
     json('event', generation),
@@ -186,7 +186,7 @@ test('names that are prototypes stay data', async () => {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
-test('what Python and PHP write in the place of null and of an object is taken', async () => {
+test('accepts what Python and PHP send instead of null and of an object', async () => {
   const key = await newKey();
   const parts = [
     json('event', { ...generation, properties: [] }),
@@ -198,7 +198,7 @@ test('what Python and PHP write in the place of null and of an object is taken',
   expect(stored?.properties).toEqual({ $ai_metrics: { score: null, best: null }, $groups: {} });
 });
 
-test('as on the other paths an event without a name or an id is dropped alone', async () => {
+test('drops an event without a name or an ID, like on other paths', async () => {
   const key = await newKey();
   expect(await send(toBody([json('event', { distinct_id: 'u' })]), { key })).toMatchObject({ status: 200 });
   expect(await reader.warnings(key, 1)).toMatchObject([{ type: 'missing_event_name' }]);
@@ -290,7 +290,7 @@ test.each<[string, number, string, string | null, () => Buffer]>([
     null,
     () => toBody([event, json('event.properties', { a: 'x'.repeat(9_000_000) })]),
   ],
-])('refused, naming the part: %s', async (_what, status, code, attr, body) => {
+])('returns an error that names the part: %s', async (_what, status, code, attr, body) => {
   const key = await newKey();
   const { status: answered, answer, headers } = await send(body(), { key });
   expect([answered, answer.code, answer.attr]).toEqual([status, code, attr]);
@@ -299,7 +299,7 @@ test.each<[string, number, string, string | null, () => Buffer]>([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('refused: no key, a key of nobody, a boundary that is missing', async () => {
+test('rejects a missing key, an unknown key and a missing boundary', async () => {
   const body = toBody([event]);
   expect(await send(body, {})).toMatchObject({ status: 401, answer: { code: 'missing_api_key' } });
   expect(await send(body, { key: 'phc_nobody' })).toMatchObject({ status: 401, answer: { code: 'invalid_api_key' } });
@@ -310,7 +310,7 @@ test('refused: no key, a key of nobody, a boundary that is missing', async () =>
   expect(await send(body, { key, headers })).toMatchObject({ status: 400, answer: { code: 'invalid_multipart' } });
 });
 
-test('what the parts take counts in the byte budget', async () => {
+test('the memory of the parts counts towards the byte budget', async () => {
   const key = await newKey();
   const small = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const body = toBody([event, json('event.properties.a', 'x'.repeat(800_000))]);

@@ -2,7 +2,7 @@ import { findProjectApiKey } from './project-api-key.ts';
 
 const key = 'phc_0123456789';
 
-describe('a key is found wherever clients put it', () => {
+describe('finds the key in all positions that clients use', () => {
   test.each<[string, Record<string, unknown> | null, Record<string, unknown>[], string | null]>([
     ['K14 api_key of the batch', { api_key: key }, [{}], null],
     ['K14 token of the batch', { token: key }, [{}], null],
@@ -26,7 +26,7 @@ describe('a key is found wherever clients put it', () => {
   });
 });
 
-describe('a key that cannot be one is refused, saying why', () => {
+describe('rejects invalid keys with the reason', () => {
   test.each<[string, string, Record<string, unknown> | null, Record<string, unknown>[]]>([
     ['K01 none in an event', 'missing_api_key', null, [{}]],
     ['K02 none in a batch', 'missing_api_key', {}, [{}, {}]],

@@ -6,7 +6,7 @@ const read = (text: string) => {
   return ms === null ? null : new Date(ms).toISOString();
 };
 
-describe('texts that are points in time', () => {
+describe('valid times', () => {
   test.each([
     ['2026-11-21T12:30:45Z', '2026-11-21T12:30:45.000Z'],
     ['2026-11-21T12:30:45.123456789Z', '2026-11-21T12:30:45.123Z'],
@@ -76,11 +76,11 @@ test.each([
   '2021-10-29T00:00:00.000+00:00',
   '2021-W43-5',
   '2021-302',
-])('one day in ISO 8601: %s', (text) => {
+])('parses a day in ISO 8601: %s', (text) => {
   expect(read(text)).toBe('2021-10-29T00:00:00.000Z');
 });
 
-test('whatever a date is printed as, it is read again', () => {
+test('parses every form in which a date is printed', () => {
   const printed = fc.date({ min: new Date('0100-01-01'), max: new Date('9999-01-01'), noInvalidDate: true });
   fc.assert(
     fc.property(printed, (date) => {
@@ -92,7 +92,7 @@ test('whatever a date is printed as, it is read again', () => {
   );
 });
 
-describe('T07 texts that are none', () => {
+describe('T07 invalid times', () => {
   test.each([
     '',
     'yesterday',
@@ -129,7 +129,7 @@ const anyTime = fc.oneof(
   fc.integer({ min: 1_790_000_000_000, max: 1_790_200_000_000 }),
 );
 
-test('a time is written as the language does, and read again', () => {
+test('writes times like JavaScript, and parses them again', () => {
   fc.assert(
     fc.property(anyTime, (ms) => {
       const text = toUtcText(ms);
@@ -148,12 +148,12 @@ test.each([
   ['month 13', '2026-13-01T12:00:00.000Z'],
   ['a letter in the hour', '2026-11-21T1a:00:00.000Z'],
   ['a sign in the milliseconds', '2026-11-21T12:00:00.-10Z'],
-])('%s is no time, also right after one of that day', (_name, text) => {
+])('%s is not a valid time, even directly after a time of the same day', (_name, text) => {
   parseTimestamp('2026-11-21T12:00:00.000Z');
   expect(parseTimestamp(text)).toBeNull();
 });
 
-test('a leap second is the end of its minute, and a lower-case text is read', () => {
+test('parses a leap second as the end of its minute, and accepts lower case', () => {
   expect(parseTimestamp('2026-11-21T12:00:60.000Z')).toBe(Date.UTC(2026, 10, 21, 12, 0, 59, 999));
   expect(parseTimestamp('2026-11-21t12:00:00.000z')).toBe(Date.UTC(2026, 10, 21, 12));
 });

@@ -16,7 +16,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-test('over the quota of the plan: 200, every event limited, nothing stored, counted', async () => {
+test('over the quota: returns 200 with all events limited, stores nothing, and counts the events', async () => {
   const { token, organizationId } = await createTestTenant(fixture.database);
   await setTestPlan(fixture.database, organizationId, 'full', { eventsPerMonth: 1 });
   const gateway = await fixture.startGateway({ config: { limitFlushMs: 10 } });
@@ -50,7 +50,7 @@ test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])('faster than the plan 
   expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([503, 'rate_limited', '7']);
 });
 
-test("an event on the operator's drop list is dropped, its neighbours are stored", async () => {
+test("drops an event on the operator's drop list, and stores the other events", async () => {
   const { token } = await createTestTenant(fixture.database);
   const gateway = await fixture.startGateway({ config: { dropEventsByTokenDistinctId: `${token}:unwanted` } });
   const nameless = v1Event({ event: '' });

@@ -34,7 +34,7 @@ afterAll(async () => {
 type Sending = V1Sending & { at?: TestGateway; token?: string };
 const send = ({ at = gateway, token = common.token, ...sending }: Sending) => sendV1(at, token, sending);
 
-describe('what a batch is answered', () => {
+describe('the response to a batch', () => {
   test.each(['/i/v1/analytics/events', '/i/v1/analytics/events/'])('%s takes a batch', async (path) => {
     const { token } = await createTestTenant(fixture.database);
     const events = [event({ event: 'first' }), event({ event: 'second' })];
@@ -86,7 +86,7 @@ describe('what a batch is answered', () => {
     expect(asSent?.timestamp).toBe(slow);
   });
 
-  test('a historical batch goes to its own lane', async () => {
+  test('writes a historical batch to the historical topic', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     const body = { ...batchOf(event()), historical_migration: true };
     expect(await send({ token, body })).toMatchObject({ status: 200 });

@@ -33,7 +33,7 @@ const counted = async () => {
 
 const long = 'x'.repeat(200_000);
 
-test('an address that asks too many expensive questions gets 429; its cheap ones and those of others are answered', async () => {
+test('an address that sends too many expensive requests gets 429, but cheap requests and other addresses are served', async () => {
   const tenant = await tenantWith([contains('y')]);
   const other = await tenantWith([contains('y')]);
   const answered = { status: 200, flags: { f: 'false no_condition_match:0', simple: 'true condition_match:0' } };
@@ -49,7 +49,7 @@ test('an address that asks too many expensive questions gets 429; its cheap ones
   expect(await counted()).toEqual({ evaluated: 4, refused: 1 });
 });
 
-test('of a question that costs more than an evaluation may, the flags have failed that it did not suffice for', async () => {
+test('flags fail if the request exceeds the maximum cost of an evaluation before they are evaluated', async () => {
   const tenant = await tenantWith(Array.from({ length: 300 }, (_, index) => contains(`needle ${index}`)));
   const { status, body } = await ask(tenant, long, '192.0.2.9');
   expect([status, body.errorsWhileComputingFlags]).toEqual([200, true]);
@@ -57,7 +57,7 @@ test('of a question that costs more than an evaluation may, the flags have faile
   expect(body.flags.simple).toMatchObject({ enabled: true });
 });
 
-test('many addresses that ask of one project take no turn from another project', async () => {
+test('requests of many addresses for one project do not delay another project', async () => {
   const attacked = await tenantWith(Array.from({ length: 300 }, (_, index) => contains(`needle ${index}`)));
   const other = await tenantWith([contains('y')]);
   let isOpen = 0;

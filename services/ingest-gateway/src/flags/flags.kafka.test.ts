@@ -20,8 +20,8 @@ const condition = (...properties: object[]) => ({ groups: [{ properties }] });
 const half = { filters: { groups: [{ rollout_percentage: 50 }] }, ensure_experience_continuity: true };
 const anyUuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
-describe('what is asked and what is answered', () => {
-  test('F-60 to F-62: the experience is kept over logging in', async () => {
+describe('requests and responses', () => {
+  test('F-60 to F-62: keeps the experience after a login', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     // The hash of `checkout.a-3` is within 50 %, that of `checkout.u-2` and `checkout.b-0` is not.
@@ -39,7 +39,7 @@ describe('what is asked and what is answered', () => {
     expect(stored).toEqual([{ flag_key: 'checkout', hash_key: anonymous }]);
   });
 
-  test('F-63: a flag keeps its value over a first login although no person is stored yet, and once it is', async () => {
+  test('F-63: a flag keeps its value after the first login, before and after the person is stored', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     const [own, anonymous] = await idsByRollout(environmentId, token);
@@ -54,7 +54,7 @@ describe('what is asked and what is answered', () => {
     expect(await fixture.database.sql.query(sql, [environmentId])).toEqual([{ hash_key: anonymous }]);
   });
 
-  test('F-65, F-66: a cohort that is deleted fails its flag alone; nobody unknown is in a static one', async () => {
+  test('F-65, F-66: a deleted cohort fails only its flag, and unknown persons are not in a static cohort', async () => {
     const { token, environmentId } = await tenant();
     const gone = await rows.addCohort(environmentId, { deleted: true });
     const fixed = await rows.addCohort(environmentId, { is_static: true });
@@ -69,7 +69,7 @@ describe('what is asked and what is answered', () => {
     ]);
   });
 
-  test('F-69: flags by key are right although what they depend on was not named', async () => {
+  test('F-69: flags requested by key are correct even if their dependencies are not requested', async () => {
     const { token, environmentId } = await tenant();
     const base = await rows.addFlag(environmentId, 'base');
     const dependency = { key: String(base), type: 'flag', operator: 'flag_evaluates_to', value: true };
@@ -137,7 +137,7 @@ describe('what is asked and what is answered', () => {
     ['x'.repeat(250), 'x'.repeat(200)],
     ['nul\0', 'nul\ufffd'],
     ['', ''],
-  ])('F-72, F-73: the distinct id %p', async (sent, expected) => {
+  ])('F-72, F-73: the distinct ID %p', async (sent, expected) => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'me', { filters: condition(person('distinct_id', expected)) });
     for (const name of ['distinct_id', '$distinct_id']) {
@@ -145,7 +145,7 @@ describe('what is asked and what is answered', () => {
     }
   });
 
-  test('F-73: without a distinct id 400, unless flags are not asked for', async () => {
+  test('F-73: returns 400 without a distinct ID, unless no flags are requested', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     expect((await askFlags(gateway, { token })).status).toBe(400);
@@ -156,7 +156,7 @@ describe('what is asked and what is answered', () => {
     });
   });
 
-  test('F-75: a plan whose requests are used up', async () => {
+  test('F-75: the quota of flag requests is used up', async () => {
     const { token, environmentId, organizationId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     const asked = { token, distinct_id: 'u' };
@@ -179,7 +179,7 @@ describe('what is asked and what is answered', () => {
     ]);
   });
 
-  test('F-76: every version has its shape', async () => {
+  test('F-76: each version has its own shape', async () => {
     const { token, environmentId } = await tenant();
     const on = await rows.addFlag(environmentId, 'on', {
       filters: { groups: [{}], payloads: { true: '{"a":1}' } },
@@ -231,7 +231,7 @@ describe('what is asked and what is answered', () => {
     }
   });
 
-  test("the caller's own request id, if it is a UUID", async () => {
+  test("returns the client's request ID if it is a UUID", async () => {
     const { token } = await tenant();
     const id = '0b1c2d3e-0000-4000-8000-00000000000a';
     const asked = { token, distinct_id: 'u' };
@@ -240,7 +240,7 @@ describe('what is asked and what is answered', () => {
     expect(reply.body.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('properties of the question stand above stored ones; groups; device ids', async () => {
+  test('sent properties take precedence over stored properties, and groups and device IDs are used', async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'free' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });
@@ -266,7 +266,7 @@ describe('what is asked and what is answered', () => {
     expect(Object.values((await askFlags(gateway, sent)).flags)).toEqual(Array(3).fill('true condition_match:0'));
   });
 
-  test('only flags of surveys; only what the question says', async () => {
+  test('evaluates only survey flags, or only with sent properties', async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'pro' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });
@@ -279,7 +279,7 @@ describe('what is asked and what is answered', () => {
   });
 });
 
-describe('how it is asked', () => {
+describe('methods and encodings', () => {
   test.each<[string, (json: string) => string | Uint8Array, Record<string, string>, string]>([
     ['gzip', (json) => gzipSync(json), { 'content-encoding': 'gzip' }, ''],
     ['gzip named in the query', (json) => gzipSync(json), {}, '&compression=gzip-js'],
@@ -350,7 +350,7 @@ describe('how it is asked', () => {
     if (expected !== null) expect(reply.body).toMatchObject(expected);
   });
 
-  test('the operator may bound how often a key and an address ask', async () => {
+  test('the operator can limit the requests of a key and of an address', async () => {
     const { token } = await tenant();
     const slow = await fixture.startGateway({ config: { flagBurstPerKey: 3, flagRequestsPerSecondPerKey: 1 } });
     const asked = { token, distinct_id: 'u' };
@@ -367,7 +367,7 @@ describe('how it is asked', () => {
 });
 
 describe('roles', () => {
-  test('a gateway for flags alone takes no events, and one for events answers no flags', async () => {
+  test('a gateway for flags does not accept events, and a gateway for events does not evaluate flags', async () => {
     const { token } = await tenant();
     const [forFlags, forEvents] = await Promise.all([
       fixture.startGateway({ config: { gatewayRoles: 'flags' } }),
@@ -384,7 +384,7 @@ describe('roles', () => {
   });
 });
 
-test('two gateways see a change, and so do browsers that ask whether there are flags', async () => {
+test('a change takes effect in two gateways, and in the config for browsers', async () => {
   const { token, environmentId } = await tenant();
   const other = await fixture.startGateway();
   const hasFlags = async (of: TestGateway) =>
@@ -405,7 +405,7 @@ test('two gateways see a change, and so do browsers that ask whether there are f
   }
 });
 
-test('what became of questions is counted', async () => {
+test('counts the outcomes of requests', async () => {
   const { token, environmentId } = await tenant();
   const counting = await fixture.startGateway();
   const gone = await rows.addCohort(environmentId, { deleted: true });

@@ -189,7 +189,7 @@ test.each(Object.entries(attacks))('%s', async (_name, attack) => {
 
 const ownNames = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
-test('names that every object has are names as any other: of flags, variants, properties and group types', async () => {
+test('names of object members can be names of flags, variants, properties and group types', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   await fixture.database.sql.query(
     `INSERT INTO group_type_mapping SELECT $1, name, (index - 1)::smallint, now()

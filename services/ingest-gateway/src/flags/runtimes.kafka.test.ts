@@ -15,7 +15,7 @@ afterAll(() => fixture.stop());
 
 const tenant = () => createTestTenant(fixture.database);
 
-describe('flags by where the program runs', () => {
+describe('flags by runtime', () => {
   test.each<[string, Record<string, string>, string | undefined, string[]]>([
     ['a browser', { 'user-agent': 'Mozilla/5.0 (X11; Linux)' }, undefined, ['both', 'client']],
     ['the python SDK', { 'user-agent': 'posthog-python/7.0.0' }, undefined, ['both', 'server']],
@@ -42,7 +42,7 @@ describe('flags by where the program runs', () => {
     expect(Object.keys(reply.flags).sort()).toEqual(expected);
   });
 
-  test('F-70: says that flags were withheld when the program is not known, and only then', async () => {
+  test('F-70: reports withheld flags only if the runtime is unknown', async () => {
     const { token, environmentId } = await tenant();
     for (const key of ['a', 'b']) await rows.addFlag(environmentId, key, { evaluation_runtime: 'server' });
     await rows.addFlag(environmentId, 'both');

@@ -25,7 +25,7 @@ test.each<[string, string, unknown]>([
   ['all of it', 'NaN', null],
   ['behind text that says so', '{"NaN":"Infinity, \\"NaN\\" \\\\","x":NaN}', { NaN: 'Infinity, "NaN" \\', x: null }],
   ['beside numbers', '[-1,NaN,-2.5e-3]', [-1, null, -0.0025]],
-])('what is no number is null: %s', (_where, text, expected) => {
+])('replaces NaN and infinities with null: %s', (_where, text, expected) => {
   expect(parseJson(text)).toEqual(expected);
 });
 
@@ -44,11 +44,11 @@ test.each([
   ['{"a":undefined}', 'unexpected character at line 1, column 6.'],
   ['{"a":NaN,"b":NaM}', 'unexpected character at line 1, column 14.'],
   ['secret', 'unexpected character at line 1, column 1. Send an object or an array of events.'],
-])('%j is refused with line and column', (text, message) => {
+])('the error for %j contains the line and the column', (text, message) => {
   expect(refusalOf(text)).toBe(message);
 });
 
-test('text beyond any depth is looked through too', () => {
+test('finds the fault in deeply nested text', () => {
   expect(refusalOf('['.repeat(200_000))).toBe('unexpected end at line 1, column 200001.');
 });
 
@@ -58,7 +58,7 @@ const placed = (more: fc.Arbitrary<string>) =>
     return { text, at, broken: text.slice(0, at) + character + text.slice(at) };
   });
 
-test('what a parser takes is taken, and nothing else', () => {
+test('accepts exactly the text that JSON.parse accepts', () => {
   fc.assert(
     fc.property(placed(fc.constantFrom('\u0001', ',', '}', ']', '"', '\\', '1', ' ')), ({ broken }) => {
       expect(refusalOf(broken) === null).toBe(isJson(broken));
@@ -66,7 +66,7 @@ test('what a parser takes is taken, and nothing else', () => {
   );
 });
 
-test('the fault is at the character that is too much, or where its word or escape begins', () => {
+test('the fault is at the invalid character, or at the start of its word or escape', () => {
   fc.assert(
     fc.property(placed(fc.constant('\u0001')), ({ text, at, broken }) => {
       const position = Number(/column (\d+)\./.exec(refusalOf(broken) ?? '')?.[1]) - 1;
@@ -76,7 +76,7 @@ test('the fault is at the character that is too much, or where its word or escap
   );
 });
 
-test('what is no number is null wherever Python writes it, and nothing else changes', () => {
+test('replaces NaN and infinities with null in all positions, and changes nothing else', () => {
   const value = fc.jsonValue().map((json) => json as unknown);
   const words = fc.constantFrom('NaN', 'Infinity', '-Infinity');
   fc.assert(

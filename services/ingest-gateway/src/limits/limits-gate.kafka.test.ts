@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const migration = { isHistorical: true };
 
-test('without the plan a migration is answered with 402, live events are not', async () => {
+test('returns 402 for a migration that the plan does not include, but accepts live events', async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'free' });
   const gateway = await fixture.startGateway();
   const refused = await sendBatch(gateway, token, ['a'], migration);
@@ -35,7 +35,7 @@ test('without the plan a migration is answered with 402, live events are not', a
   expect(await sendBatch(gateway, token, ['a'])).toMatchObject({ status: 200 });
 });
 
-test('with the plan it is not marked for the consumer to ask again', async () => {
+test('does not mark the events for the consumer if the plan includes migrations', async () => {
   const { token } = await createTestTenant(fixture.database);
   const gateway = await fixture.startGateway();
   await sendBatch(gateway, token, ['a'], migration);
@@ -44,7 +44,7 @@ test('with the plan it is not marked for the consumer to ask again', async () =>
   expect(event).not.toHaveProperty('plan_unchecked');
 });
 
-test('while nobody can say what the plan includes it is accepted, and marked for the consumer to ask', async () => {
+test('accepts and marks a migration if the plan cannot be looked up', async () => {
   const { redisUrl } = testServers();
   const { token } = await createTestTenant(fixture.database, { plan: 'free' });
   const [redisProxy, postgresProxy] = [await startServerProxy(redisUrl), await startServerProxy(fixture.databaseUrl)];

@@ -43,7 +43,7 @@ async function routes(token: string, count: number): Promise<string[]> {
 
 // Decided differently: the key stays, so that one person's events stay in order (docs/architecture.md#the-log). And all
 // events of the request go there, as the consumer of PostHog does (docs/wire-rules.md#topics).
-test('R06 E130 three events of one key, two are allowed: to the overflow lane, with their key', async () => {
+test('R06 E130 sends three events of a key with a limit of two to the overflow topic, with their key', async () => {
   const token = await newToken();
   const gateway = await start();
   for (let i = 0; i < 2; i++) await sendBatch(gateway, token, ['a']);
@@ -54,7 +54,7 @@ test('R06 E130 three events of one key, two are allowed: to the overflow lane, w
   expect(await measured(gateway, 'traffic_hot_keys')).toBe(1);
 });
 
-test('R07 overflow disabled: everything stays in the live lane, with its key', async () => {
+test('R07 sends all events to the live topic with their key if overflow is turned off', async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowEventsPerSecond: 0 } });
   await sendBatch(gateway, token, [...times(20, 'a'), ...times(20, 'b')]);
@@ -62,7 +62,7 @@ test('R07 overflow disabled: everything stays in the live lane, with its key', a
   expect(new Set(went)).toEqual(new Set(['live K:a', 'live K:b']));
 });
 
-test('R10 a historical flood never overflows, is no spike, and changes nothing for live events', async () => {
+test('R10 a flood of historical events does not overflow, is not a spike, and does not affect live events', async () => {
   const token = await newToken();
   const gateway = await start({ config: { spikeMinEventsPerSecond: 50 } });
   for (let i = 0; i < 3; i++) await sendBatch(gateway, token, times(100), { isHistorical: true });
@@ -73,7 +73,7 @@ test('R10 a historical flood never overflows, is no spike, and changes nothing f
   expect(await measured(gateway, 'traffic_spikes_total')).toBe(0);
 });
 
-test('E132 the same distinct id under another key is not hot', async () => {
+test('E132 the same distinct ID with another API key is not hot', async () => {
   const [token, other] = [await newToken(), await newToken()];
   const gateway = await start();
   await sendBatch(gateway, token, times(5, 'same'));
@@ -83,7 +83,7 @@ test('E132 the same distinct id under another key is not hot', async () => {
 });
 
 // Decided differently: there is no lane that refreshes the hold. The gateways do, while the key stays hot.
-test('E134-135 a hot key stays in the overflow lane while it is hot and for the hold, and comes back after it', async () => {
+test('E134-135 the events of a hot key go to the overflow topic while it is hot and until the hold ends, and then return to the live topic', async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowHoldMs: 3000 } });
   const send = async (count: number) => {
@@ -102,7 +102,7 @@ test('E134-135 a hot key stays in the overflow lane while it is hot and for the 
   expect(await send(1)).toBe(0);
 });
 
-test('a hot distinct id is reported to its project with numbers', async () => {
+test('reports a hot distinct ID to its project, with numbers', async () => {
   const token = await newToken();
   const gateway = await start();
   await sendBatch(gateway, token, times(7, 'hot one'));
@@ -124,7 +124,7 @@ test('a hot distinct id is reported to its project with numbers', async () => {
 });
 
 describe('two gateways', () => {
-  test('count a distinct id together, and both reroute it', async () => {
+  test('count a distinct ID together, and both reroute its events', async () => {
     const token = await newToken();
     const config = { overflowEventsPerSecond: 1000 };
     const [one, two] = [await start({ config }), await start({ config })];
@@ -142,7 +142,7 @@ describe('two gateways', () => {
     }
   });
 
-  test('tell each other, so that the next event is in the same lane whoever takes it', async () => {
+  test('announce hot keys, so that the next event goes to the same topic from both gateways', async () => {
     const token = await newToken();
     const [one, two] = [await start(), await start()];
     await sendBatch(one, token, times(5));
@@ -166,7 +166,7 @@ describe('a project', () => {
   const projectSpikes = { overflowEventsPerSecond: 0, spikeMinEventsPerSecond: 20, spikeFactor: 5 };
   const distinct = (count: number) => Array.from({ length: count }, (_, index) => `visitor-${index}`);
 
-  test('that suddenly sends many times its usual traffic is reported once, and nothing is rerouted', async () => {
+  test('with sudden high traffic is reported once, and no events are rerouted', async () => {
     const token = await newToken();
     const gateway = await start({ config: projectSpikes });
     for (let i = 0; i < 20; i++) {
@@ -191,7 +191,7 @@ describe('a project', () => {
     expect(await measured(gateway, 'traffic_spiking_projects')).toBe(0);
   });
 
-  test('whose traffic is always that high is not in a spike', async () => {
+  test('with constant high traffic has no spike', async () => {
     const token = await newToken();
     const gateway = await start({ config: { ...projectSpikes, spikeWarmUpMs: 5000 } });
     for (let i = 0; i < 12; i++) {
@@ -201,7 +201,7 @@ describe('a project', () => {
     expect(await measured(gateway, 'traffic_spikes_total')).toBe(0);
   });
 
-  test('with little traffic costs the store nothing', async () => {
+  test('with little traffic does not use the store', async () => {
     const gateway = await start({ config: projectSpikes });
     for (let i = 0; i < 10; i++) await sendBatch(gateway, await newToken(), distinct(1));
     expect(await measured(gateway, 'limit_counters')).toBe(0);

@@ -41,8 +41,8 @@ const dropped = (gateway: TestGateway) => measured(gateway, 'capture_events_drop
 const stored = { status: 200, text: '{"status":"Ok"}' };
 const limited = { status: 200, text: '{"status":"Ok","quota_limited":["events"]}' };
 
-describe('R15 the events of a plan', () => {
-  test('expired: what was used up last month can be used again this month', async () => {
+describe('R15 the quota of a plan', () => {
+  test('expired: a quota that was used up last month is available this month', async () => {
     const { token } = await limitedTenant(2);
     const gateway = await start();
     expect(await sendBatch(gateway, token, times(2))).toMatchObject(stored);
@@ -51,7 +51,7 @@ describe('R15 the events of a plan', () => {
     expect(await sendBatch(gateway, token, times(1))).toMatchObject(stored);
   });
 
-  test('active: further events are dropped with 200, counted, and reported once', async () => {
+  test('active: drops further events with 200, counts them, and reports them once', async () => {
     const { token } = await limitedTenant(3);
     const gateway = await start();
     expect(await sendBatch(gateway, token, times(2))).toMatchObject(stored);
@@ -74,7 +74,7 @@ describe('R15 the events of a plan', () => {
     expect((await reader.events(token, 6)).length).toBeGreaterThanOrEqual(6);
   });
 
-  test('absent: nothing is limited, and nothing is counted in the store', async () => {
+  test('absent: limits nothing, and counts nothing in the store', async () => {
     const { token } = await limitedTenant(null);
     const gateway = await start();
     for (let i = 0; i < 5; i++) expect(await sendBatch(gateway, token, times(10))).toMatchObject(stored);
@@ -82,7 +82,7 @@ describe('R15 the events of a plan', () => {
     expect(await dropped(gateway)).toBe(0);
   });
 
-  test('a limit of 0 takes nothing', async () => {
+  test('a limit of 0 accepts no events', async () => {
     const { token } = await limitedTenant(0);
     expect(await sendBatch(await start(), token, times(1))).toMatchObject(limited);
   });
@@ -90,7 +90,7 @@ describe('R15 the events of a plan', () => {
 
 // Decided differently: a plan has one figure for all events. `$exception` and the others count as events, so that a
 // mixed batch is dropped or stored as a whole.
-test('R16 exceptions have no quota of their own', async () => {
+test('R16 exceptions have no separate quota', async () => {
   const { token } = await limitedTenant(1);
   const gateway = await start();
   const batch = ['$exception', 'a'].map((event) => ({ event, distinct_id: 'b' }));
@@ -106,13 +106,13 @@ test('R16 exceptions have no quota of their own', async () => {
   expect((await reader.events(token, 2)).map(({ event }) => event).sort()).toEqual(['$exception', 'a']);
 });
 
-test('a beacon over quota is answered with 200 and the word, not with an empty 204', async () => {
+test('responds to a beacon over the quota with 200 and a body, not with an empty 204', async () => {
   const { token } = await limitedTenant(0);
   const gateway = await start();
   expect(await sendBatch(gateway, token, times(1), { path: '/e/?beacon=1' })).toMatchObject(limited);
 });
 
-test('a historical migration neither counts nor is limited', async () => {
+test('does not count or limit a historical migration', async () => {
   const { token } = await limitedTenant(2);
   const gateway = await start();
   for (let i = 0; i < 3; i++) {
@@ -123,7 +123,7 @@ test('a historical migration neither counts nor is limited', async () => {
   expect(await sendBatch(gateway, token, times(1), { isHistorical: true })).toMatchObject(stored);
 });
 
-test('what was not stored does not count: nameless events, and requests the log did not take', async () => {
+test('does not count events that were not stored: events without a name, and requests that the log did not accept', async () => {
   const { token } = await limitedTenant(2);
   const gateway = await start();
   const nameless = JSON.stringify({ api_key: token, batch: Array(10).fill({ distinct_id: 'b' }) });
@@ -134,7 +134,7 @@ test('what was not stored does not count: nameless events, and requests the log 
   expect(await sendBatch(broken, token, times(10))).not.toMatchObject(limited);
 });
 
-test('two gateways share what is used, and no other project is touched', async () => {
+test('two gateways share the count, and other projects are not affected', async () => {
   // Far more than the questions below could use up in a gateway by itself.
   const { token } = await limitedTenant(1000);
   const neighbour = await limitedTenant(1000);
@@ -156,7 +156,7 @@ async function dropsOne(gateway: TestGateway, token: string): Promise<boolean> {
   return (await sendBatch(gateway, token, times(1))).text === limited.text;
 }
 
-test('a higher limit takes effect when the key is forgotten, without a restart', async () => {
+test('a higher limit takes effect when the cached key expires, without a restart', async () => {
   const tenant = await limitedTenant(1);
   const gateway = await start();
   await sendBatch(gateway, tenant.token, times(1));
@@ -207,7 +207,7 @@ describe('Redis', () => {
     },
   );
 
-  test('lost: a gateway that used up the limit goes on dropping', async () => {
+  test('down: a gateway that has reached the limit continues to drop events', async () => {
     const { token } = await limitedTenant(10);
     const { proxy, gateway } = await startBehindProxy();
     await proxy.refuse();
@@ -215,7 +215,7 @@ describe('Redis', () => {
     expect(await sendBatch(gateway, token, times(1))).toMatchObject(limited);
   });
 
-  test('emptied: the gateways that know better restore the count', async () => {
+  test('emptied: the gateways restore the count', async () => {
     const { token, environmentId } = await limitedTenant(1000);
     const gateway = await start();
     expect(await sendBatch(gateway, token, times(999))).toMatchObject(stored);

@@ -27,7 +27,7 @@ async function limitedToken(eventsPerSecond: number): Promise<string> {
 }
 const server = { headers: { 'user-agent': 'posthog-python/7.1.0' } };
 
-test('a project that sends faster than its plan allows is put off until the window ends', async () => {
+test('rejects events above the rate of the plan until the window ends', async () => {
   const token = await limitedToken(2);
   const neighbour = await limitedToken(2);
   const gateway = await start();
@@ -47,7 +47,7 @@ test('a project that sends faster than its plan allows is put off until the wind
   expect(await sendBatch(gateway, token, times(5), server)).toMatchObject({ status: 200 });
 });
 
-test('a batch larger than the limit of a whole window is delivered, and the next one waits', async () => {
+test('accepts a batch that is larger than the limit of a window, and rejects the next batch', async () => {
   const token = await limitedToken(1);
   const gateway = await start();
   expect(await sendBatch(gateway, token, times(500), server)).toMatchObject({ status: 200 });
@@ -64,14 +64,14 @@ test.each([
   ['the legacy Java SDK', '/batch', { 'user-agent': 'posthog-java/1.1.0' }, 503],
   ['curl', '/capture/', { 'user-agent': 'curl/8.0' }, 503],
   ['nobody in particular', '/i/v0/e/', { 'user-agent': '' }, 503],
-])('%s is put off with the status it sends again after', async (_, path, headers, status) => {
+])('%s gets the status after which it resends events', async (_, path, headers, status) => {
   const token = await limitedToken(0);
   const gateway = await start();
   const answer = await sendBatch(gateway, token, times(1), { path, headers });
   expect(answer).toMatchObject({ status, retryAfter: '10' });
 });
 
-test('a historical migration neither counts nor waits', async () => {
+test('does not count or reject a historical migration', async () => {
   const token = await limitedToken(1);
   const gateway = await start();
   for (let i = 0; i < 3; i++) {

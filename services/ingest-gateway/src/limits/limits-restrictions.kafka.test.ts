@@ -51,7 +51,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     return start();
   }
 
-  test('R14 drop list `t1:a,t2`: dropped with 200, counted and reported; t1:b is stored', async () => {
+  test('R14 drop list `t1:a,t2`: drops events with 200, counts and reports them, and stores t1:b', async () => {
     const [t1, t2] = [await newToken(), await newToken()];
     const gateway = await startWith('drop_event', [
       [t1, 'a:colon'],
@@ -77,7 +77,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     expect(ids(await reader.records(t2, 1))).toEqual([]);
   });
 
-  test('R09 E132 forced overflow by key and by distinct id: no key, no person; others stay', async () => {
+  test('R09 E132 forced overflow by key and by distinct ID: no record key, no person, and other events are not affected', async () => {
     const [t1, t2] = [await newToken(), await newToken()];
     const gateway = await startWith('force_overflow', [
       [t1, 'a'],
@@ -97,7 +97,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     expect(await measured(gateway, 'capture_events_rerouted_overflow_total', { reason: 'force_overflow' })).toBe(2);
   });
 
-  test('R02 R10 forced overflow leaves a migration in its lane, with its persons', async () => {
+  test('R02 R10 forced overflow does not affect the topic and the persons of a migration', async () => {
     const token = await newToken();
     const gateway = await startWith('force_overflow', [[token, null]]);
     await sendBatch(gateway, token, ['a'], { isHistorical: true });
@@ -107,7 +107,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
   });
 
   // Decided differently: without persons an event keeps its key on the live lane, which costs nothing and keeps order.
-  test('R22 skip list: no person, in the lane and under the key it would have', async () => {
+  test('R22 skip list: no person, but the usual topic and key', async () => {
     const token = await newToken();
     const gateway = await startWith('skip_person_processing', [[token, 'a']]);
     await sendBatch(gateway, token, ['a', 'b']);
@@ -129,7 +129,7 @@ test.each(['redirect_to_dlq', 'redirect_to_topic'])('R11 R12 R13 there is no res
   await expect(added).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_choice', attr: 'kind' });
 });
 
-test('a change is seen at once by all gateways when the key is announced', async () => {
+test('an announced change takes effect in all gateways immediately', async () => {
   const token = await newToken();
   const gateways = [await start(), await start()];
   const before = await inForce(gateways[0] as TestGateway);
@@ -155,7 +155,7 @@ async function announceUntil(token: string, isSeen: () => Promise<boolean>): Pro
   );
 }
 
-test('a change is seen within the refresh when nothing announces it', async () => {
+test('a change that is not announced takes effect with the next refresh', async () => {
   const token = await newToken();
   const gateway = await start({ config: { restrictionsRefreshMs: 100 } });
   const before = await inForce(gateway);
@@ -163,7 +163,7 @@ test('a change is seen within the refresh when nothing announces it', async () =
   await eventually(async () => (await inForce(gateway)) === before + 1, { what: 'The new entry' });
 });
 
-test('PostgreSQL away: the last known lists hold; a gateway that starts then has those of its settings', async () => {
+test('without PostgreSQL, the last known restrictions apply, and a new gateway has those of its settings', async () => {
   const token = await newToken();
   await restrict('drop_event', token, 'listed');
   let isAway = false;

@@ -36,19 +36,19 @@ function start(options: { maxCounters?: number } = {}): SharedCounters {
   });
 }
 
-test('a thousand requests cost the store one command', async () => {
+test('sends one command to the store for a thousand requests', async () => {
   for (let i = 0; i < 1000; i++) expect(counters.add('a', 2, laterMs())).toBe(2 * (i + 1));
   await eventually(async () => (await redis.get('a')) === '2000', { what: 'The count in the store' });
   expect(sent).toHaveLength(1);
 });
 
-test('thousands of counters are told in commands of bounded size, one after the other', async () => {
+test('sends thousands of counters in consecutive commands of limited size', async () => {
   for (let i = 0; i < 1200; i++) counters.add(`c${i}`, 1, laterMs());
   await eventually(async () => (await redis.get('c1199')) === '1', { what: 'The last count' });
   expect(sent.map(({ length }) => length)).toEqual([500, 500, 200]);
 });
 
-test('learns what others have counted with its own next count', async () => {
+test('receives the counts of other gateways with its next count', async () => {
   const other = start();
   other.add('a', 100, laterMs());
   await other.stop();
@@ -56,7 +56,7 @@ test('learns what others have counted with its own next count', async () => {
   await eventually(() => counters.add('a', 0, laterMs()) === 101, { what: 'The count of the other' });
 });
 
-test('asking for a counter it has not seen fetches it; asking again costs nothing', async () => {
+test('fetches an unknown counter once', async () => {
   const other = start();
   other.add('a', 100, laterMs());
   await other.stop();
@@ -66,14 +66,14 @@ test('asking for a counter it has not seen fetches it; asking again costs nothin
   expect(sent).toHaveLength(1);
 });
 
-test('what nobody needs any more is not told', async () => {
+test('does not send expired counters', async () => {
   counters.add('old', 1, Date.now() - 1);
   counters.add('new', 1, laterMs());
   await eventually(async () => (await redis.get('new')) === '1', { what: 'The count in the store' });
   expect(await redis.get('old')).toBeNull();
 });
 
-test('holds at most so many counters, and waits to tell at most so many', async () => {
+test('limits the number of counters in memory and in the queue', async () => {
   const small = start({ maxCounters: 10 });
   for (let i = 0; i < 1000; i++) small.add(`c${i}`, 1, laterMs());
   expect(small.size()).toBe(10);
@@ -81,7 +81,7 @@ test('holds at most so many counters, and waits to tell at most so many', async 
   expect(sent.flat()).toHaveLength(10);
 });
 
-test('tells what is left when it is stopped', async () => {
+test('sends the remaining counts when it is stopped', async () => {
   counters.add('a', 7, laterMs());
   await counters.stop();
   expect(await redis.get('a')).toBe('7');

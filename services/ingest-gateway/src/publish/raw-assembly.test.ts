@@ -64,7 +64,7 @@ function plainRecord(event: Record<string, unknown>) {
   );
 }
 
-describe('what is passed on means the same as what was sent', () => {
+describe('copied fields have the same meaning as the sent fields', () => {
   const field = fc.jsonValue({ maxDepth: 4 });
   const emptied = fc.constantFrom('$set', '$set_once', '$groups', '$group_set', 'list');
   const fields = fc.oneof(
@@ -112,7 +112,7 @@ test.each([
   ['a name of objects', '{"__proto__":{"x":1},"constructor":{"prototype":null},"toString":"x"}'],
   ['white space', '{ "a" :\n[ 1 ,\t2 ] }'],
   ['characters of every width', '{"ü":"größe 🎉 \u2028"}'],
-])('%s stay as they were written', async (_what, properties) => {
+])('copies %s unchanged', async (_what, properties) => {
   const [record] = await recordsOf(around(properties));
   expect(record).toContain(`"properties":${properties}}`);
 });
@@ -122,7 +122,7 @@ test.each([
   ['half of a pair', '{"a":"\\ud83c"}', { a: '\ufffd' }],
   ['halves in the wrong order', '{"a":"\\udf89\\ud83c"}', { a: '\ufffd\ufffd' }],
   ['half of a pair in a name', '{"a\\ud83c":1}', { 'a\ufffd': 1 }],
-])('%s is repaired', async (_what, properties, expected) => {
+])('repairs %s', async (_what, properties, expected) => {
   const [record] = await recordsOf(around(properties));
   expect(JSON.parse(record ?? '').properties).toEqual(expected);
 });
@@ -141,30 +141,30 @@ test.each([
     `{"api_key":"${key}","batch":[{"event":"x","distinct_id":"b"}],"batch":[{"event":"last","distinct_id":"b"}]}`,
     { event: 'last' },
   ],
-])('of %s given twice the last counts', async (_what, json, expected) => {
+])('uses the last value if %s occurs twice', async (_what, json, expected) => {
   const records = await recordsOf(json);
   expect(records).toHaveLength(1);
   expect(JSON.parse(records[0] ?? '')).toMatchObject(expected);
   expect(JSON.parse(records[0] ?? '')).not.toHaveProperty('$set');
 });
 
-test('a name written with escapes is the name', async () => {
+test('recognizes a name with escapes', async () => {
   const [record] = await recordsOf(`{"api_key":"${key}","\\u0065vent":"a","distinct_id":"b"}`);
   expect(JSON.parse(record ?? '')).toMatchObject({ event: 'a' });
 });
 
-test('the other id of a merge that is too long is cut, all else of the event stays', async () => {
+test('truncates the other ID of a merge, and keeps the rest of the event', async () => {
   const sent = `{"api_key":"${key}","event":"$create_alias","distinct_id":"b","$set":{"y":2},"properties":{"alias":"${'x'.repeat(300)}","z":1}}`;
   const [record] = await recordsOf(sent);
   expect(JSON.parse(record ?? '')).toMatchObject({ properties: { alias: 'x'.repeat(200), z: 1 }, $set: { y: 2 } });
 });
 
-test('an event that is too large only by its white space and escapes is written without them', async () => {
+test('removes white space and escapes if the event is too large only because of them', async () => {
   const [record] = await recordsOf(around(`{${' '.repeat(2000)}"a":"${'\\u00e9'.repeat(100)}"}`), 1000);
   expect(JSON.parse(record ?? '')).toMatchObject({ properties: { a: 'é'.repeat(100) } });
 });
 
-describe('a scan takes nothing that a parser refuses', () => {
+describe('a scan accepts no text that JSON.parse rejects', () => {
   const scan = createScanner();
   const isJson = (text: string) => {
     try {
@@ -176,7 +176,7 @@ describe('a scan takes nothing that a parser refuses', () => {
   };
   const valid = around('{"a":[1,-2.5e+3,true,false,null,"x\\n\\u00e9"],"b":{"c":{}}}');
 
-  test('with any character put in another one’s place', () => {
+  test('with any character replaced', () => {
     let scanned = 0;
     for (let at = 0; at < valid.length; at++) {
       for (const character of '"\\{}[]:,0-.eE+tfn \n\u0001\u007fu') {
@@ -189,7 +189,7 @@ describe('a scan takes nothing that a parser refuses', () => {
     expect(scanned).toBeGreaterThan(100);
   });
 
-  test('cut at any place, or with something after it', () => {
+  test('truncated at any position, or followed by other text', () => {
     for (let end = 0; end < valid.length; end++) expect(scan(Buffer.from(valid.slice(0, end)))).toBeNull();
     for (const rest of ['x', '{}', ',', '\0']) expect(scan(Buffer.from(valid + rest))).toBeNull();
     expect(scan(Buffer.from(`${valid} \n`))).not.toBeNull();
@@ -203,7 +203,7 @@ describe('a scan takes nothing that a parser refuses', () => {
     },
   );
 
-  test('nested deeper than 64 levels, however much deeper', () => {
+  test('nested deeper than 64 levels', () => {
     // The event and its properties are two of them.
     const nested = (levels: number) => around(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
     expect(scan(Buffer.from(nested(63)))).not.toBeNull();

@@ -70,13 +70,13 @@ function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(?:^|\s)\/\/.*$/gm, '');
 }
 
-test('a number counts only where it names a test', () => {
+test('counts only numbers in test titles', () => {
   expect(withoutComments("// E01\ntest('E02', x); // E03\n/* E04 */ const url = 'http://E05';")).toBe(
     "\ntest('E02', x);\n const url = 'http://E05';",
   );
 });
 
-test('every numbered case of PostHog has a row, and no row a number that is not there', () => {
+test('every numbered PostHog case has a row, and every row has a valid number', () => {
   const otherwise = knownDeviations.flatMap(({ no }) => no);
   const named = namedByTests();
   expect(all.filter((no) => !named.has(no) && !otherwise.includes(no))).toEqual([]);

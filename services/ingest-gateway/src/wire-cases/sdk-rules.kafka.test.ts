@@ -42,14 +42,14 @@ async function stored(count: number, path: string, body: string | Uint8Array, he
   return reader.events(token, count);
 }
 
-test('rule 1: what is taken is answered with exactly 200', async () => {
+test('rule 1: accepted requests get exactly 200', async () => {
   const statuses = await Promise.all(
     paths.map(async (path) => (await ask(path, { body: json({ api_key: token, ...event() }) })).status),
   );
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test('rule 2: the body is a JSON object, and says that it is JSON', async () => {
+test('rule 2: the body is a JSON object, with the Content-Type of JSON', async () => {
   for (const path of paths) {
     const { text, headers } = await ask(path, { body: json({ api_key: token, ...event() }) });
     expect(JSON.parse(text)).toEqual({ status: 'Ok' });
@@ -58,7 +58,7 @@ test('rule 2: the body is a JSON object, and says that it is JSON', async () => 
   }
 });
 
-test('rule 3: every path with and without a slash, never by a redirect', async () => {
+test('rule 3: every path works with and without a slash, without a redirect', async () => {
   const asked = [
     ...paths.map((path) => [path, json({ api_key: token, ...event() })] as const),
     ...['/flags', '/decide'].map((path) => [path, json({ token, distinct_id: 'u' })] as const),
@@ -74,7 +74,7 @@ test.each<[string, string, Record<string, string>]>([
   ['its first bytes', '/i/v0/e/', { 'content-type': 'text/plain' }],
   ['its first bytes alone', '/i/v0/e/', {}],
   ['header and query at once, as Go and Rust send it', '/batch/?compression=gzip', { 'content-encoding': 'gzip' }],
-])('rule 4: gzip is known by %s', async (_name, path, headers) => {
+])('rule 4: detects gzip by %s', async (_name, path, headers) => {
   const body = new Uint8Array(gzipSync(json({ api_key: token, ...event() })));
   expect(await stored(1, path, body, headers)).toMatchObject([{ event: 'e' }]);
 });
@@ -84,7 +84,7 @@ test.each([
   '/e/?ip=1&_=1795220316911&ver=1.100.0',
   '/decide/?v=3',
   '/flags/?v=2&compression=base64',
-])('rule 5: a form with base64 at %s', async (path) => {
+])('rule 5: accepts a form with base64 at %s', async (path) => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const isCapture = path.startsWith('/e');
   const question = isCapture ? { ...event(), properties: { token } } : { token, distinct_id: 'u' };
@@ -110,7 +110,7 @@ test.each<[string, (token: string) => object]>([
   ]),
   ['properties.token', (key) => [event({ properties: { token: key } })]],
   ['properties.token in an envelope without one', (key) => ({ batch: [event({ properties: { token: key } })] })],
-])('rule 7: the token is found in %s', async (_name, body) => {
+])('rule 7: finds the token in %s', async (_name, body) => {
   expect(await stored(1, '/i/v0/e/', json(body(token)))).toMatchObject([{ token }]);
 });
 
@@ -120,7 +120,7 @@ test.each<[string, object, string]>([
   ['as $distinct_id', { distinct_id: undefined, $distinct_id: 'dollar' }, 'dollar'],
   ['under a null at the top', { distinct_id: null, properties: { distinct_id: 'inner' } }, 'inner'],
   ['as a number', { distinct_id: 42 }, '42'],
-])('rule 8: the distinct id is found %s', async (_name, fields, expected) => {
+])('rule 8: finds the distinct ID %s', async (_name, fields, expected) => {
   expect(await stored(1, '/batch/', json({ api_key: token, batch: [event(fields)] }))).toMatchObject([
     { distinct_id: expected },
   ]);
@@ -134,7 +134,7 @@ test.each([
   'application/x-www-form-urlencoded',
   'nonsense',
   null,
-])('rule 9: any content type (%s), and keys nobody knows are ignored', async (type) => {
+])('rule 9: accepts any content type (%s), and ignores unknown fields', async (type) => {
   const unknown = {
     ...{ type: 'capture', library: 'x', library_version: '1', messageId: 'm', message_id: 'm', groups: { a: 'b' } },
     ...{ send_feature_flags: true, $lib: 'x', offset: null, sent_at: 'never', sentAt: 'never', context: {} },
@@ -152,7 +152,7 @@ test.each<[string, string, (sentAt: Date) => object, boolean]>([
   ['sent_at with microseconds', '/batch/', (at) => ({ sent_at: at.toISOString().replace('Z', '000+00:00') }), true],
   ['sentAt', '/batch/', (at) => ({ sentAt: at.toISOString() }), true],
   ['the query', '/e/?_=', () => ({}), true],
-])('rule 10: the time of sending is optional: %s', async (_name, path, more, isKnown) => {
+])('rule 10: the send time is optional: %s', async (_name, path, more, isKnown) => {
   const sentAt = new Date(Date.now() - 60_000);
   const at = path.endsWith('=') ? path + sentAt.getTime() : path;
   const [found] = await stored(1, at, json({ api_key: token, batch: [event()], ...more(sentAt) }));
@@ -167,7 +167,7 @@ test.each<[string, string, RequestInit, number]>([
   ['a method that is not there', '/e/', { method: 'PUT' }, 405],
   ['a preflight', '/e/', { method: 'OPTIONS' }, 200],
   ['flags', '/flags/?v=2', {}, 200],
-])('rule 11: a page may read %s', async (_name, path, init, status) => {
+])('rule 11: pages can read %s', async (_name, path, init, status) => {
   const asked = 'content-type, x-of-tomorrow';
   const body = json({ api_key: token, token, ...event() });
   const answer = await ask(path, {
@@ -182,7 +182,7 @@ test.each<[string, string, RequestInit, number]>([
   if (init.method === 'OPTIONS') expect(answer.headers.get('access-control-allow-headers')).toBe(asked);
 });
 
-test('rule 12: a fault that passes is a 503 that says when to come again, for a browser and a beacon too', async () => {
+test('rule 12: temporary errors return 503 with Retry-After, also for browsers and beacons', async () => {
   const full = await fixture.startGateway({ config: { maxInFlightBytes: 10 } });
   for (const query of ['', '?beacon=1']) {
     const body = json({ api_key: token, ...event() });

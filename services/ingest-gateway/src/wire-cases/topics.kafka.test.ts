@@ -19,7 +19,7 @@ afterAll(async () => {
 const dayMs = 86_400_000;
 const of = (event: string, more: object = {}) => ({ event, distinct_id: 'b', properties: {}, ...more });
 
-describe('where events go and what becomes of odd ones (decided otherwise: see known-deviations.ts)', () => {
+describe('topics of events, and unusual events (deviations: see known-deviations.ts)', () => {
   test.each<[string, object[], object, 'live' | 'historical']>([
     [
       'R04 special events stay among the others',
@@ -52,7 +52,7 @@ describe('where events go and what becomes of odd ones (decided otherwise: see k
     expect(new Set(records.map((record) => record.key))).toEqual(new Set([key]));
   });
 
-  test('R20 the record holds the computed time', async () => {
+  test('R20 the record contains the computed time', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     const timestamp = new Date(Date.now() - dayMs).toISOString();
     const body = JSON.stringify({ api_key: token, ...of('a', { timestamp }) });
@@ -60,7 +60,7 @@ describe('where events go and what becomes of odd ones (decided otherwise: see k
     expect(await reader.events(token, 1)).toMatchObject([{ timestamp }]);
   });
 
-  test('R19 when the log fails on the third of five writes the request fails, and nothing after it is tried', async () => {
+  test('R19 the request fails if the log fails on the third of five writes, and later writes are not attempted', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     let calls = 0;
     const append: typeof fixture.log.append = async (records) => {
