@@ -66,7 +66,7 @@ test.each<[string, number, (token: string) => Promise<number>]>([
   expect(new Set(records.map(({ value }) => value.environment_id))).toEqual(new Set([environmentId]));
 });
 
-test('what limits report', async () => {
+test('warnings of the limits', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const config = { dropEventsByTokenDistinctId: token, trafficReportMs: 100 };
   const blocking = await fixture.startGateway({ config });
@@ -74,13 +74,13 @@ test('what limits report', async () => {
   expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'blocked_token', environment_id: environmentId }]);
 });
 
-test('nobody stamps but the gateway', async () => {
+test('only the gateway writes the stamp', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   expect(await post(gateway.url, token, [{ ...named({}), environment_id: 1 }], { environment_id: 1 })).toBe(200);
   expect(await reader.events(token, 1)).toMatchObject([{ environment_id: environmentId }]);
 });
 
-test('there is no stamp while no store can be asked', async () => {
+test('writes no stamp while the key cannot be looked up', async () => {
   const { token } = await createTestTenant(fixture.database);
   const sql = { query: () => Promise.reject(new Error('down')) };
   const alone = await fixture.startGateway({ keys: { sql } });

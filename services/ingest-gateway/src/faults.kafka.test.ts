@@ -56,7 +56,7 @@ test.each([
   await proxy.stop();
 });
 
-describe('stores of project keys that fail', () => {
+describe('failures of the stores of project keys', () => {
   const impatient = { timeLimits: storeTimeLimits };
 
   async function startBehindProxies(parts: GatewayOptions = {}) {
@@ -101,7 +101,7 @@ describe('stores of project keys that fail', () => {
     },
   );
 
-  test('an unknown key is accepted while both refuse connections, and refused afterwards', async () => {
+  test('accepts an unknown key while both stores refuse connections, and rejects it afterwards', async () => {
     const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
     await Promise.all([postgresProxy.refuse(), redisProxy.refuse()]);
     expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 200 });
@@ -112,7 +112,7 @@ describe('stores of project keys that fail', () => {
     await stop();
   });
 
-  test('an unknown key has to come again while both are silent: being slow is not being down', async () => {
+  test('tells clients with an unknown key to retry while both stores do not respond', async () => {
     const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
     postgresProxy.blackHole();
     redisProxy.blackHole();
@@ -128,7 +128,7 @@ describe('stores of project keys that fail', () => {
     await stop();
   });
 
-  test('Redis alone lost: keys are looked up in PostgreSQL', async () => {
+  test('without Redis, looks keys up in PostgreSQL', async () => {
     const { token } = await createTestTenant(fixture.database);
     const { gateway, redisProxy, stop } = await startBehindProxies();
     await redisProxy.refuse();
@@ -139,7 +139,7 @@ describe('stores of project keys that fail', () => {
 });
 
 describe('stopping', () => {
-  test('requests under way are answered, new connections refused, idle ones closed', async () => {
+  test('completes requests in progress, refuses new connections, and closes idle connections', async () => {
     const { token } = await createTestTenant(fixture.database);
     const reader = await readTopics(fixture.log, [fixture.topics.live]);
     const gateway = await fixture.startGateway();

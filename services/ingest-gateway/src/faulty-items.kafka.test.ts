@@ -81,7 +81,7 @@ describe.each([
 ])('%s', (_size, more) => {
   const good = (name: string) => event(name, more);
 
-  test('each faulty item is named with its place, field and reason, the others are stored in their order', async () => {
+  test('reports the index, field and reason of each invalid event, and stores the others in order', async () => {
     const batch = faults.flatMap(([, item], index) => [good(`good ${index}`), item]);
     const names = faults.map((_, index) => `good ${index}`);
     const before = await measured(gateway, 'capture_events_dropped_total', { cause: 'invalid_event' });
@@ -109,7 +109,7 @@ describe.each([
     ]);
   });
 
-  test('items of an array are judged alone too', async () => {
+  test('also validates each event of an array separately', async () => {
     const items = [good('one'), 5, event('bad', { properties: 5 }), good('two')].map((item) =>
       typeof item === 'object' ? { ...item, api_key: token } : item,
     );
@@ -119,7 +119,7 @@ describe.each([
     expect(warning?.details.samples).toMatchObject([{ index: 1 }, { index: 2 }]);
   });
 
-  test('items without name or id, nested too deep and of a wrong type are told apart', async () => {
+  test('distinguishes events without a name or ID, with too deep nesting and with a wrong type', async () => {
     const batch = [
       event(''),
       event('deep', { properties: { deep } }),
@@ -141,7 +141,7 @@ describe.each([
     ]);
   });
 
-  test('of a batch in which nothing can be used the first fault is told, and nothing is stored', async () => {
+  test('returns the first fault of a batch without valid events, and stores nothing', async () => {
     const batch = [{ ...good(''), distinct_id: '' }, { ...good('bad'), $set: 5 }, 5];
     expect(await post('/batch/', { api_key: token, batch })).toMatchObject({
       status: 400,
@@ -155,7 +155,7 @@ describe.each([
 test.each([
   ['an event alone', (key: string) => ({ api_key: key, ...event('bad', { properties: 5 }) }), 'properties'],
   ['an event alone in a batch', (key: string) => ({ api_key: key, batch: [null] }), 'batch__0'],
-])('%s is refused as before', async (_what, body, attr) => {
+])('rejects %s', async (_what, body, attr) => {
   expect(await post('/batch/', body(token))).toMatchObject({ status: 400, body: { code: 'invalid_payload', attr } });
 });
 
@@ -163,7 +163,7 @@ test.each([
   ['nothing but a key', {}],
   ['its events under another name', { events: [event('a')] }],
   ['a distinct id', { distinct_id: 'u' }],
-])('/batch/ with %s is 400 and not a silent drop', async (_what, body) => {
+])('/batch/ with %s returns 400 and does not drop the event silently', async (_what, body) => {
   for (const path of ['/batch/', '/batch', '/i/v0/ai/batch/']) {
     expect(await post(path, { api_key: token, ...body })).toMatchObject({
       status: 400,
@@ -177,7 +177,7 @@ test.each([
 test.each([
   ['a small request', {}],
   ['a large one', filler],
-])('a field of a client that is called as one of ours is ignored: %s', async (_size, more) => {
+])('ignores a client field with the name of an internal field: %s', async (_size, more) => {
   const torn = `{"event":"torn","distinct_id":"u","raw":1,"properties":{"half":"\\ud83c"}}`;
   const raw = { json: 'x', properties: { start: 1, end: 9 }, $set: null, $set_once: null, $unset: null };
   const own = JSON.stringify({ ...event('own', more), raw });
@@ -185,7 +185,7 @@ test.each([
   expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['torn', 'own']);
 });
 
-describe("PHP's empty array in the place of an object", () => {
+describe("PHP's empty array instead of an object", () => {
   const empty = { properties: [], $set: [], $set_once: [], $groups: [] };
   const inProperties = { $set: [], $set_once: [], $groups: [], $group_set: [], list: [], big: 1 };
 
@@ -208,14 +208,14 @@ describe("PHP's empty array in the place of an object", () => {
     expect(stored[3]?.properties).toEqual({ $group_type: 'company', $group_key: 'acme', $group_set: {} });
   });
 
-  test('in a single event, as the PHP SDK identifies somebody of whom nothing is known', async () => {
+  test('in a single event, as sent by the PHP SDK for a person without properties', async () => {
     const sent = { api_key: token, event: '$identify', distinct_id: 'u', groups: [], $set: [], properties: [] };
     expect(await post('/capture/', sent)).toMatchObject(taken);
     expect(await reader.events(token, 1)).toMatchObject([{ event: '$identify', $set: {}, properties: {} }]);
   });
 });
 
-test('an event over the limit of a record is dropped from a batch, named with its size', async () => {
+test('drops an event that is too large for a record from a batch, and reports its size', async () => {
   const huge = event('huge', { uuid, properties: { text: 'x'.repeat(1_100_000) } });
   expect(await post('/batch/', { api_key: token, batch: [event('small'), huge] })).toMatchObject(taken);
   const [warning] = await reader.warnings(token, 1);
@@ -226,13 +226,13 @@ test('an event over the limit of a record is dropped from a batch, named with it
   expect(sample?.bytes).toBeLessThan(1_101_000);
 });
 
-describe('an id that is cut', () => {
+describe('a truncated ID', () => {
   const long = 'x'.repeat(200);
 
   test.each([
     ['a small request', {}],
     ['a large one', filler],
-  ])('is told, as two of them may become one person: %s', async (_size, more) => {
+  ])('causes a warning, because two users may become one person: %s', async (_size, more) => {
     const batch = [
       event('one', { distinct_id: `${long}1`, uuid, ...more }),
       event('two', { distinct_id: `${long}2` }),
@@ -250,7 +250,7 @@ describe('an id that is cut', () => {
     ]);
   });
 
-  test('also when it is the other id of a merge', async () => {
+  test('also causes a warning for the other ID of a merge', async () => {
     const properties = { alias: `${long}1` };
     expect(await post('/batch/', { api_key: token, batch: [event('$create_alias', { properties })] })).toMatchObject(
       taken,
@@ -264,7 +264,7 @@ describe('an id that is cut', () => {
   });
 });
 
-describe('of whatever batch', () => {
+describe('any batch', () => {
   const anything = fc.oneof(fc.constant(undefined), fc.constant([]), fc.jsonValue({ maxDepth: 2 }));
   const uuids = fc.oneof(anything, fc.uuid(), fc.constant(''));
   const fields = { properties: anything, $set: anything, $set_once: anything, timestamp: anything, offset: anything };
@@ -297,7 +297,7 @@ describe('of whatever batch', () => {
   test.each([
     ['in this thread', {}],
     ['in another one', filler],
-  ])('each usable item is stored once and each other one is named: %s', async (_where, more) => {
+  ])('stores each valid event once and reports each invalid event: %s', async (_where, more) => {
     await fc.assert(
       fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 9 }), async (items) => {
         const { token: key } = await createTestTenant(fixture.database);

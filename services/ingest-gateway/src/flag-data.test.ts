@@ -21,7 +21,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-test('a flood of slow questions ends in a rest, and keeps nobody from reading definitions', async () => {
+test('a flood of slow queries opens the circuit breaker, and does not delay definitions', async () => {
   const { flagDataMs, flagDataTurnMs } = storeTimeLimits;
   const flags = createFlagDatabase({ requests: database.sql, definitions: definitions.sql }, connections, {
     timeLimits: { ...patientTimeLimits, flagDataMs, flagDataTurnMs },

@@ -7,7 +7,7 @@ interface JsonOutline {
   /** Approximate number of values: counts all brackets, braces and commas outside of strings. */
   values: number;
   /**
-   * The API key in the outermost object, by the order in docs/wire-rules.md#project-api-key. Null if there is none.
+   * The API key in the outermost object, by the order in docs/wire-rules.md#project-api-key. Null if it has no key.
    */
   apiKey: string | null;
 }

@@ -60,7 +60,7 @@ export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
 const maxCodePoints = 200;
 
 /**
- * The value that identifies the user, as sent. Undefined if there is none. Null counts as missing. An empty string in the
+ * The value that identifies the user, as sent. Undefined if it is missing. Null counts as missing. An empty string in the
  * event is used as it is: the gateway does not look for another value in the properties.
  * (docs/wire-rules.md#distinct-ids)
  */
@@ -100,7 +100,7 @@ export function rawOtherId({ event, properties }: ClientEvent): unknown {
 
 /**
  * The property of a merge event whose distinct ID is too long, or null. The ID must be truncated like all distinct IDs:
- * the events of that user were stored under the truncated ID, so the complete ID would belong to nobody.
+ * the events of that user were stored under the truncated ID, so no event has the complete ID.
  */
 export function overlongOtherId(name: string, properties: Record<string, unknown>): string | null {
   const property = otherIdProperty.get(name);

@@ -50,7 +50,7 @@ describe('the response to a batch', () => {
     expect((await reader.events(token, 2)).map(({ uuid }) => uuid)).toEqual(events.map(({ uuid }) => uuid));
   });
 
-  test('what the client moved out of the properties is back in its place', async () => {
+  test('restores properties that the client sent outside of `properties`', async () => {
     const { token } = await createTestTenant(fixture.database);
     const sent = event({
       distinct_id: ' u-1 ',
@@ -75,7 +75,7 @@ describe('the response to a batch', () => {
     });
   });
 
-  test("the client's clock is corrected by the time of the attempt, unless an event says no", async () => {
+  test("corrects the client's clock by the time of the attempt, unless an event turns this off", async () => {
     const { token } = await createTestTenant(fixture.database);
     const slow = new Date(Date.now() - 3_600_000).toISOString();
     const kept = event({ event: 'kept', timestamp: slow, options: { disable_skew_correction: true } });
@@ -110,7 +110,7 @@ describe('the response to a batch', () => {
 test.each([
   ['a small batch', 10],
   ['a large batch', 300_000],
-])('empty arrays where PHP means objects are objects: %s', async (_size, bytes) => {
+])("converts PHP's empty arrays to objects: %s", async (_size, bytes) => {
   const { token } = await createTestTenant(fixture.database);
   const properties = { $groups: [], $group_set: [], list: [], filler: 'x'.repeat(bytes) };
   expect(await send({ token, body: batchOf(event({ properties })) })).toMatchObject({ status: 200 });
@@ -118,7 +118,7 @@ test.each([
   expect(stored?.properties).toMatchObject({ $groups: {}, $group_set: {}, list: [] });
 });
 
-describe('one event is left out, the others are stored', () => {
+describe('drops one event and stores the others', () => {
   const long = 'x'.repeat(201);
   test.each<[string, object]>([
     ['missing_event_name', { event: '' }],
@@ -164,7 +164,7 @@ describe('one event is left out, the others are stored', () => {
     expect(await counted(details)).toBe(countedBefore + 1);
   });
 
-  test('a batch of nothing else is answered likewise, and its project is told', async () => {
+  test('responds in the same way to a batch of only invalid events, and warns the project', async () => {
     const { token } = await createTestTenant(fixture.database);
     const faulty = event({ event: '' });
     const answer = await send({ token, body: batchOf(faulty) });
@@ -178,7 +178,7 @@ describe('one event is left out, the others are stored', () => {
   });
 });
 
-describe('the whole request is refused', () => {
+describe('rejects the complete request', () => {
   const twice = randomUUID();
   test.each<[number, string, Sending]>([
     [405, 'method_not_allowed', { method: 'PUT', body: {} }],
@@ -228,11 +228,11 @@ describe('the whole request is refused', () => {
     if (status === 405) expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
   });
 
-  test('GET is no way in', async () => {
+  test('rejects GET', async () => {
     expect(await send({ method: 'GET' })).toMatchObject({ status: 405, json: { error: 'method_not_allowed' } });
   });
 
-  test('402 a migration outside the plan', async () => {
+  test('returns 402 for a migration that the plan does not include', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'free' });
     const body = { ...batchOf(event()), historical_migration: true };
     expect(await send({ token, body })).toMatchObject({
@@ -241,7 +241,7 @@ describe('the whole request is refused', () => {
     });
   });
 
-  test('413 and 500: too large for a request, and a log that does not acknowledge', async () => {
+  test('returns 413 for a request that is too large, and 500 if the log does not acknowledge', async () => {
     const small = await fixture.startGateway({ config: { maxBodyBytes: 100, maxDecompressedBytes: 5000 } });
     const large = batchOf(event({ properties: { a: 'x'.repeat(10_000) } }));
     const tooLarge = { status: 413, json: { error: 'payload_too_large' } };
@@ -255,7 +255,7 @@ describe('the whole request is refused', () => {
     expect(failed.headers.get('retry-after')).toBe('1');
   });
 
-  test('408 an upload that stalls', async () => {
+  test('returns 408 for a stalled upload', async () => {
     const impatient = await fixture.startGateway({ config: { bodyTimeoutMs: 100 } });
     const connection = await openRawConnection(impatient.port);
     connection.write(
@@ -280,7 +280,7 @@ describe('the whole request is refused', () => {
     connection.socket.destroy();
   });
 
-  test('503 while the log cannot be reached', async () => {
+  test('returns 503 while the log cannot be reached', async () => {
     const away = () => Promise.reject(new AppError('unavailable', 'The event log does not respond.'));
     const cut = await fixture.startGateway({ log: { append: away } });
     const answer = await send({ at: cut, body: batchOf(event()) });
@@ -288,7 +288,7 @@ describe('the whole request is refused', () => {
     expect(answer.headers.get('retry-after')).toBe('1');
   });
 
-  test('zstd is understood where Node.js knows it, and refused by name elsewhere', async () => {
+  test('accepts zstd if Node.js supports it, and names it in the error otherwise', async () => {
     const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string | Buffer) => Uint8Array };
     const headers = { 'content-encoding': 'zstd' };
     const text = JSON.stringify(batchOf(event()));
@@ -303,7 +303,7 @@ describe('the whole request is refused', () => {
     ]);
   });
 
-  test('OPTIONS allows what a page asks for', async () => {
+  test('OPTIONS allows what a page requests', async () => {
     const response = await fetch(`${gateway.url}/i/v1/analytics/events`, {
       method: 'OPTIONS',
       headers: { origin, 'access-control-request-headers': 'posthog-attempt' },

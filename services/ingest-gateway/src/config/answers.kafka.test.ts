@@ -31,7 +31,7 @@ const noneV4 = { flags: {}, errorsWhileComputingFlags: false, requestId: expect.
 const noneV3 = { featureFlags: {}, featureFlagPayloads: {}, errorsWhileComputingFlags: false };
 const secret = { authorization: '' };
 
-describe('the paths beside capture, with and without a slash', () => {
+describe('the other paths, with and without a slash', () => {
   test.each<[string, string, RequestInit, object]>([
     ['7', '/flags?v=2', { method: 'POST' }, noneV4],
     ['8', '/flags?v=2&config=true', { method: 'POST' }, { ...noneV4, supportedCompression: ['gzip', 'gzip-js'] }],
@@ -57,7 +57,7 @@ describe('the paths beside capture, with and without a slash', () => {
     }
   });
 
-  test('rows 10 and 11: config says what the environment has set', async () => {
+  test('rows 10 and 11: config contains the settings of the environment', async () => {
     const { token: own } = await createTestTenant(fixture.database, { plan: 'full' });
     await fixture.database.sql.query(
       `UPDATE environment SET autocapture_opt_out = true, autocapture_exceptions_opt_in = true,
@@ -87,7 +87,7 @@ describe('the paths beside capture, with and without a slash', () => {
     expect(window._POSTHOG_REMOTE_CONFIG).toEqual({ [token]: { config: plain.json, siteApps: [] } });
   });
 
-  test('rows 8 to 11: while the settings cannot be read, a safe answer that nobody keeps', async () => {
+  test('rows 8 to 11: a safe response that is not cached while the settings cannot be read', async () => {
     const down = await fixture.startGateway({ keys: { sql: { query: () => Promise.reject(new Error('down')) } } });
     for (const path of [`/array/${token}/config`, `/array/${token}/config.js`]) {
       const answer = await fetch(down.url + path);
@@ -130,7 +130,7 @@ describe('the paths beside capture, with and without a slash', () => {
       (json) => `data=${encodeURIComponent(Buffer.from(json).toString('base64'))}`,
       { 'content-type': 'application/x-www-form-urlencoded' },
     ],
-  ])('rows 7 and 9 take %s', async (_name, encode, headers) => {
+  ])('rows 7 and 9 accept %s', async (_name, encode, headers) => {
     for (const path of ['/flags/?v=2', '/decide/?v=3']) {
       const body = encode(question()) as string;
       expect(await ask(path, { method: 'POST', body, headers })).toMatchObject({ status: 200 });
@@ -142,19 +142,19 @@ describe('the paths beside capture, with and without a slash', () => {
     expect((await ask(`/array/${token}/array.js`)).status).toBe(404);
   });
 
-  test('rows 17 and 18 answer 304 to who has them', async () => {
+  test('rows 17 and 18 return 304 for a matching ETag', async () => {
     const path = `/flags/definitions?token=${token}`;
     const etag = (await ask(path, { headers: secret })).headers.get('etag') ?? '';
     expect((await ask(path, { headers: { ...secret, 'if-none-match': etag } })).status).toBe(304);
     expect((await ask(path)).status).toBe(401);
   });
 
-  test('a beacon with a recording has no body', async () => {
+  test('the response to a beacon with a recording has no body', async () => {
     expect(await ask('/s/?beacon=1', { method: 'POST', body: 'x' })).toMatchObject({ status: 204, text: '' });
   });
 });
 
-describe('what is refused, readable for a page', () => {
+describe('errors that pages can read', () => {
   test.each<[string, string, RequestInit, number, string]>([
     ['an unknown key', '/array/phc_nobody/config', {}, 401, 'invalid_api_key'],
     ['an unknown key', '/array/phc_nobody/config.js', {}, 401, 'invalid_api_key'],
@@ -181,7 +181,7 @@ describe('what is refused, readable for a page', () => {
     if (status === 405) expect(answer.headers.get('allow')).toMatch(/^(?:GET, HEAD, POST|GET, HEAD|POST), OPTIONS$/);
   });
 
-  test('flags without a distinct id', async () => {
+  test('flags without a distinct ID', async () => {
     const answer = await ask('/flags/?v=2', { method: 'POST', body: JSON.stringify({ token }) });
     expect([answer.status, answer.json.code]).toEqual([400, 'missing_distinct_id']);
   });

@@ -37,7 +37,7 @@ const stagesOf = async (query: string) =>
     .map((one: { stage: string }) => one.stage)
     .sort();
 
-test('features by stage, beta without any; drafts and archived ones are nobodyâ€™s business', async () => {
+test('returns features by stage, with beta as the default, and never drafts or archived features', async () => {
   for (const stage of ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived']) await feature(stage);
   await feature('beta', { deleted: true });
   const answer = await ask(`token=${tenant.token}`, '/api/early_access_features');
@@ -63,7 +63,7 @@ test('features by stage, beta without any; drafts and archived ones are nobodyâ€
   expect(await stagesOf('&stage=nonsense')).toEqual([]);
 });
 
-test('another project has others, and an unknown key none', async () => {
+test('returns the features of the project, and none for an unknown key', async () => {
   await feature('beta');
   const other = await createTestTenant(fixture.database);
   expect((await ask(`token=${other.token}`)).body).toEqual({ earlyAccessFeatures: [] });
@@ -71,7 +71,7 @@ test('another project has others, and an unknown key none', async () => {
   expect(await ask('')).toMatchObject({ status: 401 });
 });
 
-test('a change is seen at once', async () => {
+test('a change takes effect immediately', async () => {
   expect(await stagesOf('')).toEqual([]);
   await feature('beta');
   await eventually(async () => (await stagesOf('')).length === 1, { what: 'The new feature' });

@@ -66,7 +66,7 @@ const pastedSnippet = `!function(t,e){var o,n,p,r;e.__SV||(window.posthog=e,e._i
 const html = (head: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>${head}</head><body></body></html>`;
 
-test('a page with the snippet that people have pasted loads the library, and what it did before arrives', async () => {
+test("a page with PostHog's snippet loads the library, and earlier calls are sent", async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   policy = '';
   page = html(`<script>${pastedSnippet}
@@ -90,7 +90,7 @@ test('a page with the snippet that people have pasted loads the library, and wha
   expect(complaints).toEqual([]);
 });
 
-test('a page with the snippet that `millrace snippet` prints asks once for library and settings', async () => {
+test('a page with the snippet of `millrace snippet` loads the library and the settings in one request', async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   policy = '';
   const snippet = pageSnippet(token, { src: `${gateway.url}/array/${token}/array.js` });
@@ -105,7 +105,7 @@ test('a page with the snippet that `millrace snippet` prints asks once for libra
   expect(complaints).toEqual([]);
 });
 
-test('under a strict policy a page needs two script elements: library with settings in one request, checked by digest', async () => {
+test('with a strict content security policy, a page needs two script elements and checks the library by its digest', async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   const contents = (await (await fetch(`${gateway.url}/static/library.json`)).json()) as {
     version: string;

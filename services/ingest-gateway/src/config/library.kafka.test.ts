@@ -72,7 +72,7 @@ test.each([
   ['/static/<version>/exceptions.js', 'exceptions.js', forever],
   ['/static/<version>/web-vitals.js', 'web-vitals.js', forever],
   [`/static/${former}/array.js`, 'array.js', forever],
-])('%s is the file %s, in the best form that the client reads', async (path, name, cacheControl) => {
+])('%s returns the file %s in the smallest form that the client accepts', async (path, name, cacheControl) => {
   const at = path.replace('<version>', library.version);
   for (const [accepted, coding] of [
     ['gzip, deflate, br, zstd', 'br'],
@@ -97,7 +97,7 @@ test.each([
 });
 
 test.each(['/static/array.js', '/static/<version>/array.js', '/array/<token>/array.js'])(
-  '%s is not sent again to who has it',
+  '%s returns 304 for a matching ETag',
   async (path) => {
     const at = path.replace('<version>', library.version).replace('<token>', token);
     const tags: string[] = [];
@@ -118,7 +118,7 @@ test.each(['/static/array.js', '/static/<version>/array.js', '/array/<token>/arr
 );
 
 test.each(['/static/array.js', '/array/<token>/array.js'])(
-  '%s asks the browser in its first line to compile it beside the page',
+  '%s contains a compile hint for the browser in its first line',
   async (path) => {
     const answer = await ask(path.replace('<token>', token), { 'accept-encoding': 'gzip' });
     expect(unpacked(answer).toString()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
@@ -126,7 +126,7 @@ test.each(['/static/array.js', '/array/<token>/array.js'])(
 );
 
 test.each(['/static/array.js', '/static/library.json', '/array/<token>/array.js'])(
-  '%s answers HEAD without a body, preflights, and no other method',
+  '%s supports HEAD and preflights, and no other methods',
   async (path) => {
     const at = path.replace('<token>', token);
     const head = await ask(at, {}, 'HEAD');
@@ -147,7 +147,7 @@ test.each([
   ['/static/<version>/surveys.js', 'The browser library does not include the file surveys.js'],
   ['/static/..%2flibrary.json', 'The browser library does not include the file ../library.json'],
   ['/static/constructor', 'The browser library does not include the file constructor'],
-])('%s is not found, which is said in words that a page may read', async (path, text) => {
+])('%s returns 404 with an error that pages can read', async (path, text) => {
   const answer = await ask(path.replace('<version>', library.version));
   expect(answer.status).toBe(404);
   expect(JSON.parse(answer.body.toString())).toMatchObject({
@@ -157,7 +157,7 @@ test.each([
   expect(answer.headers).toMatchObject({ 'access-control-allow-origin': origin, 'cache-control': 'no-store' });
 });
 
-test('/static/library.json says which versions there are, and what a page may demand of their files', async () => {
+test('/static/library.json contains the versions and the digests of their files', async () => {
   const answer = await ask('/static/library.json');
   const { version, versions } = JSON.parse(answer.body.toString());
   expect(version).toBe(library.version);
@@ -181,7 +181,7 @@ describe('/array/<token>/array.js', () => {
     },
   );
 
-  test('is another one when the settings are', async () => {
+  test('has another ETag after the settings have changed', async () => {
     const { token: own } = await createTestTenant(fixture.database, { plan: 'full' });
     await fixture.database.sql.query('UPDATE environment SET autocapture_opt_out = true WHERE api_token = $1', [own]);
     const [one, other] = [await ask(`/array/${token}/array.js`), await ask(`/array/${own}/array.js`)];
@@ -189,13 +189,13 @@ describe('/array/<token>/array.js', () => {
     expect(unpacked(other as RawAnswer).toString()).toContain('"autocapture_opt_out":true');
   });
 
-  test('is refused for a key that nobody has', async () => {
+  test('is rejected for an unknown key', async () => {
     const answer = await ask('/array/phc_nobody_has_this/array.js');
     expect([answer.status, answer.headers['cache-control']]).toEqual([401, 'no-store']);
   });
 });
 
-test('where the library was not built, its paths are not found', async () => {
+test('returns 404 if the library was not built', async () => {
   const bare = await fixture.startGateway();
   for (const path of ['/static/array.js', `/array/${token}/array.js`]) {
     const response = await fetch(bare.url + path);
@@ -208,7 +208,7 @@ test('where the library was not built, its paths are not found', async () => {
   expect(await readBrowserLibrary(join(directory, 'nothing'))).toBeNull();
 });
 
-test('a joined stream unpacks to the text and what was in the other, whatever they are', () => {
+test('a joined stream decompresses to both texts, for any texts', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.uint8Array({ minLength: 1, maxLength: 70_000 }), (text, bytes) => {
       const plain = Buffer.from(bytes);

@@ -72,7 +72,7 @@ describe('the document', () => {
     expect(answer.headers.get('cache-control')).toBe('private, must-revalidate');
   });
 
-  test('F-77: 304 for who has it, however the tag is written; F-78: another tag when a flag is switched off', async () => {
+  test('F-77: returns 304 for all forms of a matching ETag. F-78: the ETag changes when a flag is turned off', async () => {
     const own = await createTestTenant(fixture.database);
     const flag = await rows.addFlag(own.environmentId, 'a');
     const etag = (await documentOf(own, own.personalApiKey)).headers.get('etag') ?? '';
@@ -94,7 +94,7 @@ describe('the document', () => {
     );
   });
 
-  test('compressed and plain, and its head alone', async () => {
+  test('compressed, uncompressed and with HEAD', async () => {
     const { request } = await import('node:http');
     const raw = (method: string, encoding: string) =>
       new Promise<{ body: Buffer; encoding: string | undefined }>((resolve) => {
@@ -123,7 +123,7 @@ describe('the document', () => {
   });
 });
 
-test('below a project or environment, by its number or as the one of the key', async () => {
+test('in a project or environment, by number or as `@current`', async () => {
   const { environmentId, token, personalApiKey } = tenant;
   const secret = await addSecret(environmentId, 'primary', `phs_${environmentId}n`);
   const usual = (await documentOf(tenant, personalApiKey)).text;
@@ -145,7 +145,7 @@ test('below a project or environment, by its number or as the one of the key', a
   expect((await get(config, secret)).status).toBe(404);
 });
 
-describe('who may read it', () => {
+describe('access', () => {
   test('a secret key of the project, primary or backup, until it is revoked', async () => {
     const own = await createTestTenant(fixture.database);
     const [primary, backup] = [`phs_${own.environmentId}p`, `phs_${own.environmentId}b`];
@@ -194,12 +194,12 @@ describe('who may read it', () => {
     expect([answer.status, answer.json]).toEqual([status, expect.objectContaining({ attr: null, ...expected })]);
   });
 
-  test('an unknown project, and none', async () => {
+  test('an unknown project, and no project', async () => {
     expect((await get('/flags/definitions?token=phc_no', tenant.personalApiKey)).status).toBe(401);
     expect((await get('/flags/definitions', tenant.personalApiKey)).status).toBe(401);
   });
 
-  test('a member who left is refused within a second', async () => {
+  test('rejects a removed member within a second', async () => {
     const leaver = await createTestTenant(fixture.database);
     expect((await documentOf(leaver, leaver.personalApiKey)).status).toBe(200);
     await fixture.database.sql.query('DELETE FROM membership WHERE user_id = $1', [leaver.userId]);
@@ -208,7 +208,7 @@ describe('who may read it', () => {
     });
   });
 
-  test('600 requests a minute', async () => {
+  test('allows 600 requests per minute', async () => {
     const own = await createTestTenant(fixture.database);
     const { url } = await fixture.startGateway({ now: createTestClock().now });
     const headers = { authorization: `Bearer ${own.personalApiKey}` };
@@ -225,7 +225,7 @@ describe('who may read it', () => {
     expect([count(200), count(429)]).toEqual([600, 100]);
   });
 
-  test('a plan whose requests are used up: 402', async () => {
+  test('returns 402 if the quota is used up', async () => {
     const own = await createTestTenant(fixture.database);
     await fixture.database.sql.query('UPDATE organization SET available_product_features = $2::jsonb WHERE id = $1', [
       own.organizationId,
@@ -244,11 +244,11 @@ describe('who may read it', () => {
   });
 });
 
-describe('payloads of flags that carry nothing else', () => {
+describe('payloads of remote config flags', () => {
   const remote = { is_remote_configuration: true };
   const withPayload = (payload: string) => ({ ...remote, filters: { groups: [{}], payloads: { true: payload } } });
 
-  test('by key and by id, and none', async () => {
+  test('by key, by ID, and missing', async () => {
     const { environmentId, token, personalApiKey } = tenant;
     const id = await rows.addFlag(environmentId, 'config', { ...withPayload('{"a": 1}'), active: false });
     await rows.addFlag(environmentId, 'empty', remote);
@@ -267,7 +267,7 @@ describe('payloads of flags that carry nothing else', () => {
     }
   });
 
-  test('encrypted ones are opened here, and nowhere else', async () => {
+  test('decrypts encrypted payloads only on this path', async () => {
     const { environmentId, token, personalApiKey } = tenant;
     const { sealed } = createSecretBox(secretsKey).seal({ payload: '{"s":1}' }, flagPayloadContext(environmentId));
     await rows.addFlag(environmentId, 'secret', { ...withPayload(sealed), has_encrypted_payloads: true });
