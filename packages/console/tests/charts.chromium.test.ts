@@ -431,6 +431,12 @@ describe('annotations', () => {
     const page = await console.open(`insights?insight=${own.short_id}`, prepare);
     await marker(page, 'Sun, 22 Nov 2026: Released').hover();
     await page.locator('.chart-note').getByText('Released').waitFor();
+    const place = await marker(page, 'Sun, 22 Nov 2026: Released').boundingBox();
+    const pane = await chart(page).boundingBox();
+    if (place === null || pane === null) throw new Error('The chart or the marker is not drawn.');
+    expect((place.x + place.width / 2 - pane.x) / pane.width).toBeCloseTo(day(3), 2);
+    expect(place.y + place.height).toBeCloseTo(pane.y + pane.height, 0);
+    expect(pane.width).toBeGreaterThan(400);
     expect(await page.locator('.chart-annotation').count()).toBe(1);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });

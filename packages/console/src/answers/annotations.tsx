@@ -67,7 +67,7 @@ export function Annotations({ plot, question }: { plot: Plot; question: Question
   const open = markers.find(({ at }) => at === opened);
   if (error) {
     return (
-      <p className="chart-annotations-failed bad" role="alert">
+      <p className="bad" role="alert">
         {text.annotationsFailed} {explain(error)}
       </p>
     );

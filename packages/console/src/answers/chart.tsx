@@ -41,8 +41,10 @@ export function SeriesChart({
           <span key={tick}>{formatTick(tick, plot.format)}</span>
         ))}
       </div>
-      <Pane plot={plot} bright={legend.bright} {...actions} />
-      <Annotations plot={plot} question={question} />
+      <div className="chart-place">
+        <Pane plot={plot} bright={legend.bright} {...actions} />
+        <Annotations plot={plot} question={question} />
+      </div>
       <div className="insight-days">
         <AxisLabels labels={axisLabels(plot.days)} most={6} />
       </div>
