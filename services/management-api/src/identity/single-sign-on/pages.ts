@@ -6,7 +6,9 @@ import type { ApiRequest, PageContext, PageRoute } from '@millrace/http';
 import { type AppError, isAppError, type Logger } from '@millrace/runtime';
 import { withSession, withStep } from '../../access/session-cookie.ts';
 import { samlMetadata } from '../saml/messages.ts';
-import { beginAtProvider, finishOpenId, type Leads, type SingleSignOnDeps } from './flow.ts';
+import { beginAtProvider } from './begin.ts';
+import { finishOpenId } from './openid-return.ts';
+import type { Leads, SingleSignOnDeps } from './pending.ts';
 import { finishSaml, receiveSaml } from './saml-return.ts';
 
 interface PageDeps extends SingleSignOnDeps {

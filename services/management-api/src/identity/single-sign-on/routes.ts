@@ -1,4 +1,4 @@
-// What administrators see of single sign-on, and what confirms a sign-in that a provider's own page began.
+// The routes of single sign-on for administrators, and for users who confirm a sign-in that the provider started.
 
 import { addressOf, letIn, listKeptOut } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -10,7 +10,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { refuseForeignPage, requireSessionPlace, withSession } from '../../access/session-cookie.ts';
 import { domainParams } from '../domains/schema.ts';
 import { findDomain } from '../domains/store.ts';
-import type { SingleSignOnDeps } from './flow.ts';
+import type { SingleSignOnDeps } from './pending.ts';
 import { confirmTicket, lookAtTicket } from './saml-return.ts';
 import { keptOut, providerTries, providerTriesExample, ticket, ticketLook, ticketUse, toTry } from './schema.ts';
 import { listTries } from './store.ts';
@@ -96,7 +96,7 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
   ];
 }
 
-/** Where a provider's own page began: the person says that it is they who are signed in. */
+/** Confirmation of a sign-in that was started on the provider's own page. */
 export function ticketRoutes(deps: SingleSignOnDeps) {
   const shared = { tags: ['sign-in'] as [string], scope: 'public', body: ticket } as const;
   return [

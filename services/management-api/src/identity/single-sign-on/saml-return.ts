@@ -1,36 +1,31 @@
-// The way back from a SAML provider, in two steps: its page posts the answer, without our cookies; then the browser comes by
-// itself, with them (docs/api/single-sign-on.md).
+// The return from a SAML provider, in two steps. First a page of the provider posts the response, without our cookies. Then the browser
+// follows a redirect, with our cookies (docs/api/single-sign-on.md).
 
-import {
-  beginSignInStep,
-  findSignInStep,
-  isSubject,
-  type ProviderAnswer,
-  takeSignInStep,
-  useAssertion,
-} from '@millrace/accounts';
+import { beginSignInStep, findSignInStep, isSubject, takeSignInStep, useAssertion } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
 import { checkSamlAnswer } from '../saml/check-answer.ts';
+import { ownPath } from './begin.ts';
 import {
   hasSaml,
   type Leads,
-  ownPath,
-  type Pending,
+  parseTicket,
   refusal,
   refuse,
-  reportedAddress,
   requireSameBrowser,
   returnAddress,
+  type SamlPending,
+  type SamlTicket,
   type SingleSignOnDeps,
-  settle,
-} from './flow.ts';
+  takePending,
+} from './pending.ts';
+import { reportedAddress, settle } from './settle.ts';
 
 /**
- * Takes the answer of a SAML provider, which a page of that provider posts: the browser sends none of our cookies with it.
- * So what was found is kept for a moment, and the browser comes back by itself, with its cookies (`finishSaml`).
+ * Checks the response of a SAML provider, which a page of the provider posts. The browser does not send our cookies with that request,
+ * so the result is stored as a ticket, and the browser returns with it and with the cookies (`finishSaml`).
  */
 export async function receiveSaml(
   deps: SingleSignOnDeps,
@@ -44,7 +39,7 @@ export async function receiveSaml(
     certificates: [String(domain.saml_x509_cert)],
     acsUrl: returnAddress(publicUrl, pending),
     audience: publicUrl,
-    inResponseTo: typeof pending.question === 'string' ? pending.question : null,
+    inResponseTo: pending.question,
     now: new Date(),
   });
   if (!outcome.ok) throw await refuse(deps, pending, { reason: outcome.reason, detail: outcome.detail });
@@ -69,7 +64,7 @@ export async function receiveSaml(
     throw await refuse(deps, pending, { reason: 'no_subject', detail });
   }
   const answer = {
-    kind: 'saml',
+    kind: 'saml' as const,
     domainId: domain.id,
     issuer: String(domain.saml_entity_id),
     subject,
@@ -78,22 +73,24 @@ export async function receiveSaml(
     firstName,
     lastName,
   };
-  const data = { ...pending, answer, attributes };
+  const data: SamlTicket = { ...pending, answer, attributes };
   const ticket = await beginSignInStep(deps.sql, { kind: 'provider_answer', userId: null, data });
   return { path: `/complete/saml/?ticket=${ticket}` };
 }
 
-/** Within this time somebody has to have proved who they are who was asked to. */
+/** A reauthentication must be at most this old. */
 const recentlyMs = 5 * 60_000;
 
-/** The question an answer belongs to: one of ours, or none, where a domain takes answers that its provider begins by itself. */
+/**
+ * The sign-in that a response belongs to. Responses that the provider sends unsolicited belong to none, and only some domains allow
+ * them.
+ */
 async function samlQuestion(
   deps: SingleSignOnDeps,
   relayState: string,
-): Promise<{ pending: Pending; domain: DomainRow }> {
+): Promise<{ pending: SamlPending; domain: DomainRow }> {
   const isOurs = /^[\w-]{43}$/.test(relayState);
-  const step = isOurs ? await takeSignInStep(deps.sql, 'provider_sign_in', relayState) : undefined;
-  const asked = step?.data as unknown as Pending | undefined;
+  const asked = isOurs ? await takePending(deps.sql, relayState) : undefined;
   const domainId = asked?.domainId ?? (/^[0-9a-f-]{36}$/i.test(relayState) ? relayState.toLowerCase() : null);
   const domain = domainId === null ? undefined : await findVerifiedDomain(deps.sql, { id: domainId });
   if (!domain || !hasSaml(domain)) throw refusal(asked ? 'improperly_configured_sso' : 'state_unknown');
@@ -101,8 +98,12 @@ async function samlQuestion(
     if (asked.kind !== 'saml') throw refusal('state_unknown');
     return { pending: asked, domain };
   }
-  const pending: Pending = {
-    ...{ kind: 'saml', domainId: domain.id, purpose: { for: 'sign_in' }, next: ownPath(null), browser: null },
+  const pending: SamlPending = {
+    kind: 'saml',
+    domainId: domain.id,
+    purpose: { for: 'sign_in' },
+    next: ownPath(null),
+    browser: null,
     question: null,
   };
   if (domain.saml_allow_unsolicited) return { pending, domain };
@@ -110,24 +111,21 @@ async function samlQuestion(
   throw await refuse(deps, pending, { reason: 'unsolicited', detail });
 }
 
-type SamlTicket = Pending & { answer: ProviderAnswer; attributes: Record<string, string[]> };
-
-/** Goes on with an answer that was found good, in the browser that asked. Where none did, its person is asked first. */
+/** Completes the sign-in of a ticket in the browser that started it. An unsolicited sign-in needs the user's confirmation first. */
 export async function finishSaml(
   deps: SingleSignOnDeps,
   { ticket, request }: { ticket: string; request: ApiRequest },
 ): Promise<Leads> {
-  const seen = (await findSignInStep(deps.sql, 'provider_answer', ticket))?.data as unknown as SamlTicket | undefined;
+  const seen = await findTicket(deps, ticket);
   if (seen?.browser === null) return { path: `/console/sign-in#confirm=${ticket}` };
   const taken = await takeTicket(deps, ticket);
   requireSameBrowser(taken, request);
   return settle(deps, { ...taken, request });
 }
 
-/** Whom an answer that nobody asked for is about: its person confirms that before anything happens. */
+/** The user of an unsolicited sign-in, for the page on which they confirm it. */
 export async function lookAtTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
-  const step = await findSignInStep(deps.sql, 'provider_answer', ticket);
-  const seen = step?.data as unknown as SamlTicket | undefined;
+  const seen = await findTicket(deps, ticket);
   if (seen?.browser !== null) throw refusal('state_unknown');
   return { email: seen.answer.email };
 }
@@ -142,8 +140,13 @@ export async function confirmTicket(
   return settle(deps, { ...taken, request });
 }
 
+async function findTicket({ sql }: SingleSignOnDeps, ticket: string): Promise<SamlTicket | undefined> {
+  const step = await findSignInStep(sql, 'provider_answer', ticket);
+  return step && parseTicket(step.data);
+}
+
 async function takeTicket({ sql }: SingleSignOnDeps, ticket: string): Promise<SamlTicket> {
   const step = await takeSignInStep(sql, 'provider_answer', ticket);
   if (!step) throw refusal('state_unknown');
-  return step.data as unknown as SamlTicket;
+  return parseTicket(step.data);
 }

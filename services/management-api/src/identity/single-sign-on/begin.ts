@@ -1,0 +1,115 @@
+// The start of a sign-in through a provider (docs/api/single-sign-on.md).
+
+import { randomUUID } from 'node:crypto';
+import {
+  addressOf,
+  beginSignInStep,
+  domainOfAddress,
+  findMembership,
+  type ProviderKind,
+  providerKinds,
+} from '@millrace/accounts';
+import { findLiveSession, hashSecret, newSecret } from '@millrace/accounts/access';
+import { membershipLevels } from '@millrace/contracts';
+import type { ApiRequest } from '@millrace/http';
+import { requirePublicUrl } from '../../access/public-url.ts';
+import { requireSessionPlace, sessionOf, stepOf } from '../../access/session-cookie.ts';
+import { hasOidc } from '../domains/own-provider.ts';
+import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
+import { samlRequestUrl } from '../saml/messages.ts';
+import {
+  hasSaml,
+  openIdProvider,
+  type Pending,
+  type Purpose,
+  refusal,
+  refuse,
+  returnAddress,
+  type SingleSignOnDeps,
+} from './pending.ts';
+
+/**
+ * Starts a sign-in through a provider. Query parameters: `email` or, for a test, `test` select the domain; `next`; `reauth=true` to
+ * confirm a session.
+ *
+ * @returns the URL of the provider, and the secret for the cookie that binds the response to this browser.
+ * @throws AppError with one of the codes of docs/api/single-sign-on.md.
+ */
+export async function beginAtProvider(
+  deps: SingleSignOnDeps,
+  { provider, request }: { provider: string; request: ApiRequest },
+): Promise<{ url: string; browserSecret: string }> {
+  const { sql, signInLimits } = deps;
+  const publicUrl = requirePublicUrl(request);
+  requireSessionPlace(request);
+  await signInLimits.countProviderStep(request.address);
+  const kind = providerKinds.find((known) => known === provider);
+  if (kind === undefined) throw refusal('invalid_sso_provider');
+  const email = addressOf(request.query.get('email') ?? '');
+  const testedId = request.query.get('test');
+  const domain = await chosenDomain(deps, { kind, email, testedId });
+  const purpose = await purposeOf(deps, request, domain);
+  const domainId = domain?.id ?? null;
+  // Keep the browser's secret, so that sign-ins in two windows do not invalidate each other.
+  const browserSecret = stepOf(request) ?? newSecret();
+  const started = { domainId, purpose, next: ownPath(request.query.get('next')), browser: hashSecret(browserSecret) };
+  const again = purpose.for === 'reauthentication';
+
+  if (kind === 'saml') {
+    const requestId = `_${randomUUID()}`;
+    const data: Pending = { ...started, kind, question: requestId };
+    const state = await beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, data });
+    const { saml_acs_url: signOnUrl } = domain as DomainRow;
+    const own = { entityId: publicUrl, acsUrl: returnAddress(publicUrl, { kind, domainId }) };
+    const times = { requestId, relayState: state, now: new Date(), forceAuthn: again };
+    return { url: samlRequestUrl({ signOnUrl: String(signOnUrl), ...own, ...times }), browserSecret };
+  }
+  const begun = await deps.oidc.begin(openIdProvider(deps, kind, domain), {
+    redirectUri: returnAddress(publicUrl, { kind, domainId }),
+    reauthenticate: again,
+    ...(email !== null && { loginHint: email }),
+  });
+  if (!begun.ok) throw await refuse(deps, { ...started, kind }, begun);
+  const data: Pending = { ...started, kind, question: begun.question };
+  await beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, secret: begun.state, data });
+  return { url: begun.url, browserSecret };
+}
+
+/** The path if it is on this installation, otherwise the start page. This prevents open redirects. */
+export function ownPath(next: string | null): string {
+  const start = '/console/';
+  if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;
+  const own = 'http://own.invalid';
+  const url = URL.canParse(next, own) ? new URL(next, own) : null;
+  return url?.origin === own ? url.pathname + url.search + url.hash : start;
+}
+
+/** The domain whose own provider is used; null for a provider of the installation. */
+async function chosenDomain(
+  { sql, installed }: SingleSignOnDeps,
+  { kind, email, testedId }: { kind: ProviderKind; email: string | null; testedId: string | null },
+): Promise<DomainRow | null> {
+  if (kind !== 'saml' && kind !== 'oidc') {
+    if (installed.has(kind)) return null;
+    throw refusal('improperly_configured_sso');
+  }
+  const by = testedId !== null ? { id: testedId.toLowerCase() } : email !== null && { name: domainOfAddress(email) };
+  const domain = by ? await findVerifiedDomain(sql, by) : undefined;
+  if (kind === 'saml' && domain && hasSaml(domain)) return domain;
+  if (kind === 'oidc' && domain && hasOidc(domain)) return domain;
+  if (kind === 'oidc' && testedId === null && installed.has('oidc')) return null;
+  throw refusal('improperly_configured_sso');
+}
+
+async function purposeOf({ sql }: SingleSignOnDeps, request: ApiRequest, domain: DomainRow | null): Promise<Purpose> {
+  const isTest = request.query.has('test');
+  if (!isTest && request.query.get('reauth') !== 'true') return { for: 'sign_in' };
+  const secret = sessionOf(request);
+  const session = secret === null ? undefined : await findLiveSession(sql, hashSecret(secret));
+  if (!session) throw refusal('session_ended');
+  if (!isTest) return { for: 'reauthentication', sessionId: session.id, userId: session.user_id };
+  const organizationId = domain?.organization_id ?? '';
+  const member = domain && (await findMembership(sql, { organizationId, userId: session.user_id }));
+  if (!member || member.level < membershipLevels.administrator) throw refusal('improperly_configured_sso');
+  return { for: 'test' };
+}

@@ -1,0 +1,56 @@
+// The return of the browser from an OpenID provider (docs/api/single-sign-on.md).
+
+import type { ApiRequest } from '@millrace/http';
+import { requirePublicUrl } from '../../access/public-url.ts';
+import { findVerifiedDomain } from '../domains/store.ts';
+import {
+  type Leads,
+  openIdProvider,
+  refusal,
+  refuse,
+  requireSameBrowser,
+  returnAddress,
+  type SingleSignOnDeps,
+  takePending,
+} from './pending.ts';
+import { reportedAddress, settle } from './settle.ts';
+
+/**
+ * Checks the response of an OpenID provider, which the browser brings in the URL, and completes the sign-in.
+ * @throws AppError with one of the codes of docs/api/single-sign-on.md.
+ */
+export async function finishOpenId(
+  deps: SingleSignOnDeps,
+  { provider, domainId, request }: { provider: string; domainId: string | null; request: ApiRequest },
+): Promise<Leads> {
+  const publicUrl = requirePublicUrl(request);
+  await deps.signInLimits.countProviderStep(request.address);
+  const state = request.query.get('state') ?? '';
+  const pending = await takePending(deps.sql, state);
+  if (!pending || pending.kind === 'saml' || pending.kind !== provider || pending.domainId !== domainId) {
+    throw refusal('state_unknown');
+  }
+  requireSameBrowser(pending, request);
+  const domain = domainId === null ? null : ((await findVerifiedDomain(deps.sql, { id: domainId })) ?? null);
+  if (domainId !== null && domain === null) throw refusal('improperly_configured_sso');
+  const asked = openIdProvider(deps, pending.kind, domain);
+  const outcome = await deps.oidc.finish(asked, {
+    callbackUrl: `${publicUrl}${request.path}?${request.query}`,
+    redirectUri: returnAddress(publicUrl, pending),
+    state,
+    question: pending.question,
+  });
+  if (!outcome.ok) throw await refuse(deps, pending, { reason: outcome.reason, detail: outcome.detail });
+  const { subject, email, isEmailVerified, firstName, lastName, attributes } = outcome.identity;
+  const answer = {
+    kind: pending.kind,
+    domainId,
+    issuer: asked.issuer,
+    subject,
+    email: reportedAddress(email),
+    isEmailVerified,
+    firstName,
+    lastName,
+  };
+  return settle(deps, { ...pending, request, attributes, answer });
+}

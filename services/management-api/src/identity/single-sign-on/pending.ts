@@ -1,0 +1,182 @@
+// What Millrace stores while a user signs in through a provider, and the errors of single sign-on.
+//
+// | State | Stored as | Created by | Used by |
+// | --- | --- | --- | --- |
+// | The browser is at the provider | sign-in step `provider_sign_in` (`Pending`) | `begin.ts` | `openid-return.ts`, `saml-return.ts` |
+// | A SAML response was accepted, the browser follows a redirect | sign-in step `provider_answer` (`SamlTicket`) | `saml-return.ts` | `saml-return.ts` |
+// | The response is valid and from the same browser | not stored | the returns | `settle.ts` |
+
+import { clientSecretContext, type ProviderKind, takeSignInStep } from '@millrace/accounts';
+import { hashSecret } from '@millrace/accounts/access';
+import { hasPlanFeature } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import type { ApiRequest } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { type Static, type TSchema, Type } from 'typebox';
+import { Check } from 'typebox/value';
+import { type SignedIn, stepOf } from '../../access/session-cookie.ts';
+import { samlOf } from '../domains/own-provider.ts';
+import type { DomainRow } from '../domains/store.ts';
+import type { OidcSignIn } from '../oidc/oidc-sign-in.ts';
+import type { OidcProvider } from '../oidc/outcome.ts';
+import type { SignInDeps } from '../sign-in/rules.ts';
+import type { SignInOutcome } from '../sign-in/sign-in-count.ts';
+import { noteTry } from './store.ts';
+
+export interface SingleSignOnDeps extends SignInDeps {
+  /** The providers of the installation. */
+  installed: ReadonlyMap<ProviderKind, OidcProvider>;
+  oidc: OidcSignIn;
+}
+
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+
+const shared = {
+  /** ID of the domain that has its own provider. */
+  domainId: nullableText,
+  /** The reason for the sign-in. */
+  purpose: Type.Union([
+    Type.Object({ for: Type.Literal('sign_in') }),
+    Type.Object({ for: Type.Literal('reauthentication'), sessionId: Type.String(), userId: Type.Integer() }),
+    Type.Object({ for: Type.Literal('test') }),
+  ]),
+  /** A path of this installation, to which the browser goes afterwards. */
+  next: Type.String(),
+  /** SHA-256 of the secret in the browser's cookie; null if the provider started the sign-in (unsolicited SAML responses). */
+  browser: nullableText,
+};
+
+const samlPending = Type.Object({
+  ...shared,
+  kind: Type.Literal('saml'),
+  /** ID of the SAML request; null if there was none. */
+  question: nullableText,
+});
+const openIdPending = Type.Object({
+  ...shared,
+  kind: Type.Enum(['google-oauth2', 'github', 'gitlab', 'oidc']),
+  /** Secrets to which the response is compared. The browser never sees them. */
+  question: Type.Object({ nonce: Type.String(), codeVerifier: Type.String(), reauthenticate: Type.Boolean() }),
+});
+const samlTicket = Type.Object({
+  ...samlPending.properties,
+  answer: Type.Object({
+    kind: Type.Literal('saml'),
+    domainId: Type.String(),
+    issuer: Type.String(),
+    subject: Type.String(),
+    email: nullableText,
+    isEmailVerified: Type.Boolean(),
+    firstName: Type.String(),
+    lastName: Type.String(),
+  }),
+  attributes: Type.Record(Type.String(), Type.Array(Type.String())),
+});
+
+export type SamlPending = Static<typeof samlPending>;
+export type Pending = SamlPending | Static<typeof openIdPending>;
+export type SamlTicket = Static<typeof samlTicket>;
+export type Purpose = Pending['purpose'];
+
+/** Parses the stored state of a sign-in. @throws AppError `internal`. */
+export function parsePending(data: unknown): Pending {
+  return Check(samlPending, data) ? data : parse(openIdPending, data);
+}
+
+/** Parses a stored SAML ticket. @throws AppError `internal`. */
+export const parseTicket = (data: unknown): SamlTicket => parse(samlTicket, data);
+
+function parse<Schema extends TSchema>(schema: Schema, data: unknown): Static<Schema> {
+  if (Check(schema, data)) return data;
+  throw new AppError('internal', 'A stored sign-in step does not have the expected fields.');
+}
+
+/** Uses up the state with which the browser returns. @returns undefined if it is unknown, expired or already used. */
+export async function takePending(sql: Sql, state: string): Promise<Pending | undefined> {
+  const step = await takeSignInStep(sql, 'provider_sign_in', state);
+  return step && parsePending(step.data);
+}
+
+/** Where the browser goes next, and with which cookies. */
+export interface Leads {
+  /** Relative to the URL of the installation. */
+  path: string;
+  signedIn?: SignedIn;
+  step?: string;
+  /** Present when the sign-in is complete. */
+  outcome?: SignInOutcome;
+}
+
+/** The return URL for a provider. Each provider has its own, so that it cannot be used with another provider's response. */
+export function returnAddress(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
+  return `${publicUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
+}
+
+/** Whether users of a domain can sign in through its SAML provider. */
+export const hasSaml = (domain: DomainRow): boolean =>
+  samlOf(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
+
+/** @throws AppError `improperly_configured_sso`. */
+export function openIdProvider(
+  { installed, sealedTexts }: SingleSignOnDeps,
+  kind: Exclude<ProviderKind, 'saml'>,
+  domain: DomainRow | null,
+): OidcProvider {
+  if (domain === null) {
+    const provider = installed.get(kind);
+    if (provider === undefined) throw refusal('improperly_configured_sso');
+    return provider;
+  }
+  return {
+    kind: 'oidc',
+    name: domain.domain,
+    issuer: String(domain.oidc_issuer),
+    clientId: String(domain.oidc_client_id),
+    clientSecret: sealedTexts.open(String(domain.oidc_client_secret), clientSecretContext(domain.id)),
+    isOfOperator: false,
+  };
+}
+
+/** Without this check, an attacker's response would sign the victim's browser in to the attacker's account. */
+export function requireSameBrowser({ browser }: Pending, request: ApiRequest): void {
+  const secret = stepOf(request);
+  if (secret === null || hashSecret(secret) !== browser) throw refusal('other_browser');
+}
+
+/** Records for the administrators of the domain why a sign-in failed. @returns the error for the user. */
+export async function refuse(
+  { sql }: SingleSignOnDeps,
+  { kind, domainId, purpose, next }: Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'>,
+  { reason, detail, code }: { reason: string; detail: string; code?: string },
+): Promise<AppError> {
+  if (domainId !== null) {
+    const tried = {
+      domain_id: domainId,
+      provider: kind,
+      is_test: purpose.for === 'test',
+      email: null,
+      attributes: null,
+    };
+    await noteTry(sql, { ...tried, reason, detail });
+    if (purpose.for === 'test') {
+      return new AppError('invalid', detail, { code: 'sso_test_failed', details: { reason, next } });
+    }
+  }
+  return new AppError('invalid', detail, {
+    code: code ?? (reason === 'denied' ? 'sso_denied' : 'social_login_failure'),
+    details: { reason },
+  });
+}
+
+const sentences = {
+  invalid_sso_provider: 'This sign-in provider does not exist.',
+  improperly_configured_sso: 'This sign-in provider is not set up.',
+  session_ended: 'Your session has ended. Sign in again.',
+  state_unknown: 'This sign-in has expired or was already completed. Start again.',
+  other_browser: 'This sign-in was started in another browser. Start again in this one.',
+  reauth_user_mismatch: 'You signed in at the provider with a different account. Your session has not changed.',
+};
+
+export function refusal(code: keyof typeof sentences): AppError {
+  return new AppError('invalid', sentences[code], { code });
+}

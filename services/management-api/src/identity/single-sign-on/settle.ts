@@ -1,0 +1,147 @@
+// The end of a sign-in through a provider: the response is valid and comes from the browser that started the sign-in
+// (docs/api/single-sign-on.md).
+
+import {
+  type ArrivalRefusal,
+  addressOf,
+  arrive,
+  domainOfAddress,
+  isEmail,
+  type ProviderAnswer,
+  refusalToConfirm,
+  renewSessionSecret,
+} from '@millrace/accounts';
+import type { ApiRequest } from '@millrace/http';
+import type { AppError } from '@millrace/runtime';
+import { findVerifiedDomain } from '../domains/store.ts';
+import { begin, knownDeviceOf } from '../sign-in/rules.ts';
+import { secondFactorOf } from '../sign-in/second-factor.ts';
+import { type Leads, type Pending, refusal, refuse, type SingleSignOnDeps } from './pending.ts';
+import { noteTry } from './store.ts';
+
+interface Answered extends Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'> {
+  answer: ProviderAnswer;
+  attributes: Record<string, string[]>;
+  request: ApiRequest;
+}
+
+/** Completes a sign-in, reauthentication or test with a valid response from a provider. */
+export async function settle(deps: SingleSignOnDeps, answered: Answered): Promise<Leads> {
+  const { purpose } = answered;
+  switch (purpose.for) {
+    case 'test':
+      return showTest(deps, answered);
+    case 'reauthentication':
+      return reauthenticate(deps, purpose, answered);
+    case 'sign_in':
+      return signIn(deps, answered);
+  }
+}
+
+async function reauthenticate(
+  deps: SingleSignOnDeps,
+  { sessionId, userId }: { sessionId: string; userId: number },
+  answered: Answered,
+): Promise<Leads> {
+  const { answer, next } = answered;
+  const { installed } = deps;
+  const reason = await deps.transaction((tx) => refusalToConfirm(tx, answer, { userId, installed }));
+  if (reason === 'another_account') throw refusal('reauth_user_mismatch');
+  if (reason !== null) throw await refuseArrival(deps, answered, reason);
+  const session = await renewSessionSecret(deps.sql, sessionId);
+  return { path: next, signedIn: { session, device: null } };
+}
+
+async function signIn(deps: SingleSignOnDeps, answered: Answered): Promise<Leads> {
+  const { answer, next, request } = answered;
+  const { transaction, installed, accountMailing } = deps;
+  const { kind, domainId } = answer;
+  const done = await transaction(async (tx) => {
+    const arrival = await arrive(tx, answer, { now: new Date(), installed });
+    if (arrival.outcome === 'refused') return arrival;
+    const { user } = arrival;
+    // The account can be in other organizations, which do not trust this provider.
+    const device = await knownDeviceOf(tx, request, user.email);
+    const factor = await secondFactorOf(tx, user, { device, method: kind });
+    if ('step' in factor) return { ...arrival, step: factor.step };
+    const signedIn = await begin(deps, tx, request, { user, method: kind, secondFactor: factor.shown });
+    return { ...arrival, signedIn };
+  });
+  if (done.outcome === 'refused') throw await refuseArrival(deps, answered, done.reason);
+  const { user, changed, emailBefore, domain, isEnforcedNow } = done;
+  if (changed.includes('claimed')) accountMailing.tell(user, 'account_claimed');
+  else if (changed.includes('linked')) accountMailing.tell(user, 'provider_linked');
+  if (emailBefore !== null) {
+    accountMailing.tell(user, 'email_changed');
+    accountMailing.tell({ ...user, email: emailBefore }, 'email_changed');
+  }
+  if (domain && isEnforcedNow) accountMailing.tellAdministrators(domain, 'sso_active');
+  if (domainId !== null) {
+    const tried = { domain_id: domainId, provider: kind, is_test: false, email: user.email, attributes: null };
+    const detail =
+      'step' in done ? 'The response is valid. The account requires a second factor.' : 'The user was signed in.';
+    await noteTry(deps.sql, { ...tried, reason: null, detail });
+  }
+  if ('step' in done) {
+    const path = `/console/sign-in?second_factor=1&next=${encodeURIComponent(next)}`;
+    return { path, step: done.step, outcome: 'second_factor_wanted' };
+  }
+  return { path: next, signedIn: done.signedIn, outcome: 'signed_in' };
+}
+
+/** Records for an administrator what the provider reported, and what the result of a sign-in would be. Changes nothing else. */
+async function showTest(
+  { sql }: SingleSignOnDeps,
+  { kind, domainId, answer, attributes, next }: Answered,
+): Promise<Leads> {
+  const domain = domainId === null ? undefined : await findVerifiedDomain(sql, { id: domainId });
+  if (!domain) throw refusal('improperly_configured_sso');
+  const outcome = testOutcome(answer, domain.domain);
+  const { email } = answer;
+  await noteTry(sql, { domain_id: domain.id, provider: kind, is_test: true, email, attributes, ...outcome });
+  return { path: next };
+}
+
+/** The result of a first sign-in with the response. */
+function testOutcome(
+  { email, isEmailVerified, firstName, lastName, subject }: ProviderAnswer,
+  domain: string,
+): { reason: string | null; detail: string } {
+  if (email === null || domainOfAddress(email) !== domain) {
+    const detail =
+      email === null ? arrivalSentences.no_email : `The email address ${email} is not in the domain ${domain}.`;
+    return { reason: 'other_domain', detail };
+  }
+  if (!isEmailVerified) {
+    return { reason: 'email_not_verified', detail: `${arrivalSentences.email_not_verified} Address: ${email}.` };
+  }
+  const names = [firstName, lastName, subject].filter(Boolean).join(', ');
+  return { reason: null, detail: `The response is valid. It identifies the user ${email} (${names}).` };
+}
+
+async function refuseArrival(deps: SingleSignOnDeps, answered: Answered, reason: ArrivalRefusal): Promise<AppError> {
+  const { email } = answered.answer;
+  const isEnforced = typeof reason === 'object';
+  const code = isEnforced ? `${reason.enforced}_sso_enforced` : reason;
+  const sentence = isEnforced
+    ? `The domain of the account, or of the reported email address, enforces a different provider (${reason.enforced}).`
+    : arrivalSentences[reason];
+  return refuse(deps, answered, { reason: code, detail: `${sentence} Reported address: ${email ?? 'none'}.`, code });
+}
+
+const arrivalSentences: Record<Extract<ArrivalRefusal, string>, string> = {
+  account_disabled: 'The account is deactivated.',
+  no_email: 'The provider did not report a valid email address.',
+  email_not_verified: 'The provider did not report the email address as verified.',
+  other_domain: 'The email address is not in this domain.',
+  kept_out: 'An administrator removed this user from the organization and blocked the email address.',
+  jit_not_enabled:
+    'There is no account with this email address, and the domain does not create accounts automatically.',
+  no_new_organizations: 'There is no account with this email address. Ask for an invite.',
+};
+
+/** The email address that a provider reports, normalized; null if it is missing or not valid. */
+export function reportedAddress(written: string | null): string | null {
+  const email = addressOf(written ?? '');
+  return email !== null && isEmail(email) ? email : null;
+}
