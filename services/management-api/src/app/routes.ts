@@ -36,7 +36,7 @@ import type { DestinationSecrets } from '../deliveries/batch-exports/destination
 import { batchExportRoutes } from '../deliveries/batch-exports/routes.ts';
 import { subscriptionRoutes } from '../deliveries/subscriptions/routes.ts';
 import { earlyAccessFeatureRoutes } from '../flags/early-access-features/routes.ts';
-import { organizationFlagRoutes } from '../flags/feature-flags/organization-routes.ts';
+import { organizationFlagRoutes } from '../flags/feature-flags/copies/organization-routes.ts';
 import type { PayloadSecrets } from '../flags/feature-flags/payloads.ts';
 import { featureFlagRoutes } from '../flags/feature-flags/routes.ts';
 import { domainRoutes, domainWriteRoutes, verifyDomainRoute } from '../identity/domains/routes.ts';

@@ -294,7 +294,7 @@ function ofFlags({ projectId }: SampleRecords): Record<string, BodySample> {
       proven: provenBy('flags/feature-flags/routes.test.ts', 'has_encrypted_payloads', 'version'),
     },
     '/api/projects/{}/feature_flags/user_blast_radius': {
-      proven: provenBy('flags/feature-flags/evaluation.test.ts', 'condition', 'group_type_index'),
+      proven: provenBy('flags/feature-flags/evaluation/evaluation.test.ts', 'condition', 'group_type_index'),
     },
     '/api/projects/{}/persons/{}/split': { refused: { properties: { a: 1 } } },
     '/api/projects/{}/persons': {

@@ -8,8 +8,8 @@ import type { Caller } from '../../access/caller.ts';
 import { nameOf, type RecordRights, requireFound, requireRecord } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
+import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/changes/write.ts';
 import { type FlagRow, findFlag } from '../feature-flags/store.ts';
-import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/write.ts';
 import { enrollmentFilters, type Stage, slug } from './rules.ts';
 import type { featureChanges, newFeature } from './schema.ts';
 import {

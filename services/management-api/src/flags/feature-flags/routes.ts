@@ -12,15 +12,16 @@ import { sightOf } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { cohort, cohortExample, toCohort } from '../../analytics/cohorts/schema.ts';
 import { createCohort } from '../../analytics/cohorts/write.ts';
-import { flagActivityRoutes } from './activity.ts';
-import { flagBlastRadiusRoute } from './blast-radius.ts';
-import { flagBulkRoutes } from './bulk.ts';
-import { flagDefinitionRoutes } from './definition-routes.ts';
-import { flagEvaluationRoutes } from './evaluation.ts';
-import { flagExposuresRoute } from './exposures.ts';
+import { flagActivityRoutes } from './changes/activity.ts';
+import { flagBulkRoutes } from './changes/bulk.ts';
+import { dependentsOf } from './changes/references.ts';
+import { changeFlag, createFlag, type FlagWriter, foundFlag } from './changes/write.ts';
+import { flagBlastRadiusRoute } from './evaluation/blast-radius.ts';
+import { flagDefinitionRoutes } from './evaluation/definition-routes.ts';
+import { flagEvaluationRoutes } from './evaluation/evaluation.ts';
+import { flagExposuresRoute } from './exposures/exposures.ts';
 import { flagConditions, flagOrder, listFlagsQuery } from './list-query.ts';
 import type { FlagDeps } from './payloads.ts';
-import { dependentsOf } from './references.ts';
 import {
   featureFlag,
   featureFlagExample,
@@ -34,7 +35,6 @@ import {
 } from './schema.ts';
 import { flagStatus, flagStatusReason, showFlag, showFlags } from './show.ts';
 import { listFlags } from './store.ts';
-import { changeFlag, createFlag, type FlagWriter, foundFlag } from './write.ts';
 
 /** Feature flags of an environment. Words in a path come before `:id`, which would take them for one. */
 export function featureFlagRoutes(deps: FlagDeps) {

@@ -3,9 +3,9 @@ import type { Sql } from '@millrace/db';
 import { namedCohort, sdkWarnings } from '@millrace/flags';
 import { formatDateTime } from '@millrace/http';
 import { mayDo, nameOf, type RecordRights, sightOf } from '../../access/record-rights.ts';
+import { findCohortNames, findGroupNames, type GroupReference } from './changes/reference-store.ts';
 import { conditionFiltersIn, mapConditionFilters } from './filters/filters.ts';
 import { openedFilters, type PayloadSecrets, redactedFilters } from './payloads.ts';
-import { findCohortNames, findGroupNames, type GroupReference } from './reference-store.ts';
 import type { FlagRow } from './store.ts';
 
 type FeatureFlag = ReturnType<typeof toFeatureFlag>;

@@ -2,14 +2,16 @@ import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { TriedPatterns } from '@millrace/flags';
 import { AppError } from '@millrace/runtime';
-import type { AddressedProject } from '../../access/addressed-store.ts';
-import { type RecordRights, requireFound, requireKind } from '../../access/record-rights.ts';
-import { lockEnvironment } from '../../sql/lock-environment.ts';
-import { violates } from '../../sql/violates.ts';
+import type { AddressedProject } from '../../../access/addressed-store.ts';
+import { type RecordRights, requireFound, requireKind } from '../../../access/record-rights.ts';
+import { lockEnvironment } from '../../../sql/lock-environment.ts';
+import { violates } from '../../../sql/violates.ts';
+import { type FlagFilters, filtersForEverybody } from '../filters/filters.ts';
+import { parseFlagFilters } from '../filters/parse.ts';
+import { openedFilters, type PayloadSecrets, payloadsOf } from '../payloads.ts';
+import { toFeatureFlag } from '../show.ts';
+import { type FlagFields, type FlagRow, findFlag, insertFlag, updateFlag } from '../store.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
-import { type FlagFilters, filtersForEverybody } from './filters/filters.ts';
-import { parseFlagFilters } from './filters/parse.ts';
-import { openedFilters, type PayloadSecrets, payloadsOf } from './payloads.ts';
 import { checkDependents, checkGroupAggregation, checkReferences } from './references.ts';
 import {
   checkFlag,
@@ -21,8 +23,6 @@ import {
   renameEnrollment,
   withChanges,
 } from './rules.ts';
-import { toFeatureFlag } from './show.ts';
-import { type FlagFields, type FlagRow, findFlag, insertFlag, updateFlag } from './store.ts';
 
 /** Who changes the flags of which environment, and how their secrets are kept. */
 export interface FlagWriter extends FlagAuthor {

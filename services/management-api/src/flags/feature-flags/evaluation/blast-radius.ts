@@ -12,16 +12,16 @@ import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/fla
 import { freeFormObject } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
-import { defineRoutes } from '../../access/define-route.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
-import { requireScope } from '../../access/require-scope.ts';
-import { countGroups, readGroupPage, type StoredGroup } from '../../analytics/groups/store.ts';
-import type { FlagFilters } from './filters/filters.ts';
-import { parseFlagFilters } from './filters/parse.ts';
-import type { FlagDeps } from './payloads.ts';
-import { checkReferences } from './references.ts';
-import { flagsPath, flagTags as tags } from './schema.ts';
+import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { defineRoutes } from '../../../access/define-route.ts';
+import { requireNamedRecords } from '../../../access/named-records.ts';
+import { requireScope } from '../../../access/require-scope.ts';
+import { countGroups, readGroupPage, type StoredGroup } from '../../../analytics/groups/store.ts';
+import { checkReferences } from '../changes/references.ts';
+import type { FlagFilters } from '../filters/filters.ts';
+import { parseFlagFilters } from '../filters/parse.ts';
+import type { FlagDeps } from '../payloads.ts';
+import { flagsPath, flagTags as tags } from '../schema.ts';
 
 const asked = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { startTestApi, type TestApi } from '../../../testing/start-test-api.ts';
 
 let api: TestApi;
 let tenant: TestTenant;

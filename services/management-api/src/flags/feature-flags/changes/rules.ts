@@ -3,9 +3,9 @@ import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
-import { withoutNamesInFilters } from './filters/filters.ts';
-import type { flagChanges, newFlag } from './schema.ts';
-import { type FlagFields, measureFlags } from './store.ts';
+import { withoutNamesInFilters } from '../filters/filters.ts';
+import type { flagChanges, newFlag } from '../schema.ts';
+import { type FlagFields, measureFlags } from '../store.ts';
 
 export type FlagChanges = Static<typeof flagChanges>;
 export type NewFlag = Static<typeof newFlag>;

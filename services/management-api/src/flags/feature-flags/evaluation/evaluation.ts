@@ -15,14 +15,14 @@ import {
 import { compileDefinitions, inTimeSlices, loadDefinitions, loadStoredData } from '@millrace/flags/store';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
-import { defineRoutes } from '../../access/define-route.ts';
-import { sightOf } from '../../access/record-rights.ts';
-import { flagConditions, flagOrder } from './list-query.ts';
-import type { FlagDeps } from './payloads.ts';
-import { flagsPath, minimalFlag, minimalFlagExample, flagTags as tags } from './schema.ts';
-import { toMinimalFlag } from './show.ts';
-import { findDistinctIdOfUser, findInactiveFlags, listFlags } from './store.ts';
+import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { defineRoutes } from '../../../access/define-route.ts';
+import { sightOf } from '../../../access/record-rights.ts';
+import { flagConditions, flagOrder } from '../list-query.ts';
+import type { FlagDeps } from '../payloads.ts';
+import { flagsPath, minimalFlag, minimalFlagExample, flagTags as tags } from '../schema.ts';
+import { toMinimalFlag } from '../show.ts';
+import { findDistinctIdOfUser, findInactiveFlags, listFlags } from '../store.ts';
 
 const groups = Type.Optional(
   Type.String({ description: 'JSON object that maps names of group types to group keys: `{"company": "acme"}`.' }),

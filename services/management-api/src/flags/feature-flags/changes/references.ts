@@ -1,9 +1,9 @@
 import type { Sql } from '@millrace/db';
-import { findCohortsWithin } from '../../analytics/cohorts/store.ts';
-import { cohortsIn, type FlagFilters, filterProblem, flagsIn } from './filters/filters.ts';
+import { findCohortsWithin } from '../../../analytics/cohorts/store.ts';
+import { cohortsIn, type FlagFilters, filterProblem, flagsIn } from '../filters/filters.ts';
+import type { FlagFields, FlagRow } from '../store.ts';
 import { findDependentFlags, findLiveFlags, hasEarlyAccessFeature } from './reference-store.ts';
 import { refusal } from './rules.ts';
-import type { FlagFields, FlagRow } from './store.ts';
 
 interface ReferringFlag {
   environmentId: number;

@@ -1,6 +1,6 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
+import { startTestApi, type TestApi } from '../../../testing/start-test-api.ts';
+import { createMonths, storeEvent, storePerson } from '../../../testing/stored-data.ts';
 import { countExposures, exposuresStatement, exposuresValues } from './exposure-store.ts';
 
 let api: TestApi;

@@ -1,6 +1,6 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { storeGroup, storePerson } from '../../testing/stored-data.ts';
+import { startTestApi, type TestApi } from '../../../testing/start-test-api.ts';
+import { storeGroup, storePerson } from '../../../testing/stored-data.ts';
 
 let api: TestApi;
 let tenant: TestTenant;

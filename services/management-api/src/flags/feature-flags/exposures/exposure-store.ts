@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { budgetOf, type StoreRead } from '../../analytics/events/other-store.ts';
+import { budgetOf, type StoreRead } from '../../../analytics/events/other-store.ts';
 
 export interface ExposureQuery {
   environmentId: number;

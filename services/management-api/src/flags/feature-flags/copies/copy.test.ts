@@ -1,7 +1,7 @@
 import { createProject } from '@millrace/accounts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { storeGroup, storePerson } from '../../testing/stored-data.ts';
+import { startTestApi, type TestApi } from '../../../testing/start-test-api.ts';
+import { storeGroup, storePerson } from '../../../testing/stored-data.ts';
 
 let api: TestApi;
 let tenant: TestTenant;

@@ -2,12 +2,14 @@ import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
-import { defineRoutes } from '../../access/define-route.ts';
-import { requireScope } from '../../access/require-scope.ts';
-import type { EventDeps } from '../../analytics/events/routes.ts';
-import { requireTime } from '../../time/relative-time.ts';
-import { findTimeZone } from '../../time/time-zone-store.ts';
+import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { defineRoutes } from '../../../access/define-route.ts';
+import { requireScope } from '../../../access/require-scope.ts';
+import type { EventDeps } from '../../../analytics/events/routes.ts';
+import { requireTime } from '../../../time/relative-time.ts';
+import { findTimeZone } from '../../../time/time-zone-store.ts';
+import { foundFlag } from '../changes/write.ts';
+import { flagParams, flagsPath, flagTags as tags } from '../schema.ts';
 import {
   countExposures,
   countStoredExposures,
@@ -15,8 +17,6 @@ import {
   type ExposureQuery,
   findStartOfDay,
 } from './exposure-store.ts';
-import { flagParams, flagsPath, flagTags as tags } from './schema.ts';
-import { foundFlag } from './write.ts';
 
 const mostExposures = 1_000_000;
 const mostVariants = 50;

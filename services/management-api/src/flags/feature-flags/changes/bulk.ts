@@ -1,17 +1,17 @@
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
-import type { AddressedProject } from '../../access/addressed-store.ts';
-import { defineRoutes } from '../../access/define-route.ts';
-import { mayDo, nameOf, sightOf } from '../../access/record-rights.ts';
-import { lockEnvironment } from '../../sql/lock-environment.ts';
+import { belowEnvironment } from '../../../access/addressed-project.ts';
+import type { AddressedProject } from '../../../access/addressed-store.ts';
+import { defineRoutes } from '../../../access/define-route.ts';
+import { mayDo, nameOf, sightOf } from '../../../access/record-rights.ts';
+import { lockEnvironment } from '../../../sql/lock-environment.ts';
+import { type FlagFilterValues, flagConditions, flagFilters } from '../list-query.ts';
+import type { FlagDeps } from '../payloads.ts';
+import { flagsPath, flagTags as tags } from '../schema.ts';
+import { type FlagRow, findFlagKeys, findFlags, listFlagIds, markDeleted } from '../store.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
-import { type FlagFilterValues, flagConditions, flagFilters } from './list-query.ts';
-import type { FlagDeps } from './payloads.ts';
 import { type DependentFlag, findDependentFlags, findFlagsWithFeatures } from './reference-store.ts';
-import { flagsPath, flagTags as tags } from './schema.ts';
-import { type FlagRow, findFlagKeys, findFlags, listFlagIds, markDeleted } from './store.ts';
 
 const largestId = 2_147_483_647;
 const mostMatching = 20_000;

@@ -2,11 +2,11 @@ import { findRemoteConfig, loadDefinitions, localEvaluationDocument } from '@mil
 import { freeFormObject } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
-import { defineRoutes } from '../../access/define-route.ts';
-import { requireRecord } from '../../access/record-rights.ts';
-import type { FlagDeps } from './payloads.ts';
-import { flagsPath, flagTags as tags } from './schema.ts';
+import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { defineRoutes } from '../../../access/define-route.ts';
+import { requireRecord } from '../../../access/record-rights.ts';
+import type { FlagDeps } from '../payloads.ts';
+import { flagsPath, flagTags as tags } from '../schema.ts';
 
 const document = Type.Object(
   {

@@ -1,13 +1,13 @@
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
-import { belowEnvironment } from '../../access/addressed-project.ts';
-import { defineRoutes } from '../../access/define-route.ts';
-import { requireFound } from '../../access/record-rights.ts';
-import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
-import { type FlagDeps, payloadsOf, redactedFilters } from './payloads.ts';
+import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { defineRoutes } from '../../../access/define-route.ts';
+import { requireFound } from '../../../access/record-rights.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../../../activity/activity-page.ts';
+import { type FlagDeps, payloadsOf, redactedFilters } from '../payloads.ts';
+import { flagParams, flagsPath, flagTags as tags } from '../schema.ts';
+import { type FlagRow, findFlag } from '../store.ts';
 import { fieldsOf } from './rules.ts';
-import { flagParams, flagsPath, flagTags as tags } from './schema.ts';
-import { type FlagRow, findFlag } from './store.ts';
 
 const scopes = ['FeatureFlag'];
 

@@ -1,13 +1,13 @@
 import { formatDateTime, freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
-import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
-import { defineRoute } from '../../access/define-route.ts';
-import { mayDo, nameOf, readRecordRights } from '../../access/record-rights.ts';
-import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';
+import { addressedOrganization, organizationParams } from '../../../access/addressed-organization.ts';
+import { defineRoute } from '../../../access/define-route.ts';
+import { mayDo, nameOf, readRecordRights } from '../../../access/record-rights.ts';
+import { embeddedUser, embeddedUserExample } from '../../../identity/embedded-users/embedded-user.ts';
+import { type FlagDeps, redactedFilters } from '../payloads.ts';
+import { featureFlagExample, flagTags as tags } from '../schema.ts';
+import { type FlagRow, findEnvironmentsOfOrganization, findFlagsByKey } from '../store.ts';
 import { copyAnswer, copyExample, copyFlag, flagCopy, parseFlagCopy } from './copy.ts';
-import { type FlagDeps, redactedFilters } from './payloads.ts';
-import { featureFlagExample, flagTags as tags } from './schema.ts';
-import { type FlagRow, findEnvironmentsOfOrganization, findFlagsByKey } from './store.ts';
 
 const path = '/api/organizations/:organization_id/feature_flags';
 

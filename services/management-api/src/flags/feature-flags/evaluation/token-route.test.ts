@@ -1,7 +1,7 @@
 import { createPersonalApiKey } from '@millrace/accounts';
 import { createTestProject, createTestTenant, type TestTenant } from '@millrace/testing';
-import { createActors } from '../../testing/organization-actors.ts';
-import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createActors } from '../../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../../testing/start-test-api.ts';
 
 /** `GET /api/feature_flag/?token=`, where old SDKs read the flags of a project. */
 let api: TestApi;
