@@ -20,7 +20,7 @@ import {
 } from './event-store/port.ts';
 import { parseQuery } from './parse-query.ts';
 import { type ActorsPlan, planActors } from './plan/actors.ts';
-import { modifiersOf, type PlanContext, planContext } from './plan/context.ts';
+import { modifiersOf, type PlanContext, type ProjectSettings, planContext } from './plan/context.ts';
 import { planEvents } from './plan/events.ts';
 import { planFunnel } from './plan/funnel.ts';
 import { planLifecycle } from './plan/lifecycle.ts';
@@ -48,6 +48,8 @@ export interface Asked {
   query: unknown;
   /** Current time for all parts of the query, in milliseconds since 1970. */
   now: number;
+  /** The project's settings, if the caller has read them already, for example for a cache key. Default: `runQuery` reads them. */
+  settings?: ProjectSettings;
 }
 
 /** Result of any kind of query. */
@@ -72,14 +74,14 @@ export interface QueryAnswer extends Partial<SqlMetadata> {
  */
 export async function runQuery(
   deps: QueryDeps,
-  { projectId, query: sent, now }: Asked,
+  { projectId, query: sent, now, settings: known }: Asked,
   budget: Budget,
 ): Promise<QueryAnswer> {
   const query = parseQuery(sent);
   const run = untilDeadline(budget);
+  const settings = known ?? (await readSettings(deps.sql, projectId));
   if (query.kind === 'HogQLQuery' || query.kind === 'HogQLMetadata')
-    return answerSql(deps, { query, projectId, now }, run);
-  const settings = await readSettings(deps.sql, projectId);
+    return answerSql(deps, { query, projectId, settings, now }, run);
   const earliest = beginsWithFirst(query)
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
     : null;
@@ -91,7 +93,7 @@ export async function runQuery(
 
 async function answerSql(
   { parser, ...deps }: QueryDeps,
-  { query, projectId, now }: { query: SqlQuery | SqlMetadataQuery; projectId: number; now: number },
+  { query, projectId, settings, now }: Required<Asked> & { query: SqlQuery | SqlMetadataQuery },
   run: Budget,
 ): Promise<QueryAnswer> {
   if (parser === undefined) throw queryError('kind', 'SQL queries cannot run here.');
@@ -99,13 +101,13 @@ async function answerSql(
   const byName = Object.values(variables).map(({ code_name: name, value, isNull }) => [name, isNull ? null : value]);
   const values = query.kind === 'HogQLQuery' ? query.values : undefined;
   const request = {
-    ...{ projectId, text, now, variables: Object.fromEntries(byName) },
+    ...{ projectId, settings, text, now, variables: Object.fromEntries(byName) },
     ...(values && { values }),
     ...(filters && { filters }),
     ...(modifiers?.personsOnEventsMode && { personsOnEventsMode: modifiers.personsOnEventsMode }),
   };
   if (query.kind === 'HogQLQuery') return runSql({ ...deps, parser }, request, run);
-  const [settings, metadata] = [await readSettings(deps.sql, projectId), await checkSql({ ...deps, parser }, request)];
+  const metadata = await checkSql({ ...deps, parser }, request);
   return { results: [], ...metadata, timezone: settings.timezone };
 }
 

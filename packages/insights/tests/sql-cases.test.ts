@@ -1,6 +1,7 @@
 // Cases sql-001 to sql-260: SQL queries over fixed events, with the expected results and errors.
 
 import { isAppError } from '@millrace/runtime';
+import { readSettings } from '../src/records-store.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { SqlProblem } from '../src/sql/problem.ts';
 import { runSql } from '../src/sql/run.ts';
@@ -41,7 +42,7 @@ describe.each(engines)('on $name', (engine) => {
       expect((response as Record<string, unknown>)[name]).toEqual(isAbsent(value) ? undefined : value);
   });
 
-  function run(one: SqlCase): Promise<unknown> {
+  async function run(one: SqlCase): Promise<unknown> {
     const { values = {}, filters = {}, variables = [] } = one;
     const byName = variables.map(({ name, default_value, value, isNull }): [string, unknown] => [
       name.toLowerCase().replaceAll(' ', '_'),
@@ -50,6 +51,7 @@ describe.each(engines)('on $name', (engine) => {
     const { projectId, now } = world;
     const request = {
       projectId,
+      settings: await readSettings(store.database.sql, projectId),
       now,
       text: world.textOf(one.query),
       values,

@@ -1,6 +1,7 @@
 // SQL from an attacker: texts that try to escape their quotes, and queries that try to read another project.
 
 import { isAppError } from '@millrace/runtime';
+import { readSettings } from '../src/records-store.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { runSql, type SqlRequest } from '../src/sql/run.ts';
 import { createSqlWorld, type SqlWorld } from './sql-world.ts';
@@ -64,11 +65,12 @@ describe.each(engines)('on $name', (engine) => {
   });
 
   /** Returns the rows of a query, or the code of its error. */
-  function run(text: string, request: Partial<SqlRequest> = {}): Promise<unknown[][] | string> {
+  async function run(text: string, request: Partial<SqlRequest> = {}): Promise<unknown[][] | string> {
     const { projectId, now } = own;
+    const settings = await readSettings(store.database.sql, projectId);
     return runSql(
       { sql: store.database.sql, events: store.events, parser },
-      { projectId, now, text, ...request },
+      { projectId, settings, now, text, ...request },
       ample(),
     ).then(
       ({ results }) => results,

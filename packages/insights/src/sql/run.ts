@@ -8,7 +8,7 @@ import { type Cohort, type FilterContext, readFilters } from '../plan/conditions
 import { both, type ProjectSettings, planContext } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';
 import { queryError } from '../query-parts.ts';
-import { readPropertyTypes, readSettings } from '../records-store.ts';
+import { readPropertyTypes } from '../records-store.ts';
 import { type Field, nodesOf, type Select, type SelectSet } from './ast.ts';
 import type { SqlParser } from './parse.ts';
 import { substitute } from './placeholders.ts';
@@ -33,6 +33,8 @@ export interface SqlDeps {
 /** A query of kind `HogQLQuery`. */
 export interface SqlRequest {
   projectId: number;
+  /** The project's settings (`readSettings`). */
+  settings: ProjectSettings;
   text: string;
   /** Values of `{name}`. */
   values?: Readonly<Record<string, unknown>>;
@@ -93,8 +95,7 @@ async function prepareSql(
   request: SqlRequest,
 ): Promise<{ tree: Select | SelectSet; resolved: ResolvedQuery; timezone: string }> {
   const tree = await parser.parse(request.text);
-  const { projectId, values = {}, variables = {}, filters = {} } = request;
-  const settings = await readSettings(sql, projectId);
+  const { projectId, settings, values = {}, variables = {}, filters = {} } = request;
   const mode = request.personsOnEventsMode;
   const context = planContext(mode === undefined ? {} : { modifiers: { personsOnEventsMode: mode } }, {
     settings,

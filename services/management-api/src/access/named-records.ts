@@ -3,7 +3,7 @@
 import { isObject, parseRecordId } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { namedCohort } from '@millrace/flags';
-import { readSettings } from '@millrace/insights';
+import { type ProjectSettings, readSettings } from '@millrace/insights';
 import type { AddressedProject } from './addressed-store.ts';
 import { findRecord, requireRecord } from './record-rights.ts';
 
@@ -46,24 +46,25 @@ function namedIn(value: unknown): Named {
 }
 
 /**
- * Before filters are evaluated or stored for the caller.
- * @throws AppError `forbidden` where they name a cohort or a flag that is closed to the caller. Names of records that do not exist
- * are left to what reads the filters.
+ * Checks filters before they are evaluated or stored for the caller. Records that do not exist are ignored: the code that reads the
+ * filters handles them. `settings` are those of the project, if they were read already.
+ * @throws AppError `forbidden` if the filters refer to a cohort or a flag that the caller cannot view.
  */
 export async function requireNamedRecords(
   sql: Sql,
-  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  {
+    environmentId,
+    rights,
+    settings: known,
+  }: Pick<AddressedProject, 'environmentId' | 'rights'> & { settings?: ProjectSettings },
   ...filters: unknown[]
 ): Promise<void> {
   if (rights.rules === null || rights.rules.length === 0) return;
   const named = namedIn(filters);
-  if (named.withTestAccountFilters) {
-    const { testAccountFilters } = await readSettings(sql, environmentId);
-    for (const id of namedIn(testAccountFilters).cohort) named.cohort.add(id);
-  }
-  if (named.withAllCohorts) {
-    const { cohorts } = await readSettings(sql, environmentId);
-    for (const id of cohorts.keys()) named.cohort.add(id);
+  if (named.withTestAccountFilters || named.withAllCohorts) {
+    const { testAccountFilters, cohorts } = known ?? (await readSettings(sql, environmentId));
+    if (named.withTestAccountFilters) for (const id of namedIn(testAccountFilters).cohort) named.cohort.add(id);
+    if (named.withAllCohorts) for (const id of cohorts.keys()) named.cohort.add(id);
   }
   for (const kind of ['cohort', 'feature_flag'] as const) {
     if (!rights.rules.some(({ resource }) => resource === kind)) continue;

@@ -162,6 +162,23 @@ test('Q-234: a project has three under way in all processes; one more waits, the
   await ask(others);
 });
 
+test('a change of settings while a query waits does not mix old and new settings', async () => {
+  const setZone = (timezone: string) =>
+    database.sql.query('UPDATE environment SET timezone = $2 WHERE id = $1', [own.environmentId, timezone]);
+  const waiting = openQuestions({
+    ...keyValue,
+    setIfAbsent: async (...slot) => {
+      await setZone('Asia/Tokyo');
+      return keyValue.setIfAbsent(...slot);
+    },
+  });
+  const question = { query: newQuery('day'), refresh: 'blocking', signal } as const;
+  expect((await waiting.ask(asker, question)).answer).toMatchObject({ timezone: 'UTC', is_cached: false });
+  expect((await questions.ask(asker, question)).answer).toMatchObject({ timezone: 'Asia/Tokyo', is_cached: false });
+  await setZone('UTC');
+  expect((await questions.ask(asker, question)).answer).toMatchObject({ timezone: 'UTC', is_cached: true });
+});
+
 test('Q-235: a query over its time is told so and runs no more, and the next one is answered', async () => {
   const hasty = openQuestions(keyValue, 700);
   const lock = await holdEvents(database);

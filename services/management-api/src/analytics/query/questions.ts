@@ -5,6 +5,7 @@ import {
   budgetProblem,
   narrowing,
   OverBudget,
+  type ProjectSettings,
   type QueryAnswer,
   type QueryDeps,
   readSettings,
@@ -91,11 +92,11 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
   const runs = createBackgroundRuns({ keyValue, longestMs, logger });
 
   /** Within its budget: a slot of its project, a turn on the connections, time and memory. */
-  async function compute(asker: Asker, { query, key, now, signal }: Computed): Promise<KeptAnswer> {
+  async function compute(asker: Asker, { query, settings, key, now, signal }: Computed): Promise<KeptAnswer> {
     const projectId = asker.target.environmentId;
     const leave = await takeSlot(keyValue, { projectId, signal, longestMs });
     try {
-      const asked = { projectId, query, now: now.getTime() };
+      const asked = { projectId, query, settings, now: now.getTime() };
       const run = () => runQuery(deps, asked, { signal, maxMs, maxBytes }).catch(explain);
       const answer = await turns.run(asker, narrowing, run, signal);
       const kept = { answer, at: now.getTime() };
@@ -120,8 +121,10 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
       const { query: sent, filters, refresh, signal, run, now = new Date() } = question;
       const { projectId, userId } = ownerOf(asker.target);
       const query = withFilters(sent, filters);
-      await requireNamedRecords(deps.sql, asker.target, query);
-      const key = cacheKey(await readSettings(deps.sql, projectId), query);
+      // Read once: the access check, the cache key and the plan must use the same settings.
+      const settings = await readSettings(deps.sql, projectId);
+      await requireNamedRecords(deps.sql, { ...asker.target, settings }, query);
+      const key = cacheKey(settings, query);
       const kept = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
       const shown = (one: KeptAnswer, isCached: boolean) => shownAnswer(one, { query, key, isCached });
       const there = kept && shown(kept, true);
@@ -129,10 +132,10 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
         case 'none':
           return { answer: there, status: null };
         case 'now':
-          return { answer: shown(await compute(asker, { query, key, now, signal }), false), status: null };
+          return { answer: shown(await compute(asker, { query, settings, key, now, signal }), false), status: null };
         case 'behind': {
           const status = await runs.start({ ...run, projectId, userId }, async (until) =>
-            shown(await compute(asker, { query, key, now, signal: until }), false),
+            shown(await compute(asker, { query, settings, key, now, signal: until }), false),
           );
           return { answer: there, status };
         }
@@ -153,6 +156,7 @@ const ownerOf = ({ environmentId, rights }: AddressedProject): RunOwner => ({
 
 interface Computed {
   query: unknown;
+  settings: ProjectSettings;
   key: string;
   now: Date;
   signal: AbortSignal;
