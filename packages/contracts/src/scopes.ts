@@ -22,6 +22,7 @@ export const scopeObjects = [
   'project',
   'property_definition',
   'query',
+  'sharing_configuration',
   'subscription',
   'user',
 ] as const;
@@ -41,7 +42,6 @@ const scopeObjectsWithoutRoutes = [
   'plugin',
   'session_recording',
   'session_recording_playlist',
-  'sharing_configuration',
   'survey',
   'webhook',
 ] as const;

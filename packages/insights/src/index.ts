@@ -46,7 +46,7 @@ export {
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
 export { createEventStore } from './event-store/store.ts';
-export { withFilters } from './override.ts';
+export { sourceOf, withFilters } from './override.ts';
 export { parseQuery } from './parse-query.ts';
 export { patternProblem, postgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';

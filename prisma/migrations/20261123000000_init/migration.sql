@@ -1357,6 +1357,26 @@ CREATE INDEX "annotation_insight_id_idx" ON "annotation"("insight_id");
 CREATE INDEX "annotation_dashboard_id_idx" ON "annotation"("dashboard_id");
 CREATE INDEX "annotation_created_by_id_idx" ON "annotation"("created_by_id");
 
+-- The public link of an insight or a dashboard.
+CREATE TABLE "sharing_configuration" (
+    "id" SERIAL NOT NULL,
+    "environment_id" INTEGER NOT NULL,
+    "insight_id" INTEGER,
+    "dashboard_id" INTEGER,
+    "enabled" BOOLEAN NOT NULL DEFAULT false,
+    "access_token" TEXT NOT NULL,
+    "settings" JSONB NOT NULL DEFAULT '{}',
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "sharing_configuration_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "sharing_configuration_record_check" CHECK (num_nonnulls("insight_id", "dashboard_id") = 1)
+);
+
+CREATE UNIQUE INDEX "sharing_configuration_insight_id_key" ON "sharing_configuration"("insight_id");
+CREATE UNIQUE INDEX "sharing_configuration_dashboard_id_key" ON "sharing_configuration"("dashboard_id");
+CREATE UNIQUE INDEX "sharing_configuration_access_token_key" ON "sharing_configuration"("access_token");
+CREATE INDEX "sharing_configuration_environment_id_idx" ON "sharing_configuration"("environment_id");
+
 -- An insight on a dashboard, or a text. When an insight is removed from a dashboard, its tile keeps its row and so its
 -- layout.
 CREATE TABLE "dashboard_tile" (
@@ -1406,6 +1426,12 @@ ALTER TABLE "annotation" ADD CONSTRAINT "annotation_dashboard_id_fkey"
     FOREIGN KEY ("dashboard_id") REFERENCES "dashboard"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "annotation" ADD CONSTRAINT "annotation_created_by_id_fkey"
     FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "sharing_configuration" ADD CONSTRAINT "sharing_configuration_environment_id_fkey"
+    FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "sharing_configuration" ADD CONSTRAINT "sharing_configuration_insight_id_fkey"
+    FOREIGN KEY ("insight_id") REFERENCES "insight"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "sharing_configuration" ADD CONSTRAINT "sharing_configuration_dashboard_id_fkey"
+    FOREIGN KEY ("dashboard_id") REFERENCES "dashboard"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "dashboard_tile" ADD CONSTRAINT "dashboard_tile_dashboard_id_fkey"
     FOREIGN KEY ("dashboard_id") REFERENCES "dashboard"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "dashboard_tile" ADD CONSTRAINT "dashboard_tile_insight_id_fkey"

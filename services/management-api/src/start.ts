@@ -30,7 +30,7 @@ import { createSearches } from './access/searches.ts';
 import type { OtherStore } from './analytics/events/other-store.ts';
 import { createQuestions, type Questions } from './analytics/query/questions.ts';
 import { createApp } from './app/app.ts';
-import { serveConsole } from './app/console/serve.ts';
+import { readSharedPage, serveConsole } from './app/console/serve.ts';
 import { passToGateway } from './app/sdk-requests/pass-to-gateway.ts';
 import { watchDatabase } from './app/watch-database.ts';
 import { type ApiConfig, configSchema } from './config.ts';
@@ -127,7 +127,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     publicUrl: config.publicApiUrl,
     liveOrigins: listOf(config.liveOrigins),
     trustedProxies: config.trustProxy ? config.proxyHops : 0,
-    console: config.console === 'on' ? await consoleOf(config) : null,
+    ...(config.console === 'on' && (await consolePages(config))),
     gateway: config.ingestUrl
       ? passToGateway({ url: config.ingestUrl, isBehindProxy: config.trustProxy, timeoutMs: 10_000, logger })
       : undefined,
@@ -199,17 +199,18 @@ function openPool({ databaseUrl: url }: ApiConfig, logger: Logger) {
 
 const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };
 
-/** The pages lie beside the program, where the build puts them (packages/console). */
-const consoleOf = (config: ApiConfig) => {
-  const { publicApiUrl, publicIngestUrl, consoleDirectory } = config;
-  return serveConsole({
-    directory: consoleDirectory || consoleBeside(import.meta.url),
-    publicUrl: publicApiUrl,
+/** The console and the page behind public links, which lie beside the program (packages/console). */
+async function consolePages(config: ApiConfig) {
+  const { publicApiUrl: publicUrl, publicIngestUrl, consoleDirectory } = config;
+  const directory = consoleDirectory || consoleBeside(import.meta.url);
+  const console = await serveConsole({
+    ...{ directory, publicUrl },
     ingestUrl: publicIngestUrl,
-    sendsMail: publicApiUrl !== undefined && secretOf(config, 'smtpUrl') !== undefined,
+    sendsMail: publicUrl !== undefined && secretOf(config, 'smtpUrl') !== undefined,
     signInProviders: [...providersOf(config).values()].map(({ kind, name }) => ({ kind, name })),
   });
-};
+  return { console, sharedHtml: await readSharedPage({ directory, publicUrl }) };
+}
 
 /** What several programs share lies in a folder below them (packages/stack, build.ts). */
 const consoleBeside = (here: string) =>

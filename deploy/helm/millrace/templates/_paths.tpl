@@ -1,6 +1,6 @@
 {{/*
 Paths under a host and their services, as JSON: [{ path, service }]. The first match wins. The management API serves `/api`, except for
-the paths that SDKs use there (docs/wire-rules.md#paths). It also serves the console, the redirects of sign-in providers, SCIM, and live
+the paths that SDKs use there (docs/wire-rules.md#paths). It also serves the console, public links, the redirects of sign-in providers, SCIM, and live
 events by token. Takes: root, part (all, ingest or api).
 */}}
 {{- define "millrace.paths" -}}
@@ -15,6 +15,8 @@ events by token. Takes: root, part (all, ingest or api).
 {{- $api := list
   (dict "path" "/api" "service" "management-api")
   (dict "path" "/console" "service" "management-api")
+  (dict "path" "/shared" "service" "management-api")
+  (dict "path" "/embedded" "service" "management-api")
   (dict "path" "/login" "service" "management-api")
   (dict "path" "/complete" "service" "management-api")
   (dict "path" "/scim" "service" "management-api")

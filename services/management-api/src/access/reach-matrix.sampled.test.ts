@@ -166,6 +166,7 @@ async function beyond({ organizations, environments }: Actor) {
   const ofEnvironments = [
     ['environment', 'id'],
     ['annotation', 'environment_id'],
+    ['sharing_configuration', 'environment_id'],
     ['event_definition', 'project_id'],
     ['property_definition', 'project_id'],
     ['group_type_mapping', 'project_id'],

@@ -71,6 +71,16 @@ export async function readRecordRights(
   return { userId, rules };
 }
 
+/** What every member of an environment may do, whatever rules name them or their roles: what a public link may show. */
+export async function readRightsOfEverybody(sql: Sql, environmentId: number): Promise<RecordRights> {
+  const rules = await sql.query<Rule & Record<string, unknown>>(
+    `SELECT resource, resource_id, level, 'everybody' AS whom FROM access_rule
+      WHERE environment_id = $1 AND resource <> 'project' AND membership_id IS NULL AND role_id IS NULL`,
+    [environmentId],
+  );
+  return { userId: 0, rules };
+}
+
 /**
  * What rules come to: the highest of them. But who is given `none` by name, or only `none` by roles, has nothing, whatever
  * everybody has.

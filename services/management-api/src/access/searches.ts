@@ -2,11 +2,10 @@ import type { Sql } from '@millrace/db';
 import { OverBudget } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from './addressed-store.ts';
-import type { Caller } from './caller.ts';
 
 /** Who searches, and where: the key and the organization are limited. */
 interface Searcher {
-  caller: Pick<Caller, 'credential'>;
+  caller: { credential: { kind: 'key' | 'session' | 'link'; id: string } };
   target: Pick<AddressedProject, 'organizationId'>;
 }
 
@@ -107,7 +106,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
     async run({ caller: { credential }, target: { organizationId } }, narrowing, work, signal) {
       const who = `${credential.kind} ${credential.id}`;
       if (underWay.of(who) >= mostOfKey) {
-        throw tooMany(credential.kind === 'key' ? 'This API key' : 'Your session', mostOfKey, narrowing);
+        throw tooMany(searcherNames[credential.kind], mostOfKey, narrowing);
       }
       if (underWay.of(organizationId) >= mostOfOrganization) {
         throw tooMany('The organization', mostOfOrganization, narrowing);
@@ -149,6 +148,8 @@ function createCounts() {
     },
   };
 }
+
+const searcherNames = { key: 'This API key', session: 'Your session', link: 'This public link' };
 
 function tooMany(who: string, most: number, narrowing: string | null): AppError {
   const advice = narrowing === null ? '' : ` To make searches faster, use ${narrowing}.`;

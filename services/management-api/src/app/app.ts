@@ -6,13 +6,14 @@ import type { KeyValue } from '@millrace/runtime/cache';
 import { callerAccess } from '../access/caller-access.ts';
 import { createGuessLimit, createRateLimit, createSignUpLimit } from '../access/rate-limit.ts';
 import { createSignInLimits, type SignInLimitSettings } from '../access/sign-in-limits.ts';
+import { createLinkLimits } from '../analytics/sharing/public-link.ts';
 import { createSignInCount } from '../identity/sign-in/sign-in-count.ts';
 import { type RouteDeps, routes } from './routes.ts';
 
 export interface AppDeps
   extends Omit<
     RouteDeps,
-    'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit' | 'scimLimits' | 'translateError'
+    'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit' | 'linkLimits' | 'scimLimits' | 'translateError'
   > {
   /** Stores the counters of limits: Redis, or the memory of this process. */
   keyValue: KeyValue;
@@ -80,6 +81,10 @@ function createLimits(keyValue: KeyValue, limits: AppDeps['limits']) {
     signInLimits: createSignInLimits(keyValue, limits),
     signUpLimit: createSignUpLimit({ keyValue, perMinute: limits.signUpsPerMinute }),
     userChangeLimit: perMinute('user', limits.userChangesPerMinute),
+    linkLimits: createLinkLimits(keyValue, {
+      requestsPerMinute: limits.requestsPerMinute,
+      wrongPerMinute: wrongKeysPerMinute,
+    }),
   };
 }
 

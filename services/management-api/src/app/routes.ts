@@ -32,6 +32,10 @@ import { splitPersonRoutes } from '../analytics/persons/split.ts';
 import { propertyValueRoutes } from '../analytics/property-values/routes.ts';
 import type { Questions } from '../analytics/query/questions.ts';
 import { queryRoutes } from '../analytics/query/routes.ts';
+import { sharedPages } from '../analytics/sharing/page.ts';
+import type { LinkLimits } from '../analytics/sharing/public-link.ts';
+import { publicLinkRoutes } from '../analytics/sharing/public-routes.ts';
+import { sharingRoutes } from '../analytics/sharing/routes.ts';
 import type { DestinationSecrets } from '../deliveries/batch-exports/destinations.ts';
 import { batchExportRoutes } from '../deliveries/batch-exports/routes.ts';
 import { subscriptionRoutes } from '../deliveries/subscriptions/routes.ts';
@@ -101,6 +105,8 @@ export interface RouteDeps
   signUpLimit: SignUpLimit;
   /** Limits changes of the user's own account, per user. */
   userChangeLimit: RateLimit;
+  /** Limits visitors of public links. */
+  linkLimits: LinkLimits;
   /** Limits SCIM requests by token, and wrong or missing tokens by IP address. */
   scimLimits: Pick<ScimDeps, 'requestLimit' | 'guessLimit'>;
   /** The secret that currently signs `live_events_token`, and the previous ones. */
@@ -110,6 +116,8 @@ export interface RouteDeps
   liveOrigins?: readonly string[] | undefined;
   /** The pages of the console, if it is served. */
   console?: PageRoute | null;
+  /** The page behind public links, if it is served. */
+  sharedHtml?: Buffer | null;
   /** Passes the requests of SDKs to a gateway. Without it, this API answers them like those of scripts. */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** URL for links; without it, the request's own host. */
@@ -137,6 +145,7 @@ export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRout
     docsPage(api),
     startPage(deps),
     ...(deps.console ? [deps.console] : []),
+    ...(deps.sharedHtml ? sharedPages({ ...deps, html: deps.sharedHtml }) : []),
     ...(deps.withSignIn ? signOnPages(deps) : []),
     scimPage({ ...deps, ...deps.scimLimits }),
     ...(deps.gateway ? gatewayPages(deps.gateway) : []),
@@ -212,6 +221,8 @@ function apiRoutes(deps: RouteDeps): Route<Caller>[] {
     ...insightRoutes(deps),
     ...dashboardRoutes(deps),
     ...annotationRoutes(deps),
+    ...sharingRoutes(deps),
+    ...publicLinkRoutes(deps),
     ...liveRoutes(deps),
     ...healthOfProjectRoutes(deps),
   ]);

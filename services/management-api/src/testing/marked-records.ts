@@ -157,6 +157,10 @@ async function fill(
     query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: word }] },
     dashboards: [dashboard.id],
   });
+  await sql.query(
+    `INSERT INTO sharing_configuration (environment_id, insight_id, enabled, access_token) VALUES ($1, $2, true, $3)`,
+    [id, insight.id, `${word}-token`],
+  );
   const annotation = await made(api, `/api/environments/${id}/annotations/`, owner.key, {
     content: word,
     scope: 'dashboard',

@@ -251,7 +251,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
         return changing(author, id, async (tx, from) => {
           const to = await changeableDashboard(tx, author, toDashboard);
           return recordingTiles(tx, author, from, async () => {
-            await recordingTiles(tx, author, to, () => takeTile(tx, { from: id, to: to.id, tileId: tile.id }));
+            await recordingTiles(tx, author, to, () => takeTile(tx, { from: id, to: to.id, tileId: tile.id, target }));
           });
         });
       },
@@ -270,7 +270,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
         const author = { ...caller, target };
         return changing(author, id, async (tx, to) => {
           const from = await liveDashboard(tx, target, { id: fromDashboardId, needed: 'viewer' });
-          return recordingTiles(tx, author, to, () => copyTile(tx, { from: from.id, to: id, tileId }, author));
+          return recordingTiles(tx, author, to, () => copyTile(tx, { from: from.id, to: id, tileId, target }, author));
         });
       },
     }),

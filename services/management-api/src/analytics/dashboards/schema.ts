@@ -85,7 +85,7 @@ export const dashboard = Type.Object(
     last_accessed_at: orNull(time, 'Approximate time when the dashboard was last opened.'),
     last_viewed_at: orNull(time, 'The same as `last_accessed_at`.'),
     last_refresh: orNull(time, 'When the oldest result on the dashboard was calculated.'),
-    is_shared: Type.Boolean({ description: 'Always false.' }),
+    is_shared: Type.Boolean({ description: 'Whether the dashboard is shared by a public link.' }),
     deleted: fields.deleted,
     creation_mode: Type.String({
       description: 'How the dashboard was created: `default`, or `duplicate` for a copy of another dashboard.',

@@ -27,7 +27,7 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
     last_accessed_at: lastAccessedAt,
     last_viewed_at: lastAccessedAt,
     last_refresh: null,
-    is_shared: false,
+    is_shared: row.is_shared,
     deleted: row.deleted,
     creation_mode: row.creation_mode,
     tags: row.tags,

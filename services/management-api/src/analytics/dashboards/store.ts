@@ -35,12 +35,14 @@ export interface DashboardRow
     Restricted {
   restriction_level: 21 | 37;
   created_by: EmbeddedUserRow | null;
+  is_shared: boolean;
 }
 type Row = DashboardRow & Record<string, unknown>;
 
 const columns = `d.id, d.name, d.description, d.pinned, d.deleted, d.creation_mode, d.filters, d.variables, d.tags,
   d.restriction_level, d.breakdown_colors, d.data_color_theme_id, d.quick_filter_ids, d.created_at, d.last_accessed_at,
-  d.created_by_id AS owner_id, ${embeddedUserColumn('u')} AS created_by`;
+  d.created_by_id AS owner_id,
+  EXISTS (SELECT FROM sharing_configuration s WHERE s.dashboard_id = d.id AND s.enabled) AS is_shared, ${embeddedUserColumn('u')} AS created_by`;
 const tables = 'dashboard d LEFT JOIN "user" u ON u.id = d.created_by_id';
 
 export interface DashboardFilter {

@@ -6,7 +6,10 @@ import type { Transaction } from '@millrace/db';
 import { inOrderOfLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { nameOf, requireRecord } from '../../access/record-rights.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
+import { findInsights } from '../insights/store.ts';
 import { requireSpace } from '../insights/write.ts';
 import { requireUsable } from './filters.ts';
 import type { dashboardChanges } from './schema.ts';
@@ -106,33 +109,37 @@ function bodyOf({ text }: TileChanges, attr: string): string | undefined {
   return body;
 }
 
-/** @throws AppError `not_found`. */
-async function tileOf(tx: Transaction, dashboardId: number, id: number): Promise<TileRow> {
-  const tile = inOrderOfLayout(await listTiles(tx, dashboardId)).find((one) => one.id === id);
-  if (tile === undefined) throw new AppError('not_found', 'Not found.');
-  return tile;
-}
-
 interface TileTransfer {
   from: number;
   to: number;
   tileId: number;
+  target: Pick<AddressedProject, 'environmentId' | 'rights'>;
+}
+
+/**
+ * The tile that is moved or copied. A tile whose insight is closed to the caller stays where it is: the other dashboard may be
+ * shared by a public link.
+ * @throws AppError `not_found` or `forbidden`.
+ */
+async function transferredTile(tx: Transaction, { from, tileId, target }: TileTransfer): Promise<TileRow> {
+  const tile = inOrderOfLayout(await listTiles(tx, from)).find((one) => one.id === tileId);
+  if (tile === undefined) throw new AppError('not_found', 'Not found.');
+  const [insight] = await findInsights(tx, target.environmentId, tile.insight_id === null ? [] : [tile.insight_id]);
+  if (insight) requireRecord(target.rights, 'insight', 'viewer', nameOf(insight));
+  return tile;
 }
 
 /** Takes a tile from one dashboard to another. @throws AppError `not_found`, `invalid` where its insight is there already. */
-export async function takeTile(tx: Transaction, { from, to, tileId }: TileTransfer): Promise<void> {
-  const tile = await tileOf(tx, from, tileId);
-  await requirePlaceFor(tx, tile, to);
-  await moveTile(tx, tile, to);
+export async function takeTile(tx: Transaction, transfer: TileTransfer): Promise<void> {
+  const tile = await transferredTile(tx, transfer);
+  await requirePlaceFor(tx, tile, transfer.to);
+  await moveTile(tx, tile, transfer.to);
 }
 
 /** As `takeTile`; the tile stays where it was, too. An insight is then on both dashboards, of a text there are two. */
-export async function copyTile(
-  tx: Transaction,
-  { from, to, tileId }: TileTransfer,
-  { userId }: { userId: number },
-): Promise<void> {
-  const tile = await tileOf(tx, from, tileId);
+export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId }: { userId: number }): Promise<void> {
+  const { to } = transfer;
+  const tile = await transferredTile(tx, transfer);
   const former = await requirePlaceFor(tx, tile, to);
   if (former) await updateTile(tx, { id: former.id, userId: null }, tile);
   else await insertTile(tx, { dashboardId: to, userId: tile.body === null ? null : userId }, tile);

@@ -64,7 +64,8 @@ export interface Asked {
 }
 
 export interface Asker {
-  caller: Pick<Caller, 'credential'>;
+  /** Whose computations are counted. */
+  caller: { credential: Pick<Caller['credential'], 'id'> & { kind: Caller['credential']['kind'] | 'link' } };
   target: AddressedProject;
 }
 

@@ -162,6 +162,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
         `POST ${path}/{}/runs/{}/retry`,
       ]),
       `PATCH ${project}/dashboards/{}/move_tile`,
+      ...['dashboards', 'insights'].map((name) => `POST ${project}/${name}/{}/sharing/refresh`),
       `POST ${project}/insights/cancel`,
       `POST ${project}/insights/viewed`,
       ...['bulk_keys', 'user_blast_radius'].map((action) => `POST ${project}/feature_flags/${action}`),

@@ -64,12 +64,9 @@ export async function serveConsole({
   sendsMail = false,
   signInProviders = [],
 }: ConsoleOptions): Promise<PageRoute | null> {
-  const page = await readFile(join(directory, 'index.html'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const page = await readPage(directory, 'index.html');
   if (page === null) return null;
-  const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const prefix = prefixOf(publicUrl);
   const facts = {
     'millrace-ingest': ingestUrl,
     'millrace-mail': sendsMail ? 'on' : undefined,
@@ -98,6 +95,25 @@ export async function serveConsole({
     },
   };
 }
+
+/** The page behind a public link, whose files are below `/console/` too. @returns null if no console was built. */
+export async function readSharedPage({
+  directory,
+  publicUrl,
+}: Pick<ConsoleOptions, 'directory' | 'publicUrl'>): Promise<Buffer | null> {
+  const page = await readPage(directory, 'shared.html');
+  return page === null ? null : Buffer.from(placePage(page, `${prefixOf(publicUrl)}/console/`, {}));
+}
+
+async function readPage(directory: string, name: string): Promise<string | null> {
+  return readFile(join(directory, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+}
+
+const prefixOf = (publicUrl: string | undefined) =>
+  publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 
 /** Makes the page's file names absolute, because it is sent for URLs of any depth. @param facts values of its `meta` elements. */
 function placePage(page: string, path: string, facts: Record<string, string | undefined>): string {

@@ -31,6 +31,7 @@ const description = {
     insights: 'Saved queries.',
     'ingestion warnings': 'Problems with events that were sent to the project.',
     dashboards: 'Pages of insights and text.',
+    sharing: 'Public links of insights and dashboards.',
     'dead letters': 'Events that could not be stored, and that you can replay or discard.',
     'live events': 'A stream of stored and dropped events in real time.',
     invites: 'Invites to an organization.',

@@ -62,7 +62,8 @@ const flags = {
   }),
   allow_publicly_shared_resources: Type.Boolean({
     description:
-      'Whether the images in reports can be loaded without signing in, which Slack requires. Defaults to true.',
+      'Whether insights and dashboards can be shared by public links, and the images in reports can be loaded without signing in, ' +
+      'which Slack requires. Defaults to true.',
   }),
   default_anonymize_ips: Type.Boolean({
     description: 'Whether `anonymize_ips` is turned on in new projects and environments. Defaults to false.',

@@ -22,6 +22,7 @@ export const scopes = [
   { object: 'insight', can: 'rw', about: 'Saved insights and their history.' },
   { object: 'dashboard', can: 'rw', about: 'Dashboards and their tiles.' },
   { object: 'annotation', can: 'rw', about: 'Annotations, which are notes about points in time, such as a release.' },
+  { object: 'sharing_configuration', can: 'rw', about: 'Public links of insights and dashboards.' },
   { object: 'event_definition', can: 'rw', about: 'Event names and your team’s notes about them.' },
   {
     object: 'property_definition',

@@ -1,0 +1,360 @@
+import { randomBytes } from 'node:crypto';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { noLimits, signInAs, startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
+
+/** What a stranger gets: nothing without a link that works, and with one only the numbers that its page shows. */
+let api: TestApi;
+let acme: OrganizationActors;
+beforeAll(async () => {
+  api = await startTestApi();
+  await createMonths(api.database.sql, '2026-11', '2026-11');
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  acme = await createActors(api.database);
+});
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD';
+const send = (method: Method, path: string, body?: object, key = acme.M.key) =>
+  api.send(method, `/api/projects/${acme.projectId}/${path}`, { key, ...(body && { body }) });
+async function create(kind: 'insights' | 'dashboards', body: object) {
+  const { status, body: made } = await send('POST', `${kind}/`, body);
+  expect([status, made.detail]).toEqual([201, undefined]);
+  return made.id as number;
+}
+async function share(kind: 'insights' | 'dashboards', id: number): Promise<string> {
+  const { status, body } = await send('PATCH', `${kind}/${id}/sharing/`, { enabled: true });
+  expect([status, body.detail]).toEqual([200, undefined]);
+  return body.access_token;
+}
+const visit = (path: string, options: Parameters<TestApi['send']>[2] = {}) =>
+  api.send('GET', `/api/shared/${path}`, options);
+const numbersOf = async (token: string, at = 0) => (await visit(`${token}/tiles/${at}`)).body;
+
+const dateRange = { date_from: '2026-11-10', date_to: '2026-11-12' };
+const trends = { kind: 'TrendsQuery', dateRange, series: [{ kind: 'EventsNode', event: 'order' }] };
+const storeOrders = async () => {
+  const personId = await storePerson(api.database.sql, acme.projectId, { distinctIds: ['visitor-ada'] });
+  for (const day of ['10', '12', '12']) {
+    const properties = { plan: 'paid', $email: 'visitor@example.com' };
+    const event = { event: 'order', personId, timestamp: `2026-11-${day}T12:00:00Z`, properties };
+    await storeEvent(api.database.sql, acme.projectId, event);
+  }
+};
+
+/** All that a visitor can compare. */
+const seen = ({ status, headers, body }: TestAnswer) => {
+  const { date: _, 'x-request-id': __, ...others } = Object.fromEntries(headers);
+  return { status, headers: others, body };
+};
+
+it('HV-01 answers every link that does not work in the same way', async () => {
+  const insight = await create('insights', { name: 'Orders', query: trends });
+  const rotated = await share('insights', insight);
+  const current = (await send('POST', `insights/${insight}/sharing/refresh/`)).body.access_token as string;
+  const other = await create('insights', { name: 'Off', query: trends });
+  const off = await share('insights', other);
+  await send('PATCH', `insights/${other}/sharing/`, { enabled: false });
+  const swapped = current.replace(/[a-z]/i, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+  const wrong = [
+    ...[randomBytes(32).toString('base64url'), rotated, off, swapped, current.slice(1), `${current}A`],
+    ...[`${current}%00`, `${current}.json`, `${current}%20`, `${current}%2ftiles`, '%2e%2e%2fprojects', '@current'],
+    ...['a', 'null', String(insight), "1' OR '1'='1", 'x'.repeat(5000)],
+  ];
+  const [first, ...others] = await Promise.all(wrong.map(async (path) => seen(await visit(path))));
+  expect(first).toMatchObject({ status: 404, body: { code: 'not_found', detail: 'Not found.', attr: null } });
+  for (const answer of others) expect(answer).toEqual(first);
+  const tiles = await Promise.all(wrong.map(async (path) => seen(await visit(`${path}/tiles/0`))));
+  for (const answer of tiles) expect(answer).toEqual(first);
+  expect((await visit(current)).status).toBe(200);
+});
+
+it('HV-02 shows only the documented fields, and nothing that says whom the numbers count', async () => {
+  await storeOrders();
+  const cohort = (await send('POST', 'cohorts/', { name: 'Cohort of visitors', is_static: true })).body.id;
+  const properties = [
+    { key: '$email', type: 'event', operator: 'icontains', value: 'visitor@example.com' },
+    { key: 'secret_property', type: 'event', operator: 'is_not', value: 'secret-value' },
+  ];
+  const dashboard = await create('dashboards', { name: 'Board', description: 'All orders', filters: { properties } });
+  const all = {
+    properties: [{ key: 'id', type: 'cohort', operator: 'not_in', value: cohort }],
+    filterTestAccounts: true,
+  };
+  const funnel = { kind: 'FunnelsQuery', dateRange, series: [trends.series[0], trends.series[0]] };
+  const retention = {
+    kind: 'RetentionQuery',
+    dateRange,
+    retentionFilter: { targetEntity: { id: 'order', type: 'events' } },
+  };
+  for (const source of [
+    {
+      ...trends,
+      ...all,
+      compareFilter: { compare: true },
+      breakdownFilter: { breakdown: 'plan', breakdown_type: 'event' },
+    },
+    { ...trends, ...all, trendsFilter: { display: 'BoldNumber', aggregationAxisPrefix: '$' } },
+    { ...funnel, ...all },
+    { ...funnel, ...all, funnelsFilter: { funnelVizType: 'time_to_convert' } },
+    { ...retention, ...all },
+    { kind: 'LifecycleQuery', dateRange, series: trends.series, ...all },
+  ]) {
+    await create('insights', { name: source.kind, query: { kind: 'InsightVizNode', source }, dashboards: [dashboard] });
+  }
+  await send('PATCH', `dashboards/${dashboard}/`, { tiles: [{ text: { body: 'Hello' } }] });
+  const token = await share('dashboards', dashboard);
+  const { body: page } = await visit(token);
+  expect(Object.keys(page)).toEqual(['type', 'name', 'description', 'timezone', 'theme', 'tiles']);
+  expect(page).toMatchObject({ type: 'dashboard', name: 'Board', description: 'All orders', timezone: 'UTC' });
+  expect(page.tiles).toHaveLength(7);
+  for (const tile of page.tiles) expect(Object.keys(tile)).toEqual(['text', 'name', 'layouts']);
+  const tiles: TestAnswer['body'][] = [];
+  for (const at of page.tiles.keys()) if (page.tiles[at].text === null) tiles.push(await numbersOf(token, at));
+  for (const tile of tiles) {
+    expect(tile.status).toBe('ready');
+    expect(Object.keys(tile)).toEqual(['status', 'name', 'query', 'result', 'columns', 'last_refresh']);
+  }
+  const keys = (value: unknown): string[] =>
+    Array.isArray(value)
+      ? value.flatMap(keys)
+      : typeof value === 'object' && value !== null
+        ? Object.entries(value).flatMap(([key, one]) => [key, ...keys(one)])
+        : [];
+  const keysOf = (part: 'query' | 'result') => [...new Set(tiles.flatMap((tile) => keys(tile[part])))].sort();
+  expect(keysOf('query')).toEqual(
+    ['aggregationAxisPrefix', 'compare', 'compareFilter', 'display', 'funnelVizType', 'funnelsFilter', 'kind'].concat(
+      'retentionFilter',
+      'trendsFilter',
+    ),
+  );
+  expect(keysOf('result')).toEqual([
+    ...['action', 'aggregated_value', 'average_conversion_time', 'bins', 'breakdown_value', 'compare', 'compare_label'],
+    ...['count', 'custom_name', 'data', 'date', 'days', 'label', 'math', 'median_conversion_time', 'name', 'order'],
+    ...['status', 'values'],
+  ]);
+  expect(tiles[0].result[0].data).toEqual([1, 0, 2]);
+  const text = JSON.stringify([page, tiles]);
+  const secrets = [
+    'visitor',
+    '@example.com',
+    'secret',
+    'cohort',
+    acme.M.uuid,
+    acme.M.email,
+    'Ada',
+    'created_by',
+    token,
+  ];
+  for (const secret of [...secrets, `"id":${dashboard}`]) expect(text).not.toContain(secret);
+});
+
+it('HV-03 takes nothing from the visitor: no parameters, no methods, no credentials', async () => {
+  await storeOrders();
+  const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
+  const before = await numbersOf(token);
+  for (const path of [token, `${token}/tiles/0`]) {
+    for (const query of ['refresh=force_blocking', 'filters_override={}', 'date_from=-1d', 'a=b']) {
+      const { status, body } = await visit(`${path}?${query}`);
+      expect([query, status, body.code]).toEqual([query, 400, 'unknown_parameter']);
+    }
+    for (const method of ['POST', 'PATCH', 'PUT', 'DELETE'] as const) {
+      const [known, unknown] = await Promise.all(
+        [path, path.replace(token, randomBytes(32).toString('base64url'))].map(async (at) =>
+          seen(await api.send(method, `/api/shared/${at}`, { body: { enabled: false } })),
+        ),
+      );
+      expect(known).toMatchObject({ status: 405 });
+      expect(unknown).toEqual(known);
+    }
+  }
+  const anonymous = seen(await visit(token));
+  expect(anonymous.headers).toMatchObject({
+    ...{ 'cache-control': 'no-store', 'x-robots-tag': 'noindex', 'referrer-policy': 'no-referrer' },
+    'content-security-policy': "default-src 'none'",
+  });
+  expect(anonymous.headers).not.toHaveProperty('set-cookie');
+  expect(anonymous.headers).not.toHaveProperty('access-control-allow-origin');
+  for (const key of [acme.W.key, acme.off.personalApiKey, await signInAs(api, acme.W.userId)]) {
+    expect(seen(await visit(token, { key }))).toEqual(anonymous);
+  }
+  expect(await numbersOf(token)).toEqual(before);
+  // A link opens nothing else: it is no key.
+  for (const path of ['users/@me/', `projects/${acme.projectId}/`, `projects/${acme.projectId}/insights/`]) {
+    expect((await api.get(`/api/${path}`, token)).status).toBe(401);
+  }
+});
+
+it('HV-04 shows no tile that is closed to members, deleted, of persons or of another project', async () => {
+  await storeOrders();
+  const dashboard = await create('dashboards', { name: 'Board' });
+  const add = (name: string, query: object = trends) => create('insights', { name, query, dashboards: [dashboard] });
+  const [open, closed, list, deleted] = [
+    await add('Open'),
+    await add('Closed'),
+    await add('List', { kind: 'DataTableNode', source: { kind: 'EventsQuery', select: ['*'] } }),
+    await add('Deleted'),
+  ];
+  await send('PATCH', `dashboards/${dashboard}/`, { tiles: [{ text: { body: 'Hello' } }] });
+  const token = await share('dashboards', dashboard);
+  const shown = async () => {
+    const { tiles } = (await visit(token)).body;
+    return Promise.all(tiles.map(async (_: unknown, at: number) => visit(`${token}/tiles/${at}`)));
+  };
+  const statusOf = ({ status, body }: TestAnswer) => (status === 200 ? `${body.name}: ${body.status}` : status);
+  expect((await shown()).map(statusOf)).toEqual([
+    'Open: ready',
+    'Closed: ready',
+    'List: hidden',
+    'Deleted: ready',
+    404,
+  ]);
+  await send('PUT', `insights/${closed}/access_controls/`, { access_level: 'none' }, acme.A.key);
+  await send('PATCH', `insights/${deleted}/`, { deleted: true });
+  expect((await shown()).map(statusOf)).toEqual(['Open: ready', 'null: hidden', 'List: hidden', 404]);
+  const hidden = { query: null, result: null, columns: null, last_refresh: null };
+  for (const { body } of (await shown()).slice(1, 3)) expect(body).toMatchObject(hidden);
+  for (const at of ['4', '-1', '1000', '99999', '1.0', '01', 'x', `${open}`, `${list}`]) {
+    const { status, body } = await visit(`${token}/tiles/${at}`);
+    expect([at, status, body.detail]).toEqual([at, 404, 'Not found.']);
+  }
+});
+
+describe('a link stops working at once, whatever was cached', () => {
+  const cases: [string, string, (id: number) => Promise<unknown>][] = [
+    ['HV-05', 'turned off', (id) => send('PATCH', `insights/${id}/sharing/`, { enabled: false })],
+    ['HV-06', 'replaced', (id) => send('POST', `insights/${id}/sharing/refresh/`)],
+    ['HV-07', 'its insight deleted', (id) => send('PATCH', `insights/${id}/`, { deleted: true })],
+    [
+      'HV-08',
+      'its insight closed',
+      (id) => send('PUT', `insights/${id}/access_controls/`, { access_level: 'none' }, acme.A.key),
+    ],
+    ['HV-09', 'its project deleted', () => send('DELETE', '', undefined, acme.W.key)],
+    [
+      'HV-10',
+      'public links forbidden',
+      () =>
+        api.send('PATCH', `/api/organizations/${acme.organizationId}/`, {
+          key: acme.W.key,
+          body: { allow_publicly_shared_resources: false },
+        }),
+    ],
+  ];
+  it.each(cases)('%s when it was %s', async (_no, _what, end) => {
+    await storeOrders();
+    const id = await create('insights', { name: 'Orders', query: trends });
+    const token = await share('insights', id);
+    expect(await numbersOf(token)).toMatchObject({ status: 'ready' });
+    const { status } = (await end(id)) as TestAnswer;
+    expect([200, 204]).toContain(status);
+    const never = seen(await visit(randomBytes(32).toString('base64url')));
+    for (const path of [token, `${token}/tiles/0`]) expect(seen(await visit(path))).toEqual(never);
+  });
+});
+
+it('HV-11 computes a result once for as long as it is fresh, and a failing one three times a minute', async () => {
+  await storeOrders();
+  const id = await create('insights', { name: 'Orders', query: trends });
+  const token = await share('insights', id);
+  const first = await numbersOf(token);
+  expect(first).toMatchObject({ status: 'ready', last_refresh: expect.any(String) });
+  for (let visits = 0; visits < 5; visits += 1) expect(await numbersOf(token)).toEqual(first);
+
+  const change = (value: number) =>
+    send('PATCH', `insights/${id}/`, { query: { ...trends, properties: [{ key: 'id', type: 'cohort', value }] } });
+  const cohort = (await send('POST', 'cohorts/', { name: 'Closed', is_static: true })).body.id;
+  await change(cohort);
+  // Members may not use the cohort, so the link does not show whom it contains.
+  await send('PUT', `cohorts/${cohort}/access_controls/`, { access_level: 'none' }, acme.A.key);
+  const refused = await numbersOf(token);
+  expect(refused).toMatchObject({ status: 'failed', result: null });
+  expect(JSON.stringify(refused)).not.toContain(String(cohort));
+
+  const broken = await share('insights', await create('insights', { name: 'Broken', query: trends }));
+  await api.database.sql.query("UPDATE insight SET query = query::jsonb || $1::jsonb WHERE name = 'Broken'", [
+    JSON.stringify({ series: [{ kind: 'EventsNode', event: 'order', math: 'sum' }] }),
+  ]);
+  const statuses: string[] = [];
+  while (statuses.length < 5) statuses.push((await numbersOf(broken)).status);
+  expect(statuses).toEqual(['failed', 'failed', 'failed', 'pending', 'pending']);
+});
+
+it('HV-14 serves one page for all links, with their status, and lets other sites frame only embedded pages', async () => {
+  const html = '<!doctype html><title>Shared page</title>';
+  const pages = await startTestApi({ sharedHtml: Buffer.from(html) }, { databaseUrl: api.databaseUrl });
+  const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
+  const open = async (path: string, method = 'GET') => {
+    const response = await fetch(`${pages.url}${path}`, { method });
+    return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
+  };
+  const wrong = randomBytes(32).toString('base64url');
+  for (const path of [`/shared/${token}`, `/shared/${token}/?theme=dark`, `/embedded/${token}`]) {
+    const { status, headers, text } = await open(path);
+    expect([path, status, text]).toEqual([path, 200, html]);
+    expect(headers).toMatchObject({
+      ...{ 'cache-control': 'no-store', 'x-robots-tag': 'noindex', 'referrer-policy': 'no-referrer' },
+      'x-content-type-options': 'nosniff',
+    });
+    const isFramed = path.startsWith('/embedded/');
+    expect(headers['content-security-policy']).toContain(`frame-ancestors ${isFramed ? '*' : "'none'"}`);
+    expect(headers['content-security-policy']).not.toContain('unsafe');
+    expect(headers['x-frame-options']).toBe(isFramed ? undefined : 'DENY');
+    expect(headers).not.toHaveProperty('set-cookie');
+  }
+  for (const path of [wrong, token.toLowerCase(), '..%2fconsole', "'", `${token}%00`, 'x'.repeat(3000)]) {
+    for (const start of ['shared', 'embedded']) {
+      const { status, text } = await open(`/${start}/${path}`);
+      expect([path, status, text]).toEqual([path, 404, html]);
+    }
+  }
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const [known, unknown] = [await open(`/shared/${token}`, method), await open(`/shared/${wrong}`, method)];
+    expect([method, known.status, known.text]).toEqual([method, unknown.status, unknown.text]);
+    expect(known.text).not.toContain('Shared page');
+  }
+  await send('POST', `insights/${(await send('GET', 'insights/')).body.results[0].id}/sharing/refresh/`);
+  expect((await open(`/shared/${token}`)).status).toBe(404);
+  await pages.stop();
+});
+
+describe('with limits', () => {
+  let limited: TestApi;
+  beforeAll(async () => {
+    const limits = { ...noLimits, wrongKeysPerMinute: 5, requestsPerMinute: 30 };
+    limited = await startTestApi({ limits, trustedProxies: 1 }, { databaseUrl: api.databaseUrl });
+  });
+  afterAll(() => limited.stop());
+  const from = (address: string, path: string) =>
+    limited.send('GET', `/api/shared/${path}`, { headers: { 'x-forwarded-for': address } });
+  const statuses = async (address: string, path: () => string, count: number) => {
+    const found: number[] = [];
+    while (found.length < count) found.push((await from(address, path())).status);
+    return found;
+  };
+  const guess = () => randomBytes(32).toString('base64url');
+
+  it('HV-12 stops an address that guesses links, but not its visitors of a link that works', async () => {
+    const [known, other] = [
+      await share('insights', await create('insights', { name: 'One', query: trends })),
+      await share('insights', await create('insights', { name: 'Two', query: trends })),
+    ];
+    expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
+    expect(await statuses('192.0.2.1', guess, 8)).toEqual([404, 404, 404, 404, 404, 404, 429, 429]);
+    // Right or wrong, a link that was not open there before is not looked up.
+    expect(await statuses('192.0.2.1', () => other, 1)).toEqual([429]);
+    expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
+    expect(await statuses('192.0.2.2', () => other, 1)).toEqual([200]);
+  });
+
+  it('HV-13 limits the requests of one address', async () => {
+    const token = await share('insights', await create('insights', { name: 'One', query: trends }));
+    const found = await statuses('192.0.2.3', () => token, 35);
+    expect(found.filter((status) => status === 200)).toHaveLength(30);
+    expect(found.at(-1)).toBe(429);
+    expect(await statuses('192.0.2.4', () => token, 1)).toEqual([200]);
+  });
+});

@@ -1,0 +1,62 @@
+import type { ServerResponse } from 'node:http';
+import type { Sql } from '@millrace/db';
+import type { PageRoute } from '@millrace/http';
+import { isAppError } from '@millrace/runtime';
+import { type LinkLimits, openLink } from './public-link.ts';
+
+interface PageDeps {
+  sql: Sql;
+  linkLimits: LinkLimits;
+  /** The built page. It is the same for every link, and loads what the link shares. */
+  html: Buffer;
+}
+
+/**
+ * The page behind a public link: `/shared/<token>`, and `/embedded/<token>` for frames of other sites. Only the status depends on
+ * the token, so that programs notice too that a link was turned off.
+ */
+export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRoute[] {
+  return (['/shared', '/embedded'] as const).map((path) => ({
+    path: `${path}/:access_token`,
+    methods: ['GET', 'HEAD'],
+    async serve({ request, params, response }) {
+      setHeaders(response, { isFramed: path === '/embedded' });
+      try {
+        await openLink({ sql, limits }, params.access_token ?? '', request);
+      } catch (error) {
+        setFailure(response, error);
+      }
+      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      response.setHeader('Content-Length', html.length);
+      response.end(html);
+    },
+  }));
+}
+
+/** @throws every error that does not depend on the link. */
+function setFailure(response: ServerResponse, error: unknown): void {
+  if (isAppError(error, 'not_found')) response.statusCode = 404;
+  else if (isAppError(error, 'rate_limited')) {
+    response.statusCode = 429;
+    response.setHeader('Retry-After', String(Math.ceil(error.retryAfterSeconds ?? 1)));
+  } else throw error;
+}
+
+/** As strict as the console's: nothing inline, nothing from elsewhere. Only an embedded page may be framed. */
+function setHeaders(response: ServerResponse, { isFramed }: { isFramed: boolean }): void {
+  const policy = [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "font-src 'self'"],
+    ...["connect-src 'self'", "form-action 'none'", "base-uri 'none'", "object-src 'none'"],
+    `frame-ancestors ${isFramed ? '*' : "'none'"}`,
+    "require-trusted-types-for 'script'",
+  ];
+  response.setHeader('Content-Security-Policy', policy.join('; '));
+  response.setHeader('Permissions-Policy', 'camera=(), geolocation=(), microphone=()');
+  response.setHeader('Referrer-Policy', 'no-referrer');
+  response.setHeader('X-Robots-Tag', 'noindex');
+  response.setHeader('Cache-Control', 'no-store');
+  if (isFramed) {
+    response.removeHeader('X-Frame-Options');
+    response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+  } else response.setHeader('X-Frame-Options', 'DENY');
+}

@@ -1,0 +1,71 @@
+// Access by a public link: who has it sees numbers without signing in, and nothing tells a wrong link from one that was turned off.
+
+import type { Sql } from '@millrace/db';
+import type { ApiRequest } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
+import {
+  createGuessLimit,
+  createRateLimit,
+  type GuessLimit,
+  networkOf,
+  type RateLimit,
+  throttled,
+} from '../../access/rate-limit.ts';
+import { mayDo, type RecordRights, readRightsOfEverybody } from '../../access/record-rights.ts';
+import { findLink, type SharedLink } from './store.ts';
+
+export interface LinkLimits {
+  /** Of all requests, per address. */
+  visits: RateLimit;
+  /** Of unknown links, per address. */
+  guesses: GuessLimit;
+  /** Of computations, per insight of a link. */
+  computations: RateLimit;
+}
+
+/** Results come from the cache while they are fresh. The limit is for those that cannot be cached, because they failed or are too large. */
+const computationsPerMinute = 3;
+
+/** @param requestsPerMinute and wrongPerMinute of one address; 0 = no limit. */
+export function createLinkLimits(
+  keyValue: KeyValue,
+  { requestsPerMinute, wrongPerMinute }: { requestsPerMinute: number; wrongPerMinute: number },
+): LinkLimits {
+  const perMinute = (name: string, limit: number) =>
+    createRateLimit({ keyValue, name, windows: [{ seconds: 60, limit }] });
+  return {
+    visits: perMinute('shared', requestsPerMinute),
+    guesses: createGuessLimit(perMinute('shared wrong', wrongPerMinute), { what: 'an invalid public link' }),
+    computations: perMinute('shared computation', computationsPerMinute),
+  };
+}
+
+export interface OpenLink extends SharedLink {
+  /** What every member of the project may do. */
+  rights: RecordRights;
+}
+
+const tokenPattern = /^[\w-]{43}$/;
+
+/**
+ * The link of a token, read from the database each time: turned off, replaced or deleted, it is gone with the next request.
+ * @throws AppError `not_found`, the same for all links that do not work; `rate_limited`.
+ */
+export async function openLink(
+  { sql, limits: { visits, guesses } }: { sql: Sql; limits: LinkLimits },
+  token: string,
+  { address }: Pick<ApiRequest, 'address'>,
+): Promise<OpenLink> {
+  guesses.check(address, token);
+  const wait = await visits.take(networkOf(address));
+  if (wait !== null) throw throttled(wait, 'Your IP address sent too many requests for public links.');
+  const link = tokenPattern.test(token) ? await findLink(sql, token) : undefined;
+  const rights = link && (await readRightsOfEverybody(sql, link.environmentId));
+  if (link && rights && mayDo(rights, link.record.kind, 'viewer', { id: link.record.id, createdById: null })) {
+    guesses.noteGood(token);
+    return { ...link, rights };
+  }
+  await guesses.noteWrong(address);
+  throw new AppError('not_found', 'Not found.');
+}
