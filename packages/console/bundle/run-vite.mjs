@@ -28,6 +28,8 @@ await build({
     outDir: directory,
     emptyOutDir: true,
     manifest: 'manifest.json',
+    // The console, and the page behind a public link.
+    rolldownOptions: { input: ['index.html', 'shared.html'].map((page) => join(home, page)) },
     // Everything is a file: the policy of the page allows no data in styles but images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -25,12 +25,14 @@ type Manifest = Record<
 export interface ConsoleSizes {
   /** Bytes with gzip, by name of the part. */
   firstLoad: number;
+  /** The whole page behind a public link. */
+  sharedLoad: number;
   fonts: number;
   pages: Record<string, number>;
 }
 
 /**
- * Builds the console into a folder of static files: `index.html`, `assets/…` with hashed names, each text also with brotli and gzip.
+ * Builds the console into a folder of static files: `index.html`, `shared.html`, `assets/…` with hashed names, each text also with brotli and gzip.
  * @param directory emptied first
  * @param isQuick compressed as any server would: what takes seconds is not worth it for one machine.
  * @param marksWords for tests: every word of the catalogue stands between ⟦ and ⟧, so that what is not in it is seen
@@ -75,6 +77,7 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
     return bytes;
   };
   const first = new Set(['index.html', ...filesOf(manifest, 'index.html')]);
+  const shared = new Set(['shared.html', ...filesOf(manifest, 'shared.html')]);
   const pages: ConsoleSizes['pages'] = {};
   for (const name of manifest['index.html']?.dynamicImports ?? []) {
     const own = [...filesOf(manifest, name)].filter((file) => !first.has(file));
@@ -84,7 +87,7 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
   const fonts = (await readdir(join(directory, 'assets'))).filter((name) => /-latin-wght-.*\.woff2$/.test(name));
   let fontBytes = 0;
   for (const name of fonts) fontBytes += (await readFile(join(directory, 'assets', name))).length;
-  return { firstLoad: await sum(first), fonts: fontBytes, pages };
+  return { firstLoad: await sum(first), sharedLoad: await sum(shared), fonts: fontBytes, pages };
 }
 
 /** Everything that is loaded with an entry of the manifest. */
@@ -97,9 +100,10 @@ function filesOf(manifest: Manifest, name: string, seen = new Set<string>()): Se
   return seen;
 }
 
-function refuseLarge({ firstLoad, fonts, pages }: ConsoleSizes): void {
+function refuseLarge({ firstLoad, sharedLoad, fonts, pages }: ConsoleSizes): void {
   const parts: [name: string, bytes: number, limit: number][] = [
     ['The first load', firstLoad, firstLoadLimit],
+    ['The page behind a public link', sharedLoad, firstLoadLimit],
     ['Fonts', fonts, fontLimit],
     ...Object.entries(pages).map(([name, bytes]): [string, number, number] => [name, bytes, pageLimit]),
   ];

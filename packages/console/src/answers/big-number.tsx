@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
+import { useContext } from 'react';
 import { call } from '../api/request.ts';
-import { useProject } from '../frame/project.ts';
+import { ProjectContext, useProject } from '../frame/project.ts';
 import { Headline } from './headline.tsx';
 import { Marks } from './marks.tsx';
 import { drawnOf, plotOf } from './plot.ts';
@@ -13,10 +14,12 @@ import './chart.css';
 
 /** A number for the whole range that fills its place, its change, and a line of how it came about. */
 export function BigNumber({ series, question }: { series: readonly Series[]; question: Question }) {
+  // A public page has no query to run over time.
+  const isInProject = useContext(ProjectContext) !== null;
   return (
     <div className="big-number">
       <Headline series={series} question={question} />
-      {currentOf(series).length === 1 && <Sparkline question={question} />}
+      {isInProject && currentOf(series).length === 1 && <Sparkline question={question} />}
     </div>
   );
 }

@@ -1,8 +1,9 @@
 import { axisLabels } from '@millrace/contracts/chart';
 import { formatTick, valueAt } from '@millrace/contracts/numbers';
-import { type RefObject, useEffect } from 'react';
-import { useProject } from '../frame/project.ts';
+import { type RefObject, useContext, useEffect } from 'react';
+import { useTimezone } from '../frame/project.ts';
 import { AxisLabels } from '../parts/axis-labels.tsx';
+import { ChartPlace } from './annotation.ts';
 import { Annotations } from './annotations.tsx';
 import { Legend, useLegend } from './legend.tsx';
 import { Marks } from './marks.tsx';
@@ -27,7 +28,8 @@ export function SeriesChart({
   /** Receives what the chart shows, without hidden series. */
   shown?: RefObject<Plot | null>;
 }) {
-  const { timezone } = useProject();
+  const timezone = useTimezone();
+  const place = useContext(ChartPlace);
   const drawn = drawnOf(series);
   const legend = useLegend(drawn);
   const plot = plotOf(legend.shown, { question, now: wallTime(new Date(), timezone) });
@@ -43,7 +45,7 @@ export function SeriesChart({
       </div>
       <div className="chart-place">
         <Pane plot={plot} bright={legend.bright} {...actions} />
-        <Annotations plot={plot} question={question} />
+        {place !== null && <Annotations plot={plot} question={question} />}
       </div>
       <div className="insight-days">
         <AxisLabels labels={axisLabels(plot.days)} most={6} />

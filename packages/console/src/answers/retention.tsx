@@ -1,6 +1,6 @@
 import { formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
-import { useProject } from '../frame/project.ts';
+import { useTimezone } from '../frame/project.ts';
 import { SeriesChart } from './chart.tsx';
 import { PersonsButton } from './persons-button.tsx';
 import { type Fields, fieldsOf, listOf, type Question } from './question.ts';
@@ -16,7 +16,7 @@ export function Retention(props: {
   question: Question;
   onPersons?: ((point: Point) => void) | undefined;
 }) {
-  const { timezone } = useProject();
+  const timezone = useTimezone();
   const filter = fieldsOf(props.question.retentionFilter);
   const { period = 'Day', aggregationType = 'count' } = filter;
   const isShare = aggregationType === 'count';

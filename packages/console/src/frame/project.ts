@@ -11,6 +11,17 @@ export function useProject(): Project {
   return project;
 }
 
+/** Pages behind a public link know nothing of their project but its time zone. */
+export const PublicTimezone = createContext<string | null>(null);
+
+/** The time zone in which numbers are counted. */
+export function useTimezone(): string {
+  const project = useContext(ProjectContext);
+  const timezone = useContext(PublicTimezone) ?? project?.timezone;
+  if (timezone === undefined) throw new Error('This page does not belong to a project.');
+  return timezone;
+}
+
 /** Whether the caller may do in this project what asks for a level: 1 (member), 8 (administrator) or 15 (owner). */
 export const useHasLevel = (level: 1 | 8 | 15) => (useProject().effective_membership_level ?? 0) >= level;
 

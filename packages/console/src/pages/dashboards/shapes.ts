@@ -51,7 +51,7 @@ export const columns = 12;
 export const mostRows = 20;
 
 /** The size of a tile in columns and rows; one that has none is of the size that the API gives it. */
-export function sizeOf({ layouts: { sm }, text }: Tile): Size {
+export function sizeOf({ layouts: { sm }, text }: Pick<Tile, 'layouts' | 'text'>): Size {
   const within = (value: unknown, most: number, usual: number) =>
     typeof value === 'number' && value >= 1 ? Math.min(Math.round(value), most) : usual;
   return { w: within(sm?.w, columns, 6), h: within(sm?.h, mostRows, text === null ? 5 : 2) };

@@ -1,0 +1,104 @@
+import { type CSSProperties, useEffect } from 'react';
+import { visible } from '../event-detail/json-text.ts';
+import { PublicTimezone } from '../frame/project.ts';
+import { sizeOf } from '../pages/dashboards/shapes.ts';
+import { Answered, Said, TextBody } from '../pages/dashboards/tile-body.tsx';
+import { formatPast } from '../parts/ago.ts';
+import { explain } from '../parts/states.tsx';
+import { words } from '../words.ts';
+import { type LoadedTile, useShared } from './load.ts';
+import { text } from './words.ts';
+
+/** An insight or a dashboard as a visitor sees it: its numbers, and no way to anything behind them. */
+export function SharedPage({ token }: { token: string }) {
+  const { page, tiles, isGone } = useShared(token);
+  const { data, error } = page;
+  const title = data ? visible(data.name || text.untitled) : text.page;
+  useTheme(data?.theme);
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  if (isGone) return <Problem title={text.goneTitle} detail={text.gone} />;
+  if (error && !data) return <Problem title={text.failedTitle} detail={explain(error)} />;
+  if (!data) {
+    return (
+      <main className="shared">
+        <p className="waiting" role="status">
+          {words.states.loading}
+        </p>
+      </main>
+    );
+  }
+  const times = tiles.flatMap(({ result }) => result?.data?.last_refresh ?? []).sort();
+  return (
+    <PublicTimezone value={data.timezone}>
+      <main className="shared">
+        <header className="shared-head">
+          <h1 className={data.name === null ? 'only-heard' : undefined}>{title}</h1>
+          {data.description !== '' && <p className="quiet">{visible(data.description)}</p>}
+          {times[0] !== undefined && <p className="quiet">{text.updated(formatPast(times[0]))}</p>}
+        </header>
+        {data.type === 'insight' ? (
+          <div className="panel shared-insight">{tiles[0] && <TileBody tile={tiles[0]} />}</div>
+        ) : (
+          <ol className="board-tiles" aria-label={text.tiles}>
+            {tiles.map((tile, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a tile is its place
+              <TilePanel key={at} tile={tile} />
+            ))}
+          </ol>
+        )}
+      </main>
+    </PublicTimezone>
+  );
+}
+
+function TilePanel({ tile }: { tile: LoadedTile }) {
+  const { layouts, text: body } = tile;
+  const size = sizeOf({ layouts, text: body === null ? null : { body } });
+  const name = body === null ? visible(tile.name || text.untitled) : text.textTile;
+  return (
+    <li
+      className="panel board-tile"
+      style={{ '--w': size.w, '--h': size.h } as CSSProperties}
+      aria-busy={tile.result?.isFetching ?? false}
+    >
+      <div className={body === null ? 'board-head' : 'only-heard'}>
+        <h2 className="grow cut" title={name}>
+          {name}
+        </h2>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      <section className="board-body" tabIndex={0} aria-label={name}>
+        {body === null ? <TileBody tile={tile} /> : <TextBody body={body} />}
+      </section>
+    </li>
+  );
+}
+
+function TileBody({ tile: { result } }: { tile: LoadedTile }) {
+  const { data, error } = result ?? {};
+  if (data === undefined) return <Said>{error ? text.failed : words.states.loading}</Said>;
+  if (data.status === 'hidden') return <Said>{text.hidden}</Said>;
+  if (data.status === 'failed') return <Said>{text.failed}</Said>;
+  if (data.result === null) return <Said>{data.status === 'pending' ? words.states.loading : text.noNumbers}</Said>;
+  return <Answered insight={data} isLoading={false} error={null} />;
+}
+
+function Problem({ title, detail }: { title: string; detail: string }) {
+  return (
+    <main className="shared">
+      <div className="state" role="alert">
+        <h1>{title}</h1>
+        <p className="quiet">{detail}</p>
+      </div>
+    </main>
+  );
+}
+
+/** Colors that the link sets; without them the page follows the browser. */
+function useTheme(theme: 'light' | 'dark' | 'system' | undefined): void {
+  useEffect(() => {
+    if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
+  }, [theme]);
+}
