@@ -294,7 +294,7 @@ test('an organization: its name and mails, another one made and left for the fir
   await save(permissions);
   const privacy = block(page, 'Privacy and sharing');
   await privacy.getByLabel('Discard client IP data in new projects').check();
-  await privacy.getByLabel('Allow public access to pictures in reports').uncheck();
+  await privacy.getByLabel('Allow public links').uncheck();
   await save(privacy);
   await lookAt(page);
   const organizationPath = `/api/organizations/${await organizationId()}`;

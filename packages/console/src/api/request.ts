@@ -12,7 +12,7 @@ export const documentAddress = (path: string) => consolePath + path.replace(/\.m
 const apiPrefix = consolePath.replace(/\/console\/$/, '');
 
 /** Address of a path of the API, for links and for commands that work in a terminal. */
-const apiAddress = (path: string) => `${location.origin}${apiPrefix}${path}`;
+export const apiAddress = (path: string) => `${location.origin}${apiPrefix}${path}`;
 /** Path of the API as this page asks for it. */
 export const apiPath = (path: string) => `${apiPrefix}${path}`;
 /** Where SDKs send events: named by the server, otherwise the page's own host. */

@@ -4,6 +4,7 @@ import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { text as accessText } from '../../access/words.ts';
 import { useProject } from '../../frame/project.ts';
+import { text as sharingText } from '../../sharing/words.ts';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
@@ -11,6 +12,7 @@ const actions = {
   details: text.rename,
   insight: text.addInsight,
   text: text.addText,
+  share: sharingText.open,
   subscribe: text.subscribe,
   call: words.asApiCall,
   access: accessText.open,

@@ -22,6 +22,7 @@ import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import { type OfferUndo, useUndo } from '../../records/undo.ts';
+import { ShareDialog } from '../../sharing/share-dialog.tsx';
 import { words } from '../../words.ts';
 import { AddInsightsDialog } from './add-insights.tsx';
 import { type BoardAction, BoardMenu } from './board-menu.tsx';
@@ -249,6 +250,8 @@ function BoardDialog({
       return <TextDialog tile={null} {...{ path, onClose }} />;
     case 'call':
       return <AsApiCall request={request} onClose={onClose} />;
+    case 'share':
+      return <ShareDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />;
     case 'access':
       return <RecordAccessDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />;
     case 'details':

@@ -15,6 +15,8 @@ import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { explain } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
+import { ShareDialog } from '../../sharing/share-dialog.tsx';
+import { text as sharingText } from '../../sharing/words.ts';
 import { AnswerPane } from './answer.tsx';
 import { OnDashboards, RemoveDialog, SaveDialog, wrapped } from './dialogs.tsx';
 import { PersonsDialog } from './persons.tsx';
@@ -123,7 +125,7 @@ export function Builder({ stored, address, offerUndo }: BuilderProps) {
   );
 }
 
-type DialogOfInsight = 'save' | 'copy' | 'details' | 'dashboards' | 'access' | 'remove';
+type DialogOfInsight = 'save' | 'copy' | 'details' | 'dashboards' | 'share' | 'access' | 'remove';
 
 /** The query in the form: that of the URL, else the unsaved draft, else the stored one. */
 function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
@@ -160,6 +162,7 @@ function Actions({ stored, onDialog }: { stored: Insight; onDialog: (dialog: Dia
   return (
     <div className="form-buttons">
       <Button onPress={() => onDialog('dashboards')}>{text.addToDashboard}</Button>
+      <Button onPress={() => onDialog('share')}>{sharingText.open}</Button>
       <Link
         className="button button-plain"
         to={`/projects/${id}/settings/subscriptions`}
@@ -252,6 +255,8 @@ function BuilderDialog({
       return <SaveDialog {...{ stored, question, onSaved, onClose }} />;
     case 'dashboards':
       return <OnDashboards stored={stored} onClose={onClose} />;
+    case 'share':
+      return <ShareDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />;
     case 'access':
       return <RecordAccessDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />;
     case 'remove':

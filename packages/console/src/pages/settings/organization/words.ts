@@ -24,9 +24,9 @@ export const text = {
         'New projects and environments start without storing IP addresses. Existing projects keep their own setting.',
     },
     allow_publicly_shared_resources: {
-      label: 'Allow public access to pictures in reports',
+      label: 'Allow public links',
       about:
-        'Slack loads the pictures in reports without signing in. When this setting is off, messages to Slack and webhooks have no pictures.',
+        'Members can share insights and dashboards with anyone who has the link, and Slack loads the pictures in reports without signing in. When this setting is off, existing links stop working, and messages to Slack and webhooks have no pictures.',
     },
   },
   newOrganization: 'New organization',
