@@ -97,7 +97,7 @@ test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as c
 
 /** Records that the fixture does not have, and streams. */
 const isElsewhere =
-  /remote_config|:(run_id|delivery_id|query_id|uuid|report_id|unsubscribe_id|user_uuid)|signup|dead_letters|two_factor|live|test_event|matching_ids|bulk/;
+  /remote_config|:(run_id|delivery_id|query_id|uuid|report_id|unsubscribe_id|user_uuid|access_token)|signup|dead_letters|two_factor|live|test_event|matching_ids|bulk/;
 const reads = addressed.filter(
   ({ method, path, isUnsafe }) =>
     method === 'GET' && !isUnsafe && !isElsewhere.test(path) && !path.endsWith('backfill'),

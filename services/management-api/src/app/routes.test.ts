@@ -73,6 +73,9 @@ test('only these routes and pages need no credentials', () => {
     'GET /api/report_pictures/:report_id/:at',
     'GET /api/unsubscribe/:unsubscribe_id',
     'POST /api/unsubscribe/:unsubscribe_id',
+    // They need the token of a public link.
+    'GET /api/shared/:access_token',
+    'GET /api/shared/:access_token/tiles/:at',
     // They need `live_events_token`.
     'GET /events',
     'GET /stats',
@@ -85,6 +88,9 @@ test('only these routes and pages need no credentials', () => {
     'GET,HEAD /api/docs',
     'GET,HEAD /',
     'GET,HEAD /console/*',
+    // They need the token of a public link.
+    'GET,HEAD /shared/:access_token',
+    'GET,HEAD /embedded/:access_token',
     'GET /login/:provider',
     'GET /complete/:provider',
     'GET /complete/:provider/:domain_id',

@@ -20,7 +20,7 @@ import {
   sharedPageExample,
   tileParams,
 } from './public-schema.ts';
-import { drawnQuery, drawnResult, listsPersons } from './public-shape.ts';
+import { drawnQuery, drawnResult, isClosed } from './public-shape.ts';
 import { sharingTags as tags } from './schema.ts';
 import { liveTiles } from './write.ts';
 
@@ -133,7 +133,7 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
   const hidden = { status: 'hidden' as const, query: null, result: null, columns: null, last_refresh: null };
   if (insight === null) return { ...hidden, name: null };
   const name = insight.name ?? insight.derived_name;
-  if (listsPersons(insight.query)) return { ...hidden, name };
+  if (isClosed(insight.query)) return { ...hidden, name };
   const { status, result } = await load(link, insight);
   return {
     status,

@@ -41,7 +41,7 @@ export const sharedInsight = Type.Object(
     status: Type.Enum(statuses, {
       description:
         '`ready`; `pending` if a current result is not available yet; `failed` if the query failed; `hidden` for insights that ' +
-        'list persons or events, and for those that are not open to all members of the project.',
+        'list persons or events, for SQL insights, and for those that are not open to all members of the project.',
     }),
     name,
     query: orNull(freeFormObject(), 'How the result is drawn. Filters are left out.'),

@@ -3,10 +3,10 @@
 import { isObject } from '@millrace/contracts';
 import { sourceOf } from '@millrace/insights';
 
-/** Results of all other queries are lists of persons or events. */
+/** Results of all other queries are lists of persons or events, or rows of SQL, which may contain anything. */
 const numeric = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|WebTrends)Query$/;
 
-export const listsPersons = (query: unknown): boolean => query !== null && !numeric.test(String(sourceOf(query)?.kind));
+export const isClosed = (query: unknown): boolean => query !== null && !numeric.test(String(sourceOf(query)?.kind));
 
 /** How a query is drawn. Filters, cohorts and the names of properties stay out. */
 const drawn: Record<string, readonly string[]> = {

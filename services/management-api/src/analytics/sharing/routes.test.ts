@@ -230,10 +230,11 @@ it('SH-17 keeps a member from sharing a dashboard with an insight that is closed
   expect((await send('PATCH', `dashboards/${dashboard}/move_tile/`, move)).status).toBe(403);
 });
 
-it('SH-18 returns 400 for insights that list persons or events', async () => {
+it('SH-18 returns 400 for insights that list persons or events, and for SQL insights', async () => {
   for (const source of [
     { kind: 'EventsQuery', select: ['event'] },
     { kind: 'ActorsQuery', select: ['id'] },
+    { kind: 'HogQLQuery', query: 'SELECT event FROM events' },
   ]) {
     const id = await create('insights', { name: 'List', query: { kind: 'DataTableNode', source } });
     expect(await share('insights', id)).toMatchObject({ status: 400, body: { attr: 'enabled' } });

@@ -15,7 +15,7 @@ const settings = Type.Object(
       }),
     ),
   },
-  { title: 'SharingSettings', additionalProperties: false },
+  { title: 'SharingSettings', additionalProperties: false, description: 'Settings of the public page.' },
 );
 
 const enabled = Type.Boolean({ description: 'Whether the public link works.' });

@@ -14,7 +14,7 @@ import { listTiles } from '../dashboards/tile-store.ts';
 import { liveDashboard } from '../dashboards/write.ts';
 import { findInsights } from '../insights/store.ts';
 import { foundInsight } from '../insights/write.ts';
-import { listsPersons } from './public-shape.ts';
+import { isClosed } from './public-shape.ts';
 import type { sharingChanges } from './schema.ts';
 import {
   allowsSharing,
@@ -146,11 +146,15 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
     const detail = 'The dashboard contains an insight that you do not have access to, so you cannot share it publicly.';
     throw new AppError('forbidden', detail);
   }
-  if (kind === 'insight' && insights.some(({ query }) => listsPersons(query))) {
-    throw new AppError('invalid', 'Insights that list persons or events cannot be shared publicly.', {
-      code: 'invalid_input',
-      attr: 'enabled',
-    });
+  if (kind === 'insight' && insights.some(({ query }) => isClosed(query))) {
+    throw new AppError(
+      'invalid',
+      'Insights that list persons or events, and SQL insights, cannot be shared publicly.',
+      {
+        code: 'invalid_input',
+        attr: 'enabled',
+      },
+    );
   }
 }
 
