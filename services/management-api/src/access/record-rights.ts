@@ -71,7 +71,7 @@ export async function readRecordRights(
   return { userId, rules };
 }
 
-/** What every member of an environment may do, whatever rules name them or their roles: what a public link may show. */
+/** The rights that every member of an environment has, without rules for single members or roles. Public links have these rights. */
 export async function readRightsOfEverybody(sql: Sql, environmentId: number): Promise<RecordRights> {
   const rules = await sql.query<Rule & Record<string, unknown>>(
     `SELECT resource, resource_id, level, 'everybody' AS whom FROM access_rule

@@ -3,7 +3,7 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { noLimits, signInAs, startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
-/** What a stranger gets: nothing without a link that works, and with one only the numbers that its page shows. */
+/** A stranger gets nothing without a link that works, and with one only the numbers that its page shows. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {

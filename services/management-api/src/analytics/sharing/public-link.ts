@@ -1,4 +1,4 @@
-// Access by a public link: who has it sees numbers without signing in, and nothing tells a wrong link from one that was turned off.
+// Access by a public link: visitors see numbers without signing in. A wrong link looks the same as one that was turned off.
 
 import type { Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
@@ -42,7 +42,7 @@ export function createLinkLimits(
 }
 
 export interface OpenLink extends SharedLink {
-  /** What every member of the project may do. */
+  /** The rights that every member of the project has. */
   rights: RecordRights;
 }
 

@@ -33,7 +33,7 @@ export interface PublicRouteDeps {
 /** No search engine lists what is shared. */
 const unlisted = { 'X-Robots-Tag': 'noindex' };
 
-/** What the public page of a link loads (docs/api/sharing.md#what-a-visitor-sees). */
+/** Data of the page behind a public link (docs/api/sharing.md#what-a-visitor-sees). */
 export function publicLinkRoutes({ sql, questions, linkLimits: limits }: PublicRouteDeps) {
   const load = createLoader(questions, limits);
   return [
@@ -100,7 +100,7 @@ interface OpenTile {
   layouts: Record<string, unknown>;
 }
 
-/** What is on the page: the tiles of a dashboard, or the insight alone. */
+/** The tiles of the page: those of a dashboard, or the insight alone. */
 async function readTiles(
   sql: Sql,
   link: OpenLink,
@@ -154,10 +154,10 @@ function createLoader(questions: Questions, limits: LinkLimits) {
     return turn;
   };
   return async (link: OpenLink, insight: InsightRow): Promise<{ status: SharedStatus; result?: InsightResult }> => {
-    // The visitor is no caller. What is counted for a key elsewhere is counted for the link.
+    // Visitors have no key, so their searches are counted for the link.
     const target = { ...link, level: 0 };
     const asker = { caller: { credential: { kind: 'link', id: String(link.id) } as const }, target };
-    // A visitor who leaves does not stop the computation: coming back would begin it again.
+    // The computation continues when the visitor leaves. Otherwise, each visit could start it again.
     const { signal } = new AbortController();
     const ask = async (refresh: 'force_cache' | 'blocking') => {
       const result = await askInsight(questions, asker, insight, { refresh, signal });

@@ -1,4 +1,4 @@
-// What a public page shows of a query and its result: enough to draw the numbers, and nothing that says whom they count.
+// The parts of a query and its result that a public page needs to draw the numbers. Nothing in them identifies a person.
 
 import { isObject } from '@millrace/contracts';
 import { sourceOf } from '@millrace/insights';
@@ -53,7 +53,7 @@ export function drawnResult(result: unknown): unknown {
   if (Array.isArray(result)) return result.map(drawnResult);
   if (!isObject(result)) return result;
   const fields = Object.entries(only(result, (name) => shown.has(name)));
-  // What is counted is named by the label already; of an action only its math says whether numbers can be added up.
+  // The label already names the event. Charts need only the math of an action, to decide whether numbers can be added up.
   return Object.fromEntries(
     fields.map(([name, value]) => [
       name,

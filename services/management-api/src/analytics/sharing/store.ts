@@ -1,4 +1,4 @@
-// What is stored of public links.
+// Stored public links.
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 

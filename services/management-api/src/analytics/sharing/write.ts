@@ -37,7 +37,7 @@ interface Addressed {
 }
 
 /**
- * Shows whether a record is shared. Whoever has the link sees the record's numbers, so the caller needs the scope to read them.
+ * Shows whether a record is shared. The link gives access to the record's numbers, so the caller needs the scope to read them.
  * @throws AppError `not_found` or `forbidden`.
  */
 export async function readSharing(sql: Sql, author: Author, addressed: Addressed): Promise<SharingRow | undefined> {
