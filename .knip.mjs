@@ -39,7 +39,7 @@ export default ({ production: isProduction = false }) => ({
       project: ['{src,bundle,demo}/**/*.{ts,js,mjs}!', 'tests/**/*.ts'],
     },
     'packages/console': {
-      entry: ['bundle/*.*s!', 'src/{main,frame/first-paint}.*!', 'tests/**/*.ts', tests],
+      entry: ['bundle/*.*s!', 'src/{main,shared/main,frame/first-paint}.*!', 'tests/**/*.ts', tests],
       // Imported in stylesheets, or read as a file.
       ignoreDependencies: ['@fontsource-variable/.*', 'axe-core'],
       project: ['{src,bundle}/**/*.{ts,tsx,mjs}!', '!src/**/*.test.ts!', 'tests/**/*.ts'],
