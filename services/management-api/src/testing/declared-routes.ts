@@ -6,12 +6,19 @@ const declared = () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   const console = { path: '/console/*', methods: ['GET', 'HEAD'], serve: () => {} };
   return routes({
-    ...{ withSignIn: true, metrics, health: createHealth(metrics), console, gateway: () => {} },
+    ...{
+      withSignIn: true,
+      metrics,
+      health: createHealth(metrics),
+      console,
+      sharedHtml: Buffer.from(''),
+      gateway: () => {},
+    },
   } as unknown as RouteDeps);
 };
 
 /** Every route of the OpenAPI document. */
 export const declaredRoutes = () => declared().api;
 
-/** Every page route, with the console and a gateway. */
+/** Every page route, with the console, public links and a gateway. */
 export const declaredPages = () => declared().pages;

@@ -1,4 +1,4 @@
-import { type ReactNode, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { ChartPlace } from '../../answers/annotation.ts';
 import type { ApiCall } from '../../api/request.ts';
@@ -12,6 +12,7 @@ import {
   rangeOptions,
 } from '../../filters/date-range.tsx';
 import { useFilterLines } from '../../filters/filter-list.tsx';
+import { loadPart } from '../../frame/broken.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
@@ -22,7 +23,6 @@ import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import { type OfferUndo, useUndo } from '../../records/undo.ts';
-import { ShareDialog } from '../../sharing/share-dialog.tsx';
 import { words } from '../../words.ts';
 import { AddInsightsDialog } from './add-insights.tsx';
 import { type BoardAction, BoardMenu } from './board-menu.tsx';
@@ -32,6 +32,11 @@ import type { Dashboard, Tile } from './shapes.ts';
 import { nameOfTile } from './tile.tsx';
 import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
+
+/** Loaded when it opens. */
+const ShareDialog = lazy(
+  loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
+);
 
 interface BoardProps {
   id: string;
@@ -251,7 +256,11 @@ function BoardDialog({
     case 'call':
       return <AsApiCall request={request} onClose={onClose} />;
     case 'share':
-      return <ShareDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />;
+      return (
+        <Suspense>
+          <ShareDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />
+        </Suspense>
+      );
     case 'access':
       return <RecordAccessDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />;
     case 'details':

@@ -1,11 +1,12 @@
 import { Link, useRouter } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
 import { ChartPlace } from '../../answers/annotation.ts';
 import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { visible } from '../../event-detail/json-text.ts';
+import { loadPart } from '../../frame/broken.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -15,7 +16,6 @@ import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { explain } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
-import { ShareDialog } from '../../sharing/share-dialog.tsx';
 import { text as sharingText } from '../../sharing/words.ts';
 import { AnswerPane } from './answer.tsx';
 import { OnDashboards, RemoveDialog, SaveDialog, wrapped } from './dialogs.tsx';
@@ -31,6 +31,11 @@ import {
   useAnswer,
 } from './view.ts';
 import { text } from './words.ts';
+
+/** Loaded when it opens. */
+const ShareDialog = lazy(
+  loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
+);
 
 interface BuilderProps {
   /** Null: it is new. */
@@ -256,7 +261,11 @@ function BuilderDialog({
     case 'dashboards':
       return <OnDashboards stored={stored} onClose={onClose} />;
     case 'share':
-      return <ShareDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />;
+      return (
+        <Suspense>
+          <ShareDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />
+        </Suspense>
+      );
     case 'access':
       return <RecordAccessDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />;
     case 'remove':
