@@ -92,7 +92,7 @@ test('a dashboard is shared, seen by a stranger and in a frame of another site, 
   await eventually(async () => expect(refusals.join()).toContain("frame-ancestors 'none'"));
   site.close();
 
-  await page.getByRole('checkbox', { name: 'Show title and description' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Show title and description' }).click();
   await eventually(async () => {
     await visitor.reload();
     await visitor.getByRole('heading', { level: 2, name: 'Orders' }).waitFor();
